@@ -9,6 +9,9 @@ const slow = 'packages/*/test/**/*.slow.test.ts';
 /** Take minutes each. */
 const faults = 'packages/server/test/faults/**/*.faults.test.ts';
 
+/** Compare with another server, which is installed first. */
+const compatibility = 'packages/server/test/compatibility/**/*.compat.test.ts';
+
 /** Of each project, not of the root: vitest would execute `globalSetup` once for the root and once for the project. */
 const common = {
   globalSetup: ['packages/server/test/global-setup.ts'],
@@ -26,9 +29,17 @@ export default defineConfig({
     reporters: ['default', './packages/server/test/s3/not-run-reporter.ts'],
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
-      { test: { ...common, name: 'fast', include: all, exclude: [...configDefaults.exclude, slow, faults] } },
+      {
+        test: {
+          ...common,
+          name: 'fast',
+          include: all,
+          exclude: [...configDefaults.exclude, slow, faults, compatibility],
+        },
+      },
       { test: { ...common, name: 'slow', include: [slow] } },
       { test: { ...common, name: 'faults', include: [faults], testTimeout: 180_000 } },
+      { test: { ...common, name: 'compatibility', include: [compatibility], testTimeout: 300_000 } },
     ],
   },
 });

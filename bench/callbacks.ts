@@ -33,7 +33,7 @@ const kinds: Record<string, (run_id: string, graph: object) => Handlers> = {
   'nobody listens': () => ({}),
   'a handler that does nothing': () => ({ callbacks: [new EmptyHandler({ _awaitHandler: true })] }),
   'the same, by lean callbacks': (_, graph) => ({
-    callbacks: callbacksOf(graph, new EmptyHandler({ _awaitHandler: true })),
+    callbacks: callbacksOf(graph, [new EmptyHandler({ _awaitHandler: true })]),
   }),
   'the tracer of this server': (run_id, graph) => {
     const command = { run_id, thread_id: run_id, assistant_id: run_id, graph_id: 'graph' };
@@ -42,7 +42,7 @@ const kinds: Record<string, (run_id: string, graph: object) => Handlers> = {
       'default',
       outbox,
     );
-    return { callbacks: callbacksOf(graph, tracer), end: () => tracer.close(null) };
+    return { callbacks: callbacksOf(graph, [tracer]), end: () => tracer.close(null) };
   },
   'the stock tracer, which sends nothing': () => ({ callbacks: [new LangChainTracer({ client })] }),
 };

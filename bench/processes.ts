@@ -57,14 +57,15 @@ export const startMeasured = async (
     flags = [],
     env = {},
     project: file = './svc.json',
-  }: { flags?: string[]; env?: Record<string, string>; project?: string } = {},
+    command = '../packages/server/bin/svc.js',
+  }: { flags?: string[]; env?: Record<string, string>; project?: string; command?: string } = {},
 ): Promise<Measured> => {
-  const command = fileURLToPath(new URL('../packages/server/bin/svc.js', import.meta.url));
+  const program = fileURLToPath(new URL(command, import.meta.url));
   const project = fileURLToPath(new URL(file, import.meta.url));
   const started = performance.now();
   const child: ChildProcess = spawn(
     process.execPath,
-    [command, 'start', '--config', project, '--data-dir', dataDir, '--port', '0', ...flags],
+    [program, 'start', '--config', project, '--data-dir', dataDir, '--port', '0', ...flags],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, SVC_LOG_LEVEL: 'warn', ...env },

@@ -1,4 +1,5 @@
 // The svc API as data: one definition and its schemas for each operation.
+import { a2aRoutes } from './deployment/a2a.ts';
 import { assistantRoutes } from './deployment/assistants.ts';
 import { cronRoutes } from './deployment/crons.ts';
 import { mcpRoutes } from './deployment/mcp.ts';
@@ -6,6 +7,7 @@ import { runRoutes } from './deployment/runs.ts';
 import { storeRoutes } from './deployment/store.ts';
 import { systemRoutes } from './deployment/system.ts';
 import { threadProtocolRoutes } from './deployment/thread-protocol.ts';
+import { ticketRoutes } from './deployment/tickets.ts';
 import { threadRoutes } from './deployment/threads.ts';
 import { webhookRoutes } from './deployment/webhooks.ts';
 import { destinationRoutes } from './platform/destinations.ts';
@@ -22,6 +24,7 @@ import { traceRoutes } from './platform/traces.ts';
 import { workspaceRoutes } from './platform/workspaces.ts';
 
 export {
+  a2aRoutes,
   assistantRoutes,
   cronRoutes,
   mcpRoutes,
@@ -30,6 +33,7 @@ export {
   systemRoutes,
   threadProtocolRoutes,
   threadRoutes,
+  ticketRoutes,
   webhookRoutes,
 };
 
@@ -38,11 +42,13 @@ export const deploymentRoutes = {
   ...assistantRoutes,
   ...threadRoutes,
   ...threadProtocolRoutes,
+  ...ticketRoutes,
   ...runRoutes,
   ...cronRoutes,
   ...webhookRoutes,
   ...storeRoutes,
   ...mcpRoutes,
+  ...a2aRoutes,
 };
 
 export {
@@ -78,9 +84,12 @@ export {
   type CommandMethod,
   commandParams,
   EventSelection,
+  type SubscriptionMethod,
+  subscriptionParams,
   ThreadCommandResponse,
   unsupportedCommands,
 } from './deployment/thread-protocol.ts';
+export { Ticket } from './deployment/tickets.ts';
 export { StreamMode, streamModes } from './deployment/stream-modes.ts';
 export { Item, Label, Namespace } from './deployment/store.ts';
 export {
@@ -123,7 +132,7 @@ export { Feedback } from './platform/feedback.ts';
 export { FeedbackToken } from './platform/feedback-tokens.ts';
 export { ApiKey, KeyRole, NewApiKey } from './platform/keys.ts';
 export { ModelPrice } from './platform/model-prices.ts';
-export { agentAddress, Project, type TypedProject } from './platform/projects.ts';
+export { Project, type TypedProject } from './platform/projects.ts';
 export { SelectedRun } from './platform/run-reads.ts';
 export { absentRunFields, absentThreadStats, runFields } from './platform/select-fields.ts';
 export { type RunGroup, ThreadAggregates, ThreadStats } from './platform/thread-reads.ts';

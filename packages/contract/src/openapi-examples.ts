@@ -66,6 +66,14 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   updateCron: { enabled: false },
   putItem: { namespace: ['users', 'ada'], key: 'profile', value: { likes: 'mathematics' } },
   deleteItem: { namespace: ['users', 'ada'], key: 'profile' },
+  callAgent: {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'SendMessage',
+    params: {
+      message: { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'What is the weather in Oslo?' }] },
+    },
+  },
   callMcp: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
   searchItems: { namespace_prefix: ['users'], limit: 10 },
   listNamespaces: { prefix: ['users'] },

@@ -8,6 +8,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Crons: 'Schedules that create runs.',
   Store: 'The long-term store, which graphs see as `config.store`.',
   MCP: 'Assistants as tools of the Model Context Protocol.',
+  A2A: 'Assistants as agents of the Agent2Agent protocol.',
   System: 'Health, metrics, versions, and this document.',
   Workspaces: 'Traces, keys and exports that are isolated from those of other workspaces.',
   'API keys': 'Keys of the platform API, with a role.',

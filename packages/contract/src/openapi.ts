@@ -148,6 +148,7 @@ const contentTypes = {
 };
 
 const success = (route: RouteShape, components: Components): Schema => {
+  if (route.kind === 'socket') return { description: 'The connection is a WebSocket' };
   const headers = Object.fromEntries(
     Object.entries(route.headers ?? {}).map(([name, description]) => [
       name,
@@ -171,7 +172,11 @@ const failures = (route: RouteShape): Schema => {
     for (const code of ['unauthenticated', 'forbidden'] as const) codes.add(code);
   if (route.body || route.upload)
     for (const code of ['bad_request', 'too_large', 'unsupported_media_type'] as const) codes.add(code);
-  const byStatus = [...codes].map((code) => [problems[code].status, problems[code].title] as const);
+  const byStatus: [number, string][] = [...codes].map((code) => [
+    problems[code].status,
+    problems[code].title,
+  ]);
+  if (route.kind === 'socket') byStatus.push([426, 'Not the handshake of a WebSocket']);
   return Object.fromEntries(
     byStatus
       .toSorted(([a], [b]) => a - b)
@@ -189,6 +194,7 @@ const failures = (route: RouteShape): Schema => {
 const describe = ({ summary, description, access, kind }: RouteShape): string => {
   const sentences = [`${summary}.`, ...(description === undefined ? [] : [description])];
   if (access === 'public') sentences.push('Needs no authentication.');
+  else if (access === 'caller') sentences.push('Every authenticated caller may use it.');
   else if ('permission' in access)
     sentences.push(`Needs a key with the permission \`${access.permission}\`.`);
   else {
@@ -196,8 +202,8 @@ const describe = ({ summary, description, access, kind }: RouteShape): string =>
     sentences.push(`Handlers of custom authentication are called with the event ${events.join(' or ')}.`);
   }
   if (kind === 'sse') sentences.push('The response is a stream of server-sent events.');
-  if (kind === 'rpc')
-    sentences.push('Errors are JSON-RPC responses. A notification is answered with 202 and without a body.');
+  if (kind === 'rpc') sentences.push('Errors are JSON-RPC responses.');
+  if (kind === 'socket') sentences.push('Needs the handshake of a WebSocket; other requests get 426.');
   if (kind === 'deferred')
     sentences.push('The status and headers are sent at once; the JSON follows when the run ends.');
   return sentences.join(' ');
@@ -206,7 +212,9 @@ const describe = ({ summary, description, access, kind }: RouteShape): string =>
 /** Deployments may run without authentication; the platform API always needs a key. */
 const security = ({ access }: RouteShape): Schema[] => {
   if (access === 'public') return [];
-  return 'permission' in access ? [{ apiKey: [] }] : [{ apiKey: [] }, { bearer: [] }, {}];
+  return access !== 'caller' && 'permission' in access
+    ? [{ apiKey: [] }]
+    : [{ apiKey: [] }, { bearer: [] }, {}];
 };
 
 const requestBody = (name: string, route: RouteShape, components: Components): Schema | undefined => {
@@ -231,7 +239,10 @@ const operation = (name: string, route: RouteShape, components: Components): Sch
     security: security(route),
     ...(listed.length > 0 ? { parameters: listed } : {}),
     ...(body ? { requestBody: body } : {}),
-    responses: { [route.status ?? 200]: success(route, components), ...failures(route) },
+    responses: {
+      [route.kind === 'socket' ? 101 : (route.status ?? 200)]: success(route, components),
+      ...failures(route),
+    },
   };
 };
 

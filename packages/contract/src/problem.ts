@@ -63,9 +63,9 @@ export class Problem extends Error {
   }
 }
 
-/** The message is the same for an object that does not exist and one that is not visible to the caller. */
+/** Begins with the text of the stock server. The message is the same for an object that does not exist and one that is not visible to the caller. */
 export const notFound = (noun: string, id: string): Problem =>
-  new Problem('not_found', `${noun} ${JSON.stringify(id)} was not found`);
+  new Problem('not_found', `${noun} not found: ${JSON.stringify(id)}`);
 
 export const invalid = (loc: (string | number)[], msg: string, type = 'value_error'): Problem =>
   new Problem('invalid', msg, { faults: [{ loc, msg, type }] });

@@ -8,11 +8,12 @@ export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 export type Permission = 'ingest' | 'read' | 'write' | 'admin';
 
 /**
- * Who may call an operation: everybody (`public`), keys with a permission (platform API), or callers that the
+ * Who may call an operation: everybody (`public`), every authenticated caller (`caller`), keys with a permission (platform API), or callers that the
  * auth handler allows one of the actions on the resource (deployment API).
  */
 export type RoutePermission =
   | 'public'
+  | 'caller'
   | { permission: Permission }
   | { resource: 'assistants' | 'threads' | 'crons' | 'store'; action: string | readonly string[] };
 
@@ -53,9 +54,9 @@ export interface RouteShape {
    * How the response is sent: `json` (default); `sse`, a stream of server-sent events; `deferred`, JSON whose headers are sent at once and
    * whose body follows when a run ends (newlines keep the connection alive until then);
    * `rpc`, a JSON-RPC response, as deferred JSON, as a stream of events, or without a body with status 202; errors are JSON-RPC responses too;
-   * `html`, a page; `text`, plain text.
+   * `html`, a page; `text`, plain text; `socket`, the handshake of a WebSocket.
    */
-  kind?: 'json' | 'sse' | 'deferred' | 'rpc' | 'html' | 'text';
+  kind?: 'json' | 'sse' | 'deferred' | 'rpc' | 'html' | 'text' | 'socket';
   /**
    * For a GET that changes something, which pages of other origins must not send: always, or when this query parameter is true.
    */

@@ -1,4 +1,4 @@
-import type { Thread, ThreadCommandResponse, ThreadState, ThreadStorageReport } from '@svc/contract';
+import type { Thread, ThreadCommandResponse, ThreadState, ThreadStorageReport, Ticket } from '@svc/contract';
 import { readEvents } from './sse.ts';
 import type { Body, CallOptions, Transport } from './transport.ts';
 
@@ -98,6 +98,11 @@ export class ThreadsClient {
   ): Promise<ThreadCommandResponse> {
     const body = { id, method, params };
     return this.#transport.call('sendThreadCommand', { params: { thread_id: threadId }, body }, options);
+  }
+
+  /** A ticket, with which a client that can send no headers opens one WebSocket of thread protocol v2 within 60 s. */
+  createTicket(options: CallOptions = {}): Promise<Ticket> {
+    return this.#transport.call('createTicket', {}, options);
   }
 
   /** Events of thread protocol v2, the retained ones first, until the signal fires. */

@@ -5,6 +5,7 @@ import { deploymentRoutes, openapiDocument, platformRoutes } from '@svc/contract
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compatibilityPage } from '../test/compatibility/differences/page.ts';
 import { withSettingsTable } from '../src/config/settings/settings-table.ts';
 import { svcJsonSchema } from '../src/config/project/svc-json-schema.ts';
 import { openDatabase } from '../src/storage/postgres/database.ts';
@@ -33,9 +34,10 @@ writeFileSync(
 export const endpoints = {\n${endpoints.join('')}} as const;\n`,
 );
 rewrite('docs/configuration.md', withSettingsTable);
+writeFileSync(at('docs/compatibility.md'), compatibilityPage());
 
-const { checksum } = await readFunctionFiles();
-const functions = await readFunctionManifest();
+const { checksum } = readFunctionFiles();
+const functions = readFunctionManifest();
 if (functions.checksum !== checksum) {
   const manifest = { revision: functions.revision + 1, checksum };
   writeFileSync(

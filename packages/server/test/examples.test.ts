@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { Client } from '@langchain/langgraph-sdk';
 import { describe, expect, it } from 'vitest';
+import { eventually } from './eventually.ts';
 import { startTestServer } from './server.ts';
 
 const project = (name: string): string =>
@@ -59,5 +60,18 @@ describe('examples/human-in-the-loop', () => {
       command: { resume: { approve: true, edit: 'Lunch?' } },
     });
     expect(done).toEqual({ topic: 'lunch', draft: 'Lunch?', decision: 'sent' });
+  });
+});
+
+describe('examples/custom-routes', () => {
+  it('greets by a run, and lists the runs whose webhooks it got', async () => {
+    await using server = await startTestServer({ project: project('custom-routes') });
+    expect(await server.call('GET', '/greet/Ann')).toMatchObject({ body: { greeting: 'Hello, Ann!' } });
+    const client = new Client({ apiUrl: server.url });
+    await client.runs.wait(null, 'greeter', { input: { name: 'Bob' }, webhook: '/hooks/run' });
+    await eventually(async () =>
+      expect((await server.call('GET', '/ended-runs')).body).toMatchObject([{ status: 'success' }]),
+    );
+    expect((await server.call('GET', '/info')).headers.get('server-timing')).toMatch(/^app;dur=\d+$/);
   });
 });

@@ -7,7 +7,7 @@ import { schemaSnapshot } from '../src/storage/schema/schema-snapshot.ts';
 import { testDatabase, type TestDatabase } from './database.ts';
 
 let database: TestDatabase;
-const files = await readSchemaFiles();
+const files = readSchemaFiles();
 beforeAll(async () => {
   database = await testDatabase();
 });
@@ -105,8 +105,8 @@ describe('the schema', () => {
   });
 
   it('has one file per function, named after it, and a manifest (npm run generate writes it)', async () => {
-    const { names, checksum } = await readFunctionFiles();
-    expect((await readFunctionManifest()).checksum).toBe(checksum);
+    const { names, checksum } = readFunctionFiles();
+    expect(readFunctionManifest().checksum).toBe(checksum);
     const found = await database.query<{ proname: string }>(
       {
         name: 'functions',

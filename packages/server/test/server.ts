@@ -7,7 +7,7 @@ import type { SettingKey } from '../src/config/settings/definitions.ts';
 import { loadSvcJson } from '../src/config/project/svc-json.ts';
 import { testSettings } from '../src/config/test-settings.ts';
 import { startServer, type RunningServer } from '../src/app/server.ts';
-import { createLogger } from '../src/telemetry/logger.ts';
+import { createLogger, type Logger } from '../src/telemetry/logger.ts';
 import { testDatabase, type TestDatabase } from './database.ts';
 
 export interface TestServer extends AsyncDisposable {
@@ -32,12 +32,14 @@ export const startTestServer = async (
     settings?: Partial<Record<SettingKey, string>>;
     /** A database that other nodes use too; it outlives the server. */
     database?: TestDatabase;
+    /** Gets the lines of the log. */
+    logger?: Logger;
   } = {},
 ): Promise<TestServer> => {
   const database = given.database ?? (await testDatabase());
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-server-'));
   const settings = testSettings({ dataDir, databaseUri: database.uri, ...given.settings });
-  const logger = createLogger(settings.log);
+  const logger = given.logger ?? createLogger(settings.log);
   const project = loadSvcJson(given.project ?? testProject, {});
   const server = await startServer({ settings, project, logger });
   return {

@@ -211,6 +211,10 @@ describe.each(clients)('the stock client %s', (_, connect) => {
     expect(state.tasks[0]?.interrupts).toMatchObject([{ value: { question: 'send?' } }]);
     const done = await client.runs.wait(thread.thread_id, 'approval', { command: { resume: 'yes' } });
     expect(done).toEqual({ log: ['written', 'answered yes', 'sent'] });
+    const history = await client.threads.getHistory(thread.thread_id);
+    expect(history.find(({ next }) => next[0] === 'review')?.tasks).toMatchObject([
+      { name: 'review', interrupts: [{}], result: { log: ['answered yes'] } },
+    ]);
     expect((await client.threads.get(thread.thread_id)).status).toBe('idle');
     expect((await client.runs.list(thread.thread_id)).map((run) => run.status)).toEqual([
       'success',

@@ -95,7 +95,14 @@ it('stock clients may send what the server does not use', async () => {
   await stock.threads.search({ extract: { first: 'values.messages[0]' } });
   await stock.threads.get(thread.thread_id, { include: ['ttl'] });
   await stock.runs.create(thread.thread_id, 'chat', { ...options, onCompletion: 'complete' });
-  await stock.runs.create(null, 'chat', options);
+  for (const thread_id of [thread.thread_id, null]) {
+    const { run_id } = await stock.runs.create(thread_id, 'chat', options);
+    const joined = stock.runs.joinStream(thread_id, run_id, {
+      checkpointId: randomUUID(),
+      streamNamespaces: [''],
+    });
+    for await (const { event } of joined) expect(event).not.toBe('error');
+  }
   await stock.runs.wait(null, 'chat', { ...options, checkpointId: randomUUID() });
   const batch = { assistantId: 'chat', streamMode: ['values' as const], ...options };
   expect(await stock.runs.createBatch([batch])).toHaveLength(1);

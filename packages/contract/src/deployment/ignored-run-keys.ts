@@ -40,3 +40,7 @@ export const ignoredInBatch = Object.fromEntries([
   ].map((key) => [key, unconverted] as const),
 ]);
 export const ignoredInStreams = { namespace: 'Streams have the events of all subgraphs, or of none.' };
+export const ignoredInJoins = {
+  ...ignoredInStreams,
+  checkpoint_id: 'The stream has the whole run, also what the client shows already.',
+};

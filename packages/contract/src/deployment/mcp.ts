@@ -9,7 +9,7 @@ export const mcpRoutes = {
     aliases: ['/mcp/'],
     summary: 'The Model Context Protocol: each assistant that the caller may see is a tool',
     description:
-      'Streamable HTTP. `tools/call` also calls handlers of custom authentication with `threads:create_run`, as `POST /runs/wait` does.',
+      'Streamable HTTP. `tools/call` also calls handlers of custom authentication with `threads:create_run`, as `POST /runs/wait` does. A notification is answered with 202 and without a body.',
     tag: 'MCP',
     access: { resource: 'assistants', action: 'search' },
     kind: 'rpc',

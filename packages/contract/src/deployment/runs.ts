@@ -18,6 +18,7 @@ import { Config } from './assistants.ts';
 import { Command } from './command.ts';
 import {
   ignoredInBatch,
+  ignoredInJoins,
   ignoredInStreams,
   ignoredOnThreads,
   ignoredWithoutThread,
@@ -247,6 +248,7 @@ export const runRoutes = {
     changes: { when: 'cancel_on_disconnect' },
     params: z.object({ run_id: Id }),
     query: streamQuery,
+    ignored: { query: ignoredInJoins },
     response: z.string(),
     errors: ['not_found'],
   }),
@@ -375,6 +377,7 @@ export const runRoutes = {
     changes: { when: 'cancel_on_disconnect' },
     params: runParams,
     query: streamQuery,
+    ignored: { query: ignoredInJoins },
     response: z.string(),
     errors: ['not_found'],
   }),

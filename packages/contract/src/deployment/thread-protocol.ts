@@ -86,7 +86,7 @@ export const commandParams = {
 };
 export type CommandMethod = keyof typeof commandParams;
 
-/** Commands of the protocol that the server does not execute over HTTP. */
+/** Commands of the protocol that the server does not execute, or only over a WebSocket. */
 export const unsupportedCommands: ReadonlySet<string> = new Set([
   'input.inject',
   'subscription.subscribe',
@@ -166,4 +166,27 @@ export const threadProtocolRoutes = {
     response: z.string(),
     errors: ['not_found'],
   }),
+  openThreadSocket: route({
+    method: 'get',
+    path: '/threads/:thread_id/stream/events',
+    summary: 'Commands and events of thread protocol v2 over a WebSocket',
+    description:
+      'Messages are commands as JSON texts, `subscription.subscribe` and `subscription.unsubscribe` among them; the server sends their responses and the events of the subscriptions.',
+    tag,
+    access: { resource: 'threads', action: 'read' },
+    kind: 'socket',
+    params,
+    query: z.object({
+      ticket: z.string().max(256).optional().describe('A ticket, for clients that can send no headers'),
+    }),
+    response: z.void(),
+    errors: ['not_found', 'forbidden'],
+  }),
 };
+
+/** The parameters of the commands that only a WebSocket has. */
+export const subscriptionParams = {
+  'subscription.subscribe': threadProtocolRoutes.streamThreadEvents.body,
+  'subscription.unsubscribe': z.strictObject({ subscription_id: z.string().min(1).max(256) }),
+};
+export type SubscriptionMethod = keyof typeof subscriptionParams;

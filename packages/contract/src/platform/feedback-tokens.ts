@@ -6,7 +6,7 @@ const tag = 'Feedback';
 
 export const FeedbackToken = z.object({ id: z.uuid(), url: z.string(), expires_at: Time }).meta({
   id: 'FeedbackToken',
-  description: 'A link that accepts feedback without a key; whoever has it may use it',
+  description: 'A link that accepts feedback without a key, from anyone',
 });
 export type FeedbackToken = z.output<typeof FeedbackToken>;
 

@@ -17,9 +17,6 @@ export const Project = z
   .meta({ id: 'Project', description: 'A named group of traces; stock clients call it a session' });
 export type Project = z.output<typeof Project>;
 
-/** The name of the project that has the traces of an agent in an environment. */
-export const agentAddress = /^lrn:agents\/([^/]{1,63})\/environments\/([^/]{1,63})$/;
-
 const TypedProject = Project.extend({
   type: z.enum(['PROJECT', 'AGENT']).describe('AGENT: the project of an address'),
 }).meta({ id: 'TypedProject', description: 'A project, as version 2 lists it' });

@@ -104,7 +104,7 @@ export const threadReadRoutes = {
     params,
     query: z.object({
       session_id: Id.describe('The project'),
-      filter: Filter.optional().describe('Only turns whose root matches'),
+      filter: Filter.optional().describe('Only turns with a matching root'),
       selects: queryList(ThreadStat).describe('The statistics to return; at least one'),
     }),
     response: ThreadStats,
@@ -121,7 +121,7 @@ export const threadReadRoutes = {
       select: z.array(AggregateStat).min(1).max(50),
       ...timeWindow,
       filter: nullish(Filter).describe('The same as `trace_filter`; both must match'),
-      trace_filter: nullish(Filter).describe('Only turns whose root matches'),
+      trace_filter: nullish(Filter).describe('Only turns with a matching root'),
       tree_filter: nullish(Filter).describe('Only turns with a matching trace run'),
     }),
     unsupported: { body: { thread_filter: 'Use trace_filter or tree_filter.' } },

@@ -1,25 +1,11 @@
 // Handlers connect the contract to the services: one function for each route. They do not know HTTP: they get parsed input, return
 // plain values, and throw Problems.
-import type { Authorizer } from '../auth/authorization/authorizer.ts';
-import type { Caller } from '../auth/principal/caller.ts';
 import type { JsonPart } from '../parsing/json-bytes.ts';
+import type { Call } from './call.ts';
+import type { SocketResponse } from './sockets.ts';
 import type { RouteInput, RouteOutput, Routes, RouteShape } from '@svc/contract';
 
-/** The call of a route: its caller, and how long the caller waits. */
-export interface Call {
-  requestId: string;
-  /** The address by which the client reached the server, such as `https://agents.example.com`. */
-  origin: string;
-  caller: Caller;
-  /** Checks the caller's rights, before anything is done. */
-  authorizer: Authorizer;
-  /** Aborted when the client has disconnected. */
-  signal: AbortSignal;
-  /** A header of the request, such as `last-event-id`; the name in lower case. */
-  header(name: string): string | undefined;
-  /** All headers of the request; names in lower case. */
-  headers(): Record<string, string>;
-}
+export type { Call } from './call.ts';
 
 /** Facts about a response in addition to its value. `http/` converts them to headers and a status. */
 export interface ReplyFacts {
@@ -129,7 +115,9 @@ type Body<R extends RouteShape> = R['kind'] extends 'sse'
       ? DeferredResponse | EventStreamResponse | undefined
       : R['kind'] extends 'html' | 'text'
         ? string
-        : RouteOutput<R> | RawJson | RawBytes;
+        : R['kind'] extends 'socket'
+          ? SocketResponse
+          : RouteOutput<R> | RawJson | RawBytes;
 
 type Answer<R extends RouteShape> = Body<R> | Reply<Body<R>>;
 

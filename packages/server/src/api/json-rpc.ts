@@ -23,12 +23,28 @@ export class RpcProblem extends Problem {
 /** An error that is the response to a request with an id. */
 export class RpcError extends Error {
   readonly rpcCode: number;
+  readonly data: unknown;
 
-  constructor(rpcCode: number, message: string) {
+  constructor(rpcCode: number, message: string, data?: unknown) {
     super(message);
     this.rpcCode = rpcCode;
+    this.data = data;
   }
 }
+
+/** The parameters of a request. Throws RpcError. */
+export const readRpcParams = <T extends z.ZodType>(
+  schema: T,
+  { params }: Pick<RpcRequest, 'params'>,
+): z.output<T> => {
+  const read = schema.safeParse(params ?? {});
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new RpcError(
+    rpcCodes.invalidParams,
+    `${['params', ...(issue?.path ?? [])].join('.')}: ${issue?.message ?? 'invalid'}`,
+  );
+};
 
 export const RpcId = z.union([z.string().max(256), z.int()]);
 export type RpcId = z.output<typeof RpcId>;

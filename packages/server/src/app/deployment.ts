@@ -2,14 +2,13 @@
 import { ownerKey, type Authorizer } from '../auth/authorization/authorizer.ts';
 import { AccessFilter } from '../auth/authorization/access-filter.ts';
 import type { RunUsers } from '../auth/sealed-users/run-users.ts';
+import { ticketHandlers } from '../auth/tickets/ticket-handlers.ts';
+import type { TicketService } from '../auth/tickets/ticket-service.ts';
 import { assistantHandlers } from '../deployment/assistants/assistant-handlers.ts';
 import type { AssistantService } from '../deployment/assistants/assistant-service.ts';
 import { IntrospectionService } from '../deployment/assistants/introspection-service.ts';
 import { cronHandlers } from '../deployment/crons/cron-handlers.ts';
 import { CronService } from '../deployment/crons/cron-service.ts';
-import { mcpHandlers } from '../deployment/mcp/mcp-handlers.ts';
-import { ToolCaller } from '../deployment/mcp/tool-call.ts';
-import { ToolList } from '../deployment/mcp/tool-list.ts';
 import { RunCanceller } from '../deployment/runs/run-canceller.ts';
 import { RunOutcomeReader } from '../deployment/runs/run-outcome-reader.ts';
 import { runHandlers } from '../deployment/runs/run-handlers.ts';
@@ -37,7 +36,7 @@ import type { AnswerLimits } from '../storage/postgres/answer-limits.ts';
 import { type Storage } from '../storage/storage.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
-import { mountPrefix } from './mount-prefix.ts';
+import { agentProtocolHandlers } from './agent-protocols.ts';
 import type { ServiceParts } from './service-parts.ts';
 import type { Engine } from './engine.ts';
 
@@ -51,6 +50,7 @@ interface DeploymentParts {
   metrics: Metrics;
   facts: ServerFacts;
   guard: EgressGuard;
+  tickets: TicketService;
 }
 
 /** An update may use the configuration of default assistants and of the user's own assistants. */
@@ -62,6 +62,28 @@ const updaterOf =
       user === undefined ? AccessFilter.everything : AccessFilter.parse({ [ownerKey]: user.identity }),
   });
 
+const threadProtocol = ({
+  runs,
+  granter,
+  states,
+  outcomes,
+  storage,
+  signals,
+}: {
+  runs: RunService;
+  granter: RunGranter;
+  states: StateService;
+  outcomes: RunOutcomeReader;
+  storage: Storage;
+  signals: ThreadSignals;
+}) => ({
+  commands: {
+    runCommands: new RunCommands({ runs, granter, states, outcomes, storage }),
+    readCommands: new ReadCommands({ states, storage }),
+  },
+  feed: new ThreadEventFeed({ threads: storage.threads, runs: storage.runs, outcomes, signals }),
+});
+
 export const createDeployment = async ({
   parts,
   storage,
@@ -72,6 +94,7 @@ export const createDeployment = async ({
   metrics,
   facts,
   guard,
+  tickets,
 }: DeploymentParts) => {
   const { project, logger } = parts;
   const { parser } = parts.parsing;
@@ -84,6 +107,7 @@ export const createDeployment = async ({
     guard,
     rules: project.webhooks,
     isDisabled: project.disabled.webhooks,
+    hasCustomApp: project.customApp !== undefined,
   });
   const pruning = new PruneService(storage, threads);
   const outcomes = new RunOutcomeReader({ storage, dispatcher, streams, tail, reader });
@@ -105,12 +129,7 @@ export const createDeployment = async ({
     outcomes,
     signals,
   });
-  const protocol = {
-    runCommands: new RunCommands({ runs, granter, states, outcomes, storage }),
-    readCommands: new ReadCommands({ states, storage }),
-    feed: new ThreadEventFeed({ threads: storage.threads, runs: storage.runs, outcomes, signals }),
-  };
-  const readiness = await createReadiness(parts, storage, dispatcher);
+  const readiness = createReadiness(parts, storage, dispatcher);
   const introspection = new IntrospectionService(dispatcher.pool);
   const running = { runs, granter, outcomes, canceller, log: storage.runLog };
   const handlers = {
@@ -120,18 +139,22 @@ export const createDeployment = async ({
       metrics,
       facts,
       disabled: project.disabled,
-      prefix: mountPrefix(parts),
     }),
     ...assistantHandlers(assistants, introspection),
     ...threadHandlers(threads, states, pruning, updaterOf(users), project.compat),
-    ...runHandlers({ ...running, threadEvents }),
-    ...threadProtocolHandlers(protocol),
+    ...runHandlers({ ...running, threadEvents, compat: project.compat }),
+    ...threadProtocolHandlers(threadProtocol({ runs, granter, states, outcomes, storage, signals })),
+    ...ticketHandlers(tickets),
     ...cronHandlers(new CronService(storage, webhooks, users), granter),
     ...webhookHandlers(webhooks),
     ...storeHandlers(new StoreService(storage.items)),
-    ...mcpHandlers({
-      tools: new ToolList(assistants, introspection),
-      caller: new ToolCaller({ ...running, logger }),
+    ...agentProtocolHandlers({
+      ...running,
+      assistants,
+      introspection,
+      states,
+      storage,
+      logger,
       version: facts.svc_version,
     }),
   };

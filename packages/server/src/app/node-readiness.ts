@@ -8,12 +8,12 @@ import { readSchemaFiles } from '../storage/schema/sql-files.ts';
 import type { Storage } from '../storage/storage.ts';
 import { nodeTtlMs } from '../storage/deployment/workers.ts';
 
-export const createReadiness = async (
+export const createReadiness = (
   { database, databaseFailure }: { database: Database; databaseFailure: () => string | undefined },
   storage: Storage,
   dispatcher: Dispatcher,
-): Promise<Readiness> => {
-  const schemaFiles = await readSchemaFiles();
+): Readiness => {
+  const schemaFiles = readSchemaFiles();
   return new Readiness({
     isDraining: () => dispatcher.isDraining,
     async checkDatabase() {

@@ -12,6 +12,7 @@ import type { StoreParts } from '../exports/destinations/open-store.ts';
 import { exportHandlers } from '../exports/api/export-handlers.ts';
 import { type ExportRules, ExportService } from '../exports/api/export-service.ts';
 import { feedbackHandlers } from '../tracing/feedback/feedback-handlers.ts';
+import { storeFeedbackParts } from '../tracing/feedback/feedback-parts.ts';
 import { FeedbackService } from '../tracing/feedback/feedback-service.ts';
 import { feedbackTokenHandlers } from '../tracing/feedback/feedback-token-handlers.ts';
 import { FeedbackTokenService } from '../tracing/feedback/feedback-token-service.ts';
@@ -75,17 +76,22 @@ export const createPlatform = (parts: PlatformParts): Platform => {
     onReleased: parts.reading.collectSoon,
   });
   const prices = new PriceService(storage.modelPrices);
+  const feedback = new FeedbackService(storage.feedback);
   const ingest = new IngestService({
     traces: storage.traces,
     projects,
     prices,
     admission,
     daysKept,
+    storeFeedback: async (tenant_id, sent, rejections) => {
+      if (sent.length === 0) return 0;
+      const options = { service: feedback, limits: parts.reading.limits, rejections };
+      return admission.write(() => storeFeedbackParts(tenant_id, sent, options));
+    },
     observer,
     ...parts.reading,
   });
   const traces = new TraceService(storage.traces, storage.feedback, queryMs);
-  const feedback = new FeedbackService(storage.feedback);
   const vault = new CredentialVault(sealer);
   const destinations = new DestinationService({ destinations: storage.destinations, vault, stores });
   return {

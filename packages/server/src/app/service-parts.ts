@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { AuthDefinition } from '../auth/handlers/auth-definition.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
+import type { CustomCode } from './custom-code.ts';
 import type { ServerParsing } from './parser-tasks.ts';
 import type { ConnectionPlan } from '../storage/postgres/connection-plan.ts';
 import type { Database, DatabaseOptions } from '../storage/postgres/database.ts';
@@ -18,6 +19,8 @@ export interface ServiceParts {
   project: SvcJson;
   /** The project's auth object; undefined when it has none. */
   authDefinition: AuthDefinition | undefined;
+  /** The project's custom app; undefined when it has none. */
+  customCode: CustomCode | undefined;
   parsing: ServerParsing;
   logger: Logger;
   /** Called with files of the project's modules that were loaded. */

@@ -3,6 +3,8 @@
 import type { deploymentRoutes } from '@svc/contract';
 import { customAuth, type CustomAuth } from '../auth/handlers/custom-auth.ts';
 import { RunUsers } from '../auth/sealed-users/run-users.ts';
+import { TicketService } from '../auth/tickets/ticket-service.ts';
+import { exposureOf } from '../config/settings/exposure.ts';
 import { LazySealer } from '../auth/sealed-users/lazy-sealer.ts';
 import { AssistantService } from '../deployment/assistants/assistant-service.ts';
 import { expiryDefaults } from '../deployment/expiry.ts';
@@ -29,6 +31,7 @@ export interface Services extends AsyncDisposable {
   handlers: Handlers<typeof deploymentRoutes>;
   /** Undefined without custom authentication: all callers are the same user. */
   auth: CustomAuth | undefined;
+  tickets: TicketService;
   platform: Platform;
   /** The first key of the platform API, if this start has created it. */
   firstKey: FirstKey | undefined;
@@ -50,12 +53,10 @@ const createAuth = async (
 ) => {
   const { auth: config, compat } = project;
   const { encryptionKey } = settings.auth;
-  const hasSecrets = config !== undefined || encryptionKey !== undefined;
+  const hasSecrets = authDefinition !== undefined || encryptionKey !== undefined;
   const sealer = hasSecrets ? await lazySealer.get() : undefined;
   const auth =
-    config &&
-    authDefinition &&
-    customAuth(authDefinition, { config, settings: settings.auth, compat, logger });
+    authDefinition && customAuth(authDefinition, { config, settings: settings.auth, compat, logger });
   return { auth, users: new RunUsers(sealer, compat) };
 };
 
@@ -135,6 +136,8 @@ const buildServices = async (
     keys: storage.encryptionKeys,
   });
   const { auth, users } = await createAuth(parts, sealer);
+  const mode = exposureOf(settings, project).mode.kind;
+  const tickets = new TicketService({ storage: storage.tickets, sealer, mode });
   const facts = await serverFacts(servedRoutes(settings.role, project.disabled));
   const metrics = new Metrics(facts.svc_version);
   const engine = await createEngine(parts, storage, users, metrics, owned);
@@ -151,6 +154,7 @@ const buildServices = async (
     metrics,
     facts,
     guard,
+    tickets,
   });
   if (settings.role !== 'api')
     startWorkerTasks(parts, storage, { pruning, guard, notifications, pollMs, owned });
@@ -168,6 +172,7 @@ const buildServices = async (
   return {
     handlers,
     auth,
+    tickets,
     platform,
     firstKey,
     dispatcher,

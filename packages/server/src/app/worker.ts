@@ -34,7 +34,7 @@ export const openExports = (
 
 /** Starts the work of a worker other than runs and exports: periodic tasks, crons and webhooks. */
 export const startWorkerTasks = (
-  { settings, project, logger }: ServiceParts,
+  { settings, project, customCode, logger }: ServiceParts,
   storage: Storage,
   {
     pruning,
@@ -51,7 +51,7 @@ export const startWorkerTasks = (
   },
 ): void => {
   const tasks = [
-    ...expiryTasks(project.raw, { pruning, expiry: storage.expiry }),
+    ...expiryTasks(project.raw, { pruning, expiry: storage.expiry, tickets: storage.tickets }),
     new ThreadDeletion(storage).task(),
     ...runTasks(storage, settings.runs.streamTtlMs),
     ...traceTasks(
@@ -69,6 +69,7 @@ export const startWorkerTasks = (
       guard,
       rules: project.webhooks,
       secret: settings.egress.webhookSecret,
+      sendOwn: customCode?.sendWebhook,
       logger,
     }),
   );

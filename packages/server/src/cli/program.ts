@@ -75,6 +75,7 @@ export function createProgram(): Command {
       process.stdout.write(completionScript(program, shell));
     });
 
+  addConformanceCommand(program.command('conformance'));
   addAssistantCommands(program.command('assistants').description('assistants of the deployment'));
   addKeyCommands(program.command('keys').description('API keys of the platform'));
   addWorkspaceCommands(program.command('workspaces').description('workspaces of the platform'));
@@ -83,6 +84,41 @@ export function createProgram(): Command {
   );
   addDestinationCommands(program.command('destinations').description('buckets and folders for exports'));
   return program;
+}
+
+/** Values of an option that may be repeated. */
+const collect = (value: string, before: string[] = []): string[] => [...before, value];
+
+function addConformanceCommand(command: Command): void {
+  command
+    .description('check a server from outside: its API, streams, access of users, and protocols')
+    .argument('<url>', 'address of the server, with its mount prefix')
+    .option(
+      '--header <header>',
+      "a header of all requests, such as 'authorization: Bearer …'; may be repeated",
+      collect,
+    )
+    .option(
+      '--second-header <header>',
+      'a header with the credential of another user; may be repeated',
+      collect,
+    )
+    .option('--only <areas>', 'comma-separated areas')
+    .option('--json <file>', 'write the report as JSON')
+    .option('--timeout <seconds>', 'time limit of one check', '60')
+    .option('--agent <graph>', 'graph id of the agent with messages', 'agent')
+    .option('--approval <graph>', 'graph id of the agent that asks for approval', 'approval')
+    .addHelpText(
+      'after',
+      examples(
+        'svc conformance http://127.0.0.1:2024',
+        "svc conformance https://agents.example.com --header 'x-api-key: …' --only runs,streams",
+      ) + exitCodeHelp,
+    )
+    .action(async (url: string, values: FlagValues) => {
+      const { conformance } = await import('./commands/conformance.ts');
+      await conformance(url, values);
+    });
 }
 
 const databaseFlags = ['dataDir', 'logLevel', 'logFormat'] as const;

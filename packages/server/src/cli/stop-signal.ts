@@ -1,3 +1,4 @@
+import { reportCustomCode } from '../app/custom-code.ts';
 import { processEnvironment } from '../config/environment.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
@@ -63,9 +64,10 @@ function onNpmEnd(stop: () => void): void {
   timer.unref();
 }
 
-/** Logs an uncaught error and ends the process, because its state is unknown. */
+/** Logs an uncaught error and ends the process, because its state is unknown. Errors of the project's custom app are only logged. */
 export function exitOnUncaught(logger: Logger): void {
-  const fail = (err: unknown): never => {
+  const fail = (err: unknown): void => {
+    if (reportCustomCode(err)) return;
     logger.fatal({ err }, 'uncaught error');
     process.exit(1);
   };

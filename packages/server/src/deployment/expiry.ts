@@ -1,6 +1,7 @@
-// Expiry of threads and store items, and collection of blobs: the project's defaults and the periodic tasks.
+// Expiry of threads, store items and tickets, and collection of blobs: the project's defaults and the periodic tasks.
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { PeriodicTask } from '../jobs/periodic-tasks.ts';
+import type { TicketStorage } from '../storage/auth/tickets.ts';
 import type { ExpiryDefaults, ExpiryStorage } from '../storage/deployment/expiry.ts';
 import type { PruneService } from './threads/prune-service.ts';
 
@@ -9,9 +10,10 @@ type Sections = Pick<SvcJson['raw'], 'checkpointer' | 'store'>;
 const minuteMs = 60_000;
 const intervalMinutes = 5;
 const sweepLimit = 1_000;
-/** Items and blob spaces that one round handles. */
+/** Items, blob spaces and tickets that one round handles. */
 const itemsMax = 5_000;
 const blobSpacesMax = 100;
+const ticketsMax = 5_000;
 
 export const expiryDefaults = ({ checkpointer, store }: Sections): ExpiryDefaults => {
   const { strategy = 'delete', default_ttl: minutes } = checkpointer?.ttl ?? {};
@@ -24,7 +26,11 @@ export const expiryDefaults = ({ checkpointer, store }: Sections): ExpiryDefault
 
 export const expiryTasks = (
   { checkpointer, store }: Sections,
-  { pruning, expiry }: { pruning: PruneService; expiry: ExpiryStorage },
+  {
+    pruning,
+    expiry,
+    tickets,
+  }: { pruning: PruneService; expiry: ExpiryStorage; tickets: Pick<TicketStorage, 'deleteExpired'> },
 ): PeriodicTask[] => {
   const every = (minutes = intervalMinutes): number => Math.ceil(minutes * minuteMs);
   const limit = checkpointer?.ttl?.sweep_limit ?? sweepLimit;
@@ -40,6 +46,12 @@ export const expiryTasks = (
       everyMs: every(store?.ttl?.sweep_interval_minutes),
       batch: itemsMax,
       work: () => expiry.deleteItems(itemsMax),
+    },
+    {
+      name: 'expire tickets',
+      everyMs: minuteMs,
+      batch: ticketsMax,
+      work: () => tickets.deleteExpired(ticketsMax),
     },
     {
       name: 'collect values',

@@ -1,5 +1,6 @@
 // A small table of routes on a real socket, for the tests of this folder.
 import { route, type Routes } from '@svc/contract';
+import { Hono } from 'hono';
 import { z } from 'zod';
 import {
   EventStreamResponse,
@@ -13,6 +14,8 @@ import {
 import { unrestrictedAuthorizer } from '../auth/authorization/authorizer.ts';
 import { anybody } from '../auth/principal/caller.ts';
 import { createParsing } from '../parsing/parsing.ts';
+import { CustomApp } from './custom-app/custom-app.ts';
+import type { UserApp } from './custom-app/user-app.ts';
 import type { Surface } from './routing/mount.ts';
 import { type AppOptions, createApp } from './server/app.ts';
 import { listen, type Listening } from './server/listen.ts';
@@ -143,19 +146,33 @@ export interface TestApp extends AsyncDisposable {
 
 export const startTestApp = async (
   handlers: Partial<TestHandlers> = {},
-  options: Partial<AppOptions> & { graceMs?: number } = {},
+  { customApp, ...options }: Partial<AppOptions> & { graceMs?: number; customApp?: UserApp | undefined } = {},
 ): Promise<TestApp & Listening> => {
   const lines: TestApp['lines'] = [];
   const write = (level: string) => (fields: object, msg: string) =>
     void lines.push({ level, msg, ...fields });
   const logger = { debug: write('debug'), info: write('info'), error: write('error') };
   const parsing = createParsing(64_000_000, { warn: () => undefined });
-  const app = createApp({
-    surfaces: [openSurface(testRoutes, { ...defaults, ...handlers })],
-    logger,
-    parsing,
-    ...options,
-  });
+  const surfaces = [openSurface(testRoutes, { ...defaults, ...handlers })];
+  const inner = createApp({ surfaces, logger, parsing, ...options });
+  const { bodyBytes = 20_000_000, uploadBytes = 100_000_000 } = options.limits ?? {};
+  const app =
+    customApp === undefined
+      ? inner
+      : new CustomApp(inner, {
+          app: customApp,
+          isAuthFirst: false,
+          isAuthenticated: false,
+          authenticate: () => anybody,
+          surfaces,
+          prefix: options.prefix ?? '',
+          limits: { bodyBytes, uploadBytes },
+          logger,
+          observe: options.observe,
+          loggedHeaders: options.loggedHeaders,
+          inside: (work) => work(),
+          outside: (work) => work(),
+        });
   const server = await listen(app, { host: '127.0.0.1', port: 0, logger, graceMs: options.graceMs ?? 0 });
   const { hostname, port } = new URL(server.url);
   return {
@@ -169,6 +186,18 @@ export const startTestApp = async (
     },
   };
 };
+
+/** The ways to the built-in routes: directly, and through the middleware of the project's app. */
+export const ways = [
+  { way: '', customApp: undefined },
+  {
+    way: ' through a custom app',
+    customApp: new Hono().use(async (context, next) => {
+      await next();
+      context.header('x-custom', 'yes');
+    }) as unknown as UserApp,
+  },
+];
 
 /** An event stream that a test controls, and what happens to it. */
 export const testEventSource = (): {

@@ -42,7 +42,8 @@ export class EgressRefused extends Error {
 export type Resolve = (hostname: string, options: LookupAllOptions) => Promise<LookupAddress[]>;
 
 const usualPorts = [80, 443];
-const usualLengthMax = 8_192;
+/** Of a URL, in characters. */
+export const usualLengthMax = 8_192;
 /** A dot at the end is refused: `localhost.` is `localhost`. */
 const nameShape = /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/;
 /** Names of this machine or network: refused without a DNS query. */

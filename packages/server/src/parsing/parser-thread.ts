@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { Worker, type TransferListItem } from 'node:worker_threads';
 import { Problem } from '@svc/contract/problem';
+import { packageFile } from '../package-files.ts';
 import { fromProblemData, toProblemData } from './problem-data.ts';
 import type { FromThread, ToThread } from './tasks.ts';
 
@@ -29,7 +30,7 @@ interface Running {
 }
 
 /** The same file for src/parsing and dist/parsing. */
-const entry = fileURLToPath(new URL('../../bin/parser.js', import.meta.url));
+const entry = fileURLToPath(packageFile('bin/parser.js'));
 
 export class ParserThread {
   readonly #worker: Worker;

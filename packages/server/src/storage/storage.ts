@@ -1,6 +1,8 @@
 // All SQL of the server, one object of functions per noun.
 import { defaultAnswerLimits } from './postgres/answer-limits.ts';
+import { agentTaskStorage, type AgentTaskStorage } from './deployment/agent-tasks.ts';
 import { apiKeyStorage, type ApiKeyStorage } from './auth/api-keys.ts';
+import { ticketStorage, type TicketStorage } from './auth/tickets.ts';
 import { assistantStorage, type AssistantStorage } from './deployment/assistants.ts';
 import { checkpointStorage, type CheckpointStorage } from './deployment/checkpoints.ts';
 import { cronStorage, type CronStorage } from './deployment/crons.ts';
@@ -22,6 +24,7 @@ import { expiryStorage, type ExpiryStorage } from './deployment/expiry.ts';
 import { modelPriceStorage, type ModelPriceStorage } from './tracing/model-prices.ts';
 import { pruningStorage, type PruningStorage } from './deployment/pruning.ts';
 import { runStorage, type RunStorage } from './deployment/runs.ts';
+import { subgraphStorage, type SubgraphStorage } from './deployment/subgraphs.ts';
 import { storeItemStorage, type StoreItemStorage } from './deployment/store-items.ts';
 import { threadStorage, type ThreadStorage } from './deployment/threads.ts';
 import { projectStorage, type ProjectStorage } from './tracing/projects.ts';
@@ -33,6 +36,7 @@ import { workerStorage, type WorkerStorage } from './deployment/workers.ts';
 import { deliveryStorage, type DeliveryStorage } from './deployment/webhook-deliveries.ts';
 
 export interface Storage {
+  agentTasks: AgentTaskStorage;
   apiKeys: ApiKeyStorage;
   assistants: AssistantStorage;
   checkpoints: CheckpointStorage;
@@ -56,7 +60,9 @@ export interface Storage {
   modelPrices: ModelPriceStorage;
   pruning: PruningStorage;
   runs: RunStorage;
+  subgraphs: SubgraphStorage;
   threads: ThreadStorage;
+  tickets: TicketStorage;
   projects: ProjectStorage;
   traces: TraceStorage;
   traceHours: TraceHourStorage;
@@ -68,6 +74,7 @@ export interface Storage {
 }
 
 export const createStorage = (db: Database, answers = defaultAnswerLimits): Storage => ({
+  agentTasks: agentTaskStorage(db),
   apiKeys: apiKeyStorage(db),
   assistants: assistantStorage(db, answers),
   checkpoints: checkpointStorage(db, answers),
@@ -91,7 +98,9 @@ export const createStorage = (db: Database, answers = defaultAnswerLimits): Stor
   modelPrices: modelPriceStorage(db),
   pruning: pruningStorage(db),
   runs: runStorage(db, answers),
+  subgraphs: subgraphStorage(db),
   threads: threadStorage(db, answers),
+  tickets: ticketStorage(db),
   projects: projectStorage(db),
   traces: traceStorage(db, answers),
   traceHours: traceHourStorage(db),

@@ -6,6 +6,8 @@ import { deploymentRoutes, type RouteShape } from '@svc/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { taskCalls } from './agent-task-calls.ts';
+import { openSocket } from '../thread-protocol/socket.ts';
 
 const project = fileURLToPath(new URL('./project/svc.json', import.meta.url));
 const canary = 'canary-of-alice';
@@ -168,6 +170,10 @@ const belowHis: Case = ({ run_id }) => ({ params: { thread_id: bob.thread_id, ru
 const command =
   (method: string, params: object): Case =>
   () => ({ body: { id: 1, method, params } });
+const agentMessage = { role: 'user', messageId: 'one', parts: [{ kind: 'data', data: { action: 'user' } }] };
+const agentCall =
+  (method: string, params: (ids: Ids) => object): Case =>
+  (ids) => ({ body: { jsonrpc: '2.0', id: 1, method, params: params(ids) } });
 const ofRun = [ofPath, stateless, belowHis];
 
 /** Each of these gets the same response as a request with unknown ids. */
@@ -275,6 +281,13 @@ const sameAsMissing: Partial<Record<keyof typeof deploymentRoutes, Case[]>> = {
         ? { params: { thread_id: delivered_thread_id, run_id: delivered_run_id } }
         : { params: { ...ids } },
   ],
+  callAgent: [
+    agentCall('tasks/get', ({ run_id: id }) => ({ id })),
+    agentCall('GetExtendedAgentCard', () => ({})),
+    agentCall('message/send', () => ({ message: agentMessage })),
+  ],
+  getAgentCard: [({ assistant_id }) => ({ query: `?assistant_id=${assistant_id}` })],
+  getAgentCardOf: [ofPath],
   getItem: [() => ({ query: `?key=${canary}&namespace=alice.notes` })],
   deleteItem: [inBody({ namespace: ['alice', 'notes'], key: canary })],
   putItem: [inBody({ namespace: ['alice', 'notes'], key: canary, value: {} })],
@@ -293,7 +306,14 @@ const scoped: Partial<Record<keyof typeof deploymentRoutes, { bodies: object[]; 
 };
 
 /** Tested elsewhere in this file. */
-const others = new Set(['createAssistant', 'createThread', 'streamThreadEvents', 'callMcp']);
+const others = new Set([
+  'createAssistant',
+  'createThread',
+  'streamThreadEvents',
+  'openThreadSocket',
+  'createTicket',
+  'callMcp',
+]);
 
 const routes = Object.entries(deploymentRoutes) as [keyof typeof deploymentRoutes, RouteShape][];
 const guarded = routes.filter(([, { access }]) => access !== 'public');
@@ -305,7 +325,8 @@ const attack = async (route: RouteShape, given: Attack, ids: Ids) => {
   const text = JSON.stringify(answer.body);
   const { request_id: _, ...body } = (answer.body ?? {}) as { request_id?: string };
   const known = [...Object.values(ids), ...(ids === alice ? [delivered_run_id, delivered_thread_id] : [])];
-  const anonymous = known.reduce((shown, id) => shown.replaceAll(id, '<id>'), JSON.stringify(body));
+  const masked = JSON.stringify(body).replaceAll(/"request_id":"[\w-]+"/g, '"request_id":"<id>"');
+  const anonymous = known.reduce((shown, id) => shown.replaceAll(id, '<id>'), masked);
   const headers = [...answer.headers].filter(([name]) => !['date', 'x-request-id'].includes(name));
   return { status: answer.status, text, anonymous, headers: JSON.stringify(headers) };
 };
@@ -453,6 +474,51 @@ describe('an object of another user', () => {
     expect(await snapshot()).toEqual(before);
   });
 
+  it('has a socket like that of a thread that does not exist: without events, with the same errors', async () => {
+    const before = await snapshot();
+    const open = async (user: string, thread_id: string) => {
+      const made = await as(user)('POST', '/auth/tickets');
+      const { ticket } = made.body as { ticket: string };
+      const socket = await openSocket(server.url, thread_id, { query: `?ticket=${ticket}` });
+      await socket.command('subscription.subscribe', { channels: ['values', 'lifecycle', 'tasks'] });
+      return socket;
+    };
+    const missing = randomUUID();
+    const hers = await open('alice', alice.thread_id);
+    const his = [await open('bob', alice.thread_id), await open('bob', missing)] as const;
+    await eventually(() => expect(JSON.stringify(hers.events)).toContain(canary));
+    const { run_id, checkpoint_id } = alice;
+    const commands: [string, object][] = [
+      ['state.get', {}],
+      ['state.listCheckpoints', {}],
+      ['state.fork', { checkpoint_id }],
+      ['agent.getTree', {}],
+      ['agent.getTree', { run_id }],
+      ['input.respond', { interrupt_id: 'x', response: 1 }],
+      ['subscription.subscribe', { channels: ['values'], since: 1 }],
+      ['subscription.unsubscribe', { subscription_id: randomUUID() }],
+    ];
+    for (const [method, params] of commands) {
+      const answers = await Promise.all(his.map((socket) => socket.command(method, params, 1)));
+      const [ofHers, ofMissing] = answers.map((answer) =>
+        JSON.stringify(answer)
+          .replaceAll(alice.thread_id, '<id>')
+          .replaceAll(missing, '<id>')
+          .replace(/"subscription_id":"[^"]+"/, ''),
+      );
+      expect([method, ofHers]).toEqual([method, ofMissing]);
+    }
+    // Only her thread refuses to be his.
+    const start = await his[0].command('run.start', run({ multitask_strategy: 'rollback' }));
+    expect(start).toMatchObject({ type: 'error', error: 'invalid_argument' });
+    for (const socket of his) {
+      expect(socket.events).toEqual([]);
+      socket.ws.close();
+    }
+    hers.ws.close();
+    expect(await snapshot()).toEqual(before);
+  });
+
   it('accepts no run of a command', async () => {
     const before = await snapshot();
     for (const multitask_strategy of ['enqueue', 'rollback']) {
@@ -517,6 +583,54 @@ describe('an object of another user', () => {
     expect((await send('alice', cancelled)).status).toBe(202);
     expect((await call).body).toMatchObject({ id: 3, result: { isError: true } });
     expect(await count()).toEqual([{ count: running }]);
+  });
+
+  it('is no task of an agent that both users may call', async () => {
+    const rpc = async (user: string, method: string, params: object) => {
+      const answer = await as(user)('POST', '/a2a/probe', { jsonrpc: '2.0', id: 1, method, params });
+      return { status: answer.status, body: JSON.stringify(answer.body) };
+    };
+    const send = async (user: string) => {
+      const parts = [{ kind: 'data', data: { action: 'wait', note: canary } }];
+      const message = { ...agentMessage, parts };
+      const { body } = await rpc(user, 'message/send', { message, configuration: { blocking: false } });
+      return (JSON.parse(body) as { result: { id: string; contextId: string } }).result;
+    };
+    const hers = await send('alice');
+    // The same message of another user starts another task, in another context.
+    const his = await send('bob');
+    expect([his.id, his.contextId]).not.toContain(hers.id);
+    expect(his.contextId).not.toBe(hers.contextId);
+    await eventually(async () => {
+      const task = await rpc('alice', 'tasks/get', { id: hers.id });
+      expect(task.body).toContain('"working"');
+      // Its checkpoints are stored: the run stores nothing more while it waits.
+      const state = await as('alice')('GET', `/threads/${hers.contextId}/state`);
+      expect(state.body).toMatchObject({ next: ['node'] });
+    });
+    const before = await snapshot();
+    for (const [method, params] of taskCalls(agentMessage)) {
+      const ids: { id: string; contextId: string } = { id: randomUUID(), contextId: randomUUID() };
+      const unknown = await rpc('bob', method, params(ids));
+      const answer = await rpc('bob', method, params(hers));
+      expect(answer.body).not.toContain(canary);
+      const anonymous = ({ body }: { body: string }, { id, contextId }: typeof ids) =>
+        body.replaceAll(id, '<id>').replaceAll(contextId, '<context>');
+      expect([method, answer.status, anonymous(answer, hers)]).toEqual([
+        method,
+        unknown.status,
+        anonymous(unknown, ids),
+      ]);
+    }
+    // A message to her context starts nothing there.
+    const message = { ...agentMessage, contextId: hers.contextId };
+    expect((await rpc('bob', 'message/send', { message })).body).toContain('no such context');
+    expect(await snapshot()).toEqual(before);
+    for (const [user, { id }] of [
+      ['alice', hers],
+      ['bob', his],
+    ] as const)
+      expect((await rpc(user, 'tasks/cancel', { id })).body).toContain('"canceled"');
   });
 
   it('is not returned for the same Idempotency-Key', async () => {

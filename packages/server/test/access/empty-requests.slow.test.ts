@@ -119,7 +119,9 @@ const routes = Object.entries(deploymentRoutes as Record<string, RouteShape>)
   .toSorted(([a], [b]) => last.indexOf(a) - last.indexOf(b));
 
 describe('a minimal request', () => {
-  it.each(routes)('is rejected by %s for a user without permissions', async (_, route) => {
+  // A ticket has the permissions of its caller, so every caller may create one.
+  const guarded = routes.filter(([, { access }]) => access !== 'caller');
+  it.each(guarded)('is rejected by %s for a user without permissions', async (_, route) => {
     for (const body of bodiesOf(route))
       for (const path of [pathOf(route, values), pathOf(route, {})]) {
         const { status, text } = await send(server.url, route, path, body, { authorization: 'denied' });

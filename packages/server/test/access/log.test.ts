@@ -1,4 +1,5 @@
 // The log of a server at level trace contains no credential and no secret of a user.
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { runCli } from '../cli/cli-process.ts';
 import { testDatabase } from '../database.ts';
+import { openSocket, refusal } from '../thread-protocol/socket.ts';
 
 const project = fileURLToPath(new URL('./project/svc.json', import.meta.url));
 
@@ -37,7 +39,13 @@ it('contains no credential, whatever succeeds or fails', async () => {
       { 'x-auth-scheme': 'langsmith', 'x-api-key': 'studio-key-canary-0123456789-0123456789' },
       {},
     );
+    const { ticket } = (await (await send('/auth/tickets', alice, {})).json()) as { ticket: string };
+    const query = `?ticket=${ticket}`;
+    (await openSocket(url ?? '', randomUUID(), { query })).ws.close();
+    await refusal(openSocket(url ?? '', randomUUID(), { query }));
+    await server.prints(/"status":101/);
     await server.prints(/"status":401/);
+    expect(server.output()).not.toContain(ticket);
     expect(server.output()).toContain('run ended');
     expect(server.output()).not.toMatch(/canary|Bearer|secret-of-alice/);
   } finally {

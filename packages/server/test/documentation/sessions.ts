@@ -96,7 +96,13 @@ claim() {
   [ "\${ports[$1]:-$2}" = "$2" ] || { echo "port $1 is already used by another server of this page" >&2; return 1; }
   ports[$1]=$2
 }
-svc() { case $1 in dev | start) start svc "$@" ;; *) node "$SVC_DOCS_BIN" "$@" ;; esac }
+svc() {
+  case $1 in
+    dev | start) start svc "$@" ;;
+    conformance) toServers "$@" && node "$SVC_DOCS_BIN" "\${args[@]}" ;;
+    *) node "$SVC_DOCS_BIN" "$@" ;;
+  esac
+}
 npx() { "$@"; }
 refused() {
   local status=$1 output
@@ -111,8 +117,10 @@ npm() {
     *) command npm "$@" ;;
   esac
 }
-curl() {
-  local args=() arg
+# Sets args to the arguments, with the addresses of the servers that were started.
+toServers() {
+  local arg
+  args=()
   for arg in "$@"; do
     if [[ $arg =~ ^(http://)?(127\\.0\\.0\\.1|localhost):([0-9]+)(.*)$ ]]; then
       local port=\${ports[\${BASH_REMATCH[3]}]}
@@ -121,6 +129,10 @@ curl() {
     fi
     args+=("$arg")
   done
+}
+curl() {
+  local args
+  toServers "$@" || return 1
   command curl --fail-with-body -sS "\${args[@]}"
 }
 `;

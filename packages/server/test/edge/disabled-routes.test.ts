@@ -37,7 +37,23 @@ describe('a disabled group of routes', () => {
     await using server = await startWith({ disable_runs: true });
     expect((await server.call('POST', '/runs/wait', run)).status).toBe(404);
     expect((await server.call('POST', '/runs/crons/search', {})).status).toBe(404);
+    const command = { id: 1, method: 'run.start', params: { assistant_id: 'probe', input: {} } };
+    const path = '/threads/6f9619ff-8b86-d011-b42d-00cf4fc964ff/commands';
+    expect((await server.call('POST', path, command)).status).toBe(404);
+    expect((await server.call('POST', path, command)).body).toMatchObject({
+      message: 'No route has this path.',
+    });
     expect((await server.call('POST', '/threads', {})).status).toBe(200);
+  });
+
+  it('of a protocol for tools or agents leaves the other one', async () => {
+    await using server = await startWith({ disable_a2a: true });
+    const card = '/.well-known/agent-card.json';
+    for (const path of [`${card}?assistant_id=probe`, `/a2a/probe${card}`])
+      expect((await server.call('GET', path)).status).toBe(404);
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    expect((await server.call('POST', '/a2a/probe', ping)).status).toBe(404);
+    expect((await server.call('POST', '/mcp', ping)).body).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
   });
 
   it('of facts about the server leaves /ok and /ready', async () => {

@@ -41,6 +41,14 @@ describe('a link for feedback', () => {
     expect(listed).toEqual([token]);
   });
 
+  it('has the path before all routes of the server', async () => {
+    await using mounted = await startPlatform({ mountPrefix: '/agents' });
+    const tracer = new Client({ apiUrl: mounted.apiUrl, apiKey: mounted.key });
+    const { url } = await tracer.createPresignedFeedbackToken(randomUUID(), 'helpful');
+    expect(url.startsWith(`${mounted.server.url}/api/`)).toBe(true);
+    expect((await use(url, { score: 1 })).status).toBe(204);
+  });
+
   it('is 404 when it has expired or never existed', async () => {
     const run = randomUUID();
     const token = await client.createPresignedFeedbackToken(run, 'helpful', { expiration: { minutes: 1 } });

@@ -6,9 +6,10 @@ import { ingestLimits, JsonBudget } from '../../src/parsing/json-limits.ts';
 import { PriceService } from '../../src/tracing/prices/price-service.ts';
 import { ProjectService } from '../../src/tracing/projects/project-service.ts';
 import { Admission } from '../../src/tracing/ingest/admission.ts';
-import { RunStore } from '../../src/tracing/ingest/ingest-service.ts';
+import { RunStore } from '../../src/tracing/ingest/run-store.ts';
 import { toRunBatch } from '../../src/tracing/ingest/ingest-task.ts';
 import { readRun } from '../../src/tracing/ingest/read-json.ts';
+import { emptyBatch } from '../../src/tracing/ingest/read-parts.ts';
 import { Rejections } from '../../src/tracing/ingest/rejections.ts';
 import { toRunText } from '../../src/tracing/traces/run-text.ts';
 import type { SentRun } from '../../src/tracing/ingest/sent-run.ts';
@@ -57,7 +58,7 @@ const store = async (batches: readonly Write[][]): Promise<unknown> => {
   for (const batch of batches) {
     const runs = batch.map((write) => toSent(id, write));
     const rejections = new Rejections();
-    await runStore.store(tenant_id, toRunBatch({ runs, attachments: [], rejections }));
+    await runStore.store(tenant_id, toRunBatch({ ...emptyBatch(), runs, rejections }));
     expect(rejections.count).toBe(0);
   }
   const row = await traces.find(tenant_id, id);

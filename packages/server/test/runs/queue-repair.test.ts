@@ -106,7 +106,7 @@ describe('a worker of an earlier release', () => {
 describe('the migration to the queue', () => {
   it('queues the pending runs', async () => {
     await using earlier = await testDatabase({ migrated: false });
-    const { migrations } = await readSchemaFiles();
+    const { migrations } = readSchemaFiles();
     await earlier.script('create schema svc');
     for (const { version, text } of migrations) if (version < 51) await earlier.script(text);
     const [agent, other] = [randomUUID(), randomUUID()];

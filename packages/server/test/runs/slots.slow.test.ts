@@ -41,8 +41,10 @@ describe('an executor', () => {
     await eventually(async () => expect(await statusesOf([blocking!])).toEqual(['running']));
     await new Promise((resolve) => setTimeout(resolve, 1_000)); // the executor is silent for longer than a report takes
     const others = await start(20, { do: 'sleep', ms: 10 });
-    const statuses = await statusesOf([blocking!, ...others]);
-    expect([countOf(statuses, 'running'), countOf(statuses, 'pending')]).toEqual([10, 11]);
+    await eventually(async () => {
+      const statuses = await statusesOf([blocking!, ...others]);
+      expect([countOf(statuses, 'running'), countOf(statuses, 'pending')]).toEqual([10, 11]);
+    });
     await eventually(async () => expect(countOf(await statusesOf(others), 'success')).toBe(20));
   });
 });

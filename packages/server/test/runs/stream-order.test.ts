@@ -13,10 +13,12 @@ afterAll(() => server?.[Symbol.asyncDispose]());
 
 const input = { messages: [{ role: 'user', content: 'hello' }] };
 
-const streamed = async (modes: ('values' | 'messages' | 'events')[]) => {
+type Mode = 'values' | 'messages' | 'messages-tuple' | 'events' | 'custom';
+
+const streamed = async (streamMode: Mode[], graph = 'chat', streamSubgraphs = false) => {
   const seen: { event: string; data: unknown }[] = [];
-  for await (const { event, data } of client.runs.stream(null, 'chat', { input, streamMode: modes }))
-    seen.push({ event, data });
+  const stream = client.runs.stream(null, graph, { input, streamMode, streamSubgraphs });
+  for await (const { event, data } of stream) seen.push({ event, data });
   return seen;
 };
 
@@ -47,4 +49,42 @@ describe('a stream', () => {
     expect(events.map(({ event }) => event)).toContain('on_chat_model_stream');
     expect(seen.filter(({ event }) => event === 'values').length).toBeGreaterThan(0);
   });
+
+  it('names the subgraph of tokens and custom events with subgraphs', async () => {
+    const seen = await streamed(['messages-tuple', 'custom'], 'layers', true);
+    const names = seen.map(({ event }) => event.replace(/:.*/, ''));
+    const tokens = Array.from('deep', () => 'messages|sub');
+    expect(names).toEqual(['metadata', 'custom|sub', ...tokens, 'messages']);
+  });
+
+  it('has the custom events of subgraphs without subgraphs, and their messages as those of the node', async () => {
+    const seen = await streamed(['messages-tuple', 'custom'], 'layers');
+    expect(seen.map(({ event }) => event)).toEqual(['metadata', 'custom', 'messages', 'messages']);
+    const messages = seen
+      .slice(2)
+      .map(({ data }) => data as [{ content: string }, { langgraph_node: string }]);
+    expect(messages.map(([{ content }, { langgraph_node: node }]) => [content, node])).toEqual([
+      ['deep', 'sub'],
+      ['over', 'last'],
+    ]);
+  });
+
+  it.each([false, true])(
+    'has the tokens of all models in the mode messages (with subgraphs: %s)',
+    async (subgraphs) => {
+      const seen = await streamed(['messages'], 'layers', subgraphs);
+      const parts = seen.map(({ event, data }) => {
+        const [message] = Array.isArray(data) ? (data as { content: string }[]) : [];
+        return [event, ...(message ? [message.content] : [])];
+      });
+      expect(parts).toEqual([
+        ['metadata'],
+        ['messages/complete', 'hello'],
+        ['messages/metadata'],
+        ...['d', 'de', 'dee', 'deep'].map((text) => ['messages/partial', text]),
+        ['messages/complete', 'deep'],
+        ['messages/complete', 'over'],
+      ]);
+    },
+  );
 });

@@ -5,6 +5,7 @@ import { authProjects, type AuthProjects } from '../access/auth-projects.ts';
 import type { TestServer } from '../server.ts';
 import { command } from './command.ts';
 import { isRunEnd, readFeed } from './feed.ts';
+import { openSocket, refusal } from './socket.ts';
 
 let projects: AuthProjects;
 let server: TestServer;
@@ -78,4 +79,49 @@ it('a command of another caller with the same number and parameters is no repeti
   expect(hers).toMatchObject({ type: 'success' });
   expect(his.result).not.toEqual(hers.result);
   expect((await send('all-alice', thread_id, 'run.start', waiting, 1)).result).toEqual(hers.result);
+});
+
+it('a command over a socket is authenticated and authorized like one over HTTP', async () => {
+  const thread_id = randomUUID();
+  const open = (user: string) => openSocket(server.url, thread_id, { headers: as(user) });
+  expect(await refusal(open('writer'))).toMatchObject({ status: 403 });
+  expect(await refusal(open('reader'))).toMatchObject({ status: 404 });
+  const all = await open('all');
+  await all.command('run.start', run);
+  const reader = await open('reader');
+  expect(await reader.command('run.start', run)).toMatchObject({ error: 'permission_denied' });
+  expect(await reader.command('subscription.subscribe', { channels: ['values'] })).toMatchObject({
+    type: 'success',
+  });
+  for (const { ws } of [all, reader]) ws.close();
+});
+
+it('a socket ends with 4401 when its credentials are no longer accepted, and starts nothing', async () => {
+  await using brief = await projects.serve(`
+    let times = 2;
+    export const auth = new Auth()
+      .authenticate(() => {
+        if (times-- > 0) return { identity: 'ann' };
+        throw new HTTPException(401, { message: 'Your session has ended.' });
+      })
+      .on('*', () => true);
+  `);
+  const socket = await openSocket(brief.url, randomUUID());
+  expect(await socket.command('state.get')).toMatchObject({ error: 'invalid_argument' });
+  socket.ws.send(JSON.stringify({ id: 1, method: 'run.start', params: run }));
+  expect(await socket.closed).toEqual({ code: 4401, reason: 'Your session has ended.' });
+  const count = { name: 'count_runs', text: 'select count(*)::int as count from runs' };
+  expect(await brief.database.query(count, [])).toEqual([{ count: 0 }]);
+});
+
+it('commands over a socket count as requests', async () => {
+  const auth = `export const auth = new Auth().authenticate(() => ({ identity: 'ann' })).on('*', () => true);`;
+  await using limited = await projects.serve(auth, { settings: { rateLimit: '1' } });
+  const socket = await openSocket(limited.url, randomUUID());
+  const answers = await Promise.all(Array.from({ length: 40 }, () => socket.command('state.get')));
+  const refused = answers.filter(({ error }) => error === 'unknown_error');
+  expect(refused.length).toBeGreaterThan(0);
+  for (const { message } of refused) expect(message).toMatch(/^Too many requests/);
+  expect(answers.some(({ error }) => error === 'invalid_argument')).toBe(true);
+  socket.ws.close();
 });

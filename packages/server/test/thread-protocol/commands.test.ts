@@ -202,6 +202,23 @@ describe('reads', () => {
     expectError(await command(server, empty, 'agent.getTree'), 'no_such_run');
   });
 
+  it('return the tree of the graphs of a thread, or of a run', async () => {
+    const { thread_id, namespace, interrupt_id } = await interrupted('nested');
+    const tree = async (params: object = {}) =>
+      (await command(server, thread_id, 'agent.getTree', params)).result['tree'];
+    const asking = { namespace, status: 'interrupted', graph_name: 'inner' };
+    expect(await tree()).toMatchObject({ status: 'interrupted', graph_name: 'nested', children: [asking] });
+    const { metadata } = (await tree()) as { metadata: { run_id: string } };
+    await command(server, thread_id, 'input.respond', { interrupt_id, response: 'yes' });
+    await afterRuns(thread_id, 2);
+    expect(await tree()).toMatchObject({
+      status: 'completed',
+      children: [{ namespace, status: 'completed', graph_name: 'inner' }],
+    });
+    // The newest checkpoint of the subgraph is of the second run.
+    expect(await tree(metadata)).not.toHaveProperty('children');
+  });
+
   it('return the state of a namespace', async () => {
     const { thread_id, namespace } = await interrupted('nested');
     const inner = await command(server, thread_id, 'state.get', { namespace });

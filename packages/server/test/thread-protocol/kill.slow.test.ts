@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@langchain/langgraph-sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { WebSocket as NodeSocket } from 'ws';
 import { startSvc, type SvcProcess } from '../durability/svc-process.ts';
 import { testProject } from '../server.ts';
 import { isRunEnd, readFeed, type FeedEvent } from './feed.ts';
@@ -20,35 +21,48 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
 });
 
-it('a run and its readers continue after kill -9', async () => {
-  svc = await startSvc(dataDir, testProject);
-  const { url } = svc;
-  const client = new Client({ apiUrl: url });
-  const thread = client.threads.stream(randomUUID(), { assistantId: 'probe' });
-  await thread.run.start({ input: { do: 'sleep', ms: 3_000 } });
-  const isStarted = ({ params }: FeedEvent): boolean =>
-    params.namespace.length === 1 && params.data['event'] === 'started';
-  const before = await readFeed(url, thread.threadId, isStarted);
-  await svc.killAll();
-  svc = await startSvc(dataDir, testProject, new URL(url).port);
-  expect(svc.url).toBe(url);
-  // The client that was connected gets the result over a new connection.
-  expect(await thread.output).toMatchObject({ out: 'slept' });
-  await thread.close();
-  const after = await readFeed(url, thread.threadId, isRunEnd);
-  expect(after.slice(0, before.length)).toEqual(before);
-  const numbers = after.map(({ seq }) => seq);
-  expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
-  const lifecycle = after.filter(({ method }) => method === 'lifecycle');
-  expect(lifecycle.map(({ params }) => params.data['event'])).toEqual([
-    'running',
-    'started',
-    'completed',
-    'completed',
-  ]);
-  const { kwargs: _, ...run } = (await client.runs.list(thread.threadId))[0] as unknown as {
-    kwargs: unknown;
-    attempt: number;
-  };
-  expect(run.attempt).toBe(2);
-}, 180_000);
+const webSocketFactory = (url: string): WebSocket => new NodeSocket(url) as unknown as WebSocket;
+
+it.each(['sse', 'websocket'] as const)(
+  'a run and its readers over %s continue after kill -9',
+  async (transport) => {
+    svc = await startSvc(dataDir, testProject);
+    const { url } = svc;
+    const client = new Client({ apiUrl: url });
+    const thread = client.threads.stream(randomUUID(), {
+      assistantId: 'probe',
+      transport,
+      webSocketFactory,
+      maxReconnectAttempts: 100,
+    });
+    await thread.run.start({ input: { do: 'sleep', ms: 3_000 } });
+    const isStarted = ({ params }: FeedEvent): boolean =>
+      params.namespace.length === 1 && params.data['event'] === 'started';
+    const before = await readFeed(url, thread.threadId, isStarted);
+    await svc.killAll();
+    svc = await startSvc(dataDir, testProject, new URL(url).port);
+    expect(svc.url).toBe(url);
+    // The client that was connected gets the result over a new connection.
+    expect(await thread.output).toMatchObject({ out: 'slept' });
+    await thread.close();
+    const after = await readFeed(url, thread.threadId, isRunEnd);
+    expect(after.slice(0, before.length)).toEqual(before);
+    const numbers = after.map(({ seq }) => seq);
+    expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
+    const lifecycle = after.filter(({ method }) => method === 'lifecycle');
+    expect(lifecycle.map(({ params }) => params.data['event'])).toEqual([
+      'running',
+      'started',
+      'completed',
+      'completed',
+    ]);
+    const { kwargs: _, ...run } = (await client.runs.list(thread.threadId))[0] as unknown as {
+      kwargs: unknown;
+      attempt: number;
+    };
+    expect(run.attempt).toBe(2);
+    await svc.killAll();
+    svc = undefined;
+  },
+  180_000,
+);

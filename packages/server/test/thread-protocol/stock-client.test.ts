@@ -1,7 +1,8 @@
-// The stock client's thread streams (protocol v2 over SSE) without changes.
+// The stock client's thread streams (protocol v2 over SSE and over a WebSocket) without changes.
 import { randomUUID } from 'node:crypto';
 import { Client } from '@langchain/langgraph-sdk';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket as NodeSocket } from 'ws';
 import { chatInput } from '../chat-input.ts';
 import { collect } from '../collect.ts';
 import { eventually } from '../eventually.ts';
@@ -16,80 +17,119 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const open = (assistantId: string, thread_id: string = randomUUID()) =>
-  client.threads.stream(thread_id, { assistantId });
+/** Node 20 has no WebSocket of its own. */
+const webSocketFactory = (url: string): WebSocket => new NodeSocket(url) as unknown as WebSocket;
 
-it('streams a chat: text token by token, then the state', async () => {
-  const thread = open('chat');
-  const { messages } = thread;
-  const { run_id } = await thread.run.start({ input: chatInput('hello') });
-  expect(run_id).toMatch(/^[0-9a-f-]{36}$/);
-  const texts: string[][] = [];
-  for await (const message of messages) texts.push(await collect(message.text));
-  expect(texts.map((parts) => parts.join(''))).toEqual(['echo hello']);
-  expect(texts[0]?.length).toBeGreaterThan(1);
-  const values = (await thread.output) as { messages: { content: unknown }[] };
-  expect(values.messages.map(({ content }) => content)).toEqual(['hello', 'echo hello']);
-  await thread.close();
-});
+describe.each(['sse', 'websocket'] as const)('over %s, the client', (transport) => {
+  const open = (assistantId: string, thread_id: string = randomUUID()) =>
+    client.threads.stream(thread_id, { assistantId, transport, webSocketFactory });
 
-it('streams a tool call, a subgraph and a custom event, and resumes at the answer of an interrupt', async () => {
-  const thread = open('toolbox');
-  const calls = collect(thread.toolCalls);
-  const custom = await thread.subscribe('custom:progress');
-  await thread.run.start({ input: chatInput('go') });
-  await eventually(() => expect(thread.interrupted).toBe(true));
-  expect(thread.interrupts).toMatchObject([{ payload: { question: 'send?' }, namespace: [] }]);
-  const [call] = await calls;
-  expect(call).toMatchObject({ name: 'weather', callId: 'call_1', args: { city: 'Oslo' } });
-  expect(await call?.output).toBe('snow in Oslo');
-  for await (const payload of custom) expect(payload).toEqual({ done: 1 });
-
-  const { tree } = await thread.agent.getTree();
-  expect(tree).toMatchObject({ namespace: [], status: 'interrupted', graph_name: 'toolbox' });
-  const interrupt_id = thread.interrupts[0]?.interruptId ?? '';
-  await thread.input.respond({ namespace: [], interrupt_id, response: { ok: true } });
-  const events = await readFeed(
-    server.url,
-    thread.threadId,
-    ({ params }) => params.data['event'] === 'completed' && params.namespace.length === 0,
-  );
-  expect(events.filter(isRunEnd).map(({ params }) => params.data['event'])).toEqual([
-    'interrupted',
-    'completed',
-  ]);
-  const { values } = await thread.state.get({ namespace: [] });
-  expect((values as { messages: { content: string }[] })['messages'].at(-1)?.content).toBe('sent');
-  await thread.close();
-});
-
-it('answers several interrupts with one command', async () => {
-  const thread = open('questions');
-  await thread.run.start({ input: { log: [] } });
-  await eventually(() => expect(thread.interrupts).toHaveLength(2));
-  await eventually(() => expect(thread.interrupted).toBe(true));
-  const responses = thread.interrupts.map(({ interruptId, namespace, payload }) => ({
-    namespace,
-    interrupt_id: interruptId,
-    response: `answer to ${String(payload)}`,
-  }));
-  await thread.input.respond({ responses });
-  const log = ['first answer to first?', 'second answer to second?', 'last'];
-  await eventually(async () => {
-    const { values } = await thread.state.get({ namespace: [] });
-    expect(values).toEqual({ log });
+  it('streams a chat: text token by token, then the state', async () => {
+    const thread = open('chat');
+    const { messages } = thread;
+    const { run_id } = await thread.run.start({ input: chatInput('hello') });
+    expect(run_id).toMatch(/^[0-9a-f-]{36}$/);
+    const texts: string[][] = [];
+    for await (const message of messages) texts.push(await collect(message.text));
+    expect(texts.map((parts) => parts.join(''))).toEqual(['echo hello']);
+    expect(texts[0]?.length).toBeGreaterThan(1);
+    const values = (await thread.output) as { messages: { content: unknown }[] };
+    expect(values.messages.map(({ content }) => content)).toEqual(['hello', 'echo hello']);
+    await thread.close();
   });
-  await thread.close();
-});
 
-it('gives a client that is opened again the conversation so far', async () => {
-  const first = open('chat');
-  await first.run.start({ input: chatInput('one') });
-  await first.output;
-  const again = open('chat', first.threadId);
-  // The client ends its iterations at the end of a run.
-  const messages = await collect(again.messages);
-  expect(await Promise.all(messages.map(({ text }) => text))).toEqual(['echo one']);
-  await first.close();
-  await again.close();
+  it('streams a tool call, a subgraph and a custom event, and resumes at the answer of an interrupt', async () => {
+    const thread = open('toolbox');
+    const calls = collect(thread.toolCalls);
+    const custom = await thread.subscribe('custom:progress');
+    await thread.run.start({ input: chatInput('go') });
+    await eventually(() => expect(thread.interrupted).toBe(true));
+    expect(thread.interrupts).toMatchObject([{ payload: { question: 'send?' }, namespace: [] }]);
+    const [call] = await calls;
+    expect(call).toMatchObject({ name: 'weather', callId: 'call_1', args: { city: 'Oslo' } });
+    expect(await call?.output).toBe('snow in Oslo');
+    for await (const payload of custom) expect(payload).toEqual({ done: 1 });
+
+    const { tree } = await thread.agent.getTree();
+    expect(tree).toMatchObject({ namespace: [], status: 'interrupted', graph_name: 'toolbox' });
+    const interrupt_id = thread.interrupts[0]?.interruptId ?? '';
+    await thread.input.respond({ namespace: [], interrupt_id, response: { ok: true } });
+    const events = await readFeed(
+      server.url,
+      thread.threadId,
+      ({ params }) => params.data['event'] === 'completed' && params.namespace.length === 0,
+    );
+    expect(events.filter(isRunEnd).map(({ params }) => params.data['event'])).toEqual([
+      'interrupted',
+      'completed',
+    ]);
+    const { values } = await thread.state.get({ namespace: [] });
+    expect((values as { messages: { content: string }[] })['messages'].at(-1)?.content).toBe('sent');
+    await thread.close();
+  });
+
+  it('answers several interrupts with one command', async () => {
+    const thread = open('questions');
+    await thread.run.start({ input: { log: [] } });
+    await eventually(() => expect(thread.interrupts).toHaveLength(2));
+    await eventually(() => expect(thread.interrupted).toBe(true));
+    const responses = thread.interrupts.map(({ interruptId, namespace, payload }) => ({
+      namespace,
+      interrupt_id: interruptId,
+      response: `answer to ${String(payload)}`,
+    }));
+    await thread.input.respond({ responses });
+    const log = ['first answer to first?', 'second answer to second?', 'last'];
+    await eventually(async () => {
+      const { values } = await thread.state.get({ namespace: [] });
+      expect(values).toEqual({ log });
+    });
+    await thread.close();
+  });
+
+  it('gives a client that is opened again the conversation so far', async () => {
+    const first = open('chat');
+    await first.run.start({ input: chatInput('one') });
+    await first.output;
+    const again = open('chat', first.threadId);
+    // The client ends its iterations at the end of a run.
+    const messages = await collect(again.messages);
+    expect(await Promise.all(messages.map(({ text }) => text))).toEqual(['echo one']);
+    await first.close();
+    await again.close();
+  });
+
+  it('that loses its connection while a run streams gets the rest over a new one', async () => {
+    const stops: (() => void)[] = [];
+    let opened = 0;
+    const thread = client.threads.stream(randomUUID(), {
+      assistantId: 'probe',
+      transport,
+      reconnectDelayMs: () => 0,
+      onConnected: () => void opened++,
+      webSocketFactory: (url) => {
+        const socket = new NodeSocket(url);
+        stops.push(() => socket.terminate());
+        return socket as unknown as WebSocket;
+      },
+      fetch: async (url, init) => {
+        const cut = new AbortController();
+        const isFeed = String(url).endsWith('/stream/events');
+        if (isFeed) stops.push(() => cut.abort(new TypeError('the connection was lost')));
+        const signal = AbortSignal.any([cut.signal, ...(init?.signal ? [init.signal] : [])]);
+        return fetch(url, { ...init, signal });
+      },
+    });
+    const custom = await thread.subscribe('custom');
+    await thread.run.start({ input: { do: 'tick', ms: 200 } });
+    const payloads: unknown[] = [];
+    for await (const { params } of custom) {
+      payloads.push((params.data as { payload: { at: number } }).payload.at);
+      if (payloads.length === 20) for (const stop of stops.splice(0)) stop();
+    }
+    expect(payloads).toEqual(Array.from({ length: 200 }, (_, at) => at));
+    expect(await thread.output).toMatchObject({ do: 'tick' });
+    if (transport === 'websocket') expect(opened).toBe(2);
+    await thread.close();
+  });
 });

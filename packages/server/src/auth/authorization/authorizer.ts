@@ -13,8 +13,8 @@ export interface Granted<E extends AuthEvent> {
   filter: AccessFilter;
 }
 
-/** The access rule of a route that is not public. */
-export type ProtectedAccess = Exclude<RoutePermission, 'public'>;
+/** The access rule of a route that needs a permission or the consent of a handler. */
+export type ProtectedAccess = Exclude<RoutePermission, 'public' | 'caller'>;
 
 export interface Authorizer {
   readonly user: User | undefined;
@@ -94,6 +94,7 @@ export class AuthHandlers {
         return this.#authorize(user, event, value);
       },
       authorizeAssistant: async (assistant_id, isDefault) => {
+        asked.add('assistants:read');
         if (isDefault && !this.#handlerOf('assistants:read')) return AccessFilter.everything;
         const { filter } = await this.#authorize(user, 'assistants:read', {
           assistant_id,

@@ -1,12 +1,13 @@
 // Loads the project's auth object. Ours and the stock one are recognized by their properties, not by their class.
-import { pathToFileURL } from 'node:url';
 import { authEvents } from '@svc/contract';
-import type { AuthSource } from '../../config/project/auth.ts';
 import type { LoadedModules } from '../../config/project/loaded-modules.ts';
-import { ConfigError } from '../../config/project/mistake.ts';
+import { exportError, importExport, type ProjectModule } from '../../config/project/project-export.ts';
 
 export interface AuthDefinition {
-  authenticate: (request: Request) => unknown;
+  /** `host`: what a program that contains this server has passed with the request. */
+  authenticate: (request: Request, host?: unknown) => unknown;
+  /** True when `authenticate` depends on more than the headers of the request. */
+  isUncached?: boolean;
   /** By event, resource or action: `threads:create`, `threads`, `*:create`, `*`. */
   handlers: ReadonlyMap<string, Handler>;
 }
@@ -23,48 +24,32 @@ export interface HandlerContext {
   permissions: readonly string[];
 }
 
-/** Throws a ConfigError with the reason: the server does not start without its auth handlers. */
-export const loadAuth = async (source: AuthSource, modules?: LoadedModules): Promise<AuthDefinition> => {
-  const fail = (problem: string, remedy: string, cause?: unknown): never => {
-    const detail = cause instanceof Error ? `: ${cause.message}` : '';
-    throw new ConfigError([{ where: source.where, problem: problem + detail, remedy }]);
-  };
+/** `authenticates`: the object needs an authenticate handler. Throws a ConfigError with the reason: the server does not start without its auth handlers. */
+export const loadAuth = async (
+  source: ProjectModule,
+  { modules, authenticates = true }: { modules?: LoadedModules | undefined; authenticates?: boolean } = {},
+): Promise<AuthDefinition> => {
   const { file, export: name } = source;
-  let module: Record<string, unknown>;
-  try {
-    // Imported here, because most servers have no auth module.
-    const { tsImport } = await import('tsx/esm/api');
-    // Every call loads the modules in a new namespace, so that `svc dev` gets the changed files.
-    module = (await tsImport(pathToFileURL(file).href, {
-      parentURL: import.meta.url,
-      tsconfig: source.tsconfig ?? false,
-      ...(modules ? { onImport: modules.add } : {}),
-    })) as Record<string, unknown>;
-  } catch (cause) {
-    modules?.afterImport(cause);
-    return fail(`${file} cannot be loaded`, 'Fix the file; the server does not start without it.', cause);
-  }
-  modules?.afterImport();
-  const nested = module['default'] as Record<string, unknown> | undefined;
-  const exported = await (module[name] ?? nested?.[name]);
-  if (exported === undefined) {
-    const names = Object.keys(module).join(', ') || 'nothing';
-    return fail(`${file} does not export ${name}; it exports ${names}`, 'Name an export after the colon.');
-  }
-  const cache = cacheOf(exported);
+  const cache = cacheOf(await importExport(source, modules));
   if (cache === undefined)
-    return fail(
+    throw exportError(
+      source,
       `${name} in ${file} is not an Auth object`,
       "Write: export const auth = new Auth().authenticate(…), with Auth from '@svc/sdk/auth'.",
     );
   const { authenticate, callbacks = {} } = cache;
-  if (typeof authenticate !== 'function')
-    return fail(`${name} in ${file} has no authenticate handler`, 'Call .authenticate(…) on it.');
+  if (authenticates && typeof authenticate !== 'function')
+    throw exportError(
+      source,
+      `${name} in ${file} has no authenticate handler`,
+      'Call .authenticate(…) on it.',
+    );
   const wrong = Object.entries(callbacks).find(
     ([key, handler]) => typeof handler !== 'function' || !isEvent(key),
   );
   if (wrong)
-    return fail(
+    throw exportError(
+      source,
       `${name} in ${file}: .on(${JSON.stringify(wrong[0])}) does not register a handler for a known event`,
       events,
     );

@@ -13,13 +13,18 @@ export interface CustomAuth {
 }
 
 export const customAuth = (
-  { authenticate, handlers }: AuthDefinition,
+  { authenticate, handlers, isUncached = false }: AuthDefinition,
   {
     config,
     settings,
     compat,
     logger,
-  }: { config: AuthConfig; settings: Settings['auth']; compat: boolean; logger: Logger },
+  }: {
+    config: Pick<AuthConfig, 'cache' | 'isStudioDisabled'> | undefined;
+    settings: Settings['auth'];
+    compat: boolean;
+    logger: Logger;
+  },
 ): CustomAuth => {
   const { timeoutMs, studioKey } = settings;
   const authHandlers = new AuthHandlers({ handlers, isLenient: compat, timeoutMs });
@@ -33,8 +38,8 @@ export const customAuth = (
     authenticate: customAuthenticator({
       authenticate,
       timeoutMs,
-      cache: config.cache,
-      studioKey: config.isStudioDisabled ? undefined : studioKey,
+      cache: isUncached ? undefined : config?.cache,
+      studioKey: config?.isStudioDisabled ? undefined : studioKey,
     }),
   };
 };

@@ -4,12 +4,12 @@ import { Problem } from '@svc/contract/problem';
 import { LRUCache } from 'lru-cache';
 import type { AuthCacheConfig } from '../../config/project/auth.ts';
 import type { Secret } from '../../config/settings/secret.ts';
-import type { Authenticate, Caller, Credentials, User } from '../principal/caller.ts';
+import { type Authenticate, type Caller, callerOf, type Credentials } from '../principal/caller.ts';
 import { callHandler } from './handler-call.ts';
 import { studioUser, toUser } from '../principal/user.ts';
 
 export interface CustomAuthOptions {
-  authenticate: (request: Request) => unknown;
+  authenticate: (request: Request, host?: unknown) => unknown;
   timeoutMs: number;
   cache: AuthCacheConfig | undefined;
   /** Without it there is no Studio user. */
@@ -21,8 +21,6 @@ const schemeHeader = 'x-auth-scheme';
 const studioSchemes = new Set(['svc-studio', 'langsmith']);
 
 const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
-
-const callerOf = (user: User): Caller => ({ user, countedAs: user.identity });
 
 const wrongStudioKey = (): Problem => new Problem('unauthenticated', 'The Studio key is missing or wrong.');
 
@@ -39,7 +37,10 @@ export const customAuthenticator = (options: CustomAuthOptions): Authenticate =>
     callHandler(
       'authenticate',
       timeoutMs,
-      () => options.authenticate(credentials.request()),
+      () =>
+        credentials.host === undefined
+          ? options.authenticate(credentials.request())
+          : options.authenticate(credentials.request(), credentials.host),
       (answer) => callerOf(toUser(answer)),
     );
   const cached = cache ? withCache(ask, cache) : ask;

@@ -87,6 +87,14 @@ describe('failed authentications of an address', () => {
     expect(counts(await outcomes(around, 21))).toEqual({ unauthenticated: 20, rate_limited: 1 });
   });
 
+  it('are not limited without a connection, where all clients would have one address', async () => {
+    const { all } = limits();
+    const { authenticate } = rejecting(() => new Problem('unauthenticated', 'no'));
+    const inProcess: Authenticate = (credentials) =>
+      all.around(authenticate)({ ...credentials, isInProcess: true });
+    expect(counts(await outcomes(inProcess, 150))).toEqual({ unauthenticated: 150 });
+  });
+
   it('include rejections by a handler of the project, with any status', async () => {
     const around = limits().all.around(
       rejecting(() => new Refusal(418, 'teapot', {}, undefined)).authenticate,

@@ -1,7 +1,7 @@
 // Limits the requests and streams of a caller, and the failed authentications of an address. The counters are per process: behind a load
 // balancer with n processes, a caller gets up to n times as much.
 import { Problem } from '@svc/contract/problem';
-import type { Authenticate, Caller } from '../principal/caller.ts';
+import type { Authenticate, Caller, Credentials } from '../principal/caller.ts';
 import type { AddressOf } from '../principal/client-address.ts';
 import { Refusal } from '../authorization/refusal.ts';
 import { TokenBuckets } from './token-buckets.ts';
@@ -42,15 +42,16 @@ export class CallerLimits {
   /** Adds the limits to an authentication. */
   around(authenticate: Authenticate): Authenticate {
     return async (credentials) => {
-      const address = this.#options.addressOf(credentials) ?? 'unknown';
-      const failuresWaitMs = this.#failures.waitMs(address);
+      // Without an address, the failures of one client would lock out all others.
+      const address = credentials.isInProcess === true ? undefined : this.#addressOf(credentials);
+      const failuresWaitMs = address === undefined ? 0 : this.#failures.waitMs(address);
       if (failuresWaitMs > 0)
         throw tooMany('Too many failed authentications from your address.', failuresWaitMs);
       let caller: Caller;
       try {
         caller = await authenticate(credentials);
       } catch (error) {
-        if (isFailedAuthentication(error)) this.#failures.take(address);
+        if (address !== undefined && isFailedAuthentication(error)) this.#failures.take(address);
         throw error;
       }
       if (caller.countedAs !== undefined) {
@@ -59,6 +60,10 @@ export class CallerLimits {
       }
       return caller;
     };
+  }
+
+  #addressOf(credentials: Credentials): string {
+    return this.#options.addressOf(credentials) ?? 'unknown';
   }
 
   /** Counts a stream that is about to open. Returns a function to call once when it has closed. */

@@ -29,6 +29,9 @@ export interface Caller {
   readonly grant?: Grant;
 }
 
+/** The caller of a request with a user. */
+export const callerOf = (user: User): Caller => ({ user, countedAs: user.identity });
+
 export const anybody: Caller = { user: undefined, countedAs: undefined };
 
 /** The parts of a request that authentication uses. */
@@ -37,6 +40,12 @@ export interface Credentials {
   header(name: string): string | undefined;
   /** Address of the peer: the client or a proxy. */
   readonly remoteAddress: string | undefined;
+  /** Of a request for a WebSocket. */
+  readonly ticket?: string | undefined;
+  /** True for a request without a connection: its client has no address. */
+  readonly isInProcess?: boolean;
+  /** What a program that contains this server has passed with the request. */
+  readonly host?: unknown;
   /** The request without its body, as a Fetch API Request. */
   request(): Request;
 }

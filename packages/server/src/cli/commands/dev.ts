@@ -77,7 +77,9 @@ async function serve(
 
 /** The files that are read at a start. The processes report the modules that these import. */
 function filesOf({ project }: Config): string[] {
-  const sources = [...project.graphs.values(), ...(project.auth ? [project.auth.source] : [])];
+  const { graphs, auth, customApp } = project;
+  const loaded = [auth, customApp].flatMap((config) => (config ? [config.source] : []));
+  const sources = [...graphs.values(), ...loaded];
   const env = project.envFile === undefined ? [] : [project.envFile];
   return [project.file, ...env, ...sources.map(({ file }) => file)];
 }

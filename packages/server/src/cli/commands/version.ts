@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { packageFile } from '../../package-files.ts';
 
-/** The version of this package. The path is the same in src/cli and dist/cli. */
+/** The version of this package. */
 export function productVersion(): string {
-  const file = new URL('../../../package.json', import.meta.url);
+  const file = packageFile('package.json');
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }

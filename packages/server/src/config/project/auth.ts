@@ -1,18 +1,12 @@
 // The `auth` section of svc.json.
-import { readSource, type GraphSource } from './graphs.ts';
+import { readSource } from './graphs.ts';
 import type { Mistake } from './mistake.ts';
+import type { ProjectModule } from './project-export.ts';
 import { findTsconfig } from './tsconfig.ts';
 import type { AuthSection } from './svc-json-schema.ts';
 
-export interface AuthSource extends GraphSource {
-  /** Its place in the config file, for error messages. */
-  readonly where: string;
-  /** Path of the tsconfig.json of the project. */
-  readonly tsconfig: string | undefined;
-}
-
 export interface AuthConfig {
-  readonly source: AuthSource;
+  readonly source: ProjectModule;
   readonly isStudioDisabled: boolean;
   /** Undefined: the handler is called for every request. */
   readonly cache: AuthCacheConfig | undefined;

@@ -14,12 +14,16 @@ type Where = (path: string[]) => string;
 
 const extensions = ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx'];
 
-/** Reads the graphs of a config file. Adds their mistakes to `mistakes`. */
+/**
+ * Reads the graphs of a config file. Adds their mistakes to `mistakes`. In a file of the stock server, a path without an export names
+ * the default export.
+ */
 export function readGraphs(
   file: unknown,
   dir: string,
   where: Where,
   mistakes: Mistake[],
+  compat = false,
 ): Map<string, GraphSource> {
   const graphs = new Map<string, GraphSource>();
   const given = isRecord(file) && Object.hasOwn(file, 'graphs') ? file['graphs'] : undefined;
@@ -35,7 +39,8 @@ export function readGraphs(
     const at = where(['graphs', id]);
     const idMistake = idProblem(id);
     const source =
-      entryProblem(entry) ?? readSource(entry as string | { path: string; description?: string }, dir);
+      entryProblem(entry) ??
+      readSource(entry as GraphEntry, dir, { standard: compat ? 'default' : undefined });
     if (idMistake !== undefined) mistakes.push({ where: at, ...idMistake });
     if ('problem' in source) mistakes.push({ where: at, ...source });
     else if (idMistake === undefined) graphs.set(id, source);
@@ -70,21 +75,27 @@ function entryProblem(entry: unknown): Problem | undefined {
   return { problem: 'its description is not a text', remedy };
 }
 
-/** Reads `<file>:<export>`. The file is relative to the folder of the config file. */
+type GraphEntry = string | { path: string; description?: string };
+
+/**
+ * Reads `<file>:<export>`. The file is relative to the folder of the config file. `standard`: the export if none is named; `example`: an
+ * export for error messages.
+ */
 export function readSource(
-  entry: string | { path: string; description?: string },
+  entry: GraphEntry,
   dir: string,
+  { standard, example = 'graph' }: { standard?: string | undefined; example?: string } = {},
 ): GraphSource | Problem {
   const { path, description } = typeof entry === 'string' ? { path: entry } : entry;
   const value = JSON.stringify(path);
   // Split at the last colon: a Windows path has one after the drive letter.
   const match = /^(.+):([\p{ID_Start}_$][\p{ID_Continue}$]*)$/su.exec(path);
-  const [, name, exported] = match ?? [];
+  const [, name, exported] = match ?? (standard === undefined ? [] : [path, path, standard]);
   if (name === undefined || exported === undefined) {
     return {
       value,
       problem: 'names no export',
-      remedy: `Write the export after a colon: ${JSON.stringify(`${path}:graph`)}.`,
+      remedy: `Write the export after a colon: ${JSON.stringify(`${path}:${example}`)}.`,
     };
   }
   if (!extensions.includes(extname(name))) {
@@ -106,6 +117,6 @@ export function readSource(
   return { file, export: exported, ...(description === undefined ? {} : { description }) };
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

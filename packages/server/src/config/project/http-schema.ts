@@ -36,6 +36,21 @@ export type CorsSection = z.infer<typeof CorsSection>;
 
 export const HttpSection = z
   .looseObject({
+    app: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('"<file>:<export>" of a Hono app with custom routes and middleware: "./src/app.ts:app"'),
+    middleware_order: z
+      .enum(['middleware_first', 'auth_first'])
+      .optional()
+      .describe(
+        'Whether the middleware of "app" runs before or after the authentication of built-in routes; "middleware_first" by default',
+      ),
+    enable_custom_route_auth: z
+      .boolean()
+      .optional()
+      .describe('Whether routes of "app" need the authentication of built-in routes; false by default'),
     configurable_headers: HeaderPatterns.optional().describe(
       'Request headers that a run gets in config.configurable; none by default',
     ),
@@ -52,3 +67,5 @@ export const HttpSection = z
   })
   .optional()
   .describe('Custom routes, CORS, headers that reach the graph');
+
+export type HttpSection = z.infer<typeof HttpSection>;

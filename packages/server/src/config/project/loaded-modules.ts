@@ -2,9 +2,10 @@
 import { createRequire } from 'node:module';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { packageFile } from '../../package-files.ts';
 
 /** The package of the server itself. */
-const ownFolder = new URL('../../../', import.meta.url).href;
+const ownFolder = packageFile('').href;
 const { cache } = createRequire(import.meta.url);
 
 export class LoadedModules {

@@ -5,11 +5,11 @@ const off = (what: string) => z.boolean().optional().describe(`true: ${what}; fa
 
 export const routeSwitches = {
   disable_assistants: off('no routes under /assistants'),
-  disable_threads: off('no routes of threads and their states'),
-  disable_runs: off('no routes of runs and crons'),
+  disable_threads: off('no routes of threads and their states, and no thread protocol'),
+  disable_runs: off('no routes of runs and crons, and no thread protocol'),
   disable_store: off('no routes under /store'),
   disable_mcp: off('no /mcp'),
-  disable_a2a: off('no /a2a; it is not served yet'),
+  disable_a2a: off('no /a2a and no agent cards'),
   disable_ui: off('no /ui; it is not served yet'),
   disable_meta: off('no /info, /metrics, /docs and /openapi.json, and /ok does not check the database'),
   disable_webhooks: off('a run or cron with a webhook is refused'),
@@ -24,10 +24,11 @@ export interface DisabledRoutes {
 
 const tagsOf = {
   disable_assistants: ['Assistants'],
-  disable_threads: ['Threads'],
-  disable_runs: ['Runs', 'Crons'],
+  disable_threads: ['Threads', 'Thread protocol'],
+  disable_runs: ['Runs', 'Crons', 'Thread protocol'],
   disable_store: ['Store'],
   disable_mcp: ['MCP'],
+  disable_a2a: ['A2A'],
 } as const;
 
 export const readDisabledRoutes = (

@@ -54,7 +54,6 @@ describe('a file of the stock server', () => {
 describe('keys that svc does not support', () => {
   it.each<[object, string[]]>([
     [{ encryption: { path: './e.ts:encryption' } }, ['encryption', 'custom encryption is not supported']],
-    [{ http: { app: './app.ts:app' } }, ['http.app', 'their middleware would not run', 'Remove it.']],
   ])('are refused where they protect something: %j', (sections, parts) => {
     for (const part of parts) expect(() => load('langgraph.json', sections)).toThrow(part);
   });
@@ -68,6 +67,10 @@ describe('keys that svc does not support', () => {
     [{ checkpointer: { path: './c.ts:c' } }, 'checkpointer.path: this has no effect: svc stores threads'],
     [{ checkpointer: { serde: {} } }, 'checkpointer.serde: this has no effect'],
     [{ ui: { agent: './ui.tsx' } }, 'ui: this has no effect'],
+    [
+      { http: { middleware_order: 'auth_first' } },
+      'http.middleware_order: this has no effect without http.app',
+    ],
     [{ node_loader: 'ts-node' }, 'node_loader: this has no effect: modules are loaded by tsx'],
     [{ node_version: '12' }, `node_version: this names Node.js 12; svc runs on ${node}`],
     [

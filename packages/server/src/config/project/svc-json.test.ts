@@ -57,6 +57,15 @@ describe('svc.json', () => {
     expect(loadSvcJson(file, {}).graphs.get('agent')?.file).toBe(join(dir, 'agent.ts'));
   });
 
+  it('names the default export by a path alone in a file of the stock server', () => {
+    const file = write({ graphs: { a: './agent.ts', b: { path: './agent.ts' } } }, 'langgraph.json');
+    const source = { file: join(dir, 'agent.ts'), export: 'default' };
+    expect([...loadSvcJson(file, {}).graphs]).toEqual([
+      ['a', source],
+      ['b', source],
+    ]);
+  });
+
   it('is compatible with LangGraph Platform when it sets compat', () => {
     expect(load({ compat: 'langgraph', graphs }).compat).toBe(true);
   });

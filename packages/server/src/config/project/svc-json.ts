@@ -6,10 +6,12 @@ import { parseEnv } from 'node:util';
 import * as z from 'zod';
 import { readAuth } from './auth.ts';
 import type { AuthConfig } from './auth.ts';
+import { readCustomApp } from './custom-app.ts';
+import type { CustomAppConfig } from './custom-app.ts';
 import { readCors } from '../settings/cors.ts';
 import type { CorsRules } from '../settings/cors.ts';
 import { readGraphDefaults, type GraphDefaults } from './graph-defaults.ts';
-import { readGraphs } from './graphs.ts';
+import { isRecord, readGraphs } from './graphs.ts';
 import type { GraphSource } from './graphs.ts';
 import { readHeaderPatterns } from './header-patterns.ts';
 import type { SelectHeaders } from './header-patterns.ts';
@@ -43,6 +45,8 @@ export interface SvcJson {
   readonly webhooks: WebhookRules;
   /** Undefined without custom authentication. */
   readonly auth: AuthConfig | undefined;
+  /** Undefined without custom routes. */
+  readonly customApp: CustomAppConfig | undefined;
   /** Undefined: no page of another origin may use the server. */
   readonly cors: CorsRules | undefined;
   /** The request headers that runs get in `configurable`. */
@@ -89,12 +93,12 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
   const mistakes: Mistake[] = [];
   const where = (path: (string | number)[]): string =>
     `${name}:${json.position(path)} ${path.join('.')}`.trim();
-  const graphs = readGraphs(json.value, dir, where, mistakes);
+  const compat = isRecord(json.value) && isStockFile(name, json.value);
+  const graphs = readGraphs(json.value, dir, where, mistakes, compat);
   const { raw, mistaken } = readSections(json.value, where, mistakes);
   const known = mistakes.length;
   const variables = readVariables(raw.env, { dir, env, where: where(['env']), mistakes });
   if (mistakes.length > known) mistaken.add('env');
-  const compat = isStockFile(name, raw);
   // Without the variables it is not known which of those that webhooks need are missing.
   const section = mistaken.has('env') || mistaken.has('compat') ? undefined : raw.webhooks;
   const webhooks = readWebhookRules({ section, compat, env: { ...variables, ...env }, where, mistakes });
@@ -114,6 +118,7 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
     settings: raw.settings ?? {},
     webhooks,
     auth: readAuth(raw.auth, { dir, where, mistakes }),
+    customApp: readCustomApp(raw.http, { dir, where, mistakes }),
     cors: readCors({ section: raw.http?.cors, where, mistakes }),
     configurableHeaders: headersOf('configurable_headers'),
     loggedHeaders: headersOf('logging_headers'),

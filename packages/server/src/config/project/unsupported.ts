@@ -1,6 +1,7 @@
 // Keys of the config file that have no effect. Nothing is ignored in silence: what protects data or requests is refused, everything
 // else is named in a warning.
 import * as z from 'zod';
+import { isRecord } from './graphs.ts';
 import type { Mistake } from './mistake.ts';
 import { nearest } from './nearest.ts';
 import { imageKeys } from './stock-file.ts';
@@ -21,12 +22,6 @@ const refused: readonly { path: Path; problem: string; remedy: string }[] = [
     problem: 'custom encryption is not supported: threads would be stored without it',
     remedy: 'Remove it, and encrypt the disk or the database.',
   },
-  {
-    path: ['http', 'app'],
-    problem:
-      'custom routes are not supported: their middleware would not run, also if it authenticates requests',
-    remedy: 'Remove it. Authentication belongs in "auth"; serve the routes with a server of their own.',
-  },
 ];
 
 const ineffective: readonly { path: Path; effect: string }[] = [
@@ -40,6 +35,8 @@ const ineffective: readonly { path: Path; effect: string }[] = [
   { path: ['disable_persistence'], effect: 'threads are always stored' },
   { path: ['source'], effect: 'it is for image builds' },
 ];
+
+const appKeys = ['middleware_order', 'enable_custom_route_auth'] as const;
 
 /** Warnings of keys without effect. Adds mistakes of those that are refused. */
 export function readUnsupported(raw: SvcJsonFile, { where, mistakes }: Reading): string[] {
@@ -64,6 +61,9 @@ export function readUnsupported(raw: SvcJsonFile, { where, mistakes }: Reading):
       ? [`${where([image[0] ?? ''])}: image builds use ${image.join(', ')}; svc does not`]
       : []),
     ...loaderWarnings(raw, where),
+    ...(raw.http?.app === undefined ? appKeys : [])
+      .filter((key) => raw.http?.[key] !== undefined)
+      .map((key) => `${where(['http', key])}: this has no effect without http.app`),
   ];
 }
 
@@ -134,6 +134,3 @@ const unwrapped = (schema: unknown): unknown => {
 
 const valueAt = (raw: Values, path: Path): unknown =>
   path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), raw);
-
-const isRecord = (value: unknown): value is Values =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

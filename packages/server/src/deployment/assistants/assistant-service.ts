@@ -18,14 +18,10 @@ import {
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';
 import { ThreadDeletion } from '../threads/thread-deletion.ts';
+import type { GraphDefaults } from '../../config/project/graph-defaults.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { servedWithinMs } from '../../storage/deployment/workers.ts';
 import { assistantIdOf, defaultAssistantId } from './default-assistant.ts';
-
-interface GraphDefaults {
-  readonly config: Record<string, unknown>;
-  readonly context: Record<string, unknown>;
-}
 
 type Given<T> = { [K in keyof T]?: T[K] | undefined };
 
@@ -121,7 +117,7 @@ export class AssistantService {
       created = await create();
     }
     if (created) return created;
-    throw new Problem('conflict', `Assistant ${assistant_id} already exists`);
+    throw new Problem('conflict', `Assistant already exists: ${assistant_id}`);
   }
 
   /** By id, or by graph id for the default assistant. */
@@ -150,7 +146,7 @@ export class AssistantService {
 
   async setLatest(idOrGraphId: string, version: number, access: RowFilter): Promise<AssistantRow> {
     const row = await this.#storage.assistants.setLatest(assistantIdOf(idOrGraphId), version, access);
-    if (!row) throw notFound('Version', `${version} of assistant ${idOrGraphId}`);
+    if (!row) throw notFound('Assistant version', `${version} of assistant ${idOrGraphId}`);
     return row;
   }
 

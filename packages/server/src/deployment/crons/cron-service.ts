@@ -21,6 +21,7 @@ import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
 import { toRunRequest } from '../runs/run-request.ts';
+import { ownWebhookUrl } from '../webhooks/own-webhook.ts';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
 import { firstTick, nextTick } from './cron-schedule.ts';
 
@@ -197,7 +198,8 @@ export const planTick = (cron: CronRow, now: string): TickPlan => {
       metadata: { ...cron.metadata, cron_id: cron.cron_id },
       kwargs: JSON.stringify(kwargs),
       multitask_strategy,
-      webhook,
+      // Accepted when the cron was created or changed.
+      webhook: webhook === null ? null : (ownWebhookUrl(webhook) ?? webhook),
       resumable: kwargs.stream_resumable === true,
       sealed_user: cron.sealed_user,
     },

@@ -12,6 +12,7 @@ import {
 } from '../../api/handlers.ts';
 import {
   readRpcMessage,
+  readRpcParams,
   rpcCodes,
   RpcError,
   rpcError,
@@ -42,16 +43,6 @@ const CallParams = z.looseObject({
 });
 const InitializeParams = z.looseObject({ protocolVersion: z.string() });
 const CancelledParams = z.looseObject({ requestId: RpcId });
-
-const readParams = <T extends z.ZodType>(schema: T, { params }: RpcRequest): z.output<T> => {
-  const read = schema.safeParse(params ?? {});
-  if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  throw new RpcError(
-    rpcCodes.invalidParams,
-    `${['params', ...(issue?.path ?? [])].join('.')}: ${issue?.message ?? 'invalid'}`,
-  );
-};
 
 /** Throws RpcProblem for headers that the protocol does not allow. Returns the session id. */
 const readHeaders = (call: Call): string | undefined => {
@@ -88,7 +79,7 @@ const visibleAssistants = async ({ authorizer }: Call) => {
 
 export const mcpHandlers = ({ tools, caller, version }: McpParts): Handlers<typeof mcpRoutes> => {
   const initialize = (message: RpcRequest) => {
-    const { protocolVersion } = readParams(InitializeParams, message);
+    const { protocolVersion } = readRpcParams(InitializeParams, message);
     const result = {
       protocolVersion: versions.includes(protocolVersion) ? protocolVersion : versions[0],
       capabilities: { tools: {} },
@@ -97,14 +88,15 @@ export const mcpHandlers = ({ tools, caller, version }: McpParts): Handlers<type
     return new Reply(at(message.id, result), { session: randomUUID() });
   };
   const callTool = async (message: RpcRequest, session: string | undefined, call: Call) => {
-    const { name, arguments: given = {}, _meta } = readParams(CallParams, message);
+    const { name, arguments: given = {}, _meta } = readRpcParams(CallParams, message);
     const assistant = await tools.find(name, await visibleAssistants(call));
-    const isObject = await tools.takesObject(assistant);
+    const { input, context } = (await tools.arguments(assistant)).read(given);
     return caller.call(
       {
         id: message.id,
         assistant_id: assistant.assistant_id,
-        input: isObject ? given : given['input'],
+        input,
+        context,
         session,
         progressToken: _meta?.progressToken,
       },
@@ -118,7 +110,7 @@ export const mcpHandlers = ({ tools, caller, version }: McpParts): Handlers<type
   ): Promise<DeferredResponse | EventStreamResponse | Reply<DeferredResponse>> => {
     if (message.method === 'tools/call') return callTool(message, session, call);
     if (message.method === 'tools/list') {
-      const { cursor } = readParams(ListParams, message);
+      const { cursor } = readRpcParams(ListParams, message);
       return at(message.id, await tools.page(call.authorizer, cursor));
     }
     await visibleAssistants(call);

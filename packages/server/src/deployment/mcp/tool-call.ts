@@ -27,6 +27,7 @@ export interface ToolCall {
   id: RpcId;
   assistant_id: string;
   input: unknown;
+  context: unknown;
   session: string | undefined;
   /** Set when the client wants progress, and accepts a stream. */
   progressToken: RpcId | undefined;
@@ -44,11 +45,11 @@ export class ToolCaller {
   }
 
   async call(
-    { id, assistant_id, input, session, progressToken }: ToolCall,
+    { id, assistant_id, input, context, session, progressToken }: ToolCall,
     call: Call,
   ): Promise<DeferredResponse | EventStreamResponse> {
     const { runs, granter, outcomes, canceller } = this.#parts;
-    const body = StatelessRunCreate.parse({ assistant_id, input, stream_mode: ['updates'] });
+    const body = StatelessRunCreate.parse({ assistant_id, input, context, stream_mode: ['updates'] });
     const granted = await granter.grantRequest(call, null, body, keyOf(session, id));
     const streamed = progressToken !== undefined;
     const created = await runs.create(null, granted, { awaited: true, streamed });

@@ -1,19 +1,18 @@
 // The tools of a caller: one for each assistant that the caller may see.
-import type { GraphSchemas } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import { RpcError, rpcCodes } from '../../api/json-rpc.ts';
 import type { AssistantRow } from '../../storage/deployment/assistants.ts';
 import type { AssistantService } from '../assistants/assistant-service.ts';
+import { findSchemas } from '../assistants/graph-schemas.ts';
 import type { IntrospectionService } from '../assistants/introspection-service.ts';
+import { type JsonSchema, type ToolArguments, toolArguments } from './tool-arguments.ts';
 import { assistantIdIn, toolNameOf } from './tool-name.ts';
 
 /** Tools of one page. */
 const pageMax = 50;
 const cursorMax = 1_000_000;
-
-type JsonSchema = Record<string, unknown>;
 
 interface Tool {
   name: string;
@@ -26,9 +25,6 @@ export interface ToolPage {
   tools: Tool[];
   nextCursor?: string;
 }
-
-const isObject = (value: unknown): value is JsonSchema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export class ToolList {
   readonly #assistants: AssistantService;
@@ -69,37 +65,20 @@ export class ToolList {
     }
   }
 
-  /** True when the graph's input is an object, which the arguments then are. Otherwise they have the input as `input`. */
-  async takesObject(assistant: AssistantRow): Promise<boolean> {
-    const schema = await this.#inputSchema(assistant);
-    return schema?.['type'] === undefined || schema['type'] === 'object';
+  /** The arguments of the assistant's tool. */
+  async arguments(assistant: AssistantRow): Promise<ToolArguments> {
+    return toolArguments(await findSchemas(this.#introspection, assistant));
   }
 
   async #tool(assistant: AssistantRow): Promise<Tool> {
     const { name, graph_id, description } = assistant;
-    const schema = await this.#inputSchema(assistant);
-    const inputSchema = (await this.takesObject(assistant))
-      ? { ...schema, type: 'object' }
-      : { type: 'object', properties: { input: schema }, required: ['input'] };
+    const { schema: inputSchema } = await this.arguments(assistant);
     return {
       name: toolNameOf(assistant),
       title: name,
       description: description ?? `Runs the agent ${name} (graph ${graph_id}).`,
       inputSchema,
     };
-  }
-
-  /** Undefined when the graph has no schema or cannot be loaded: a call of the tool reports why. */
-  async #inputSchema(assistant: AssistantRow): Promise<JsonSchema | undefined> {
-    try {
-      const { input_schema } = (await this.#introspection.ask(assistant, {
-        what: 'schemas',
-      })) as GraphSchemas;
-      return isObject(input_schema) ? input_schema : undefined;
-    } catch (error) {
-      if (error instanceof Problem && error.code === 'invalid') return undefined;
-      throw error;
-    }
   }
 }
 

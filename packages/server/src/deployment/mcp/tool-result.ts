@@ -1,8 +1,6 @@
 // The result of a run as the result of a tool.
+import { isRecord } from '../../engine/codec/tagged.ts';
 import type { RunOutcome } from '../../engine/streams/run-event-stream.ts';
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const result = (text: string, structured: string | undefined, isError: boolean): string => {
   const content = `"content":[{"type":"text","text":${JSON.stringify(text)}}]`;
@@ -15,12 +13,12 @@ const result = (text: string, structured: string | undefined, isError: boolean):
  */
 export const toolResult = (values: string, status: RunOutcome['status']): string => {
   const value = JSON.parse(values) as unknown;
-  const error = isObject(value) ? value['__error__'] : undefined;
-  if (isObject(error)) {
+  const error = isRecord(value) ? value['__error__'] : undefined;
+  if (isRecord(error)) {
     const { error: name, message } = error as { error: string; message: string };
     return result(`${name}: ${message}`, undefined, true);
   }
-  const structured = isObject(value) ? values : undefined;
+  const structured = isRecord(value) ? values : undefined;
   if (structured === undefined || !('__interrupt__' in (value as object)))
     return status === 'success'
       ? result(values, structured, false)

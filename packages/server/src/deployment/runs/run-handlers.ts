@@ -1,8 +1,16 @@
 import type { runRoutes } from '@svc/contract';
+import { Problem } from '@svc/contract/problem';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
-import { EventStreamResponse, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
+import {
+  EventStreamResponse,
+  RawJson,
+  Reply,
+  type Call,
+  type Handlers,
+  type SseBody,
+} from '../../api/handlers.ts';
 import { textPage } from '../../api/pagination.ts';
 import { readableThreads } from '../threads/readable-threads.ts';
 import type { ThreadEventStream } from '../threads/thread-event-stream.ts';
@@ -21,6 +29,8 @@ export interface RunParts {
   canceller: RunCanceller;
   threadEvents: ThreadEventStream;
   log: RunLogStorage;
+  /** In a project with a file of the stock server, the events of a run that cannot be read are one `error` event. */
+  compat: boolean;
 }
 
 interface RunPath {
@@ -29,7 +39,7 @@ interface RunPath {
 }
 
 export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
-  const { runs, outcomes, canceller, threadEvents } = parts;
+  const { runs, outcomes, canceller, threadEvents, compat } = parts;
   const joinStream = async (
     thread_id: string | null,
     run_id: string,
@@ -42,7 +52,14 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
       query.cancel_on_disconnect && thread_id !== null
         ? { run: { thread_id, run_id }, access: await mayCancel(call.authorizer, { thread_id }) }
         : undefined;
-    const reading = await outcomes.openReplay(thread_id, run_id, access, lastEventId(call));
+    let reading;
+    try {
+      reading = await outcomes.openReplay(thread_id, run_id, access, lastEventId(call));
+    } catch (error) {
+      if (!compat || thread_id === null || !isMissing(error)) throw error;
+      const isThreadRead = await runs.list(thread_id, { limit: 1, offset: 0 }, access).catch(unlessMissing);
+      return failedStream(`404: ${isThreadRead ? 'Run' : 'Thread'} not found`);
+    }
     if (cancelling) canceller.cancelOnDisconnect(call.signal, cancelling.run, cancelling.access);
     return runEventResponse(reading, query.stream_mode);
   };
@@ -95,6 +112,19 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
     },
   };
 };
+
+const isMissing = (error: unknown): boolean => error instanceof Problem && error.code === 'not_found';
+
+const unlessMissing = (error: unknown): undefined => {
+  if (!isMissing(error)) throw error;
+};
+
+const failedStream = (message: string): SseBody =>
+  new EventStreamResponse((sink) => {
+    sink.send({ event: 'error', data: JSON.stringify({ error: 'Error', message }) });
+    sink.end();
+    return () => undefined;
+  });
 
 const mayCancel = async (
   authorizer: Authorizer,

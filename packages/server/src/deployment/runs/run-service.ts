@@ -303,7 +303,7 @@ export class RunService {
     switch (refused.outcome) {
       case 'no_assistant':
         return this.#graphs.has(request.assistant_id) || !isGraphId(request.assistant_id)
-          ? notFound('Assistant', request.assistant_id)
+          ? new Problem('not_found', `No assistant found for ${JSON.stringify(request.assistant_id)}`)
           : new Problem(
               'not_found',
               `No assistant found for ${JSON.stringify(request.assistant_id)}. Available graphs: ${[...this.#graphs].join(', ')}`,
@@ -320,7 +320,7 @@ export class RunService {
       case 'busy':
         return new Problem(
           'conflict',
-          'The thread is busy with another run. Wait for it, or choose another multitask_strategy',
+          'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.',
         );
     }
   }

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { defaultServer, openapiDocument, platformRoutes, type Routes } from '@svc/contract';
+import { packageFile } from '../../package-files.ts';
 import { docsPage, escapeHtml } from './docs-page.ts';
 import type { ServerFacts } from './system-handlers.ts';
 
@@ -17,7 +18,7 @@ const once = <T extends object | string>(build: () => T): (() => T) => {
 /** `served`: the routes of the deployment API. */
 export const serverFacts = async (served: Routes): Promise<ServerFacts> => {
   const [svc_version, langgraph_js_version] = await Promise.all([
-    versionIn(new URL('../../../package.json', import.meta.url)),
+    versionIn(packageFile('package.json')),
     versionIn(createRequire(import.meta.url).resolve('@langchain/langgraph/package.json')),
   ]);
   // Built at the first request: they take longer than the rest of the start. Later requests only replace the address in them.

@@ -20,8 +20,6 @@ export interface SystemParts {
   metrics: Metrics;
   facts: ServerFacts;
   disabled: DisabledRoutes;
-  /** Path before all routes, or empty. */
-  prefix: string;
 }
 
 export const systemHandlers = ({
@@ -30,7 +28,6 @@ export const systemHandlers = ({
   metrics,
   facts,
   disabled,
-  prefix,
 }: SystemParts): Handlers<typeof systemRoutes> => ({
   getOk: async ({ query }) => {
     if (query.check_db && !disabled.meta) await database.ping();
@@ -54,6 +51,6 @@ export const systemHandlers = ({
     },
     metadata: {},
   }),
-  getOpenApi: (_, { origin }) => new RawJson(facts.openapi(origin + prefix)),
-  getDocs: (_, { origin }) => new Reply(facts.docs(origin + prefix), { contentPolicy: docsPolicy }),
+  getOpenApi: (_, { address }) => new RawJson(facts.openapi(address)),
+  getDocs: (_, { address }) => new Reply(facts.docs(address), { contentPolicy: docsPolicy }),
 });

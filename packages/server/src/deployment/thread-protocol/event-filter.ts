@@ -1,11 +1,19 @@
 // The events that a reader has selected: channels, namespaces by prefix, the depth below them.
-import { channels as allChannels, isRecord, type NumberedEvent } from './translation/protocol-event.ts';
+import { isRecord } from '../../engine/codec/tagged.ts';
+import { channels as allChannels, type NumberedEvent } from './translation/protocol-event.ts';
 
 export interface EventSelection {
   /** Channels, and `custom:<name>`. */
   channels: readonly string[];
   namespaces?: readonly (readonly string[])[] | undefined;
   depth?: number | undefined;
+}
+
+/** What a reader gets. */
+export interface EventFilter {
+  isSelected: (event: NumberedEvent) => boolean;
+  /** The channels of which nothing is selected. */
+  unread: ReadonlySet<string>;
 }
 
 /** A segment is `node:task`; a filter may name the node alone. */
@@ -18,25 +26,19 @@ const isBelow = (namespace: readonly string[], prefix: readonly string[], depth:
 
 const nameOf = ({ data }: NumberedEvent): unknown => (isRecord(data) ? data['name'] : undefined);
 
-export const eventFilter = ({
-  channels,
-  namespaces = [],
-  depth = Infinity,
-}: EventSelection): ((event: NumberedEvent) => boolean) => {
+export const eventFilter = ({ channels, namespaces = [], depth = Infinity }: EventSelection): EventFilter => {
   const wanted = new Set(channels);
-  return (event) => {
-    const { channel, namespace } = event;
-    const isWanted =
-      wanted.has(channel) || (channel === 'custom' && wanted.has(`custom:${String(nameOf(event))}`));
-    if (!isWanted) return false;
-    return namespaces.length === 0
-      ? namespace.length <= depth
-      : namespaces.some((prefix) => isBelow(namespace, prefix, depth));
-  };
-};
-
-/** The channels of which nothing is selected. */
-export const unreadChannels = ({ channels }: EventSelection): ReadonlySet<string> => {
   const read = new Set(channels.map((channel) => channel.split(':', 1)[0]));
-  return new Set(allChannels.filter((channel) => !read.has(channel)));
+  return {
+    unread: new Set(allChannels.filter((channel) => !read.has(channel))),
+    isSelected: (event) => {
+      const { channel, namespace } = event;
+      const isWanted =
+        wanted.has(channel) || (channel === 'custom' && wanted.has(`custom:${String(nameOf(event))}`));
+      if (!isWanted) return false;
+      return namespaces.length === 0
+        ? namespace.length <= depth
+        : namespaces.some((prefix) => isBelow(namespace, prefix, depth));
+    },
+  };
 };

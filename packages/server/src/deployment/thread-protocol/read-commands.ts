@@ -3,15 +3,21 @@ import type { commandParams } from '@svc/contract';
 import type { z } from 'zod';
 import { textOf } from '../../parsing/json-bytes.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
+import type { SubgraphStorage } from '../../storage/deployment/subgraphs.ts';
 import type { ThreadStorage } from '../../storage/deployment/threads.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { StateService } from '../threads/state-service.ts';
 import { CommandError } from './command-error.ts';
+import { graphTree, statusOfRun } from './graph-tree.ts';
 import { normalState } from './translation/state-json.ts';
 
 export interface ReadCommandParts {
   states: Pick<StateService, 'get' | 'history'>;
-  storage: { runs: Pick<RunStorage, 'find' | 'findCurrent'>; threads: Pick<ThreadStorage, 'find'> };
+  storage: {
+    runs: Pick<RunStorage, 'find' | 'findCurrent'>;
+    threads: Pick<ThreadStorage, 'find'>;
+    subgraphs: SubgraphStorage;
+  };
 }
 
 type Params<M extends keyof typeof commandParams> = z.output<(typeof commandParams)[M]>;
@@ -25,6 +31,7 @@ interface State {
 }
 
 const checkpointsDefault = 10;
+const subgraphsMax = 1_000;
 
 export class ReadCommands {
   readonly #parts: ReadCommandParts;
@@ -33,9 +40,9 @@ export class ReadCommands {
     this.#parts = parts;
   }
 
-  /** The root of the tree: the run, or the thread's current or newest run. */
+  /** The tree of the run; or of the thread, whose root is its current or newest run. */
   async tree(thread_id: string, { run_id }: Params<'agent.getTree'>, access: RowFilter): Promise<object> {
-    const { runs, threads } = this.#parts.storage;
+    const { runs, threads, subgraphs } = this.#parts.storage;
     const thread = await threads.find(thread_id, access);
     if (!thread) throw new CommandError('invalid_argument', `Thread ${thread_id} not found`);
     const current = await runs.findCurrent(thread_id, access);
@@ -46,15 +53,16 @@ export class ReadCommands {
     const status =
       run.status === 'success' && isNewest && thread.status === 'interrupted'
         ? 'interrupted'
-        : statuses[run.status];
+        : statusOfRun(run.status);
     const { graph_id } = thread.metadata;
+    const root = {
+      namespace: [],
+      status,
+      graph_name: typeof graph_id === 'string' ? graph_id : '',
+      metadata: { run_id: run.run_id },
+    };
     return {
-      tree: {
-        namespace: [],
-        status,
-        graph_name: typeof graph_id === 'string' ? graph_id : '',
-        metadata: { run_id: run.run_id },
-      },
+      tree: graphTree(root, await subgraphs.list(thread_id, run_id ?? undefined, subgraphsMax, access)),
     };
   }
 
@@ -96,12 +104,3 @@ export class ReadCommands {
     };
   }
 }
-
-const statuses = {
-  pending: 'started',
-  running: 'running',
-  success: 'completed',
-  error: 'failed',
-  timeout: 'failed',
-  interrupted: 'interrupted',
-} as const;

@@ -48,7 +48,7 @@ export const commandKey = async (
   return { key: undefined, run_id: undefined };
 };
 
-/** A key that the client chose names one run, whatever has become of it. */
+/** A key from the client names one run, also after the run has ended. */
 const givenKey = async (
   runs: Pick<RunStorage, 'listRepeatable'>,
   thread_id: string,

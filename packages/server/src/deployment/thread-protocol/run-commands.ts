@@ -3,11 +3,11 @@ import { type commandParams, RunCreate } from '@svc/contract';
 import { invalid, Problem } from '@svc/contract/problem';
 import type { z } from 'zod';
 import type { Call } from '../../api/handlers.ts';
+import { settledWithin } from '../../backoff.ts';
 import { checkpointRefs } from '../../engine/dispatch/protocol.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
 import type { ThreadRow, ThreadStorage } from '../../storage/deployment/threads.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
-import { idempotencyKey } from '../runs/call-headers.ts';
 import type { RunGranter } from '../runs/run-grant.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
 import type { GrantedRun, RunService } from '../runs/run-service.ts';
@@ -36,6 +36,8 @@ export interface CommandCall {
   /** As the client sent them. */
   params: unknown;
   call: Call;
+  /** The Idempotency-Key of the request. */
+  key?: () => string | undefined;
 }
 
 type Params<M extends keyof typeof commandParams> = z.output<(typeof commandParams)[M]>;
@@ -147,8 +149,8 @@ export class RunCommands {
     return { run_id: run.run_id };
   }
 
-  #repeated({ thread_id, id, method, params, call }: CommandCall): Promise<CommandKey> {
-    const given = idempotencyKey(call);
+  async #repeated({ thread_id, id, method, params, call, key }: CommandCall): Promise<CommandKey> {
+    const given = key?.();
     const identity = call.authorizer.user?.identity;
     return commandKey(this.#parts.storage.runs, { thread_id, identity, id, method, params, given });
   }
@@ -166,11 +168,7 @@ export class RunCommands {
     if (thread.status !== 'busy' || ids.some((id) => left.has(id))) throw noSuchInterrupt(ids);
     const { storage, outcomes } = this.#parts;
     const current = await storage.runs.findCurrent(thread_id, access);
-    if (current) {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, endingMs)));
-      await Promise.race([outcomes.untilEnded(current.run_id), late]).finally(() => clearTimeout(timer));
-    }
+    if (current) await settledWithin(outcomes.untilEnded(current.run_id), endingMs);
     const settled = await this.#thread(thread_id, access);
     if (!isAnswerable(settled)) throw noSuchInterrupt(ids);
     return settled;

@@ -1,5 +1,5 @@
 // The feed of thread protocol v2: the translated events of a thread's runs, in the order of their first claims, on whichever nodes they
-// execute. It begins with the first run whose log is retained, or after the number `since`, and ends when the client leaves. A sibling of
+// execute. It begins with the oldest retained log, or after the number `since`, and ends when the client leaves. A sibling of
 // ThreadEventStream, which has the untranslated events.
 import { notFound } from '@svc/contract/problem';
 import type { EventWriter } from '../../api/handlers.ts';
@@ -13,7 +13,7 @@ import type { ThreadSubscription } from '../threads/thread-event-stream.ts';
 import type { ThreadSignal, ThreadSignals } from '../threads/thread-signals.ts';
 import { keepWatched, watch } from '../threads/watched-thread.ts';
 import { unlessGone } from '../unless-gone.ts';
-import { eventFilter, type EventSelection, unreadChannels } from './event-filter.ts';
+import type { EventFilter } from './event-filter.ts';
 import { eventText, type NumberedEvent } from './translation/protocol-event.ts';
 import { RunTranslator } from './translation/run-translator.ts';
 
@@ -24,14 +24,17 @@ export interface ThreadEventFeedOptions {
   signals: ThreadSignals;
 }
 
-export interface FeedRequest {
+export interface FeedReader {
   thread_id: string;
   access: RowFilter;
-  selection: EventSelection;
-  /** Only events with higher numbers are sent. */
-  since: number | undefined;
   /** Whether the caller may create the thread. Asked when the caller cannot read such a thread: then the feed waits for one. */
   mayCreate: () => Promise<boolean>;
+}
+
+export interface FeedRequest extends FeedReader {
+  filter: EventFilter;
+  /** Only events with higher numbers are sent. */
+  since: number | undefined;
 }
 
 /** Runs that one statement lists. */
@@ -41,8 +44,7 @@ interface Reader {
   thread_id: string;
   access: RowFilter;
   since: number;
-  isSelected: (event: NumberedEvent) => boolean;
-  unread: ReadonlySet<string>;
+  filter: EventFilter;
   sink: EventWriter;
   stop: AbortSignal;
   signal: ThreadSignal;
@@ -55,42 +57,37 @@ export class ThreadEventFeed {
     this.#options = options;
   }
 
-  /** Opens a feed. Throws `not_found`. */
-  async open({ thread_id, access, selection, since, mayCreate }: FeedRequest): Promise<ThreadSubscription> {
-    const { threads, signals } = this.#options;
-    const isThere = await watch(threads, thread_id, access);
+  /** Throws `not_found` when the caller cannot read such a thread, and may not create it either. */
+  async assertReadable({ thread_id, access, mayCreate }: FeedReader): Promise<void> {
+    const isThere = await watch(this.#options.threads, thread_id, access);
     if (!isThere && !(await mayCreate())) throw notFound('Thread', thread_id);
-    const [isSelected, unread] = [eventFilter(selection), unreadChannels(selection)];
-    return {
-      start: (sink) => {
-        const stop = new AbortController();
-        const signal = signals.open(thread_id);
-        const reader = {
-          thread_id,
-          access,
-          since: since ?? -1,
-          isSelected,
-          unread,
-          sink,
-          stop: stop.signal,
-          signal,
-        };
-        this.#read(reader, () => stop.abort())
-          .then(
-            () => sink.end(),
-            (error: unknown) => sink.fail(error),
-          )
-          .finally(() => signal.close());
-        return () => stop.abort();
-      },
-    };
+  }
+
+  /** Opens a feed. Throws `not_found`. */
+  async open(request: FeedRequest): Promise<ThreadSubscription> {
+    await this.assertReadable(request);
+    return { start: (sink) => this.start(request, sink) };
+  }
+
+  /** Starts a feed that was checked by `assertReadable`. Returns a function that stops it. */
+  start({ thread_id, access, filter, since = -1 }: FeedRequest, sink: EventWriter): () => void {
+    const stop = new AbortController();
+    const signal = this.#options.signals.open(thread_id);
+    const reader = { thread_id, access, since, filter, sink, stop: stop.signal, signal };
+    this.#read(reader, () => stop.abort())
+      .then(
+        () => sink.end(),
+        (error: unknown) => sink.fail(error),
+      )
+      .finally(() => signal.close());
+    return () => stop.abort();
   }
 
   /** Reads until it is stopped, or the thread no longer exists for this reader. */
   async #read(reader: Reader, onGone: () => void): Promise<void> {
     const { thread_id, access, since, stop, signal } = reader;
     const { threads, runs } = this.#options;
-    // Another user's thread is waited for like one that does not exist, so that it is not revealed.
+    // A thread of another user is treated as one that does not exist yet.
     while (!(await watch(threads, thread_id, access))) {
       await signal.wait(stop);
       if (stop.aborted) return;
@@ -134,7 +131,7 @@ export class ThreadEventFeed {
     if (stop.aborted) return false;
     const isInFlight = run.status === 'pending' || run.status === 'running';
     if (!isInFlight && !run.has_log) return true;
-    const translator = new RunTranslator(run, reader.unread);
+    const translator = new RunTranslator(run, reader.filter.unread);
     if (!send(reader, [translator.begin()])) await sink.drained();
     // If the run is not found, it was rolled back or deleted meanwhile.
     const reading = await this.#options.outcomes
@@ -153,10 +150,10 @@ export class ThreadEventFeed {
 }
 
 /** Sends the selected events; false when the reader is behind. */
-const send = ({ isSelected, since, sink }: Reader, events: NumberedEvent[]): boolean => {
+const send = ({ filter, since, sink }: Reader, events: NumberedEvent[]): boolean => {
   let isKeepingUp = true;
   for (const event of events) {
-    if (event.seq <= since || !isSelected(event)) continue;
+    if (event.seq <= since || !filter.isSelected(event)) continue;
     isKeepingUp = sink.send({ id: event.event_id, event: event.method, data: eventText(event) });
   }
   return isKeepingUp;

@@ -186,7 +186,6 @@ const toTask = (
     .filter((write) => write.channel === '__interrupt__')
     .flatMap((write) => [join(write.ref)].flat());
   const results = own.filter((write) => !isInternalChannel(write.channel));
-  const isDone = !error && interrupts.length === 0 && results.length > 0;
   const within = ns === undefined ? undefined : inner[ns];
   return {
     id,
@@ -197,7 +196,11 @@ const toTask = (
     checkpoint:
       ns === undefined || within ? null : { thread_id: stored.checkpoint.thread_id, checkpoint_ns: ns },
     state: within ? toState(within, selection, join) : null,
-    result: isDone ? Object.fromEntries(results.map((write) => [write.channel, join(write.ref)])) : null,
+    // A task that was resumed keeps its interrupts.
+    result:
+      results.length > 0
+        ? Object.fromEntries(results.map((write) => [write.channel, join(write.ref)]))
+        : null,
   };
 };
 

@@ -168,7 +168,7 @@ export class StateService {
     if (typeof graph_id !== 'string') {
       throw new Problem(
         'bad_request',
-        `Thread ${thread_id} has no graph yet: create a run on it, or set metadata.graph_id`,
+        `Thread ${thread_id} has no graph ID: create a run on it, or set metadata.graph_id`,
       );
     }
     // A client may have written any value there.

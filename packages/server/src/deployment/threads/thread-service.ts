@@ -94,7 +94,7 @@ export class ThreadService {
       row = await create();
     }
     // The message does not reveal whether the thread belongs to another user.
-    if (!row) throw new Problem('conflict', `Thread ${id} already exists, or is still being deleted`);
+    if (!row) throw new Problem('conflict', `Thread already exists, or is still being deleted: ${id}`);
     if (!supersteps || supersteps.length === 0) return threadText(row, '{}');
     try {
       await this.#states.apply(row, supersteps, {}, updater);

@@ -8,6 +8,7 @@
 import { setMaxListeners } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import { onAbort } from '../../abort.ts';
 import type { Secret } from '../../config/settings/secret.ts';
 import type { WebhookRules } from '../../config/project/webhooks.ts';
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
@@ -20,6 +21,7 @@ import type {
   DeliveryStorage,
 } from '../../storage/deployment/webhook-deliveries.ts';
 import { deliveryBody, sign } from './delivery-body.ts';
+import { ownHost, ownWebhookPath, type SendOwnWebhook } from './own-webhook.ts';
 
 export interface WebhookTimes {
   /** For one request, from resolving the name to the last byte of the response. */
@@ -52,6 +54,8 @@ export interface WebhookSenderOptions {
   rules: WebhookRules;
   /** Undefined: webhooks are not signed. */
   secret: Secret | undefined;
+  /** Undefined without a custom app. */
+  sendOwn?: SendOwnWebhook | undefined;
   logger: Logger;
   times?: Partial<WebhookTimes>;
 }
@@ -173,22 +177,15 @@ export class WebhookSender implements AsyncDisposable {
   }
 
   async #send(delivery: ClaimedDelivery): Promise<Answer> {
-    const { guard, rules, secret } = this.#options;
+    const { guard, rules } = this.#options;
     if (delivery.attempt > this.#attemptsMax)
       return { error: 'The server was lost during every attempt', isFinal: true };
+    const path = ownWebhookPath(delivery.url);
     try {
+      if (path !== undefined) return await this.#sendOwn(path, delivery);
       // Checked again: the allowed targets may have changed since the run was created.
       const target = guard.check(delivery.url, rules.url);
-      const body = deliveryBody(delivery.run, delivery.values, delivery.claimed_at);
-      const configured = isOn(target.url.hostname, rules.secretDomains)
-        ? [...rules.headers, ...rules.secretHeaders]
-        : [...rules.headers];
-      const headers = {
-        ...Object.fromEntries(configured.map(([name, value]) => [name, value.reveal()])),
-        'content-type': 'application/json',
-        'svc-delivery-id': delivery.delivery_id,
-        ...(secret ? { 'svc-signature': sign(secret.reveal(), body, delivery.claimed_at) } : {}),
-      };
+      const { body, headers } = this.#request(delivery, target.url.hostname);
       const { timeoutMs } = this.#times;
       const { status } = await post(target, body, headers, {
         timeoutMs,
@@ -199,6 +196,44 @@ export class WebhookSender implements AsyncDisposable {
     } catch (error) {
       return { error: reason(error), isFinal: error instanceof EgressRefused };
     }
+  }
+
+  /** Sends a webhook to the custom app of this process. */
+  async #sendOwn(path: string, delivery: ClaimedDelivery): Promise<Answer> {
+    const { sendOwn, rules } = this.#options;
+    if (sendOwn === undefined || rules.url.loopback !== true)
+      return { error: 'Webhooks to routes of this server are not allowed any more', isFinal: true };
+    const { body, headers } = this.#request(delivery, ownHost);
+    const timeout = AbortSignal.timeout(this.#times.timeoutMs);
+    const signal = AbortSignal.any([timeout, this.#stop.signal]);
+    let stopWaiting: (() => void) | undefined;
+    const aborted = new Promise<never>((_, reject) => {
+      stopWaiting = onAbort(signal, () =>
+        reject(
+          timeout.aborted ? new PostTimeout(this.#times.timeoutMs) : new Error('The request was aborted'),
+        ),
+      );
+    });
+    try {
+      return judged(await Promise.race([sendOwn(path, body, headers, signal), aborted]));
+    } finally {
+      stopWaiting?.();
+    }
+  }
+
+  #request(delivery: ClaimedDelivery, hostname: string): { body: string; headers: Record<string, string> } {
+    const { rules, secret } = this.#options;
+    const body = deliveryBody(delivery.run, delivery.values, delivery.claimed_at);
+    const configured = isOn(hostname, rules.secretDomains)
+      ? [...rules.headers, ...rules.secretHeaders]
+      : [...rules.headers];
+    const headers = {
+      ...Object.fromEntries(configured.map(([name, value]) => [name, value.reveal()])),
+      'content-type': 'application/json',
+      'svc-delivery-id': delivery.delivery_id,
+      ...(secret ? { 'svc-signature': sign(secret.reveal(), body, delivery.claimed_at) } : {}),
+    };
+    return { body, headers };
   }
 
   #judge({ attempt, claimed_at }: ClaimedDelivery, answer: Answer, ms: number): DeliveryResult {

@@ -2,38 +2,58 @@
 import type { WebhookDelivery } from '@svc/contract';
 import { invalid, notFound } from '@svc/contract/problem';
 import type { WebhookRules } from '../../config/project/webhooks.ts';
-import { EgressRefused, type EgressGuard } from '../../net/guard.ts';
+import { EgressRefused, type EgressGuard, usualLengthMax } from '../../net/guard.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { DeliveryRow } from '../../storage/deployment/webhook-deliveries.ts';
+import { ownWebhookPath, ownWebhookUrl } from './own-webhook.ts';
 
 export class WebhookService {
   readonly #storage: Pick<Storage, 'deliveries' | 'runs'>;
   readonly #guard: EgressGuard;
   readonly #rules: WebhookRules;
   readonly #isDisabled: boolean;
+  readonly #hasCustomApp: boolean;
 
   constructor(parts: {
     storage: Pick<Storage, 'deliveries' | 'runs'>;
     guard: EgressGuard;
     rules: WebhookRules;
     isDisabled?: boolean;
+    /** Whether webhooks may be paths of the project's custom app, if the rules allow loopback. */
+    hasCustomApp?: boolean;
   }) {
     this.#storage = parts.storage;
     this.#guard = parts.guard;
     this.#rules = parts.rules;
     this.#isDisabled = parts.isDisabled ?? false;
+    this.#hasCustomApp = parts.hasCustomApp ?? false;
   }
 
   /** The normalized URL to store with the run. Throws `invalid` for a URL that is not allowed. */
   accept(webhook: string): string {
     if (this.#isDisabled) throw invalid(['body', 'webhook'], 'webhooks are disabled on this server');
+    if (webhook.startsWith('/')) return this.#acceptOwn(webhook);
     try {
       return this.#guard.check(webhook, this.#rules.url).url.href;
     } catch (error) {
       if (error instanceof EgressRefused) throw invalid(['body', 'webhook'], `webhook ${error.message}`);
       throw error;
     }
+  }
+
+  #acceptOwn(webhook: string): string {
+    const { loopback, lengthMax = usualLengthMax } = this.#rules.url;
+    if (!this.#hasCustomApp || loopback !== true)
+      throw invalid(
+        ['body', 'webhook'],
+        'webhook must be an absolute URL; a path needs "http.app", and "webhooks.url.disable_loopback": false, in svc.json',
+      );
+    if (webhook.length > lengthMax)
+      throw invalid(['body', 'webhook'], `webhook must be at most ${lengthMax} characters`);
+    const url = ownWebhookUrl(webhook);
+    if (url === undefined) throw invalid(['body', 'webhook'], 'webhook must be a path, or an absolute URL');
+    return url;
   }
 
   /** The run is looked up first: the row of a stateless run is deleted in the transaction that creates its delivery. */
@@ -61,6 +81,8 @@ const toDelivery = ({ url, attempt, log, not_before, ...row }: DeliveryRow): Web
 
 /** Removes the query, which may contain secrets. */
 const withoutQuery = (text: string): string => {
+  const path = ownWebhookPath(text);
+  if (path !== undefined) return path.split('?', 1)[0] ?? path;
   const { origin, pathname } = new URL(text);
   return origin + pathname;
 };

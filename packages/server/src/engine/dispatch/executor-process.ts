@@ -4,6 +4,7 @@ import { Problem, type ProblemCode } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { executorEnvironment } from '../../config/environment.ts';
 import { settledWithin } from '../../backoff.ts';
+import { packageFile } from '../../package-files.ts';
 import type { PooledProcess } from '../../jobs/process-pool.ts';
 import { WorkerProcess } from '../../jobs/worker-process.ts';
 import { parseFromExecutor, parseLoadReport } from './executor-message.ts';
@@ -55,7 +56,7 @@ export const endsAttempt = ({ kind }: AttemptMessage): boolean => kind === 'done
 const keyOf = ({ run_id, lease_token }: AttemptRef): string => `${run_id} ${lease_token}`;
 
 /** The same file for src/engine/dispatch and dist/engine/dispatch. */
-const entry = fileURLToPath(new URL('../../../bin/executor.js', import.meta.url));
+const entry = fileURLToPath(packageFile('bin/executor.js'));
 
 /** Node 22 has the faster AsyncLocalStorage behind a flag; from 24 on it is the default. */
 const execArgv = process.versions.node.startsWith('22.') ? ['--experimental-async-context-frame'] : [];

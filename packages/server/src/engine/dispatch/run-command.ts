@@ -97,7 +97,7 @@ export const toRunCommand = (
       ...ids,
       run_attempt: attempt,
     },
-    checkpoint_metadata: { ...run.metadata, graph_id },
+    checkpoint_metadata: { ...run.metadata, graph_id, assistant_id },
     kwargs: run.kwargs,
     awaited: audience.awaited ?? false,
     streamed: (audience.streamed ?? false) || run.log === 'events',

@@ -30,33 +30,36 @@ export class ChunkEvents {
   readonly #requested: ReadonlySet<string>;
   readonly #subgraphs: boolean;
   readonly #emit: EmitEvent;
-  readonly #messages: MessageEvents | undefined;
+  /** With stream mode `messages`. Its events have no namespace. */
+  readonly messages: MessageEvents | undefined;
 
   constructor(requested: readonly string[], subgraphs: boolean, emit: EmitEvent) {
     this.#requested = new Set(requested);
     this.#subgraphs = subgraphs;
     this.#emit = emit;
-    this.#messages = this.#requested.has('messages') ? new MessageEvents() : undefined;
+    this.messages = this.#requested.has('messages') ? new MessageEvents(emit) : undefined;
   }
 
   chunk(namespace: string[], mode: string, payload: unknown): void {
     if (mode === 'messages') return this.#message(namespace, payload as never);
-    if (namespace.length > 0 && !this.#subgraphs) return;
+    if (!this.#subgraphs && namespace.length > 0) {
+      // The engine has one writer for the whole tree: without subgraphs, their custom events are those of the run.
+      if (mode === 'custom' && this.#requested.has(mode)) this.#emit(mode, payload);
+      return;
+    }
     const emit: EmitEvent = (name, value) => this.#emit(eventName(name, namespace), value);
     if (this.#requested.has(mode)) emitMode(mode, payload, emit);
     // After the values that contain the messages, as the stock server does.
-    if (mode === 'values') this.#messages?.values(payload, emit);
+    if (mode === 'values') this.messages?.values(payload);
     if (mode === 'checkpoints' && this.#requested.has(checkpointRefs))
       emit(checkpointRefs, checkpointRef(payload as CheckpointChunk));
   }
 
-  /**
-   * The namespace of a message ends with the node that emitted it; that of the event is the graph that contains the node.
-   */
-  #message(namespace: string[], payload: [never, Record<string, unknown>]): void {
-    const graph = this.#subgraphs ? namespace.slice(0, -1) : [];
-    if (this.#requested.has('messages-tuple')) this.#emit(eventName('messages', graph), payload);
-    this.#messages?.chunk(payload, (name, value) => this.#emit(eventName(name, graph), value));
+  /** The namespace of the event is the graph that contains the node. That of older engines ends with the node. */
+  #message(namespace: string[], payload: [unknown, { langgraph_checkpoint_ns?: unknown }]): void {
+    const isOfNode = namespace.length > 0 && namespace.join('|') === payload[1].langgraph_checkpoint_ns;
+    const graph = isOfNode ? namespace.slice(0, -1) : namespace;
+    this.#emit(eventName('messages', this.#subgraphs ? graph : []), payload);
   }
 }
 

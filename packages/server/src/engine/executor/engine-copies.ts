@@ -1,4 +1,4 @@
-// Compares the engine's packages of a project with those of the server, which are the ones that are used.
+// Compares the engine's packages of a project with those of the server. Graphs run with the server's.
 import { readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -118,9 +118,7 @@ const load = async (
     );
   }
   onImport();
-  // A CommonJS module may keep its exports under `default`.
-  const nested = module['default'] as Record<string, unknown> | undefined;
-  const exported = await (module[source.export] ?? nested?.[source.export]);
+  const exported = await exportOf(module, source.export);
   if (exported === undefined) {
     const names = Object.keys(module).join(', ') || 'nothing';
     throw new Problem(
@@ -131,6 +129,12 @@ const load = async (
   return typeof exported === 'function' && !isGraph(exported)
     ? (exported as Factory)
     : toGraph(graph_id, source, exported);
+};
+
+/** A CommonJS module may have its exports under `default`, its own `default` included. */
+const exportOf = (module: Record<string, unknown>, name: string): unknown => {
+  const nested = module['default'] as Record<string, unknown> | undefined;
+  return name === 'default' ? (nested?.['default'] ?? nested) : (module[name] ?? nested?.[name]);
 };
 
 const replaced = (graph_id: string, part: string): string =>

@@ -83,9 +83,9 @@ describe('lean callbacks', () => {
     expect(
       callbacksOf(
         RunnableLambda.from(() => 1),
-        one,
+        [one],
       ),
     ).toBeInstanceOf(LeanCallbacks);
-    expect(callbacksOf({ invoke: () => 1 }, one)).toEqual([one]);
+    expect(callbacksOf({ invoke: () => 1 }, [one])).toEqual([one]);
   });
 });

@@ -14,6 +14,17 @@ type Labels = Record<string, unknown>;
 
 /** Behaves like its base class. Copies share tags and labels, so the methods that change them create new ones. */
 export class LeanCallbacks extends CallbackManager {
+  /**
+   * The engine is always asked for subgraphs, because their checkpoints are described. This makes its handlers of stream modes skip
+   * subgraphs, as they do when it is not asked.
+   */
+  skipsSubgraphs = false;
+
+  override addHandler(handler: BaseCallbackHandler, inherit?: boolean): void {
+    if (this.skipsSubgraphs && 'namespaceOptions' in handler) handler.namespaceOptions = { subgraphs: false };
+    super.addHandler(handler, inherit);
+  }
+
   override copy(additional: BaseCallbackHandler[] = [], inherit = true): CallbackManager {
     const { handlers, inheritableHandlers, metadata, inheritableMetadata } = this;
     const tags = this.tags.filter((tag, at, all) => all.lastIndexOf(tag) === at);
@@ -26,6 +37,7 @@ export class LeanCallbacks extends CallbackManager {
       metadata,
       inheritableMetadata: isShared ? metadata : common(metadata, inheritableMetadata),
     });
+    copy.skipsSubgraphs = this.skipsSubgraphs;
     for (const handler of additional) {
       const isThere = ({ name }: BaseCallbackHandler): boolean =>
         name === 'console_callback_handler' && name === handler.name;
@@ -67,16 +79,18 @@ export class LeanCallbacks extends CallbackManager {
 }
 
 /**
- * The callbacks of a graph, for one handler. A graph that was built with another copy of LangChain gets only the handler,
+ * The callbacks of a graph. A graph that was built with another copy of LangChain gets only the handlers,
  * because the methods that managers call on each other may differ between versions.
  */
 export const callbacksOf = (
   graph: object,
-  handler: BaseCallbackHandler,
-): CallbackManager | BaseCallbackHandler[] =>
-  graph instanceof Runnable
-    ? new LeanCallbacks(undefined, { handlers: [handler], inheritableHandlers: [handler] })
-    : [handler];
+  handlers: BaseCallbackHandler[],
+  { skipsSubgraphs = false } = {},
+): CallbackManager | BaseCallbackHandler[] => {
+  if (!(graph instanceof Runnable)) return handlers;
+  const callbacks = new LeanCallbacks(undefined, { handlers, inheritableHandlers: [...handlers] });
+  return Object.assign(callbacks, { skipsSubgraphs });
+};
 
 /** True when `labels` has every entry of `some`. */
 const includesAll = (labels: Labels, some: Labels): boolean => {

@@ -16,6 +16,7 @@ import { callbacksOf } from './lean-callbacks.ts';
 import { stackOf } from '../codec/bounded-text.ts';
 import { errorOf } from './run-error.ts';
 import { type RunStart, startOf } from './later-attempt.ts';
+import { ModelTokens } from './model-tokens.ts';
 import { RunEventWriter } from './run-event-writer.ts';
 import { RunTracer } from './run-tracer.ts';
 import type { Graph } from './graph-registry.ts';
@@ -197,7 +198,7 @@ export class RunExecution {
         ...(command.context === undefined ? {} : { context: command.context }),
         configurable: { ...config.configurable, ...kwargs.checkpoint, __pregel_checkpointer: checkpointer },
         metadata: command.metadata,
-        ...(this.#tracer ? { callbacks: callbacksOf(graph, this.#tracer) } : {}),
+        ...this.#callbacks(graph),
         runId: command.run_id,
         store: this.#tools.store,
         signal: this.#abort.signal,
@@ -206,6 +207,18 @@ export class RunExecution {
         ...(kwargs.interrupt_after ? { interruptAfter: kwargs.interrupt_after } : {}),
       },
     };
+  }
+
+  #callbacks(graph: Graph): { callbacks?: ReturnType<typeof callbacksOf> } {
+    const { messages } = this.#chunks;
+    const { stream_mode, stream_subgraphs } = this.#command.kwargs;
+    const handlers = [
+      ...(this.#tracer ? [this.#tracer] : []),
+      ...(messages ? [new ModelTokens((message, metadata) => messages.token(message, metadata))] : []),
+    ];
+    const skipsSubgraphs = !stream_subgraphs && stream_mode.includes('messages-tuple');
+    if (handlers.length === 0 && !skipsSubgraphs) return {};
+    return { callbacks: callbacksOf(graph, handlers, { skipsSubgraphs }) };
   }
 
   #checkpointer(): SvcCheckpointer {

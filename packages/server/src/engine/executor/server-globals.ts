@@ -81,7 +81,9 @@ export class OwnAddress {
   set(url: string | null): void {
     if (url === null)
       this.#reject(
-        new Error('This process is a worker and serves no API: write new Client({ apiUrl: "https://…" })'),
+        new Error(
+          'This process is a worker, or its server does not know its address: write new Client({ apiUrl: "https://…" })',
+        ),
       );
     else this.#resolve(url);
   }

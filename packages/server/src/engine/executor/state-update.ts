@@ -59,7 +59,7 @@ export const updateState = async (
     });
   } catch (error) {
     if (error instanceof LeaseLost)
-      throw new Problem('conflict', 'The thread is busy: a run is pending or running on it', {
+      throw new Problem('conflict', 'Thread is busy: a run is pending or running on it', {
         cause: error,
       });
     throw error;

@@ -4,12 +4,15 @@ import { checkpointRefs } from '../dispatch/protocol.ts';
 
 type EngineMode = 'values' | 'updates' | 'messages' | 'custom' | 'checkpoints' | 'tasks' | 'debug' | 'tools';
 
+/** Modes whose events are made of callbacks or of other modes. */
+const noEngineModes: ReadonlySet<string> = new Set(['events', 'messages', checkpointRefs]);
+
 /** `checkpoints` and `values` are always needed: for the summaries of checkpoints and for the result of the run. */
 export const engineModes = (requested: readonly string[]): EngineMode[] => {
   const modes = new Set<EngineMode>(['values', 'checkpoints']);
   for (const mode of requested) {
-    if (mode === 'messages-tuple' || mode === 'messages') modes.add('messages');
-    else if (mode !== 'events' && mode !== checkpointRefs) modes.add(mode as EngineMode);
+    if (mode === 'messages-tuple') modes.add('messages');
+    else if (!noEngineModes.has(mode)) modes.add(mode as EngineMode);
   }
   return [...modes];
 };

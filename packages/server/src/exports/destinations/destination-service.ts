@@ -161,7 +161,7 @@ export class DestinationService {
       throw new Problem('rate_limited', 'Too many destinations are being tested; try again later');
     this.#probes.push(tenant_id);
     try {
-      await using store = openStore(target, this.#stores);
+      await using store = await openStore(target, this.#stores);
       const notes = target.destination_type === 's3' ? bucketAddress(target.config).notes : [];
       return await probe(store, { signal: new AbortController().signal, notes });
     } catch (error) {

@@ -4,6 +4,7 @@ import type { EgressGuard } from '../../net/guard.ts';
 import { guardedAgents } from '../../net/guarded-agent.ts';
 import { roleCredentials } from './assumed-role.ts';
 import { DestinationError } from './destination-error.ts';
+import { egressRules } from './egress-rules.ts';
 import { limitAnswers } from './answer-limit.ts';
 import type { S3Limits } from './s3-limits.ts';
 import { findReason } from './s3-reasons.ts';
@@ -18,8 +19,6 @@ export interface S3ClientOptions {
   lendsCredentials: boolean;
   limits: S3Limits;
 }
-
-export const egressRules = { httpsUnlessAllowed: true } as const;
 
 export const createS3Client = (
   target: S3Target,

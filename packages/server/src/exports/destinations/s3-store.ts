@@ -6,7 +6,8 @@ import { DeleteObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client
 import type { LocalFile, ProbedStore, PutOptions, StoredFile } from './file-store.ts';
 import { DestinationError, StoreConflict } from './destination-error.ts';
 import { withDeadline } from './deadline.ts';
-import { createS3Client, egressRules, type S3ClientOptions } from './s3-client.ts';
+import { egressRules } from './egress-rules.ts';
+import { createS3Client, type S3ClientOptions } from './s3-client.ts';
 import { md5 } from './md5.ts';
 import { isConflict, toDestinationError } from './s3-error.ts';
 import { uploadOptions, type UploadOptions } from './s3-options.ts';

@@ -65,7 +65,7 @@ const execute = async (
   try {
     if (command.kind === 'run' && !(await leases.startPartitionRun(command.lease))) return { kind: 'fenced' };
     const { allow, ...parts } = setup.stores;
-    await using store = openStore(command.target, { guard: new EgressGuard(allow), ...parts });
+    await using store = await openStore(command.target, { guard: new EgressGuard(allow), ...parts });
     if (command.kind === 'manifest') {
       const { onManifestStep: onStep } = hooks;
       await writeManifest({ command, store, leases, ...(onStep ? { onStep } : {}) }, signal);

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { executorEnvironment } from '../../config/environment.ts';
+import { packageFile } from '../../package-files.ts';
 import type { PooledProcess } from '../../jobs/process-pool.ts';
 import { WorkerProcess } from '../../jobs/worker-process.ts';
 import { parseFromExporter } from './exporter-message.ts';
@@ -23,7 +24,7 @@ export interface CommandEvents {
 }
 
 /** The same path from src/exports/worker and from dist/exports/worker. */
-export const exporterProgram = fileURLToPath(new URL('../../../bin/exporter.js', import.meta.url));
+export const exporterProgram = fileURLToPath(packageFile('bin/exporter.js'));
 
 export class ExporterProcess implements PooledProcess {
   readonly #child: WorkerProcess<ToExporter, FromExporter>;

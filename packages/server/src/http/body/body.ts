@@ -23,7 +23,7 @@ export interface BodyShape {
 }
 
 /** Smaller bodies are parsed at once, and are not counted as memory. */
-const smallBytesMax = 65_536;
+export const smallBytesMax = 65_536;
 
 /** The JSON value of a request body; an absent body is `{}` where the route allows that. */
 export const readJsonBody = async (
@@ -43,7 +43,7 @@ export const readJsonBody = async (
   return parseBody(chunks, options, shape.textFields ?? []);
 };
 
-const parseBody = async (
+export const parseBody = async (
   chunks: Uint8Array[],
   { json, parser, turns }: BodyLimits & Parsing,
   textFields: readonly string[],
@@ -96,7 +96,7 @@ export const tooLarge = (bytesMax: number): Problem =>
 /** A large body is in memory several times: as received, as text, as values, and on its way to the database. */
 const copies = 4;
 const copiedBytesMin = 1_048_576;
-const memoryOf = (bytes: number): number => (bytes > copiedBytesMin ? bytes * copies : bytes);
+export const memoryOf = (bytes: number): number => (bytes > copiedBytesMin ? bytes * copies : bytes);
 
 const readChunks = async (
   context: HttpContext,
@@ -105,7 +105,7 @@ const readChunks = async (
 ): Promise<Uint8Array[]> => {
   const announced = Number(call.header('content-length') ?? 0);
   if (announced > bytesMax) throw tooLarge(bytesMax);
-  const { incoming } = context.env ?? {};
+  const { incoming } = unread(context);
   if (incoming && announced > 0 && announced <= smallBytesMax) return readSmall(incoming);
   const blocks = new ByteBlocks();
   if (incoming?.complete === true && incoming.readableLength === 0 && announced === 0) return [];
@@ -121,6 +121,12 @@ const readChunks = async (
     if (blocks.size > smallBytesMax && !isHeld) await hold();
   }
   return blocks.take();
+};
+
+/** Node's request, unless another part of the program has read its body. */
+const unread = ({ env }: HttpContext): { incoming?: IncomingMessage | undefined; read?: Uint8Array } => {
+  const read = env?.outer?.body;
+  return read === undefined ? { incoming: env?.incoming as IncomingMessage | undefined } : { read };
 };
 
 /** A faster way for most bodies. Node delivers no more bytes than were announced. */
@@ -139,9 +145,14 @@ const readSmall = (incoming: IncomingMessage): Promise<Uint8Array[]> =>
 
 /** The bytes of a body as they arrive. The connection stays open when the caller stops reading early, so that it can respond. */
 export async function* bodyOf(context: HttpContext): AsyncIterable<Uint8Array> {
-  const { incoming } = context.env ?? {};
+  const { incoming, read } = unread(context);
+  if (read !== undefined) return yield read;
   if (incoming === undefined) {
-    for await (const chunk of (context.req.raw.body ?? []) as AsyncIterable<Uint8Array>) yield chunk;
+    try {
+      for await (const chunk of (context.req.raw.body ?? []) as AsyncIterable<Uint8Array>) yield chunk;
+    } catch (cause) {
+      throw cause instanceof Problem ? cause : cutOff(cause);
+    }
     return;
   }
   if (incoming.destroyed) throw cutOff();

@@ -1,16 +1,47 @@
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { PassThrough } from 'node:stream';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { unrestrictedAuthorizer, type Authorizer } from '../../auth/authorization/authorizer.ts';
-import { anybody, type Caller, type Credentials } from '../../auth/principal/caller.ts';
+import { anybody, type Authenticate, type Caller, type Credentials } from '../../auth/principal/caller.ts';
 import type { Call } from '../../api/handlers.ts';
+import type { RequestEntry } from '../server/request-log.ts';
 
-/** Node's own request and response; absent where a test calls `app.request()`. */
+/** Node's own request and response are absent for a request that comes as a Fetch API Request. */
 export interface HttpEnv {
-  Bindings: Partial<HttpBindings>;
+  Bindings: Partial<HttpBindings> & { outer?: OuterRequest };
+}
+
+/** The request of the client, where the built-in routes get it from the project's app or from a program that contains this server. */
+export interface OuterRequest {
+  readonly requestId?: string;
+  /** Aborted when the client has disconnected. The request may be one that middleware has made. */
+  readonly signal: AbortSignal;
+  /** Aborted when the client has got a response, which middleware may have replaced, or has disconnected. */
+  readonly closed: AbortSignal;
+  readonly remoteAddress: string | undefined;
+  /** Node's response, which another part of the program writes. */
+  readonly outgoing?: ServerResponse | undefined;
+  /** The path does not begin with the path before all routes. */
+  readonly isInsidePrefix: boolean;
+  /** What a program that contains this server has passed with the request, for its `authenticate`. */
+  readonly host?: unknown;
+  /** The body, where a program that contains this server has read it. */
+  readonly body?: Uint8Array | undefined;
+  /** Set when the request was authenticated before the project's middleware. */
+  readonly authenticated?: { readonly by: Authenticate; readonly caller: Caller } | undefined;
+  /** Set when another part logs the request. */
+  readonly onAnswer?: (entry: RequestEntry) => void;
 }
 
 export type HttpContext = Context<HttpEnv>;
+
+/** The part of a context that a call reads. */
+interface RequestSource {
+  readonly req: { readonly raw: Request; readonly url: string };
+  readonly env: HttpEnv['Bindings'];
+}
 
 const safeId = /^[\x21-\x7e]{1,128}$/;
 
@@ -24,30 +55,67 @@ export class RequestCall implements Call, Credentials {
   /** The caller to whom rate limits apply. */
   caller: Caller = anybody;
   authorizer: Authorizer = unrestrictedAuthorizer;
-  readonly #context: HttpContext;
+  ticket: string | undefined;
+  readonly #context: RequestSource;
   readonly #onFinish: (() => void)[] = [];
+  readonly #prefix: string;
+  /** The body of a response that is still being sent, where this server does not write to Node's response. */
+  streamed: PassThrough | undefined;
 
-  constructor(context: HttpContext) {
+  /** `prefix`: the path before all routes, or empty. */
+  constructor(context: RequestSource, prefix: string, requestId?: string) {
     this.#context = context;
-    this.requestId = requestIdOf(this.header('x-request-id'));
+    this.#prefix = prefix;
+    this.requestId = requestId ?? this.outer?.requestId ?? requestIdOf(this.header('x-request-id'));
+  }
+
+  /** A call by a later message on the connection of the request. */
+  next(): RequestCall {
+    return new RequestCall(this.#context, this.#prefix, this.requestId);
+  }
+
+  get outer(): OuterRequest | undefined {
+    return this.#context.env?.outer;
+  }
+
+  /** Node's response, when this server writes to it. */
+  get out(): ServerResponse | undefined {
+    return this.#context.env?.outgoing;
+  }
+
+  /** Node's response, whoever writes to it. */
+  get socket(): ServerResponse | undefined {
+    return this.out ?? this.outer?.outgoing;
+  }
+
+  get isInProcess(): boolean {
+    return this.#context.env?.incoming === undefined && this.socket === undefined;
+  }
+
+  get host(): unknown {
+    return this.outer?.host;
   }
 
   get signal(): AbortSignal {
-    return this.#context.req.raw.signal;
+    return this.outer?.signal ?? this.#context.req.raw.signal;
   }
 
   get remoteAddress(): string | undefined {
-    return this.#context.env?.incoming?.socket.remoteAddress;
+    return this.#context.env?.incoming?.socket.remoteAddress ?? this.outer?.remoteAddress;
   }
 
   /** Proxies that terminate TLS set `x-forwarded-proto`. */
-  get origin(): string {
+  get address(): string {
     const url = new URL(this.#context.req.url);
     if (this.header('x-forwarded-proto') === 'https') url.protocol = 'https:';
-    return url.origin;
+    return url.origin + this.#prefix;
   }
 
   header(name: string): string | undefined {
+    const { body } = this.outer ?? {};
+    // Of the body as it was sent, which another part of the program has decoded.
+    if (body !== undefined && name === 'content-encoding') return undefined;
+    if (body !== undefined && name === 'content-length') return String(body.length);
     const incoming = this.#context.env?.incoming;
     if (incoming === undefined) return this.#context.req.raw.headers.get(name) ?? undefined;
     const value = incoming.headers[name];
@@ -75,9 +143,17 @@ export class RequestCall implements Call, Credentials {
     const incoming = this.#context.env?.incoming;
     // Built from Node's own object: twice as fast as through the Headers that Hono would create.
     const sent = incoming === undefined ? headers : new Headers(Object.entries(incoming.headers).map(joined));
-    return new Request(url, { method, headers: sent });
+    return new Request(this.outer?.isInsidePrefix === true ? withPrefix(url, this.#prefix) : url, {
+      method,
+      headers: sent,
+    });
   }
 }
+
+const withPrefix = (url: string, prefix: string): string => {
+  const { origin, pathname, search } = new URL(url);
+  return origin + prefix + pathname + search;
+};
 
 const joined = ([name, value]: [string, string | string[] | undefined]): [string, string] => [
   name,

@@ -12,6 +12,7 @@ import { type HttpContext, type HttpEnv, RequestCall } from './call.ts';
 import { type Input, readInput } from './input.ts';
 import { problemResponse } from '../server/problem.ts';
 import { logRequest, type RequestEntry } from '../server/request-log.ts';
+import { logAnswer } from './log-answer.ts';
 import { foreignPage, siteOf, type SiteRules } from '../server/request-site.ts';
 import { respond, type ResponseOptions } from './respond.ts';
 
@@ -30,6 +31,8 @@ export interface Surface<T extends Routes = Routes> {
 }
 
 export interface MountOptions extends ResponseOptions {
+  /** The path before all routes, or empty. */
+  prefix: string;
   body: BodyLimits & Parsing;
   /** Called before a stream begins. The returned function is called when the stream has ended. */
   openStream?: ((caller: Caller) => () => void) | undefined;
@@ -59,15 +62,10 @@ export const mount = (app: Hono<HttpEnv>, surface: Surface, options: MountOption
 const refuse = (app: Hono<HttpEnv>, { path, what }: UnsupportedPath, options: MountOptions): void => {
   const respondWith501 = (context: HttpContext): Response => {
     const startedMs = performance.now();
-    const { requestId } = new RequestCall(context);
+    const { requestId } = new RequestCall(context, options.prefix);
     const problem = new Problem('not_supported', `This server does not have ${what}.`);
     const response = problemResponse(problem, requestId, options.logger);
-    logRequest(options.logger, context.req.method, {
-      route: path,
-      requestId,
-      startedMs,
-      status: response.status,
-    });
+    logAnswer(context, { route: path, requestId, startedMs, status: response.status }, options.logger);
     return response;
   };
   app.all(path, respondWith501);
@@ -87,33 +85,31 @@ const answer = async (
   route: RouteShape,
   handler: AnyHandler,
   context: HttpContext,
-  { authenticate, authorizerFor }: Surface,
+  surface: Surface,
   options: MountOptions,
 ): Promise<Response> => {
   const startedMs = performance.now();
-  const call = new RequestCall(context);
+  const call = new RequestCall(context, options.prefix);
   let response: Response;
   let closeStream: (() => void) | undefined;
   // The caller's rights are no matter of JSON-RPC: these errors look as on every route.
   let isRpc = false;
   try {
     assertMethod(route, context);
-    if (route.access !== 'public') {
-      call.caller = await authenticate(call);
-      call.authorizer = authorizerFor(call.caller);
-      call.authorizer.authorizeRoute(route.access);
-    }
+    if (route.kind === 'socket') call.ticket = ticketOf(context.req.url);
+    await authenticated(call, call, route, surface);
     isRpc = route.kind === 'rpc';
     const input = await readInput(route, context, call, options.body);
     if (options.sites) assertSite(route, input, context, options.sites);
     if (isStream(route)) closeStream = options.openStream?.(call.caller);
     const reply = await handler(input, call);
     assertAuthorized(name, route, call.authorizer);
-    response = await respond(route, reply, context, call, options);
+    const renew = (): Promise<RequestCall> => authenticated(call.next(), call, route, surface);
+    response = await respond(route, reply, call, { ...options, renew });
   } catch (error) {
     response = problemResponse(error, call.requestId, options.logger, { isRpc });
   }
-  const out = context.env?.outgoing;
+  const { socket, outer, streamed } = call;
   const entry: RequestEntry = {
     route: route.path,
     requestId: call.requestId,
@@ -122,25 +118,46 @@ const answer = async (
     location: response.headers.get('content-location'),
     headers: options.loggedHeaders?.(call.headers()),
   };
+  outer?.onAnswer?.(entry);
   const finish = (): void => {
     closeStream?.();
     call.finish();
+    if (outer?.onAnswer) return;
     options.observe?.(context.req.method, route.path, entry.status, performance.now() - startedMs);
     logRequest(options.logger, context.req.method, entry);
   };
-  if (response === RESPONSE_ALREADY_SENT && out?.destroyed === false) {
-    entry.status = out.statusCode;
-    entry.location = String(out.getHeader('content-location') ?? '');
-    out.once('close', finish);
-  } else finish();
+  if (response === RESPONSE_ALREADY_SENT && socket?.destroyed === false) {
+    entry.status = socket.statusCode;
+    entry.location = String(socket.getHeader('content-location') ?? '');
+    socket.once('close', finish);
+  } else if (streamed?.destroyed === false) streamed.once('close', finish);
+  else finish();
   return response;
+};
+
+/** Authenticates the caller by the credentials of the request, for a call of the route. */
+const authenticated = async (
+  call: RequestCall,
+  credentials: RequestCall,
+  { access }: RouteShape,
+  { authenticate, authorizerFor }: Surface,
+): Promise<RequestCall> => {
+  if (access === 'public') return call;
+  const known = call.outer?.authenticated;
+  call.caller = known?.by === authenticate ? known.caller : await authenticate(credentials);
+  call.authorizer = authorizerFor(call.caller);
+  if (access !== 'caller') call.authorizer.authorizeRoute(access);
+  return call;
 };
 
 /** A handler that responds without an authorization check is a bug; its response is discarded. */
 const assertAuthorized = (name: string, { access }: RouteShape, authorizer: Authorizer): void => {
-  if (access === 'public' || authorizer.hasAuthorized(access)) return;
+  if (access === 'public' || access === 'caller' || authorizer.hasAuthorized(access)) return;
   throw new Error(`Route ${name} has responded without an authorization check`);
 };
+
+const ticketOf = (url: string): string | undefined =>
+  new URLSearchParams(url.split('?', 2)[1]).get('ticket') ?? undefined;
 
 /** Hono answers HEAD with the GET handler, which must not start a stream. */
 const assertMethod = (route: RouteShape, context: HttpContext): void => {
@@ -169,4 +186,5 @@ const assertSite = (route: RouteShape, { query }: Input, context: HttpContext, r
     );
 };
 
-const isStream = ({ kind }: RouteShape): boolean => kind === 'sse' || kind === 'deferred' || kind === 'rpc';
+const isStream = ({ kind }: RouteShape): boolean =>
+  kind === 'sse' || kind === 'deferred' || kind === 'rpc' || kind === 'socket';

@@ -1,5 +1,4 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import type { ServerResponse } from 'node:http';
 import type { RouteShape } from '@svc/contract';
 import {
   DeferredResponse,
@@ -10,12 +9,15 @@ import {
   type ReplyFacts,
   type SseBody,
 } from '../../api/handlers.ts';
+import type { SocketResponse } from '../../api/sockets.ts';
 import { type JsonPart, textOf } from '../../parsing/json-bytes.ts';
-import type { HttpContext, RequestCall } from './call.ts';
+import type { RequestCall } from './call.ts';
 import { emptyHeaders, htmlHeaders, jsonHeaders, sseHeaders, textHeaders } from '../server/headers.ts';
 import { type DeferredOptions, sendDeferred, textIfSoon } from '../streams/deferred.ts';
 import type { HttpLogger } from '../server/problem.ts';
-import { eventsBody, type SseOptions, streamEvents } from '../streams/sse.ts';
+import { handshakeNeeded, type Upgrades } from '../sockets/upgrades.ts';
+import { openBody, partsBody, writeParts } from '../streams/response-body.ts';
+import { type SseOptions, streamEvents } from '../streams/sse.ts';
 import { countUnsent, type UnsentOptions } from '../streams/unsent.ts';
 
 export interface ResponseOptions {
@@ -23,15 +25,16 @@ export interface ResponseOptions {
   deferred: DeferredOptions;
   unsent: UnsentOptions;
   logger: HttpLogger;
+  /** Without it there are no WebSockets. */
+  upgrades?: Upgrades | undefined;
 }
 
 /** Converts the result of a handler to a response. A stream has begun when this returns. */
 export const respond = async (
   route: RouteShape,
   answer: unknown,
-  context: HttpContext,
   call: RequestCall,
-  options: ResponseOptions,
+  options: ResponseOptions & { renew: () => Promise<RequestCall> },
 ): Promise<Response> => {
   const reply = answer instanceof Reply ? (answer as Reply<unknown>) : undefined;
   const value = reply === undefined ? answer : reply.value;
@@ -39,14 +42,16 @@ export const respond = async (
   const empty = route.kind === 'rpc' ? 202 : 204;
   const status = reply?.facts.isEmpty === true ? empty : (route.status ?? 200);
   const request = { requestId: call.requestId, logger: options.logger };
-  const out = context.env?.outgoing;
+  const { out, socket } = call;
 
   switch (kind) {
     case 'sse': {
       const headers = withHeaders(sseHeaders, call, reply);
       const body = value as SseBody;
       if (out === undefined) {
-        return new Response(eventsBody(body, options.sse, request) as ReadableStream, { status, headers });
+        const { through, readable } = openBody(call);
+        streamEvents(through, body, options.sse, request);
+        return new Response(readable, { status, headers });
       }
       out.writeHead(status, headers);
       streamEvents(out, body, options.sse, request);
@@ -54,16 +59,24 @@ export const respond = async (
     }
     case 'deferred': {
       const deferred = value as DeferredResponse;
-      const text =
-        out === undefined ? await deferred.text : await textIfSoon(deferred, options.deferred.waitMs);
-      countUnsent(out, text?.length ?? 0, options.unsent);
-      if (text !== undefined || out === undefined)
-        return new Response(text ?? '', { status, headers: withHeaders(jsonHeaders, call, reply) });
-      out.writeHead(status, withHeaders(jsonHeaders, call, reply));
-      sendDeferred(out, deferred, options.deferred.newlineMs, {
-        ...request,
-        onText: (sent) => countUnsent(out, sent.length, options.unsent),
-      });
+      const text = await textIfSoon(deferred, options.deferred.waitMs);
+      const headers = withHeaders(jsonHeaders, call, reply);
+      countUnsent(socket, text?.length ?? 0, options.unsent);
+      if (text !== undefined) return new Response(text, { status, headers });
+      const onText = (sent: string): void => countUnsent(socket, sent.length, options.unsent);
+      const sending = { ...request, onText };
+      if (out === undefined) {
+        const { through, readable } = openBody(call);
+        sendDeferred(through, deferred, options.deferred.newlineMs, sending);
+        return new Response(readable, { status, headers });
+      }
+      out.writeHead(status, headers);
+      sendDeferred(out, deferred, options.deferred.newlineMs, sending);
+      return RESPONSE_ALREADY_SENT;
+    }
+    case 'socket': {
+      if (socket === undefined || options.upgrades === undefined) throw handshakeNeeded();
+      options.upgrades.accept(socket, value as SocketResponse, { ...request, renew: options.renew });
       return RESPONSE_ALREADY_SENT;
     }
     case 'html':
@@ -71,20 +84,22 @@ export const respond = async (
     case 'text':
       return new Response(value as string, { status, headers: withHeaders(textHeaders, call, reply) });
     case 'json': {
-      if (reply?.facts.isEmpty === true)
+      if (reply?.facts.isEmpty === true || status === 204)
         return new Response(null, { status, headers: withHeaders(emptyHeaders, call, reply) });
       if (value instanceof RawBytes) {
-        countUnsent(out, value.bytes.byteLength, options.unsent);
+        countUnsent(socket, value.bytes.byteLength, options.unsent);
         const headers = { ...withHeaders(jsonHeaders, call, reply), 'content-type': value.content_type };
         return new Response(value.bytes, { status, headers });
       }
       const parts = value instanceof RawJson ? value.parts : [JSON.stringify(value) ?? 'null'];
       const chars = parts.reduce((sum, part) => sum + part.length, 0);
-      countUnsent(out, chars, options.unsent);
+      countUnsent(socket, chars, options.unsent);
       const headers = withHeaders(jsonHeaders, call, reply);
-      if (out === undefined || chars < partedCharsMin)
-        return new Response(parts.map(textOf).join(''), { status, headers });
-      sendParts(out, parts, status, headers);
+      if (chars < partedCharsMin) return new Response(parts.map(textOf).join(''), { status, headers });
+      const parted = { ...headers, 'content-length': String(byteLength(parts)) };
+      if (out === undefined) return new Response(partsBody(parts), { status, headers: parted });
+      out.writeHead(status, parted);
+      writeParts(out, parts);
       return RESPONSE_ALREADY_SENT;
     }
   }
@@ -98,23 +113,8 @@ const rpcKind = (value: unknown): 'sse' | 'deferred' | 'json' => {
 /** Shorter texts are sent as one string. */
 const partedCharsMin = 1_048_576;
 
-/** Sends the parts of a long text one after the other. Joined, they would be in memory twice more: as one string, and as its bytes. */
-const sendParts = (
-  out: ServerResponse,
-  parts: readonly JsonPart[],
-  status: number,
-  headers: Record<string, string>,
-): void => {
-  const bytes = parts.reduce(
-    (sum, part) => sum + (typeof part === 'string' ? Buffer.byteLength(part) : part.length),
-    0,
-  );
-  out.writeHead(status, { ...headers, 'content-length': String(bytes) });
-  out.cork();
-  for (const part of parts)
-    for (const piece of typeof part === 'string' ? [part] : part.blocks) out.write(piece);
-  out.end();
-};
+const byteLength = (parts: readonly JsonPart[]): number =>
+  parts.reduce((sum, part) => sum + (typeof part === 'string' ? Buffer.byteLength(part) : part.length), 0);
 
 const withHeaders = (
   base: Record<string, string>,

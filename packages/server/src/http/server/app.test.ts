@@ -46,6 +46,7 @@ describe('a response', () => {
     await using app = await startTestApp();
     const deleted = await fetch(`${app.url}/runs/${runId}`, { method: 'DELETE' });
     expect([deleted.status, await deleted.text()]).toStrictEqual([204, '']);
+    expect(deleted.headers.get('content-type')).toBeNull();
     expect(await (await fetch(`${app.url}/raw`)).text()).toBe('{ "as": "stored" }');
     const page = await fetch(`${app.url}/page`);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');

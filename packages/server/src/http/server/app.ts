@@ -6,8 +6,8 @@ import { type HttpContext, type HttpEnv, requestIdOf } from '../routing/call.ts'
 import { emptyHeaders, htmlHeaders, jsonHeaders } from './headers.ts';
 import { mount, type MountOptions, type Observe, type Surface } from '../routing/mount.ts';
 import { type HttpLogger, problemResponse } from './problem.ts';
-import { withoutPrefix } from './mount-path.ts';
-import { logRequest } from './request-log.ts';
+import { rawPath, urlCharsMax, withoutPrefix } from './mount-path.ts';
+import { logAnswer } from '../routing/log-answer.ts';
 
 export interface AppOptions {
   surfaces: readonly Surface[];
@@ -30,9 +30,8 @@ export interface AppOptions {
   openStream?: MountOptions['openStream'];
   /** The web pages that may send requests; all pages when absent. */
   sites?: MountOptions['sites'];
+  upgrades?: MountOptions['upgrades'];
 }
-
-const urlCharsMax = 8192;
 
 /** For a browser that opens the address of the server. */
 const rootPage = (prefix: string): string => `<!doctype html>
@@ -51,14 +50,20 @@ const rootPage = (prefix: string): string => `<!doctype html>
 /** The HTTP side of the server: every route of the contract, and a well-formed response to any other request. */
 export const createApp = (options: AppOptions): Hono<HttpEnv> => {
   const { surfaces, logger, limits, prefix = '', deferredMs = 1000 } = options;
-  const mounted = withoutPrefix(prefix);
-  const app = new Hono<HttpEnv>({ getPath: (request) => mounted(rawPath(request)) });
+  const inside = withoutPrefix(prefix);
+  const pathOf = (request: Request, env: HttpEnv['Bindings'] = {}): string =>
+    env.outer?.isInsidePrefix === true ? rawPath(request) : inside(rawPath(request));
+  const app = new Hono<HttpEnv>({
+    getPath: (request, given) => pathOf(request, given?.env as HttpEnv['Bindings'] | undefined),
+  });
   const mounting = {
+    prefix,
     logger,
     observe: options.observe,
     loggedHeaders: options.loggedHeaders,
     openStream: options.openStream,
     sites: options.sites,
+    upgrades: options.upgrades,
     body: {
       bytesMax: limits?.bodyBytes ?? 20_000_000,
       uploadBytesMax: limits?.uploadBytes ?? 100_000_000,
@@ -83,26 +88,17 @@ export const createApp = (options: AppOptions): Hono<HttpEnv> => {
   app.notFound((context) => {
     const startedMs = performance.now();
     const requestId = idOf(context);
-    const path = rawPath(context.req.raw);
-    const response = unmatched(context, path === '' ? path : mounted(path), { patterns, requestId, logger });
-    logRequest(logger, context.req.method, { route: '*', requestId, startedMs, status: response.status });
+    const path = pathOf(context.req.raw, context.env);
+    const response = unmatched(context, path, { patterns, requestId, logger });
+    logAnswer(context, { route: '*', requestId, startedMs, status: response.status }, logger);
     return response;
   });
   app.onError((error, context) => problemResponse(error, idOf(context), logger));
   return app;
 };
 
-/**
- * The path as it was sent; empty for a URL over the limit, which matches no route.
- */
-const rawPath = ({ url }: Request): string => {
-  const start = url.indexOf('/', url.indexOf('//') + 2);
-  const query = url.indexOf('?', start);
-  if (url.length - start > urlCharsMax) return '';
-  return url.slice(start, query === -1 ? undefined : query);
-};
-
-const idOf = (context: HttpContext): string => requestIdOf(context.req.header('x-request-id'));
+const idOf = (context: HttpContext): string =>
+  context.env?.outer?.requestId ?? requestIdOf(context.req.header('x-request-id'));
 
 const withId = (headers: Record<string, string>, context: HttpContext): Record<string, string> => ({
   ...headers,

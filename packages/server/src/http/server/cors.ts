@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { CorsRules } from '../../config/settings/cors.ts';
 
 /** Longer than any real origin; bounds the input of the pattern. */
@@ -24,19 +24,21 @@ export class Cors {
    * Sets the CORS headers for the request's origin on the response, before its head is written. Returns true when the origin may use
    * the server.
    */
-  mark(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
-    const { origin } = incoming.headers;
+  mark(
+    { headers: { origin } }: Pick<IncomingMessage, 'headers'>,
+    setHeader: (name: string, value: string) => void,
+  ): boolean {
     // Also on responses to other origins: a cache must not serve them to a page.
-    if (!this.#isForAll) outgoing.setHeader('vary', 'Origin');
+    if (!this.#isForAll) setHeader('vary', 'Origin');
     if (origin === undefined || !this.allows(origin)) return false;
-    outgoing.setHeader('access-control-allow-origin', this.#isForAll ? '*' : origin);
-    if (this.#rules.credentials) outgoing.setHeader('access-control-allow-credentials', 'true');
-    outgoing.setHeader('access-control-expose-headers', this.#exposed);
+    setHeader('access-control-allow-origin', this.#isForAll ? '*' : origin);
+    if (this.#rules.credentials) setHeader('access-control-allow-credentials', 'true');
+    setHeader('access-control-expose-headers', this.#exposed);
     return true;
   }
 
   /** The headers of the response to a preflight of an allowed origin. */
-  preflight({ headers }: IncomingMessage): Record<string, string> {
+  preflight({ headers }: Pick<IncomingMessage, 'headers'>): Record<string, string> {
     const requested = headers['access-control-request-headers'];
     const allowed =
       this.#rules.headers?.join(', ') ??

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { Problem, problems, type ProblemCode } from '@svc/contract/problem';
-import type { Hono } from 'hono';
 import type { HttpEnv } from '../routing/call.ts';
+import type { Upgrades } from '../sockets/upgrades.ts';
 import { createRequestGuard, type RequestGuardOptions } from './request-guard.ts';
 import { jsonHeaders } from './headers.ts';
 import { type HttpLogger, problemBody, problemResponse } from './problem.ts';
@@ -18,6 +18,8 @@ export interface ListenOptions {
   guard?: RequestGuardOptions | undefined;
   /** How long `close` waits for open responses. */
   graceMs?: number | undefined;
+  /** Without it there are no WebSockets. */
+  upgrades?: Upgrades | undefined;
 }
 
 export interface Listening {
@@ -28,10 +30,14 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+export interface ServedApp {
+  fetch(request: Request, env: HttpEnv['Bindings']): Response | Promise<Response>;
+}
+
 /** Binds the app to an address. Throws a Problem that explains why the address cannot be used. */
-export const listen = async (app: Hono<HttpEnv>, options: ListenOptions): Promise<Listening> => {
+export const listen = async (app: ServedApp, options: ListenOptions): Promise<Listening> => {
   const { host, port, logger, graceMs = 5000 } = options;
-  const listener = getRequestListener(app.fetch, {
+  const listener = getRequestListener((request, env) => app.fetch(request, env as HttpBindings), {
     errorHandler: (cause) => {
       // Called only for requests whose host or URL cannot be parsed.
       const problem = new Problem('bad_request', 'The URL or the Host header of the request is malformed.', {
@@ -64,6 +70,7 @@ export const listen = async (app: Hono<HttpEnv>, options: ListenOptions): Promis
     if (passes(incoming, outgoing)) void listener(incoming, outgoing);
   };
   server.on('checkExpectation', handle);
+  options.upgrades?.listen(server, handle);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const last = responses.get(socket);
     respondToFault(error, socket, last !== undefined && !last.writableFinished && last.headersSent);
@@ -71,12 +78,18 @@ export const listen = async (app: Hono<HttpEnv>, options: ListenOptions): Promis
   await bind(server, host, port);
   const bound = (server.address() as AddressInfo).port;
   let stopped: Promise<void> | undefined;
-  const stop = (): Promise<void> => (stopped ??= stopGracefully(server));
+  const stop = (): Promise<void> => {
+    options.upgrades?.stop();
+    return (stopped ??= stopGracefully(server));
+  };
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     stop,
     close: async () => {
-      const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+      const cut = setTimeout(() => {
+        server.closeAllConnections();
+        options.upgrades?.terminate();
+      }, graceMs);
       await stop();
       clearTimeout(cut);
     },
@@ -166,6 +179,6 @@ const parserFaults: Record<string, ParserFault> = {
   },
 };
 
-/** The address with a host that requests can be sent to: that of this machine for one that means all interfaces. */
+/** The address for requests from this machine: 0.0.0.0 and [::] are replaced by loopback addresses. */
 export const reachableUrl = (url: string): string =>
   url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');

@@ -1,19 +1,30 @@
-// The path of a request without the prefix of all routes (`http.mount_prefix`).
+// The path of a request, also without the path before all routes (`http.mount_prefix`).
 
 /** Probes and scrapers may also use these paths without the prefix. */
 const always = new Set(['/ok', '/ready', '/metrics']);
-/** Matches no route. */
-const outside = '//';
+/** Matches no route: the path is not below the prefix. */
+export const outside = '//';
 
 /**
- * `prefix`: empty, or a path such as `/agents`. The returned function gets a path as it was sent: Hono would decode it before matching, and
- * an encoded slash would then split a segment.
+ * `prefix`: empty, or a path such as `/agents`. The returned function gets a path as it was sent (Hono would decode it before matching, and an
+ * encoded slash would then split a segment); an empty one stays empty.
  */
 export const withoutPrefix =
   (prefix: string) =>
   (path: string): string => {
-    if (prefix === '') return path;
+    if (prefix === '' || path === '') return path;
     if (path === prefix || path === `${prefix}/`) return '/';
     if (path.startsWith(`${prefix}/`)) return path.slice(prefix.length);
     return always.has(path) ? path : outside;
   };
+
+/** Longer paths match no route. */
+export const urlCharsMax = 8192;
+
+/** The path as it was sent; empty for a URL over the limit, which matches no route. */
+export const rawPath = ({ url }: Request): string => {
+  const start = url.indexOf('/', url.indexOf('//') + 2);
+  const query = url.indexOf('?', start);
+  if (url.length - start > urlCharsMax) return '';
+  return url.slice(start, query === -1 ? undefined : query);
+};

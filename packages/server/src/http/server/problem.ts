@@ -18,12 +18,19 @@ const retrySeconds = 2;
 /** A Problem whose status is more specific than that of its code. */
 export class HttpProblem extends Problem {
   readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, code: ProblemCode, message: string) {
+  constructor(status: number, code: ProblemCode, message: string, headers: Record<string, string> = {}) {
     super(code, message);
     this.status = status;
+    this.headers = headers;
   }
 }
+
+export const statusOf = (problem: Problem): number =>
+  problem instanceof HttpProblem || problem instanceof Refusal
+    ? problem.status
+    : problems[problem.code].status;
 
 /** Converts a thrown value to a Problem. Unknown errors become `internal`, without details. */
 export const toProblem = (error: unknown): Problem => {
@@ -85,10 +92,8 @@ export const problemParts = (
   const retryAfter = problem.retryAfterSeconds ?? (isTemporary ? retrySeconds : undefined);
   if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
   // A response that an auth handler defined is sent unchanged.
-  const refusal = problem instanceof Refusal ? problem : undefined;
-  Object.assign(headers, refusal?.headers);
-  const refined = problem instanceof HttpProblem ? problem.status : refusal?.status;
-  const status = extra.status ?? refined ?? problems[problem.code].status;
+  if (problem instanceof Refusal || problem instanceof HttpProblem) Object.assign(headers, problem.headers);
+  const status = extra.status ?? statusOf(problem);
   const body = problemBody(problem, requestId);
   const text =
     extra.isRpc === true ? rpcError(null, rpcCodeOf(problem), body.message, body) : JSON.stringify(body);

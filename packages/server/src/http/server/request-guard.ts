@@ -22,34 +22,54 @@ export interface RequestGuardOptions {
   sameSite?: boolean | undefined;
 }
 
+/** The parts of Node's request that are checked. */
+export type CheckedRequest = Pick<
+  IncomingMessage,
+  'method' | 'url' | 'headers' | 'rawHeaders' | 'httpVersion'
+>;
+
+/** Sets a header of the response. */
+type SetHeader = (name: string, value: string) => void;
+
+/**
+ * Throws a Problem for a request that must not be routed. Returns the headers of the response when the request is a preflight of an
+ * allowed origin, and needs nothing else.
+ */
+export type RequestCheck = (
+  request: CheckedRequest,
+  setHeader: SetHeader,
+) => Record<string, string> | undefined;
+
 /** Returns true when the request may be routed. It has answered every other request. */
 type RequestGuard = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
-export const createRequestGuard = (
-  { cors: corsRules, hosts, sameSite }: RequestGuardOptions,
-  logger: HttpLogger,
-): RequestGuard => {
+export const createRequestCheck = ({
+  cors: corsRules,
+  hosts,
+  sameSite,
+}: RequestGuardOptions): RequestCheck => {
   const cors = corsRules && new Cors(corsRules);
   const rules = siteRules({ cors: corsRules, sameSite });
-
-  /** Returns the headers of the response when the guard answers the request itself (a preflight). */
-  const check = (incoming: IncomingMessage, outgoing: ServerResponse): Record<string, string> | undefined => {
-    const isAllowedOrigin = cors?.mark(incoming, outgoing) ?? false;
-    assertTarget(incoming.url ?? '');
-    assertSingle(incoming.rawHeaders);
-    assertSupported(incoming);
-    if (hosts !== undefined) assertHost(incoming.headers.host, hosts);
-    if (isAllowedOrigin && isPreflight(incoming)) return cors?.preflight(incoming);
-    assertSite(incoming, rules);
+  return (request, setHeader) => {
+    const isAllowedOrigin = cors?.mark(request, setHeader) ?? false;
+    assertTarget(request.url ?? '');
+    assertSingle(request.rawHeaders);
+    assertSupported(request);
+    if (hosts !== undefined) assertHost(request.headers.host, hosts);
+    if (isAllowedOrigin && isPreflight(request)) return cors?.preflight(request);
+    assertSite(request, rules);
     return undefined;
   };
+};
 
+export const createRequestGuard = (options: RequestGuardOptions, logger: HttpLogger): RequestGuard => {
+  const check = createRequestCheck(options);
   return (incoming, outgoing) => {
     const startedMs = performance.now();
     let requestId: string;
     let status: number;
     try {
-      const headers = check(incoming, outgoing);
+      const headers = check(incoming, (name, value) => outgoing.setHeader(name, value));
       if (headers === undefined) return true;
       requestId = idOf(incoming);
       status = 204;
@@ -122,7 +142,7 @@ const assertSingle = (rawHeaders: readonly string[]): void => {
 const headersMax = 256;
 
 /** Rejects requests that violate HTTP/1.1, or that need features which this server lacks. */
-const assertSupported = ({ rawHeaders, headers, httpVersion }: IncomingMessage): void => {
+const assertSupported = ({ rawHeaders, headers, httpVersion }: CheckedRequest): void => {
   const count = rawHeaders.length / 2;
   if (count > headersMax)
     throw new HttpProblem(431, 'too_large', `The request has more than ${headersMax} headers.`);
@@ -145,7 +165,7 @@ const assertHost = (host: string | undefined, hosts: ReadonlySet<string>): void 
   );
 };
 
-const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
+const isPreflight = ({ method, headers }: CheckedRequest): boolean =>
   method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 
 const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -154,7 +174,7 @@ const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
  * A page of another site can send some requests without a preflight, such as a POST without a body. GET requests that change data are
  * rejected when they are routed.
  */
-const assertSite = ({ method = '', headers }: IncomingMessage, rules: SiteRules): void => {
+const assertSite = ({ method = '', headers }: CheckedRequest, rules: SiteRules): void => {
   if (readingMethods.has(method) || siteOf(headers, rules) !== 'foreign') return;
   throw foreignPage();
 };

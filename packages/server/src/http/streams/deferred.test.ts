@@ -3,16 +3,18 @@ import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '@svc/contract/problem';
 import { DeferredResponse, Reply } from '../../api/handlers.ts';
-import { deferred, startTestApp } from '../test-app.ts';
+import { deferred, startTestApp, ways } from '../test-app.ts';
 
 const wait = (app: { url: string }) => fetch(`${app.url}/runs/wait`, { method: 'POST' });
 
-describe('a deferred response', () => {
+describe.each(ways)('a deferred response$way', ({ customApp }) => {
+  const start: typeof startTestApp = (handlers, options) => startTestApp(handlers, { ...options, customApp });
+
   it('that resolves soon is an ordinary one', async () => {
     const reply = new Reply(new DeferredResponse(Promise.resolve('{"a":1}')), {
       continuation: '/threads/1/runs/2/join',
     });
-    await using app = await startTestApp({ wait: () => reply });
+    await using app = await start({ wait: () => reply });
     const response = await wait(app);
     expect(await response.text()).toBe('{"a":1}');
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -24,7 +26,7 @@ describe('a deferred response', () => {
 
   it('that resolves later sends its head first and is still JSON', async () => {
     const text = deferred<string>();
-    await using app = await startTestApp(
+    await using app = await start(
       { wait: () => new Reply(new DeferredResponse(text.promise), { continuation: '/x' }) },
       { deferredMs: 5 },
     );
@@ -39,7 +41,7 @@ describe('a deferred response', () => {
   });
 
   it('that fails soon has an error status', async () => {
-    await using app = await startTestApp({
+    await using app = await start({
       wait: () => new DeferredResponse(Promise.reject(new Problem('conflict', 'The run was rejected.'))),
     });
     expect((await wait(app)).status).toBe(409);
@@ -56,10 +58,7 @@ describe('a deferred response', () => {
     ],
   ])('that fails after its head has the error in its body: %s', async (error, expected) => {
     const text = deferred<string>();
-    await using app = await startTestApp(
-      { wait: () => new DeferredResponse(text.promise) },
-      { deferredMs: 5 },
-    );
+    await using app = await start({ wait: () => new DeferredResponse(text.promise) }, { deferredMs: 5 });
     const response = await wait(app);
     text.reject(error);
     expect(await response.json()).toStrictEqual({ __error__: expected });
@@ -69,7 +68,7 @@ describe('a deferred response', () => {
     const text = deferred<string>();
     const left = deferred<void>();
     const arrived = deferred<void>();
-    await using app = await startTestApp(
+    await using app = await start(
       {
         wait: (_, call) => {
           call.signal.addEventListener('abort', () => left.resolve());

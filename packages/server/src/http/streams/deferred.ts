@@ -1,6 +1,6 @@
 // Sends JSON that is available when a run ends. If that is soon, the response is an ordinary one. Otherwise the head is sent early,
 // followed by newlines (whitespace before JSON), so that no proxy closes the connection as idle.
-import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import type { DeferredResponse } from '../../api/handlers.ts';
 import { type HttpLogger, logProblem, toProblem } from '../server/problem.ts';
 
@@ -28,7 +28,7 @@ export const textIfSoon = async (response: DeferredResponse, waitMs: number): Pr
 
 /** Sends newlines until the text is available, then the text. The head is sent already. */
 export const sendDeferred = (
-  out: ServerResponse,
+  out: Writable,
   response: DeferredResponse,
   newlineMs: number,
   request: { requestId: string; logger: HttpLogger; onText: (text: string) => void },

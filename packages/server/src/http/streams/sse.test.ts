@@ -3,7 +3,10 @@ import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '@svc/contract/problem';
 import { EventStreamResponse, Reply, type StreamEvent } from '../../api/handlers.ts';
+import { Hono } from 'hono';
+import { eventually } from '../../../test/eventually.ts';
 import { createParsing } from '../../parsing/parsing.ts';
+import type { UserApp } from '../custom-app/user-app.ts';
 import { createApp } from '../server/app.ts';
 import { toFrame } from './sse.ts';
 import {
@@ -13,6 +16,7 @@ import {
   type TestApp,
   testEventSource,
   testRoutes,
+  ways,
 } from '../test-app.ts';
 
 const event = (id: number, data: unknown = id): StreamEvent => ({
@@ -37,9 +41,11 @@ const watch = async (app: TestApp): Promise<{ socket: Socket; until: (text: stri
   return { socket, until };
 };
 
-describe('a stream of events', () => {
+describe.each(ways)('a stream of events$way', ({ customApp }) => {
+  const start: typeof startTestApp = (handlers, options) => startTestApp(handlers, { ...options, customApp });
+
   it('is framed in order, with the headers of a stream', async () => {
-    await using app = await startTestApp({
+    await using app = await start({
       stream: async function* () {
         yield { event: 'metadata', data: '{"run_id":"r"}' };
         yield event(1);
@@ -67,7 +73,7 @@ describe('a stream of events', () => {
 
   it('sends its head before its first event, with the headers of the reply', async () => {
     const { stream, sink } = testEventSource();
-    await using app = await startTestApp({
+    await using app = await start({
       watch: () => new Reply(stream, { continuation: '/runs/1/stream' }),
     });
     const response = await fetch(`${app.url}/watch`);
@@ -78,7 +84,7 @@ describe('a stream of events', () => {
 
   it('sends heartbeats of one line, with no blank line after them', async () => {
     const { stream, sink } = testEventSource();
-    await using app = await startTestApp({ watch: () => stream }, { heartbeatMs: 10 });
+    await using app = await start({ watch: () => stream }, { heartbeatMs: 10 });
     const client = await watch(app);
     await client.until(': heartbeat\n');
     const source = await sink;
@@ -97,7 +103,7 @@ describe('a stream of events', () => {
       { error: 'internal', message: 'Internal server error; see the log of the server.' },
     ],
   ])('ends with an error event when its source fails: %s', async (error, expected) => {
-    await using app = await startTestApp({
+    await using app = await start({
       watch: async function* () {
         yield event(1);
         throw error;
@@ -109,14 +115,14 @@ describe('a stream of events', () => {
   });
 
   it('that fails before it starts has a status', async () => {
-    await using app = await startTestApp({ watch: () => Promise.reject(new Problem('not_found', 'no run')) });
+    await using app = await start({ watch: () => Promise.reject(new Problem('not_found', 'no run')) });
     expect((await fetch(`${app.url}/watch`)).status).toBe(404);
   });
 
   it('stops its source and aborts the signal when the client disconnects', async () => {
     const { stream, sink, stopped } = testEventSource();
     const left = deferred<void>();
-    await using app = await startTestApp({
+    await using app = await start({
       watch: (_, call) => {
         call.signal.addEventListener('abort', () => left.resolve());
         return stream;
@@ -140,7 +146,7 @@ describe('a stream of events', () => {
         },
       }),
     };
-    await using app = await startTestApp({ watch: () => events });
+    await using app = await start({ watch: () => events });
     const { socket } = await watch(app);
     await once(socket, 'data');
     socket.destroy();
@@ -151,7 +157,7 @@ describe('a stream of events', () => {
     const aborted = deferred<void>();
     const arrived = deferred<void>();
     const { stream, stopped } = testEventSource();
-    await using app = await startTestApp({
+    await using app = await start({
       watch: async (_, call) => {
         const abort = once(call.signal, 'abort');
         arrived.resolve();
@@ -169,7 +175,7 @@ describe('a stream of events', () => {
 
   it('disconnects a client that does not read when its buffer is full', async () => {
     const { stream, sink, stopped } = testEventSource();
-    await using app = await startTestApp({ watch: () => stream }, { streamBufferBytes: 100_000 });
+    await using app = await start({ watch: () => stream }, { streamBufferBytes: 100_000 });
     const { socket, until } = await watch(app);
     await until('\r\n\r\n');
     socket.pause();
@@ -193,7 +199,7 @@ describe('a stream of events', () => {
   it('keeps a client whose single event or replay is larger than the buffer', async () => {
     const large = 'x'.repeat(5_000_000);
     const { stream, sink } = testEventSource();
-    await using app = await startTestApp({ watch: () => stream }, { streamBufferBytes: 1000 });
+    await using app = await start({ watch: () => stream }, { streamBufferBytes: 1000 });
     const response = await fetch(`${app.url}/watch`);
     const source = await sink;
     for (let id = 0; id < 3; id++) source.send(event(id, large));
@@ -206,7 +212,7 @@ describe('a stream of events', () => {
   it('waits for a slow client, and loses nothing', async () => {
     const count = 300;
     const text = 'x'.repeat(50_000);
-    await using app = await startTestApp(
+    await using app = await start(
       {
         watch: async function* () {
           for (let id = 0; id < count; id++) yield event(id, text);
@@ -222,7 +228,7 @@ describe('a stream of events', () => {
 
   it('sends the events of one turn in one write', async () => {
     const { stream, sink } = testEventSource();
-    await using app = await startTestApp({ watch: () => stream });
+    await using app = await start({ watch: () => stream });
     const { socket, until } = await watch(app);
     await until('\r\n\r\n');
     const source = await sink;
@@ -245,5 +251,27 @@ describe('a stream of events', () => {
     const app = createApp({ surfaces: [openSurface(testRoutes, handlers)], logger, parsing });
     const response = await app.request('/watch');
     expect(await response.text()).toBe('id: 1\nevent: values\ndata: 1\n\n');
+  });
+});
+
+describe('a stream of events whose response middleware drops', () => {
+  it.each(['throws', 'answers otherwise'])('is stopped when the middleware %s', async (what) => {
+    const { stream, stopped } = testEventSource();
+    const customApp = new Hono().use(async (context, next) => {
+      await next();
+      if (what === 'throws') throw new Error('no');
+      context.res = new Response('other', { status: 418 });
+    }) as unknown as UserApp;
+    await using app = await startTestApp({ watch: () => stream }, { customApp });
+    const response = await fetch(`${app.url}/watch`);
+    expect(response.status).toBe(what === 'throws' ? 500 : 418);
+    await response.text();
+    await stopped;
+    await eventually(() =>
+      expect(app.lines.find(({ msg }) => msg === 'request')).toMatchObject({
+        route: '/watch',
+        status: response.status,
+      }),
+    );
   });
 });

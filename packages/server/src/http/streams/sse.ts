@@ -1,7 +1,6 @@
 // Server-sent events, written directly to Node's response. Frames of one turn of the event loop are sent in one write. For a client
 // that does not read, at most the frames of one turn and `bufferBytesMax` are buffered; then its connection is closed.
-import { PassThrough, type Writable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
+import type { Writable } from 'node:stream';
 import { EventStreamResponse, type EventWriter, type SseBody, type StreamEvent } from '../../api/handlers.ts';
 import { type HttpLogger, logProblem, toProblem } from '../server/problem.ts';
 
@@ -195,11 +194,4 @@ export const streamEvents = (
   request: SseRequest,
 ): void => {
   new SseStream(out, options, request).run(body);
-};
-
-/** The same without a socket, for `app.request()`. */
-export const eventsBody = (body: SseBody, options: SseOptions, request: SseRequest): ReadableStream => {
-  const through = new PassThrough();
-  streamEvents(through, body, options, request);
-  return PassThrough.toWeb(through).readable as ReadableStream;
 };

@@ -3,21 +3,21 @@ import { describe, expect, it } from 'vitest';
 import { RawJson } from '../../api/handlers.ts';
 import { createParsing } from '../../parsing/parsing.ts';
 import { eventually } from '../../../test/eventually.ts';
-import { startTestApp } from '../test-app.ts';
+import { startTestApp, ways } from '../test-app.ts';
 
 const mb = 1_048_576;
 /** Larger than the buffers of two sockets. */
 const large = JSON.stringify('x'.repeat(32 * mb));
 
-const start = async (stalledMs: number) => {
+const start = async (stalledMs: number, customApp: (typeof ways)[number]['customApp']) => {
   const parsing = createParsing(64 * mb, { warn: () => undefined });
-  const app = await startTestApp({ raw: () => new RawJson(large) }, { parsing, stalledMs });
+  const app = await startTestApp({ raw: () => new RawJson(large) }, { parsing, stalledMs, customApp });
   return { app, memory: parsing.memory };
 };
 
-describe('a large response', () => {
+describe.each(ways)('a large response$way', ({ customApp }) => {
   it('counts as memory until the client has read it', async () => {
-    const { app, memory } = await start(60_000);
+    const { app, memory } = await start(60_000, customApp);
     await using _ = app;
     const socket = connect(app.port, app.host);
     socket.pause();
@@ -29,7 +29,7 @@ describe('a large response', () => {
   });
 
   it('that the client does not read is disconnected', async () => {
-    const { app, memory } = await start(50);
+    const { app, memory } = await start(50, customApp);
     await using _ = app;
     const socket = connect(app.port, app.host).on('error', () => undefined);
     socket.pause();

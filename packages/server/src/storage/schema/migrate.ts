@@ -60,7 +60,7 @@ const prepare = `
  * Throws `conflict` when a contract migration excludes this release, or an applied migration was edited.
  */
 export const migrate = async (db: Database, { contract = false } = {}): Promise<{ applied: string[] }> => {
-  const files = await readSchemaFiles();
+  const files = readSchemaFiles();
   const applied: string[] = [];
   while (nextOf(await findMissing(db, files), contract)) {
     const name = await db.transact((tx) => applyNext(tx, files, contract));
@@ -71,7 +71,7 @@ export const migrate = async (db: Database, { contract = false } = {}): Promise<
 
 /** What migrate() would apply. Changes nothing. */
 export const planMigration = async (db: Database): Promise<MigrationPlan> => {
-  const { migrations, functions, contract } = await findMissing(db, await readSchemaFiles());
+  const { migrations, functions, contract } = await findMissing(db, readSchemaFiles());
   return {
     migrations: migrations.map(({ name }) => name),
     functions: functions !== undefined,
@@ -86,7 +86,10 @@ export const checkSchema = async (db: Database, files: SchemaFiles): Promise<voi
   throw new Problem('conflict', 'The schema is older than this server: run svc migrate');
 };
 
-const nextOf = ({ migrations, functions, contract }: Missing, withContract: boolean) =>
+const nextOf = (
+  { migrations, functions, contract }: Missing,
+  withContract: boolean,
+): Migration | FunctionSet | undefined =>
   migrations[0] ?? functions ?? (withContract ? contract[0] : undefined);
 
 /** Applies the next migration. Checks again under the lock, since another process may have applied it meanwhile. */

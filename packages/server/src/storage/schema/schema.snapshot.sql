@@ -349,6 +349,12 @@ threads.removals integer not null default 0
 threads.expires_at timestamp with time zone
 threads.settled_by uuid
 threads.settled_status text default 'idle'::text
+tickets.hash bytea not null
+tickets.mode text not null
+tickets.caller bytea not null
+tickets.counted_as text
+tickets.sealed_user text
+tickets.expires_at timestamp with time zone not null
 trace_attachments.tenant_id uuid not null
 trace_attachments.day date not null
 trace_attachments.run_id uuid not null
@@ -540,6 +546,8 @@ threads CHECK ((status = ANY (ARRAY['idle'::text, 'busy'::text, 'interrupted'::t
 threads CHECK ((ttl_minutes > (0)::double precision))
 threads CHECK ((ttl_strategy = ANY (ARRAY['delete'::text, 'keep_latest'::text])))
 threads PRIMARY KEY (thread_id)
+tickets CHECK ((mode = ANY (ARRAY['custom'::text, 'keys'::text, 'anonymous'::text])))
+tickets PRIMARY KEY (hash)
 trace_attachments PRIMARY KEY (tenant_id, run_id, name, day)
 trace_days PRIMARY KEY (day)
 trace_deletions FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
@@ -656,6 +664,9 @@ CREATE INDEX threads_not_idle ON svc.threads USING btree (status, updated_at) WH
 CREATE UNIQUE INDEX threads_pkey ON svc.threads USING btree (thread_id)
 CREATE INDEX threads_state_updated ON svc.threads USING btree (state_updated_at, thread_id)
 CREATE INDEX threads_updated ON svc.threads USING btree (updated_at, thread_id)
+CREATE INDEX tickets_caller ON svc.tickets USING btree (caller, expires_at)
+CREATE INDEX tickets_expiry ON svc.tickets USING btree (expires_at)
+CREATE UNIQUE INDEX tickets_pkey ON svc.tickets USING btree (hash)
 CREATE UNIQUE INDEX trace_attachments_far_pkey ON svc.trace_attachments_far USING btree (tenant_id, run_id, name, day)
 CREATE UNIQUE INDEX trace_attachments_pkey ON ONLY svc.trace_attachments USING btree (tenant_id, run_id, name, day)
 CREATE UNIQUE INDEX trace_days_pkey ON svc.trace_days USING btree (day)

@@ -6,9 +6,9 @@ import type { FeedbackTokenService } from './feedback-token-service.ts';
 export const feedbackTokenHandlers = (
   tokens: FeedbackTokenService,
 ): Handlers<typeof feedbackTokenRoutes> => ({
-  createFeedbackToken: ({ body }, call) => tokens.create(grantOf(call.caller).tenant_id, body, call.origin),
+  createFeedbackToken: ({ body }, call) => tokens.create(grantOf(call.caller).tenant_id, body, call.address),
 
-  listFeedbackTokens: ({ query }, call) => tokens.list(grantOf(call.caller).tenant_id, query, call.origin),
+  listFeedbackTokens: ({ query }, call) => tokens.list(grantOf(call.caller).tenant_id, query, call.address),
 
   useFeedbackToken: ({ params, body }) => tokens.use(params.token, body),
 });

@@ -1,8 +1,9 @@
 // Links that let a browser give feedback on a trace run without a key.
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { FeedbackToken } from '@svc/contract';
 import { invalid, notFound } from '@svc/contract/problem';
 import type { FeedbackTokenRow, FeedbackTokenStorage } from '../../storage/tracing/feedback-tokens.ts';
+import { hashUuid } from '../ingest/hash-uuid.ts';
 import { timeMs, toTime } from '../ingest/time.ts';
 import type { FeedbackService, GivenFeedback } from './feedback-service.ts';
 
@@ -30,24 +31,24 @@ export class FeedbackTokenService {
     this.#feedback = feedback;
   }
 
-  async create(tenant_id: string, given: NewFeedbackToken, origin: string): Promise<FeedbackToken> {
+  async create(tenant_id: string, given: NewFeedbackToken, address: string): Promise<FeedbackToken> {
     const expires_at = new Date(expiryOf(given)).toISOString();
     const { run_id, feedback_key: key } = given;
     return toToken(
       await this.#tokens.create({ tenant_id, id: randomUUID(), run_id, key, expires_at }),
-      origin,
+      address,
     );
   }
 
   async list(
     tenant_id: string,
     { run_id, ...page }: { run_id: string; limit: number; offset: number },
-    origin: string,
+    address: string,
   ): Promise<FeedbackToken[]> {
-    return (await this.#tokens.list(tenant_id, run_id, page)).map((row) => toToken(row, origin));
+    return (await this.#tokens.list(tenant_id, run_id, page)).map((row) => toToken(row, address));
   }
 
-  /** A link has one feedback at most, so that whoever has the link cannot fill the database. */
+  /** A link has one feedback at most, so that nobody can fill the database with it. */
   async use(
     token: string,
     given: Pick<GivenFeedback, 'score' | 'value' | 'correction' | 'comment'> & {
@@ -61,7 +62,8 @@ export class FeedbackTokenService {
     const feedback_source = { type: 'presigned', metadata };
     await this.#feedback.create(tenant_id, {
       ...feedback,
-      id: feedbackIdOf(token),
+      // The token cannot be calculated from it: everybody who reads feedback sees its id.
+      id: hashUuid(token),
       run_id,
       key,
       feedback_source,
@@ -69,12 +71,6 @@ export class FeedbackTokenService {
     return undefined;
   }
 }
-
-/** A UUID from which the token cannot be calculated, because everybody who reads feedback sees its id. */
-const feedbackIdOf = (token: string): string => {
-  const hex = createHash('sha256').update(token).digest('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-};
 
 const expiryOf = ({ expires_at, expires_in }: NewFeedbackToken): number => {
   const now = Date.now();
@@ -92,8 +88,8 @@ const expiryOf = ({ expires_at, expires_in }: NewFeedbackToken): number => {
   return now + ms;
 };
 
-const toToken = ({ id, expires_at }: FeedbackTokenRow, origin: string): FeedbackToken => ({
+const toToken = ({ id, expires_at }: FeedbackTokenRow, address: string): FeedbackToken => ({
   id,
-  url: `${origin}/api/v1/feedback/tokens/${id}`,
+  url: `${address}/api/v1/feedback/tokens/${id}`,
   expires_at,
 });

@@ -6,6 +6,7 @@ import type { Attachment } from '../../storage/tracing/traces.ts';
 import type { RunBatch } from './run-batch.ts';
 import type { NewRunWrite } from './run-write.ts';
 import { Rejections } from './rejections.ts';
+import type { SentFeedback } from './sent-feedback.ts';
 import type { Rejection } from './sent-run.ts';
 
 /** A range in the bytes of a slice. */
@@ -14,11 +15,13 @@ type Range = readonly [start: number, end: number];
 type PackedCell = string | null | Range;
 
 type PackedRun = Omit<NewRunWrite, 'fields'> & { fields: Partial<Record<TraceField, PackedCell>> };
+type PackedFeedback = Omit<SentFeedback, 'content'> & { content: Range };
 type PackedAttachment = Omit<Attachment, 'content'> & { content: Range };
 
 export interface BatchSlice {
   runs: PackedRun[];
   attachments: PackedAttachment[];
+  feedback: PackedFeedback[];
   rejections: { named: Rejection[]; count: number };
   bytes: Uint8Array<ArrayBuffer>;
 }
@@ -53,8 +56,11 @@ const sizeOf = (cell: Cell | undefined): number => cell?.length ?? 0;
 const sizeOfRun = ({ fields }: NewRunWrite): number =>
   Object.values(fields).reduce((sum: number, cell) => sum + sizeOf(cell), 0);
 
-/** Removes the contents from the batch while it yields them. Attachments follow all runs, because they are stored only for stored runs. */
-export function* slicesOf({ runs, attachments, rejections }: RunBatch): Iterable<BatchSlice> {
+/**
+ * Removes the contents from the batch while it yields them. Attachments follow all runs, because they are stored only for stored runs.
+ * Feedback is in the last slice.
+ */
+export function* slicesOf({ runs, attachments, feedback, rejections }: RunBatch): Iterable<BatchSlice> {
   const { named, count } = rejections;
   runs.reverse();
   attachments.reverse();
@@ -63,6 +69,7 @@ export function* slicesOf({ runs, attachments, rejections }: RunBatch): Iterable
     const part: BatchSlice = {
       runs: [],
       attachments: [],
+      feedback: [],
       rejections: { named: [], count: 0 },
       bytes: new Uint8Array(),
     };
@@ -77,7 +84,10 @@ export function* slicesOf({ runs, attachments, rejections }: RunBatch): Iterable
       size += attachment.content.length;
       part.attachments.push({ ...attachment, content: packer.add(attachment.content) });
     }
-    if (runs.length + attachments.length === 0) part.rejections = { named, count };
+    if (runs.length + attachments.length === 0) {
+      part.rejections = { named, count };
+      part.feedback = feedback.map(({ id, content }) => ({ id, content: packer.add(content) }));
+    }
     part.bytes = packer.bytes();
     yield part;
   } while (runs.length + attachments.length > 0);
@@ -94,7 +104,7 @@ const packRun = ({ fields, ...run }: NewRunWrite, packer: Packer): PackedRun => 
 };
 
 /** Returns the part of the batch that a slice contains. */
-export const unpack = ({ runs, attachments, rejections, bytes }: BatchSlice): RunBatch => {
+export const unpack = ({ runs, attachments, feedback, rejections, bytes }: BatchSlice): RunBatch => {
   const at = ([start, end]: Range): Buffer => Buffer.from(bytes.buffer, start, end - start);
   const rejected = new Rejections();
   rejected.addAll(rejections.named, rejections.count);
@@ -106,6 +116,7 @@ export const unpack = ({ runs, attachments, rejections, bytes }: BatchSlice): Ru
       return { ...run, fields: unpacked };
     }),
     attachments: attachments.map(({ content, ...rest }) => ({ ...rest, content: at(content) })),
+    feedback: feedback.map(({ content, ...rest }) => ({ ...rest, content: at(content) })),
     rejections: rejected,
   };
 };

@@ -60,7 +60,7 @@ export const readRuns = async (
 };
 
 /** Validates the runs, and merges the writes of each. */
-export const toRunBatch = ({ runs, attachments, rejections }: Batch): RunBatch => {
+export const toRunBatch = ({ runs, attachments, feedback, rejections }: Batch): RunBatch => {
   const writes: NewRunWrite[] = [];
   for (const sent of runs) {
     try {
@@ -75,6 +75,7 @@ export const toRunBatch = ({ runs, attachments, rejections }: Batch): RunBatch =
   return {
     runs: folded,
     attachments: attachments.filter((one) => isAttachable(one, rejections)),
+    feedback: feedback.all,
     rejections,
   };
 };

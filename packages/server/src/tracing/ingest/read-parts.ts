@@ -1,4 +1,4 @@
-// Reads trace runs from the parts of a multipart body. Parts may come in any order.
+// Reads trace runs and feedback from the parts of a multipart body. Parts may come in any order.
 import { createHash } from 'node:crypto';
 import type { JsonBudget } from '../../parsing/json-limits.ts';
 import type { Attachment } from '../../storage/tracing/traces.ts';
@@ -6,15 +6,22 @@ import { afterSpace, payloadsIn } from './json-slices.ts';
 import { parseJson, readJson } from './json-text.ts';
 import { MultipartReader, type Part } from './multipart.ts';
 import { Rejections } from './rejections.ts';
+import { FeedbackParts } from './sent-feedback.ts';
 import { type PayloadName, payloadNames, RunRejected, type SentRun } from './sent-run.ts';
 
 export interface Batch {
   runs: SentRun[];
   attachments: Attachment[];
+  feedback: FeedbackParts;
   rejections: Rejections;
 }
 
-export const emptyBatch = (): Batch => ({ runs: [], attachments: [], rejections: new Rejections() });
+export const emptyBatch = (): Batch => ({
+  runs: [],
+  attachments: [],
+  feedback: new FeedbackParts(),
+  rejections: new Rejections(),
+});
 
 /** The parts of one write, before they are parsed. */
 interface RawRun {
@@ -27,6 +34,7 @@ interface RawRun {
 }
 
 const runPart = /^(post|patch)\.([^.]+)(?:\.([a-z]+))?$/;
+const feedbackPart = /^feedback\.([^.]+)$/;
 const attachmentPart = /^attachment\.([^.]+)\.(.+)$/s;
 
 const isPayloadName = (name: string): name is PayloadName =>
@@ -66,6 +74,12 @@ const sortPart = (part: Part, raws: Map<string, RawRun>, batch: Batch): void => 
     const [, run_id = '', file = ''] = attached;
     if (fault !== undefined) return batch.rejections.add(run_id, fault);
     batch.attachments.push({ run_id: run_id.toLowerCase(), name: file, content_type, content });
+    return;
+  }
+  const [, feedbackId] = feedbackPart.exec(name) ?? [];
+  if (feedbackId !== undefined) {
+    const refusal = fault ?? batch.feedback.add({ id: feedbackId, content });
+    if (refusal !== undefined) batch.rejections.add(feedbackId, refusal);
     return;
   }
   const [, operation, id = '', field] = runPart.exec(name) ?? [];

@@ -1,5 +1,4 @@
 // Validates a POST or PATCH for a trace run, and converts it to a write: columns that are searched are extracted from the payloads.
-import { agentAddress } from '@svc/contract';
 import { toExactJson, toExactText } from '../../storage/postgres/exact-text.ts';
 import {
   metadataBit,
@@ -10,6 +9,7 @@ import {
   traceFields,
 } from '../../storage/tracing/trace-columns.ts';
 import type { TraceWrite } from '../../storage/tracing/traces.ts';
+import { addressOf, agentAddress } from '../projects/agent-address.ts';
 import { parseDottedOrder, segmentOf } from './dotted-order.ts';
 import { type Payload, RunRejected, type SentRun } from './sent-run.ts';
 import { timeMs, toTime } from './time.ts';
@@ -59,7 +59,8 @@ export const toRunWrite = (sent: SentRun): NewRunWrite => {
     ...usageFields(main, payloads, extra.metadata),
   };
   const start_time = start ?? position.start_time;
-  const session_name = typeof main['session_name'] === 'string' ? main['session_name'] : addressOf(main);
+  const session_name =
+    typeof main['session_name'] === 'string' ? main['session_name'] : projectOfAddress(main);
   const isNamed = fields.session_id === null && session_name !== undefined && session_name !== '';
   const sentStart = start === null ? 0 : sentStartBit;
   const patched = isPatch
@@ -80,13 +81,13 @@ export const toRunWrite = (sent: SentRun): NewRunWrite => {
   };
 };
 
-/** An address names the project of an agent in an environment; the case of the environment is ignored. */
-const addressOf = ({ address }: Fields): string | undefined => {
+/** The name of the project of the address; undefined without one. */
+const projectOfAddress = ({ address }: Fields): string | undefined => {
   if (address === undefined || address === null) return undefined;
   const [, agent, environment] = (typeof address === 'string' && agentAddress.exec(address)) || [];
   if (agent === undefined || environment === undefined)
     throw new RunRejected('address is not lrn:agents/{id}/environments/{environment}');
-  return `lrn:agents/${agent}/environments/${environment.toLowerCase()}`;
+  return addressOf(agent, environment);
 };
 
 const bitsOf = (fields: TraceWrite['fields']): number => {

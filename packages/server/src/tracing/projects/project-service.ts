@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { agentAddress, type Project, type TypedProject } from '@svc/contract';
+import type { Project, TypedProject } from '@svc/contract';
 import { notFound, Problem } from '@svc/contract/problem';
 import { toCursor } from '../../api/cursor.ts';
 import type { ProjectFilter, ProjectRow, ProjectStorage } from '../../storage/tracing/projects.ts';
+import { addressOf, agentAddress } from './agent-address.ts';
 import { parseCursor } from '../traces/trace-service.ts';
 
 /** Size of the cache of project ids by name. */
@@ -101,7 +102,7 @@ export class ProjectService {
 
   /** The id of the project of an agent's traces. */
   async resolve(tenant_id: string, agent: string, environment: string): Promise<string> {
-    const name = `lrn:agents/${agent}/environments/${environment.toLowerCase()}`;
+    const name = addressOf(agent, environment);
     const found = await this.#projects.findNamed(tenant_id, name);
     if (found === undefined) throw notFound('Project of the address', name);
     return found.id;

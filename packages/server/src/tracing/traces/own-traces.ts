@@ -10,9 +10,9 @@ import { PriceService } from '../prices/price-service.ts';
 import { ProjectService } from '../projects/project-service.ts';
 import { defaultWorkspace } from '../../auth/workspaces/default-workspace.ts';
 import { Admission } from '../ingest/admission.ts';
-import { RunStore } from '../ingest/ingest-service.ts';
+import { RunStore } from '../ingest/run-store.ts';
 import { toRunBatch } from '../ingest/ingest-task.ts';
-import { Rejections } from '../ingest/rejections.ts';
+import { emptyBatch } from '../ingest/read-parts.ts';
 import type { SentRun } from '../ingest/sent-run.ts';
 
 /** A trace run that belongs to a run of this server. */
@@ -45,7 +45,7 @@ export const ownTraces = (
     // Recorded before the trace runs are stored, so that a periodic task finds every pending one after its executor is lost.
     const pending = runs.filter(({ isPending }) => isPending);
     if (pending.length > 0) await own.addPending(tenant_id, pending);
-    const batch = toRunBatch({ runs, attachments: [], rejections: new Rejections() });
+    const batch = toRunBatch({ ...emptyBatch(), runs });
     await store.store(tenant_id, batch);
     for (const { id, message } of batch.rejections.named) warn(`trace run ${id} not stored: ${message}`);
     const ended = runs.filter(({ isPending, wasPending }) => !isPending && wasPending);

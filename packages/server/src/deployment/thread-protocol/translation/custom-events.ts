@@ -1,5 +1,6 @@
 // Channel `custom`: what a node writes. A node names an event by writing `{ name, payload }`.
-import { isRecord, type LoggedEvent, type ProtocolEvent } from './protocol-event.ts';
+import { isRecord } from '../../../engine/codec/tagged.ts';
+import type { LoggedEvent, ProtocolEvent } from './protocol-event.ts';
 
 export const customEvents = ({ namespace, data }: LoggedEvent): ProtocolEvent[] => {
   const isNamed =

@@ -1,6 +1,7 @@
 // Channel `input`: one `input.requested` for each interrupt. The engine reports an interrupt several times: in `tasks`, `updates` and
 // `values`, of the graph that was interrupted and of each graph around it. The first report counts; its namespace is the innermost graph.
-import { isRecord, type LoggedEvent, type ProtocolEvent } from './protocol-event.ts';
+import { isRecord } from '../../../engine/codec/tagged.ts';
+import type { LoggedEvent, ProtocolEvent } from './protocol-event.ts';
 
 const reported = ({ name, data }: LoggedEvent): unknown => {
   if (!isRecord(data)) return undefined;

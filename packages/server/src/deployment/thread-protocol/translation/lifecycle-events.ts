@@ -1,5 +1,6 @@
 // Channel `lifecycle`, without the events of the run itself: each task of a graph is a namespace, which starts and ends.
-import { isRecord, textOr, type LoggedEvent, type ProtocolEvent } from './protocol-event.ts';
+import { isRecord } from '../../../engine/codec/tagged.ts';
+import { textOr, type LoggedEvent, type ProtocolEvent } from './protocol-event.ts';
 
 /** The namespace of a task: that of its graph, and the task. */
 export const taskNamespace = ({ namespace, data }: LoggedEvent): string[] | undefined => {

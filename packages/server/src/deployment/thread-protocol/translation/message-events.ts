@@ -2,7 +2,8 @@
 // is when the task that streams it has ended. Blocks of a message do not interleave.
 import { blocksOf, finalBlock, piecesOf } from './message-pieces.ts';
 import { addUsage, isLast, reasonOf, startMetadata } from './message-facts.ts';
-import { isRecord, textOr, type JsonRecord, type LoggedEvent, type ProtocolEvent } from './protocol-event.ts';
+import { isRecord } from '../../../engine/codec/tagged.ts';
+import { textOr, type JsonRecord, type LoggedEvent, type ProtocolEvent } from './protocol-event.ts';
 
 interface OpenMessage {
   id: string;

@@ -1,5 +1,6 @@
 // Facts about a message: its model, its usage, why it ended.
-import { isRecord, type JsonRecord } from './protocol-event.ts';
+import { isRecord } from '../../../engine/codec/tagged.ts';
+import type { JsonRecord } from './protocol-event.ts';
 
 const usageDetails = ['input_token_details', 'output_token_details'] as const;
 

@@ -1,5 +1,6 @@
 // The parts of a message or of a chunk of one: text, reasoning, tool calls, and other content blocks.
-import { isRecord, textOr, type JsonRecord } from './protocol-event.ts';
+import { isRecord } from '../../../engine/codec/tagged.ts';
+import { textOr, type JsonRecord } from './protocol-event.ts';
 
 /** A part of a chunk. Parts with the same `slot` belong to the same content block. */
 export interface Piece {
@@ -10,7 +11,7 @@ export interface Piece {
   delta?: { field: string; text: string; sent: JsonRecord };
 }
 
-/** Blocks are told apart by an index, a number or a text. */
+/** The index of a block is a number or a text. */
 const slotOf = (index: unknown): string =>
   typeof index === 'string' || typeof index === 'number' ? String(index) : '';
 

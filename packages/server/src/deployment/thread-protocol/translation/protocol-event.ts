@@ -49,9 +49,6 @@ export interface LoggedEvent {
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
-export const isRecord = (value: unknown): value is JsonRecord =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 export const textOr = <T>(value: unknown, other: T): string | T =>
   typeof value === 'string' ? value : other;
 

@@ -1,5 +1,6 @@
 // Channels that carry the state of a graph: `values`, `updates`, `checkpoints` and `tasks`.
-import { isRecord, type LoggedEvent, type ProtocolEvent } from './protocol-event.ts';
+import { isRecord } from '../../../engine/codec/tagged.ts';
+import type { LoggedEvent, ProtocolEvent } from './protocol-event.ts';
 
 const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);

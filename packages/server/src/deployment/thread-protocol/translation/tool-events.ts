@@ -1,5 +1,6 @@
 // Channel `tools`: the calls of tools.
-import { isRecord, textOr, type JsonRecord, type LoggedEvent, type ProtocolEvent } from './protocol-event.ts';
+import { isRecord } from '../../../engine/codec/tagged.ts';
+import { textOr, type JsonRecord, type LoggedEvent, type ProtocolEvent } from './protocol-event.ts';
 
 const messageOf = (error: unknown): string => {
   if (typeof error === 'string') return error;

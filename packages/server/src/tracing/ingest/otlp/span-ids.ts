@@ -1,7 +1,7 @@
 // Resolves collisions of span ids. A span id has 64 bits and is unique only within its trace. When another trace has already stored a run
 // with the id of a span, the span's run gets an id that is derived from trace id and span id. Two concurrent requests may both find no
 // stored run, and then use the same id.
-import { createHash } from 'node:crypto';
+import { hashUuid } from '../hash-uuid.ts';
 import type { SentRun } from '../sent-run.ts';
 import { isSpanRunId } from './to-run.ts';
 
@@ -21,7 +21,7 @@ export const resolveSpanIds = async (
   for (const { run, trace_id } of spans)
     if (isSpanRunId(run.id) && !traces.has(run.id)) traces.set(run.id, trace_id);
   const resolve = (id: string, trace_id: string): string =>
-    (traces.get(id) ?? trace_id) === trace_id ? id : derivedId(id, trace_id);
+    (traces.get(id) ?? trace_id) === trace_id ? id : hashUuid(trace_id, id);
   for (const { run, trace_id } of spans) {
     const { parent_run_id } = run.main;
     // A dotted_order contains the ids already.
@@ -29,10 +29,4 @@ export const resolveSpanIds = async (
     if (isSpanRunId(run.id)) run.main['id'] = run.id = resolve(run.id, trace_id);
     if (isSpanRunId(parent_run_id)) run.main['parent_run_id'] = resolve(parent_run_id, trace_id);
   }
-};
-
-/** A UUID of version 8 (RFC 9562), derived from both ids. */
-const derivedId = (id: string, trace_id: string): string => {
-  const hash = createHash('sha256').update(trace_id).update(id).digest('hex');
-  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
 };

@@ -1,0 +1,18 @@
+import type { Authorizer } from '../auth/authorization/authorizer.ts';
+import type { Caller } from '../auth/principal/caller.ts';
+
+/** The call of a route: its caller, and how long the caller waits. */
+export interface Call {
+  requestId: string;
+  /** The address by which the client reached the server, such as `https://agents.example.com`, with the path before all routes. */
+  address: string;
+  caller: Caller;
+  /** Checks the caller's rights, before anything is done. */
+  authorizer: Authorizer;
+  /** Aborted when the client has disconnected. */
+  signal: AbortSignal;
+  /** A header of the request, such as `last-event-id`; the name in lower case. */
+  header(name: string): string | undefined;
+  /** All headers of the request; names in lower case. */
+  headers(): Record<string, string>;
+}

@@ -1,0 +1,108 @@
+// The project's code that runs in the server process: its auth handlers and its custom app. Asynchronous contexts tell which server the
+// custom app belongs to, because several may be in one process.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Logger } from 'pino';
+import { exposeEnvironment } from '../config/environment.ts';
+import type { LoadedModules } from '../config/project/loaded-modules.ts';
+import type { SvcJson } from '../config/project/svc-json.ts';
+import type { SendOwnWebhook } from '../deployment/webhooks/own-webhook.ts';
+import { loadUserApp, type UserApp } from '../http/custom-app/user-app.ts';
+
+type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+/** A server, for the code of its custom app. */
+export interface CodeOwner {
+  /** Sends the request to the server, without a connection. */
+  fetch: Fetch;
+  /** Logs an error that no request can report. */
+  onUncaught: (error: unknown) => void;
+}
+
+const scopeKey = Symbol.for('svc:custom-code');
+/** The stock SDK reads it in `new Client()` without a URL. */
+const fetchKey = Symbol.for('langgraph_api:fetch');
+
+type Globals = Record<symbol, unknown>;
+
+/** The server whose custom code runs; of the process, so that the handlers of its uncaught errors find it. */
+const scope = (): AsyncLocalStorage<CodeOwner | undefined> => {
+  const globals = globalThis as Globals;
+  globals[scopeKey] ??= new AsyncLocalStorage<CodeOwner | undefined>();
+  return globals[scopeKey] as AsyncLocalStorage<CodeOwner | undefined>;
+};
+
+/** True when the error comes from custom code, and was logged: the server itself is not in an unknown state. */
+export const reportCustomCode = (error: unknown): boolean => {
+  const owner = scope().getStore();
+  owner?.onUncaught(error);
+  return owner !== undefined;
+};
+
+/** What the custom app needs once the server is built. */
+interface Connections {
+  fetch: Fetch;
+  /** Sends a request to the routes of the custom app only. */
+  fetchCustom: (path: string, init: RequestInit) => Promise<Response>;
+}
+
+/** The custom app of a server, and the server for the app. */
+export class CustomCode {
+  readonly app: UserApp;
+  readonly #owner: CodeOwner;
+  readonly #connected: Promise<Connections>;
+  readonly connect: (connections: Connections) => void;
+
+  private constructor(app: UserApp, owner: CodeOwner) {
+    this.app = app;
+    this.#owner = owner;
+    let resolve: (connections: Connections) => void = () => undefined;
+    this.#connected = new Promise((connected) => {
+      resolve = connected;
+    });
+    this.connect = (connections) => {
+      owner.fetch = connections.fetch;
+      resolve(connections);
+    };
+  }
+
+  static async load(
+    project: SvcJson,
+    { logger, modules }: { logger: Logger; modules: LoadedModules | undefined },
+  ): Promise<CustomCode | undefined> {
+    const { customApp } = project;
+    if (customApp === undefined) return undefined;
+    exposeFetch();
+    const owner: CodeOwner = {
+      fetch: () => Promise.reject(new Error('The server has not started yet')),
+      onUncaught: (err) => logger.error({ err }, 'uncaught error in the code of http.app'),
+    };
+    const app = await scope().run(owner, () => loadUserApp(customApp, modules));
+    return new CustomCode(app, owner);
+  }
+
+  readonly inside = <T>(work: () => T): T => scope().run(this.#owner, work);
+  readonly outside = <T>(work: () => T): T => scope().run(undefined, work);
+
+  readonly sendWebhook: SendOwnWebhook = async (path, body, headers, signal) => {
+    const { fetchCustom } = await this.#connected;
+    const response = await fetchCustom(path, { method: 'POST', body, headers, signal });
+    await response.body?.cancel();
+    return response.status;
+  };
+}
+
+/** Requests of other code, such as that of a program which contains the server, are sent as they are. */
+const exposeFetch = (): void => {
+  const owners = scope();
+  (globalThis as Globals)[fetchKey] = (input: string | URL | Request, init?: RequestInit) =>
+    (owners.getStore()?.fetch ?? fetch)(input, init);
+};
+
+/** Makes variables of `env` and the logger of the SDK available to code that is loaded into the server process. */
+export const prepareGlobals = async (project: SvcJson, logger: Logger): Promise<void> => {
+  if (project.auth === undefined && project.customApp === undefined) return;
+  exposeEnvironment(project.env);
+  // Imported here, because most servers have no such code.
+  const { exposeLogger } = await import('../engine/executor/server-globals.ts');
+  exposeLogger(logger.child({ process: project.customApp ? 'server' : 'auth' }));
+};

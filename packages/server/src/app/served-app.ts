@@ -1,0 +1,224 @@
+// The services of a server and the app that serves them, without a socket.
+import { platformRoutes, type Routes, unsupportedPaths } from '@svc/contract';
+import type { Logger } from 'pino';
+import { keyAuthorizer } from '../auth/authorization/key-authorizer.ts';
+import { grantOf } from '../auth/keys/grant-of.ts';
+import { unrestrictedAuthorizer } from '../auth/authorization/authorizer.ts';
+import { loadAuth } from '../auth/handlers/auth-definition.ts';
+import { anonymousAuthenticator } from '../auth/principal/anonymous-authenticator.ts';
+import { apiKeyAuthenticator } from '../auth/principal/api-key-authenticator.ts';
+import { CallerLimits } from '../auth/limits/caller-limits.ts';
+import type { Authenticate, Caller } from '../auth/principal/caller.ts';
+import { type AddressOf, createAddressOf } from '../auth/principal/client-address.ts';
+import type { AccessMode, Exposure } from '../config/settings/exposure.ts';
+import type { Settings } from '../config/settings/settings.ts';
+import { LoadedModules } from '../config/project/loaded-modules.ts';
+import type { SvcJson } from '../config/project/svc-json.ts';
+import type { Handlers } from '../api/handlers.ts';
+import type { Observe } from '../http/routing/mount.ts';
+import { createApp } from '../http/server/app.ts';
+import type { ServedApp } from '../http/server/listen.ts';
+import { siteRules } from '../http/server/request-site.ts';
+import { socketUrls } from '../http/sockets/socket-paths.ts';
+import { Upgrades } from '../http/sockets/upgrades.ts';
+import { createParsing } from '../parsing/parsing.ts';
+import { requestLimits } from '../parsing/json-limits.ts';
+import { serveCustom } from './custom-app.ts';
+import { CustomCode, prepareGlobals } from './custom-code.ts';
+import { type HostAuthenticate, withHostAuth } from './host-auth.ts';
+import { mountPrefix } from './mount-prefix.ts';
+import type { Owned } from './owned.ts';
+import type { ParserTasks, ServerParsing } from './parser-tasks.ts';
+import { servedRoutes } from './served-routes.ts';
+import { createServices, type Services } from './services.ts';
+import { openConnection } from '../storage/postgres/connection.ts';
+import {
+  type ConnectionLimits,
+  type ConnectionPlan,
+  type NodeProcesses,
+  planConnections,
+  readConnectionLimits,
+  wantedConnections,
+} from '../storage/postgres/connection-plan.ts';
+import { type DatabaseOptions, openDatabase } from '../storage/postgres/database.ts';
+import { nodeTtlMs } from '../storage/deployment/workers.ts';
+import { migrate } from '../storage/schema/migrate.ts';
+
+export interface ServedAppOptions {
+  settings: Settings;
+  project: SvcJson;
+  logger: Logger;
+  /**
+   * When aborted before the server accepts requests, everything that was opened is closed, and the start rejects with the signal's
+   * reason.
+   */
+  signal?: AbortSignal;
+  /** Called with files of the project's modules that were loaded, here or in an executor. */
+  onModules?: (files: string[]) => void;
+  /** Authenticates requests instead of the project's `authenticate`. */
+  authenticate?: HostAuthenticate | undefined;
+}
+
+export const openServedApp = async (
+  options: ServedAppOptions,
+  exposure: Exposure,
+  owned: Owned,
+): Promise<{ app: ServedApp; upgrades: Upgrades; services: Services }> => {
+  const parsing = createParsing<ParserTasks>(options.settings.http.memoryBytes, options.logger);
+  owned.keep(parsing.parser);
+  const { services, customCode } = await openServices(options, owned, parsing);
+  const upgrades = createUpgrades(options, parsing);
+  const app = createServerApp(options, services, exposure, { parsing, customCode, upgrades });
+  return { app, upgrades, services };
+};
+
+const openServices = async (
+  options: ServedAppOptions,
+  owned: Owned,
+  parsing: ServerParsing,
+): Promise<{ services: Services; customCode: CustomCode | undefined }> => {
+  const { settings, project, logger, signal } = options;
+  // Loaded first: a server whose auth object fails must not serve anything.
+  await prepareGlobals(project, logger);
+  const modules = options.onModules && new LoadedModules(options.onModules);
+  const authenticates = options.authenticate === undefined;
+  const ownAuth = project.auth && (await loadAuth(project.auth.source, { modules, authenticates }));
+  const authDefinition = withHostAuth(ownAuth, options.authenticate);
+  const customCode = await CustomCode.load(project, { logger, modules });
+  signal?.throwIfAborted();
+  const node = nodeOf(settings);
+  const connections = wantedConnections(node);
+  const connection = owned.keep(await openConnection(settings.storage, { connections, signal }));
+  const databaseOptions = connection.options;
+  const limits = await prepareDatabase(databaseOptions, settings);
+  signal?.throwIfAborted();
+  const plan = planConnections(node, limits);
+  reportPlan(plan, node, logger);
+  const database = owned.keep(await openDatabase({ ...databaseOptions, poolMax: plan.server }));
+  const databaseFailure = (): string | undefined => connection.failure();
+  const parts = {
+    database,
+    databaseOptions,
+    plan,
+    databaseFailure,
+    settings,
+    project,
+    authDefinition,
+    customCode,
+    parsing,
+    logger,
+    onModules: options.onModules,
+  };
+  return { services: owned.keep(await createServices(parts)), customCode };
+};
+
+/** A node that only answers requests still introspects graphs and applies state updates. */
+const nodeOf = ({ role, storage, runs, exports }: Settings): NodeProcesses => ({
+  poolMax: storage.poolMax,
+  executors: role === 'api' ? 1 : runs.executors,
+  exporters: role === 'api' ? 0 : exports.slots,
+});
+
+/** Migrates the schema, and reads how many connections the database allows. */
+const prepareDatabase = async (options: DatabaseOptions, settings: Settings): Promise<ConnectionLimits> => {
+  await using database = await openDatabase({ ...options, poolMax: 2 });
+  await migrate(database);
+  return await readConnectionLimits(database, nodeTtlMs(settings.runs.leaseMs));
+};
+
+const reportPlan = (plan: ConnectionPlan, node: NodeProcesses, logger: Logger): void => {
+  const { server, executor, exporters, total, warning } = plan;
+  const isShort = server < node.poolMax || executor < node.poolMax || exporters < node.exporters;
+  if (warning !== undefined) logger.warn(warning);
+  else if (isShort)
+    logger.info(
+      { server, executor, exporters, total },
+      'the database allows fewer connections than SVC_POOL_MAX',
+    );
+};
+
+const createServerApp = (
+  { settings, project, logger }: ServedAppOptions,
+  services: Services,
+  { mode, cors }: Exposure,
+  {
+    parsing,
+    customCode,
+    upgrades,
+  }: { parsing: ServerParsing; customCode: CustomCode | undefined; upgrades: Upgrades },
+): ServedApp => {
+  const { bodyLimitBytes, json, heartbeatMs, trustedProxies } = settings.http;
+  const addressOf = createAddressOf(trustedProxies);
+  const limits = new CallerLimits({ ...settings.limits, addressOf });
+  const deployment = {
+    routes: servedRoutes(settings.role, project.disabled),
+    handlers: services.handlers as Handlers<Routes>,
+    authenticate: limits.around(
+      services.tickets.around(services.auth?.authenticate ?? authenticatorFor(mode, addressOf)),
+    ),
+    authorizerFor: (caller: Caller) =>
+      services.auth?.handlers.authorizerFor(caller) ?? unrestrictedAuthorizer,
+  };
+  const platform = {
+    routes: platformRoutes,
+    handlers: services.platform.handlers as Handlers<Routes>,
+    authenticate: limits.around(services.platform.authenticate),
+    authorizerFor: (caller: Caller) => keyAuthorizer(grantOf(caller)),
+    unsupported: unsupportedPaths,
+  };
+  const surfaces = settings.role === 'worker' ? [deployment] : [deployment, platform];
+  const bytes = { bodyBytes: bodyLimitBytes, uploadBytes: settings.platform.ingestLimitBytes };
+  const reporting = {
+    observe: (...request: Parameters<Observe>) => services.metrics.request(...request),
+    loggedHeaders: project.loggedHeaders,
+    prefix: mountPrefix({ settings, project }),
+    logger,
+  };
+  const app = createApp({
+    ...reporting,
+    surfaces,
+    openStream: (caller) => limits.openStream(caller),
+    sites: siteRules({ cors, sameSite: mode.kind === 'anonymous' }),
+    limits: { ...bytes, json: { ...requestLimits, ...json } },
+    heartbeatMs,
+    streamBufferBytes,
+    parsing,
+    upgrades,
+  });
+  if (!customCode || !project.customApp) return app;
+  const { authenticate } = deployment;
+  const around = { ...reporting, ...project.customApp, authenticate, surfaces, limits: bytes };
+  const requiresAuth = mode.kind !== 'anonymous';
+  return serveCustom(app, customCode, around, { role: settings.role, requiresAuth });
+};
+
+/** A larger message is sent by POST. */
+const messageBytesMax = 5_000_000;
+/** Bytes that may wait for a client of a stream that does not read. */
+const streamBufferBytes = 1_048_576;
+
+const createUpgrades = ({ settings, project }: ServedAppOptions, parsing: ServerParsing): Upgrades => {
+  const { bodyLimitBytes, json, heartbeatMs } = settings.http;
+  return new Upgrades({
+    isSocketUrl: socketUrls(
+      servedRoutes(settings.role, project.disabled),
+      mountPrefix({ settings, project }),
+    ),
+    messageBytesMax: Math.min(messageBytesMax, bodyLimitBytes),
+    heartbeatMs,
+    bufferBytesMax: streamBufferBytes,
+    json: { ...requestLimits, ...json },
+    parsing,
+  });
+};
+
+const authenticatorFor = (mode: AccessMode, addressOf: AddressOf): Authenticate => {
+  switch (mode.kind) {
+    case 'custom':
+      throw new Error('Custom authentication has its own authenticator');
+    case 'keys':
+      return apiKeyAuthenticator(mode.keys);
+    case 'anonymous':
+      return anonymousAuthenticator(addressOf);
+  }
+};

@@ -1,0 +1,84 @@
+// Tickets stand for the caller who created them, and open one WebSocket: browsers can send no headers with the handshake. A ticket is accepted by
+// every node, once, for a minute.
+import { createHash, randomBytes } from 'node:crypto';
+import type { Ticket } from '@svc/contract';
+import { Problem } from '@svc/contract/problem';
+import type { TicketMode, TicketStorage } from '../../storage/auth/tickets.ts';
+import {
+  type Authenticate,
+  type Caller,
+  callerOf,
+  type Credentials,
+  type User,
+} from '../principal/caller.ts';
+import type { LazySealer } from '../sealed-users/lazy-sealer.ts';
+
+export interface TicketServiceParts {
+  storage: TicketStorage;
+  sealer: Pick<LazySealer, 'get'>;
+  /** How this server authenticates. */
+  mode: TicketMode;
+}
+
+const limits = { seconds: 60, count_max: 100 };
+const ticketBytes = 32;
+const format = /^[\w-]{43}$/;
+
+const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** A user is encrypted for one ticket. */
+const purposeOf = (hash: Buffer): string => `ticket ${hash.toString('hex')}`;
+
+export class TicketService {
+  readonly #parts: TicketServiceParts;
+
+  constructor(parts: TicketServiceParts) {
+    this.#parts = parts;
+  }
+
+  async create({ user, countedAs }: Caller): Promise<Ticket> {
+    const { storage, sealer, mode } = this.#parts;
+    const ticket = randomBytes(ticketBytes).toString('base64url');
+    const hash = hashOf(ticket);
+    const sealed_user =
+      user === undefined ? null : (await sealer.get()).seal(JSON.stringify(user), purposeOf(hash));
+    const expires_at = await storage.create(
+      {
+        hash,
+        mode,
+        caller: hashOf(countedAs ?? ''),
+        counted_as: user === undefined ? (countedAs ?? null) : null,
+        sealed_user,
+      },
+      limits,
+    );
+    if (expires_at === undefined)
+      throw new Problem('rate_limited', `You have ${limits.count_max} unused tickets, which is the limit.`, {
+        retryAfterSeconds: limits.seconds,
+      });
+    return { ticket, expires_at };
+  }
+
+  /** Accepts tickets in addition. Messages on the connection that a ticket has opened stand for its caller too. */
+  around(authenticate: Authenticate): Authenticate {
+    const callers = new WeakMap<Credentials, Promise<Caller>>();
+    return (credentials) => {
+      if (credentials.ticket === undefined) return authenticate(credentials);
+      const caller = callers.get(credentials) ?? this.#redeem(credentials.ticket);
+      callers.set(credentials, caller);
+      return caller;
+    };
+  }
+
+  async #redeem(ticket: string): Promise<Caller> {
+    const { storage, sealer, mode } = this.#parts;
+    const hash = hashOf(ticket);
+    const holder = format.test(ticket) ? await storage.redeem(hash) : undefined;
+    if (holder === undefined || holder.mode !== mode)
+      throw new Problem('unauthenticated', 'The ticket does not exist, was used, or has expired.');
+    const { counted_as, sealed_user } = holder;
+    if (sealed_user === null) return { user: undefined, countedAs: counted_as ?? undefined };
+    const text = (await sealer.get()).open(sealed_user, purposeOf(hash));
+    return callerOf(JSON.parse(text) as User);
+  }
+}

@@ -1,0 +1,51 @@
+// Imports what a module of the project exports into the server process: the auth object and the custom app.
+import { pathToFileURL } from 'node:url';
+import type { GraphSource } from './graphs.ts';
+import type { LoadedModules } from './loaded-modules.ts';
+import { ConfigError } from './mistake.ts';
+
+export interface ProjectModule extends GraphSource {
+  /** Its place in the config file, for error messages. */
+  readonly where: string;
+  /** Path of the tsconfig.json of the project. */
+  readonly tsconfig: string | undefined;
+}
+
+/** Throws a ConfigError when the module cannot be imported, or does not have the export. */
+export const importExport = async (source: ProjectModule, modules?: LoadedModules): Promise<unknown> => {
+  const { file, export: name } = source;
+  let module: Record<string, unknown>;
+  try {
+    // Imported here, because most servers have no such module.
+    const { tsImport } = await import('tsx/esm/api');
+    // Every call loads the modules in a new namespace, so that `svc dev` gets the changed files.
+    module = (await tsImport(pathToFileURL(file).href, {
+      parentURL: import.meta.url,
+      tsconfig: source.tsconfig ?? false,
+      ...(modules ? { onImport: modules.add } : {}),
+    })) as Record<string, unknown>;
+  } catch (cause) {
+    modules?.afterImport(cause);
+    const detail = cause instanceof Error ? `: ${cause.message}` : '';
+    throw exportError(
+      source,
+      `${file} cannot be loaded${detail}`,
+      'Fix the file; the server does not start without it.',
+    );
+  }
+  modules?.afterImport();
+  const nested = module['default'] as Record<string, unknown> | undefined;
+  const exported = await (module[name] ?? nested?.[name]);
+  if (exported === undefined) {
+    const names = Object.keys(module).join(', ') || 'nothing';
+    throw exportError(
+      source,
+      `${file} does not export ${name}; it exports ${names}`,
+      'Name an export after the colon.',
+    );
+  }
+  return exported;
+};
+
+export const exportError = ({ where }: ProjectModule, problem: string, remedy: string): ConfigError =>
+  new ConfigError([{ where, problem, remedy }]);

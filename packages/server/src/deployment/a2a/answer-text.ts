@@ -1,0 +1,39 @@
+// The text of an agent's answer while models stream it. Chunks of several messages may alternate, when nodes run in parallel.
+import { isRecord } from '../../engine/codec/tagged.ts';
+import { contentText } from './task-reader.ts';
+
+/** Messages whose texts are kept. */
+const messagesMax = 16;
+
+export interface AnswerChunk {
+  text: string;
+  /** False when the text replaces what was sent before. */
+  append: boolean;
+}
+
+export class AnswerText {
+  readonly #texts = new Map<string, string>();
+  #current: string | undefined;
+
+  /** `data`: a `messages` event of a run, JSON text. Undefined when it is no text of an AI message. */
+  add(data: string): AnswerChunk | undefined {
+    const [message] = JSON.parse(data) as unknown[];
+    if (!isRecord(message)) return undefined;
+    const { type, id, content } = message;
+    const text = contentText(content);
+    if (text === '' || typeof id !== 'string' || (type !== 'AIMessageChunk' && type !== 'ai'))
+      return undefined;
+    const whole = type === 'ai' ? text : (this.#texts.get(id) ?? '') + text;
+    this.#keep(id, whole);
+    if (this.#current === id && type !== 'ai') return { text, append: true };
+    this.#current = id;
+    return { text: whole, append: false };
+  }
+
+  #keep(id: string, text: string): void {
+    this.#texts.delete(id);
+    this.#texts.set(id, text);
+    const [oldest] = this.#texts.keys();
+    if (this.#texts.size > messagesMax && oldest !== undefined) this.#texts.delete(oldest);
+  }
+}

@@ -1,0 +1,69 @@
+// The events of a task: first the task, then the agent's answer as it arrives, then the result and the final state.
+import { Problem } from '@svc/contract/problem';
+import type { Logger } from 'pino';
+import { EventStreamResponse, type EventWriter } from '../../api/handlers.ts';
+import { rpcCodes, rpcError, type RpcId, rpcResult } from '../../api/json-rpc.ts';
+import { readRun, type RunReplay } from '../../engine/streams/run-replay.ts';
+import type { AgentTask, Dialect, TaskEvent } from './agent-task.ts';
+import { AnswerText } from './answer-text.ts';
+import { eventOf } from './wire.ts';
+
+export interface TaskFeed {
+  id: RpcId;
+  dialect: Dialect;
+  /** The task when the stream begins. */
+  task: AgentTask;
+  /** The newest run of the task; its id is that of the artifact. */
+  run_id: string;
+  /** Undefined when nothing is in flight. */
+  reading: RunReplay | undefined;
+  /** Reads the task when its run has ended; undefined when it was deleted. */
+  result: () => Promise<AgentTask | undefined>;
+}
+
+export const taskStream = (feed: TaskFeed, logger: Logger): EventStreamResponse =>
+  new EventStreamResponse((sink) => {
+    const { id, dialect, task, run_id, reading } = feed;
+    const of = { id: task.id, contextId: task.contextId };
+    const answer = new AnswerText();
+    const write = (event: TaskEvent): boolean =>
+      send(sink, rpcResult(id, JSON.stringify(eventOf(event, dialect))));
+    const fail = (error: unknown): void => {
+      const known = error instanceof Problem;
+      if (!known) logger.error({ err: error, run_id }, 'failed to stream a task');
+      const message = known ? error.message : 'Internal error; see the log of the server.';
+      send(sink, rpcError(id, rpcCodes.internalError, message));
+      sink.end();
+    };
+    const finish = (ended: AgentTask): void => {
+      for (const artifact of ended.artifacts)
+        write({ kind: 'artifact', of, artifact, append: false, isLast: true });
+      write({ kind: 'status', of, status: ended.status, isFinal: true });
+      sink.end();
+    };
+    const end = (): void => {
+      feed.result().then((ended) => {
+        if (ended) finish(ended);
+        else fail(new Problem('not_found', `Task ${task.id} was deleted`));
+      }, fail);
+    };
+    write({ kind: 'task', task });
+    if (reading === undefined) {
+      finish(task);
+      return () => undefined;
+    }
+    write({ kind: 'status', of, status: { ...task.status, state: 'working' }, isFinal: false });
+    return readRun(reading, {
+      send: ({ event, data }) => {
+        const chunk = event === 'messages' ? answer.add(data) : undefined;
+        if (chunk === undefined) return true;
+        const artifact = { artifactId: run_id, parts: [{ kind: 'text' as const, text: chunk.text }] };
+        return write({ kind: 'artifact', of, artifact, append: chunk.append, isLast: false });
+      },
+      drained: () => sink.drained(),
+      end,
+      fail,
+    });
+  });
+
+const send = (sink: EventWriter, data: string): boolean => sink.send({ event: 'message', data });

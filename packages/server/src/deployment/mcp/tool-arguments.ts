@@ -1,0 +1,61 @@
+// The arguments of a tool: the input of its graph, and the context of the run if the graph has a schema for it.
+import type { GraphSchemas } from '@svc/contract';
+import { RpcError, rpcCodes } from '../../api/json-rpc.ts';
+import { isRecord } from '../../engine/codec/tagged.ts';
+
+export type JsonSchema = Record<string, unknown>;
+
+interface ToolRun {
+  input: unknown;
+  /** Undefined when the caller gives none: then the run has the context of the assistant. */
+  context: unknown;
+}
+
+export interface ToolArguments {
+  /** The JSON Schema of the arguments. */
+  schema: JsonSchema;
+  /** Throws RpcError. */
+  read: (given: Record<string, unknown>) => ToolRun;
+}
+
+/** The argument for the context. An input with a member of this name has priority; then the context cannot be given. */
+const contextName = 'context';
+
+/** `schemas`: undefined when the graph cannot be loaded. */
+export const toolArguments = (schemas: GraphSchemas | undefined): ToolArguments => {
+  const input = isRecord(schemas?.input_schema) ? schemas.input_schema : undefined;
+  const context = isRecord(schemas?.context_schema) ? schemas.context_schema : undefined;
+  const isObject = isObjectSchema(input);
+  const base: JsonSchema = isObject
+    ? { ...input, type: 'object' }
+    : { type: 'object', properties: { input }, required: ['input'] };
+  const properties = isRecord(base['properties']) ? base['properties'] : {};
+  const takesContext = context !== undefined && !Object.hasOwn(properties, contextName);
+  const schema = takesContext
+    ? { ...base, properties: { ...properties, [contextName]: optional(context) } }
+    : base;
+  return { schema, read: (given) => readRun(given, isObject, takesContext) };
+};
+
+const isObjectSchema = (schema: JsonSchema | undefined): boolean =>
+  schema?.['type'] === undefined || schema['type'] === 'object';
+
+const description = 'The context of the run';
+
+/**
+ * Without the required members: the assistant may have them in its own context, which a run's context is merged into. References in the
+ * schema would point to other places when it is a member.
+ */
+const optional = (context: JsonSchema): JsonSchema => {
+  if (JSON.stringify(context).includes('"$ref":')) return { type: 'object', description };
+  const { required: _required, $schema: _dialect, ...members } = context;
+  return { description, ...members };
+};
+
+const readRun = (given: Record<string, unknown>, isObject: boolean, takesContext: boolean): ToolRun => {
+  if (!takesContext) return { input: isObject ? given : given['input'], context: undefined };
+  const { [contextName]: context, ...input } = given;
+  if (context !== undefined && !isRecord(context))
+    throw new RpcError(rpcCodes.invalidParams, `params.arguments.${contextName}: must be an object`);
+  return { input: isObject ? input : given['input'], context };
+};

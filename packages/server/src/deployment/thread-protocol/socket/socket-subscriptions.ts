@@ -1,0 +1,120 @@
+// The subscriptions of one WebSocket. All of them are served by one feed of the thread, so that a client gets the events in their order, each of
+// them once, whichever of its subscriptions select it: the stock client passes an event to every subscription that selects it. A new subscription
+// starts the feed again at its own beginning; of the events that are read again, only those are sent that a subscription lacks.
+import { randomUUID } from 'node:crypto';
+import type { EventSelection } from '@svc/contract';
+import { notFound } from '@svc/contract/problem';
+import type { Authorizer } from '../../../auth/authorization/authorizer.ts';
+import type { SocketPeer } from '../../../api/sockets.ts';
+import { CommandError } from '../command-error.ts';
+import { type EventFilter, eventFilter } from '../event-filter.ts';
+import { feedReader } from '../feed-reader.ts';
+import type { FeedReader, ThreadEventFeed } from '../thread-event-feed.ts';
+import { type NumberedEvent, channels } from '../translation/protocol-event.ts';
+
+interface Subscription extends EventFilter {
+  /** False until its response was sent. */
+  isActive: boolean;
+  /** The number of the last event that was considered. */
+  through: number;
+}
+
+const subscriptionsMax = 100;
+
+export class SocketSubscriptions {
+  readonly #feed: ThreadEventFeed;
+  readonly #thread_id: string;
+  readonly #peer: SocketPeer;
+  readonly #subscriptions = new Map<string, Subscription>();
+  /** Stops the feed that is read. */
+  #stopFeed: (() => void) | undefined;
+  #isStopped = false;
+
+  constructor(feed: ThreadEventFeed, thread_id: string, peer: SocketPeer) {
+    this.#feed = feed;
+    this.#thread_id = thread_id;
+    this.#peer = peer;
+  }
+
+  /** Adds a subscription, whose events are sent when `begin` is called. */
+  async add(
+    { since, ...selection }: EventSelection,
+    authorizer: Authorizer,
+  ): Promise<{ subscription_id: string; begin: () => void }> {
+    const reader = await this.authorize(authorizer);
+    this.#assertRoom();
+    await this.#feed.assertReadable(reader);
+    this.#assertRoom();
+    const subscription_id = randomUUID();
+    const subscription = { ...eventFilter(selection), through: since ?? -1, isActive: false };
+    this.#subscriptions.set(subscription_id, subscription);
+    const begin = (): void => {
+      subscription.isActive = true;
+      this.#read(reader);
+    };
+    return { subscription_id, begin };
+  }
+
+  /** Throws `no_such_subscription`. */
+  remove(subscription_id: string): void {
+    if (!this.#subscriptions.delete(subscription_id))
+      throw new CommandError('no_such_subscription', `Subscription ${subscription_id} not found`);
+    if (this.#subscriptions.size === 0) this.#stopFeed?.();
+  }
+
+  authorize(authorizer: Authorizer): Promise<FeedReader> {
+    return feedReader(authorizer, this.#thread_id);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#stopFeed?.();
+  }
+
+  /** Reads the feed with the rights of the newest subscription, from the place of the subscription that is farthest behind. */
+  #read(reader: FeedReader): void {
+    this.#stopFeed?.();
+    if (this.#isStopped) return;
+    let isStopped = false;
+    const all = [...this.#subscriptions.values()].filter(({ isActive }) => isActive);
+    const filter = {
+      isSelected: (event: NumberedEvent) => !isStopped && this.#isWanted(event),
+      unread: new Set(channels.filter((channel) => all.every(({ unread }) => unread.has(channel)))),
+    };
+    const fail = (error: unknown): void => {
+      if (!isStopped) this.#peer.fail(error);
+    };
+    const since = Math.min(...all.map(({ through }) => through));
+    const stop = this.#feed.start(
+      { ...reader, filter, since },
+      {
+        send: ({ data }) => this.#peer.send(data),
+        drained: () => this.#peer.drained(),
+        end: () => fail(notFound('Thread', this.#thread_id)),
+        fail,
+      },
+    );
+    this.#stopFeed = () => {
+      isStopped = true;
+      stop();
+    };
+  }
+
+  #assertRoom(): void {
+    if (this.#subscriptions.size >= subscriptionsMax)
+      throw new CommandError(
+        'invalid_argument',
+        `This socket has ${subscriptionsMax} subscriptions, which is the limit`,
+      );
+  }
+
+  #isWanted(event: NumberedEvent): boolean {
+    let isWanted = false;
+    for (const subscription of this.#subscriptions.values()) {
+      if (!subscription.isActive || event.seq <= subscription.through) continue;
+      subscription.through = event.seq;
+      isWanted ||= subscription.isSelected(event);
+    }
+    return isWanted;
+  }
+}

@@ -1,0 +1,27 @@
+// Webhooks with a path instead of a URL: they go to a route of the project's custom app, in the process that sends them.
+
+/** Stored URLs have this beginning, so that all of them have an origin. */
+const scheme = 'svc://';
+
+/** The URL that is stored for a webhook with a path; undefined for anything that is not only a path and a query. */
+export const ownWebhookUrl = (webhook: string): string | undefined => {
+  const base = 'http://localhost';
+  if (!webhook.startsWith('/') || !URL.canParse(webhook, base)) return undefined;
+  const { origin, pathname, search } = new URL(webhook, base);
+  return origin === base ? `${scheme}${pathname}${search}` : undefined;
+};
+
+/** The path and query of a stored URL; undefined for the URL of another server. */
+export const ownWebhookPath = (url: string): string | undefined =>
+  url.startsWith(`${scheme}/`) ? url.slice(scheme.length) : undefined;
+
+/** Sends a webhook to the custom app; resolves with the status. */
+export type SendOwnWebhook = (
+  path: string,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+) => Promise<number>;
+
+/** The name by which `secret_domains` refers to this server. */
+export const ownHost = 'localhost';

@@ -1,0 +1,190 @@
+// Serves the project's Hono app with the built-in routes as its fallback: they answer what no route of the app does, so the app's
+// middleware runs around them.
+//
+//   request ─▶ probe? ─yes─▶ built-in routes
+//                └─no─▶ authenticate, if configured ─▶ app.fetch() ─▶ middleware ─▶ a route of the app
+//                                                                        └─ notFound() ─▶ built-in routes
+//
+// The app is used by its interface only, because it may come from another copy of hono. The built-in routes get a Fetch API Request, and
+// return a Response with a stream, because middleware may replace both.
+import type { HttpBindings } from '@hono/node-server';
+import { Problem } from '@svc/contract/problem';
+import type { Hono } from 'hono';
+import type { Authenticate } from '../../auth/principal/caller.ts';
+import { limitedBody } from '../body/limited-body.ts';
+import { tooLarge } from '../body/body.ts';
+import { type HttpEnv, RequestCall, requestIdOf } from '../routing/call.ts';
+import type { Observe, Surface } from '../routing/mount.ts';
+import { outside, rawPath, withoutPrefix } from '../server/mount-path.ts';
+import { type HttpLogger, problemResponse } from '../server/problem.ts';
+import { type BuiltInRoute, BuiltInRoutes, probePaths } from './built-in-routes.ts';
+import { Exchange } from './exchange.ts';
+import { innerRequest } from './inner-request.ts';
+import { hasDefaultErrors, routeFor, type UserApp, type UserContext } from './user-app.ts';
+
+export interface CustomAppOptions {
+  app: UserApp;
+  isAuthFirst: boolean;
+  isAuthenticated: boolean;
+  /** Authenticates requests that no built-in route serves. */
+  authenticate: Authenticate;
+  surfaces: readonly Surface[];
+  prefix: string;
+  limits: { bodyBytes: number; uploadBytes: number };
+  logger: HttpLogger;
+  observe: Observe | undefined;
+  loggedHeaders: ((headers: Record<string, string>) => Record<string, string>) | undefined;
+  /** Calls the app's code, so that `new Client()` and errors in it are recognized as this server's. */
+  inside: <T>(work: () => T) => T;
+  /** Calls code of the server from the app's code. */
+  outside: <T>(work: () => T) => T;
+}
+
+/** In `context.env` of the app: the way to the built-in routes. */
+const fallbackKey = Symbol.for('svc:fallback');
+
+interface AppEnv extends Partial<HttpBindings> {
+  /** The user, when the request was authenticated before the app. */
+  auth?: { user: unknown; scopes: readonly string[] };
+  [fallbackKey]: (context: UserContext) => Promise<Response>;
+}
+
+/** A body in a request with these methods cannot be sent as a Fetch API Request. */
+const unsupportedMethods = new Set(['CONNECT', 'TRACE', 'TRACK']);
+
+export class CustomApp {
+  readonly #inner: Hono<HttpEnv>;
+  readonly #options: CustomAppOptions;
+  readonly #builtIn: BuiltInRoutes;
+  readonly #pathOf: (request: Request) => string;
+
+  constructor(inner: Hono<HttpEnv>, options: CustomAppOptions) {
+    this.#inner = inner;
+    this.#options = options;
+    this.#builtIn = new BuiltInRoutes(options.surfaces);
+    const inside = withoutPrefix(options.prefix);
+    this.#pathOf = (request) => inside(rawPath(request));
+    const { app, logger } = options;
+    const fallback = (context: UserContext): Promise<Response> =>
+      (context.env as AppEnv)[fallbackKey](context);
+    app.notFound(fallback);
+    if (hasDefaultErrors(app)) app.onError((error, context) => responseTo(error, context, logger));
+  }
+
+  get warnings(): string[] {
+    return this.#builtIn.conflicts(this.#options.app);
+  }
+
+  readonly fetch = (request: Request, env: HttpEnv['Bindings'] = {}): Response | Promise<Response> => {
+    const path = this.#pathOf(request);
+    const isInner =
+      path === '' || path === outside || probePaths.has(path) || unsupportedMethods.has(request.method);
+    return isInner ? this.#inner.fetch(request, env) : this.#serve(request, env, path);
+  };
+
+  /** Sends a request to the routes of the app only. */
+  readonly fetchCustom = (request: Request): Promise<Response> =>
+    this.#serve(request, {}, this.#pathOf(request), { isCustomOnly: true });
+
+  async #serve(
+    request: Request,
+    env: HttpEnv['Bindings'],
+    path: string,
+    { isCustomOnly = false } = {},
+  ): Promise<Response> {
+    const { app, logger, inside, observe, loggedHeaders } = this.#options;
+    const builtIn = this.#builtIn.find(request.method, path);
+    const exchange = new Exchange(request, env, { logger, observe, loggedHeaders });
+    let response: Response;
+    try {
+      const outer = await this.#outerRequest(request, path, exchange, builtIn?.route.upload !== undefined);
+      const route = routeFor(app, request.method, app.getPath(outer, { env }));
+      exchange.route = route?.path ?? '*';
+      // What only middleware can answer of these is public: the page at the root, and preflights.
+      const isOpen = route === undefined && (path === '/' || request.method === 'OPTIONS');
+      if (!isOpen) await this.#authenticate(request, env, exchange, route ? undefined : builtIn);
+      response = await inside(() => app.fetch(outer, this.#appEnv(outer, env, exchange, isCustomOnly)));
+      if (!(response instanceof Object && 'status' in response))
+        throw new TypeError('The app returned no Response');
+    } catch (error) {
+      response = problemResponse(error, exchange.requestId, logger);
+    }
+    if (exchange.excess) response = problemResponse(exchange.excess, exchange.requestId, logger);
+    return exchange.finish(response);
+  }
+
+  async #authenticate(
+    request: Request,
+    env: HttpEnv['Bindings'],
+    exchange: Exchange,
+    builtIn: BuiltInRoute | undefined,
+  ): Promise<void> {
+    const { isAuthFirst, isAuthenticated, authenticate, prefix } = this.#options;
+    const isNeeded = builtIn ? isAuthFirst && builtIn.route.access !== 'public' : isAuthenticated;
+    if (!isNeeded) return;
+    const by = builtIn?.surface.authenticate ?? authenticate;
+    const call = new RequestCall({ req: { raw: request, url: request.url }, env }, prefix);
+    exchange.authenticated = { by, caller: await by(call) };
+  }
+
+  #appEnv(outer: Request, env: HttpEnv['Bindings'], exchange: Exchange, isCustomOnly: boolean): AppEnv {
+    const { incoming, outgoing } = env;
+    const user = exchange.authenticated?.caller.user;
+    return {
+      ...(incoming && outgoing ? { incoming, outgoing } : {}),
+      ...(user === undefined ? {} : { auth: { user, scopes: user.permissions } }),
+      [fallbackKey]: async (context) => {
+        if (isCustomOnly) {
+          const missing = new Problem('not_found', 'No route of http.app has this path.');
+          return problemResponse(missing, exchange.requestId, this.#options.logger);
+        }
+        const request = await innerRequest(context, outer);
+        const { outside } = this.#options;
+        const response = await outside(() => this.#inner.fetch(request, { outer: exchange.outer() }));
+        // Through the context, so that headers which middleware has set before are kept.
+        return context.newResponse(response.body, response);
+      },
+    };
+  }
+
+  /** The request that the app gets: without the path before all routes, with an id, and with a body of limited size. */
+  async #outerRequest(
+    request: Request,
+    path: string,
+    exchange: Exchange,
+    isUpload: boolean,
+  ): Promise<Request> {
+    const { limits } = this.#options;
+    const bytesMax = isUpload ? limits.uploadBytes : limits.bodyBytes;
+    const { method, headers: sent, signal } = request;
+    if (Number(sent.get('content-length') ?? 0) > bytesMax) throw tooLarge(bytesMax);
+    const headers = new Headers(sent);
+    headers.set('x-request-id', exchange.requestId);
+    const url = new URL(request.url);
+    const read = exchange.readBody;
+    const sentBody = read === undefined ? request.body : new Response(read.slice()).body;
+    const body = method === 'GET' || method === 'HEAD' ? null : sentBody;
+    if (read !== undefined) {
+      headers.delete('content-encoding');
+      headers.set('content-length', String(read.length));
+    }
+    const limited = body && limitedBody(body, bytesMax, () => exchange.exceed(tooLarge(bytesMax)));
+    return new Request(`${url.origin}${path}${url.search}`, {
+      method,
+      headers,
+      signal,
+      ...(limited ? { body: limited, duplex: 'half' } : {}),
+    });
+  }
+}
+
+/** As Hono's own error handler, but for errors without a response. */
+const responseTo = (error: Error, context: UserContext, logger: HttpLogger): Response => {
+  if ('getResponse' in error && typeof error.getResponse === 'function') {
+    const response = error.getResponse() as Response;
+    return context.newResponse(response.body, response);
+  }
+  const requestId = requestIdOf(context.req.raw.headers.get('x-request-id') ?? undefined);
+  const response = problemResponse(error, requestId, logger);
+  return context.newResponse(response.body, response);
+};

@@ -1,0 +1,86 @@
+// The Hono app of the project. It may come from another copy of hono, so only these members are used, and nothing is compared by class.
+import type { CustomAppConfig } from '../../config/project/custom-app.ts';
+import type { LoadedModules } from '../../config/project/loaded-modules.ts';
+import { exportError, importExport } from '../../config/project/project-export.ts';
+
+export interface UserApp {
+  fetch(request: Request, env: object): Response | Promise<Response>;
+  notFound(handler: (context: UserContext) => Response | Promise<Response>): unknown;
+  onError(handler: (error: Error, context: UserContext) => Response): unknown;
+  readonly errorHandler: unknown;
+  getPath(request: Request, options: { env: object }): string;
+  readonly router: { match(method: string, path: string): unknown };
+  readonly routes: readonly UserRoute[];
+}
+
+/** An entry of a Hono app: a handler, or a middleware. */
+export interface UserRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly handler: unknown;
+}
+
+export type Body = ConstructorParameters<typeof Response>[0];
+
+/** What the fallback uses of a Hono context. */
+export interface UserContext {
+  readonly req: {
+    readonly raw: Request;
+    /** What was read of the body, by the method that has read it; values or promises. */
+    readonly bodyCache: Readonly<Record<string, unknown>>;
+  };
+  readonly env: object;
+  get(key: string): unknown;
+  newResponse(body: Body, init: Response): Response;
+}
+
+/** Throws a ConfigError: the server does not start without the app, whose middleware may protect routes. */
+export const loadUserApp = async (
+  { source }: Pick<CustomAppConfig, 'source'>,
+  modules?: LoadedModules,
+): Promise<UserApp> => {
+  const exported = await importExport(source, modules);
+  if (isUserApp(exported)) return exported;
+  throw exportError(
+    source,
+    `${source.export} in ${source.file} is not a Hono app`,
+    "Write: export const app = new Hono().get(…), with Hono from 'hono', version 4.",
+  );
+};
+
+export const isUserApp = (value: unknown): value is UserApp => {
+  if (typeof value !== 'object' || value === null) return false;
+  const { fetch, notFound, onError, getPath, router, routes } = value as Partial<
+    Record<keyof UserApp, unknown>
+  >;
+  return (
+    [fetch, notFound, onError, getPath].every((member) => typeof member === 'function') &&
+    typeof (router as UserApp['router'] | undefined)?.match === 'function' &&
+    Array.isArray(routes)
+  );
+};
+
+/**
+ * The route of the app that handles a request, found by the app's own router. Undefined when only middleware, or nothing, matches.
+ */
+export const routeFor = (app: UserApp, method: string, path: string): UserRoute | undefined => {
+  // The result is a list of handlers with their routes; RegExpRouter adds a list of parameters.
+  const [matched] = app.router.match(method === 'HEAD' ? 'GET' : method, path) as [[[unknown, UserRoute]][]];
+  return matched.map(([[, route]]) => route).findLast(isRoute);
+};
+
+/** Hono does the same in `showRoutes()`: a function with a second parameter, `next`, that serves all methods is middleware. */
+export const isRoute = ({ method, handler }: UserRoute): boolean =>
+  method !== 'ALL' || innermost(handler).length < 2;
+
+/** Hono wraps the handlers of an app with `onError()` that is mounted in another app. */
+const innermost = (handler: unknown): ((...given: unknown[]) => unknown) => {
+  const wrapped = (handler as Record<string, unknown>)['__COMPOSED_HANDLER'];
+  return wrapped === undefined ? (handler as (...given: unknown[]) => unknown) : innermost(wrapped);
+};
+
+/** Whether the app has no error handler of its own. Each copy of hono has its own default handler. */
+export const hasDefaultErrors = (app: UserApp): boolean => {
+  const fresh: unknown = Reflect.construct((app as object).constructor as new () => object, []);
+  return isUserApp(fresh) && fresh.errorHandler === app.errorHandler;
+};

@@ -1,0 +1,119 @@
+// Requests for a WebSocket. Node hands over their connection without a response. They get one and are handled like every other request (request
+// guard, router, authentication), until the handler of a route of kind `socket` accepts them. Requests to upgrade at other paths, or to
+// another protocol, are served as if they had not asked: HTTP/1.1 allows that.
+import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import type { SocketResponse } from '../../api/sockets.ts';
+import { HttpProblem } from '../server/problem.ts';
+import { type ConnectionOptions, type ConnectionRequest, SocketConnection } from './socket-connection.ts';
+
+export interface UpgradeOptions extends ConnectionOptions {
+  /** Whether a request for this URL may become a WebSocket. */
+  isSocketUrl: (url: string) => boolean;
+}
+
+const keyPattern = /^[+/0-9A-Za-z]{22}==$/;
+const versions = new Set(['8', '13']);
+/** How long a client has to answer the end of the conversation before its connection is closed. */
+const closeTimeoutMs = 5_000;
+/** Parts of one message; each takes memory. */
+const fragmentsMax = 1_000;
+
+export class Upgrades {
+  readonly #options: UpgradeOptions;
+  readonly #handshakes: WebSocketServer;
+  /** The first bytes after the requests that ask for a WebSocket. */
+  readonly #heads = new WeakMap<IncomingMessage, Buffer>();
+  readonly #open = new Set<SocketConnection>();
+  #isStopping = false;
+
+  constructor(options: UpgradeOptions) {
+    this.#options = options;
+    // In a variable, because the types of the library lack `closeTimeout`.
+    const handshake = {
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: options.messageBytesMax,
+      maxFragments: fragmentsMax,
+      closeTimeout: closeTimeoutMs,
+    };
+    this.#handshakes = new WebSocketServer(handshake);
+  }
+
+  /** Passes requests for a WebSocket to `handle`, like other requests. */
+  listen(server: Server, handle: (incoming: IncomingMessage, outgoing: ServerResponse) => void): void {
+    server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
+      // Node's server has removed its own listener.
+      socket.on('error', () => socket.destroy());
+      if (!this.#isHandshake(incoming)) return serveWithoutUpgrade(server, incoming, socket, head);
+      const outgoing = new ServerResponse(incoming);
+      outgoing.shouldKeepAlive = false;
+      outgoing.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0]);
+      outgoing.once('finish', () => socket.end(() => socket.destroy()));
+      this.#heads.set(incoming, head);
+      handle(incoming, outgoing);
+    });
+  }
+
+  /**
+   * Completes the handshake. The response stays assigned to the connection, so its `close` event is that of the conversation. Throws a
+   * Problem when the request has no handshake.
+   */
+  accept(outgoing: ServerResponse, response: SocketResponse, request: ConnectionRequest): void {
+    const { socket, req: incoming } = outgoing;
+    const head = this.#heads.get(incoming);
+    if (head === undefined || socket === null) throw handshakeNeeded();
+    const { 'sec-websocket-key': key = '', 'sec-websocket-version': version = '' } = incoming.headers;
+    if (!keyPattern.test(key) || !versions.has(version))
+      throw new HttpProblem(400, 'bad_request', 'The headers of the WebSocket handshake are not valid.');
+    if (this.#isStopping) throw new HttpProblem(503, 'unavailable', 'The server stops.');
+    outgoing.statusCode = 101;
+    this.#handshakes.handleUpgrade(incoming, socket, head, (ws) => {
+      const connection = new SocketConnection(ws, socket, response, request, this.#options);
+      this.#open.add(connection);
+      ws.once('close', () => this.#open.delete(connection));
+    });
+  }
+
+  /** Lets the messages in flight be answered, and asks the clients to connect again. */
+  stop(): void {
+    this.#isStopping = true;
+    for (const connection of this.#open) connection.drain();
+  }
+
+  /** Closes all connections at once. */
+  terminate(): void {
+    for (const connection of this.#open) connection.terminate();
+  }
+
+  #isHandshake({ method, url = '', headers }: IncomingMessage): boolean {
+    return (
+      method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && this.#options.isSocketUrl(url)
+    );
+  }
+}
+
+/** For a request without the handshake of a WebSocket, at a path that needs it. */
+export const handshakeNeeded = (): HttpProblem =>
+  new HttpProblem(426, 'bad_request', 'A GET of this path needs the handshake of a WebSocket.', {
+    upgrade: 'websocket',
+    connection: 'upgrade',
+  });
+
+/** Returns the request to the server without its Upgrade header. */
+const serveWithoutUpgrade = (
+  server: Server,
+  { method, url, httpVersion, rawHeaders }: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): void => {
+  let text = `${method} ${url} HTTP/${httpVersion}\r\n`;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.toLowerCase() !== 'upgrade') text += `${name}: ${rawHeaders[at + 1]}\r\n`;
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${text}\r\n`, 'latin1'), head]));
+  server.emit('connection', socket);
+};

@@ -1,0 +1,40 @@
+// Bodies of responses that are sent over time, as Node streams and as web streams.
+import { PassThrough, Readable, type Writable } from 'node:stream';
+import type { JsonPart } from '../../parsing/json-bytes.ts';
+import type { RequestCall } from '../routing/call.ts';
+
+/**
+ * A body to write to, for a response that another part of the program sends. It is closed when its reader cancels, and when the client
+ * has disconnected: middleware may have dropped the response.
+ */
+export const openBody = (call: RequestCall): { through: PassThrough; readable: ReadableStream } => {
+  const through = new PassThrough();
+  const signal = call.outer?.closed ?? call.signal;
+  const close = (): void => void through.destroy();
+  if (signal.aborted) close();
+  signal.addEventListener('abort', close, { once: true });
+  through.once('close', () => signal.removeEventListener('abort', close));
+  call.streamed = through;
+  // One chunk at most waits outside of Node's stream, whose length decides whether the reader is behind.
+  const strategy = new CountQueuingStrategy({ highWaterMark: 1 });
+  return { through, readable: Readable.toWeb(through, { strategy }) as ReadableStream };
+};
+
+function* piecesOf(parts: readonly JsonPart[]): Generator<Uint8Array> {
+  for (const part of parts)
+    if (typeof part === 'string') yield Buffer.from(part);
+    else yield* part.blocks;
+}
+
+/** The parts of a long text, one after the other. Joined, they would be in memory twice more: as one string, and as its bytes. */
+export const partsBody = (parts: readonly JsonPart[]): ReadableStream =>
+  Readable.toWeb(Readable.from(piecesOf(parts)), {
+    strategy: new CountQueuingStrategy({ highWaterMark: 1 }),
+  }) as ReadableStream;
+
+export const writeParts = (out: Writable, parts: readonly JsonPart[]): void => {
+  out.cork();
+  for (const part of parts)
+    for (const piece of typeof part === 'string' ? [part] : part.blocks) out.write(piece);
+  out.end();
+};

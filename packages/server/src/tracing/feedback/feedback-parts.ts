@@ -1,0 +1,42 @@
+// Stores the feedback that tracers send together with runs.
+import { feedbackRoutes } from '@svc/contract';
+import { Problem } from '@svc/contract/problem';
+import { JsonBudget, type JsonLimits } from '../../parsing/json-limits.ts';
+import { isSameId } from '../ingest/read-parts.ts';
+import { parseJson } from '../ingest/json-text.ts';
+import type { Rejections } from '../ingest/rejections.ts';
+import type { SentFeedback } from '../ingest/sent-feedback.ts';
+import { RunRejected } from '../ingest/sent-run.ts';
+import type { FeedbackService, GivenFeedback } from './feedback-service.ts';
+
+/** Stores each part; adds invalid ones to the rejections. Returns the number of stored ones. */
+export const storeFeedbackParts = async (
+  tenant_id: string,
+  parts: readonly SentFeedback[],
+  { service, limits, rejections }: { service: FeedbackService; limits: JsonLimits; rejections: Rejections },
+): Promise<number> => {
+  const budget = new JsonBudget(limits);
+  let stored = 0;
+  for (const part of parts) {
+    try {
+      await service.create(tenant_id, readPart(part, budget));
+      stored++;
+    } catch (error) {
+      const isInvalid = error instanceof Problem && (error.code === 'conflict' || error.code === 'invalid');
+      if (!isInvalid && !(error instanceof RunRejected)) throw error;
+      rejections.add(part.id, error.message);
+    }
+  }
+  return stored;
+};
+
+const readPart = ({ id, content }: SentFeedback, budget: JsonBudget): GivenFeedback => {
+  const sent = parseJson(content, 'the feedback', budget);
+  if (typeof sent !== 'object' || sent === null) throw new RunRejected('the feedback is not an object');
+  if (!isSameId((sent as { id?: unknown }).id, id))
+    throw new RunRejected('its id does not equal the id in the name of its part');
+  const { data, error } = feedbackRoutes.createFeedback.body.safeParse({ ...sent, id });
+  if (data !== undefined) return data;
+  const [issue] = error.issues;
+  throw new RunRejected(`the feedback is invalid: ${issue?.path.join('.')}: ${issue?.message}`);
+};

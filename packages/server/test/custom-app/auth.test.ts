@@ -1,0 +1,132 @@
+// Authentication of custom routes, and its order with the middleware of http.app.
+import { afterEach, describe, expect, it } from 'vitest';
+import { type CustomOptions, type CustomServer, startCustomServer } from './custom-server.ts';
+
+const app = `
+export const app = new Hono();
+app.use(async (c, next) => {
+  if (c.req.header('x-as')) c.req.raw.headers.set('authorization', c.req.header('x-as'));
+  c.header('x-middleware', c.env.auth?.user.identity ?? 'nobody');
+  await next();
+});
+app.get('/custom/me', (c) => c.json(c.env.auth ?? null));
+app.post('/threads/count', (c) => c.json({ own: c.env.auth?.user.identity ?? null }));
+app.get('/assistants/abc', (c) => c.text('abc'));
+app.use('/static/*', (c, next) => c.text('file'));
+`;
+
+const auth = `
+import { Auth, HTTPException } from '@langchain/langgraph-sdk/auth';
+let calls = 0;
+export const auth = new Auth()
+  .authenticate((request) => {
+    calls += 1;
+    const name = request.headers.get('authorization');
+    if (!name) throw new HTTPException(401, { message: 'who are you?' });
+    return { identity: name, permissions: ['a:b'], calls, url: new URL(request.url).pathname };
+  })
+  .on('*', () => true);
+`;
+
+let server: CustomServer | undefined;
+afterEach(() => server?.[Symbol.asyncDispose]());
+
+const start = async (http: object, options: CustomOptions = {}): Promise<CustomServer> => {
+  server = await startCustomServer(app, {
+    http,
+    files: { 'auth.ts': auth },
+    sections: { auth: { path: './auth.ts:auth' } },
+    ...options,
+  });
+  return server;
+};
+
+const owned = { metadata: { svc_auth_user_id: 'ann' } };
+const asAnn = { 'x-as': 'ann' };
+const ann = { authorization: 'ann' };
+
+describe('custom routes', () => {
+  it('are open by default, and middleware runs before the authentication of built-in routes', async () => {
+    const { call, lines } = await start({});
+    expect(await call('GET', '/custom/me')).toMatchObject({ status: 200, body: null });
+    expect(await call('POST', '/threads/count', {})).toMatchObject({ status: 200, body: { own: null } });
+    const refused = await call('POST', '/threads/search', {});
+    expect(refused).toMatchObject({ status: 401, body: { message: 'who are you?' } });
+    expect(refused.headers.get('x-middleware')).toBe('nobody');
+    expect((await call('POST', '/threads/search', {}, asAnn)).status).toBe(200);
+    expect(lines.map(({ msg }) => msg)).toContain(
+      'http.app: its routes are served without authentication. To require it, set http.enable_custom_route_auth',
+    );
+  });
+
+  it('need authentication with enable_custom_route_auth, whatever they are', async () => {
+    const { call, lines } = await start({ enable_custom_route_auth: true });
+    for (const [method, path] of [
+      ['GET', '/custom/me'],
+      ['HEAD', '/custom/me'],
+      ['GET', '/custom/%6de'],
+      ['POST', '/threads/count'],
+      ['GET', '/assistants/abc'],
+      ['GET', '/assistants/%61bc'],
+      ['GET', '/static/file'],
+      ['GET', '/nowhere'],
+    ] as const)
+      expect([path, (await call(method, path, method === 'POST' ? {} : undefined)).status]).toEqual([
+        path,
+        401,
+      ]);
+    const me = { user: { identity: 'ann', permissions: ['a:b'] }, scopes: ['a:b'] };
+    expect((await call('GET', '/custom/me', undefined, asAnn)).status).toBe(401);
+    expect((await call('GET', '/custom/me', undefined, ann)).body).toMatchObject(me);
+    expect((await call('GET', '/assistants/%61bc', undefined, ann)).body).toBe('abc');
+    expect((await call('POST', '/threads/count', {}, ann)).body).toEqual({ own: 'ann' });
+    // Built-in routes authenticate after the middleware.
+    expect((await call('POST', '/threads/search', {}, asAnn)).status).toBe(200);
+    expect((await call('GET', '/ok')).status).toBe(200);
+    expect((await call('GET', '/info')).status).toBe(200);
+    expect((await call('GET', '/')).status).toBe(200);
+    expect(lines.map(({ msg }) => msg).join()).not.toContain('without authentication');
+  });
+
+  it('of a server with API keys need one with enable_custom_route_auth', async () => {
+    const key = 'k'.repeat(32);
+    const { call } = await start(
+      { enable_custom_route_auth: true },
+      { sections: {}, settings: { apiKeys: key } },
+    );
+    expect((await call('GET', '/custom/me')).status).toBe(401);
+    expect((await call('GET', '/custom/me', undefined, { 'x-api-key': key })).status).toBe(200);
+  });
+});
+
+describe('middleware_order auth_first', () => {
+  it('authenticates requests for built-in routes once, before the middleware', async () => {
+    const { call } = await start({ middleware_order: 'auth_first' });
+    const refused = await call('POST', '/threads/search', {}, asAnn);
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get('x-middleware')).toBeNull();
+    const served = await call('POST', '/threads', {}, ann);
+    expect(served).toMatchObject({ status: 200, body: owned });
+    expect(served.headers.get('x-middleware')).toBe('ann');
+    expect((await call('GET', '/custom/me', undefined, ann)).body).toBeNull();
+    // A change of the credentials after the authentication has no effect.
+    expect((await call('POST', '/threads', {}, { ...ann, 'x-as': 'bob' })).body).toMatchObject(owned);
+  });
+
+  it('uses the keys of the platform for its routes', async () => {
+    const { call } = await start({ middleware_order: 'auth_first' });
+    expect((await call('GET', '/api/v1/sessions', undefined, ann)).status).toBe(401);
+  });
+});
+
+describe('a path before all routes', () => {
+  it('is before custom routes too, which do not see it', async () => {
+    const { call, url } = await start({ mount_prefix: '/agents', enable_custom_route_auth: true });
+    expect(url).toMatch(/\/agents$/);
+    const { body } = await call('GET', '/custom/me', undefined, ann);
+    expect(body).toMatchObject({ user: { identity: 'ann', url: '/agents/custom/me' } });
+    expect((await fetch(new URL('/custom/me', url), { headers: ann })).status).toBe(404);
+    expect(await call('POST', '/threads', {}, ann)).toMatchObject({ status: 200 });
+    expect((await fetch(new URL('/ok', url))).status).toBe(200);
+  });
+});

@@ -1,0 +1,103 @@
+// Feeds of thread protocol v2 whose readers are disconnected while workers are killed.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type FeedEvent, isRunEnd, readFeed } from '../thread-protocol/feed.ts';
+import { Cluster } from './cluster.ts';
+import { FeedReader } from './feed-reader.ts';
+import { startPostgres, type FaultyPostgres } from './postgres.ts';
+import { rounds, runScenario, type Stage } from './scenario.ts';
+
+const apis = { api1: { role: 'api' }, api2: { role: 'api' } } as const;
+const workers = { worker1: { role: 'worker' }, worker2: { role: 'worker' } } as const;
+const threads = 4;
+const runsOfThread = 2;
+const readersOfThread = 5;
+const steps = 25;
+
+let postgres: FaultyPostgres;
+let cluster: Cluster;
+beforeAll(async () => {
+  postgres = await startPostgres();
+  cluster = await Cluster.open(postgres, { ...apis, ...workers });
+});
+afterAll(async () => {
+  await cluster?.[Symbol.asyncDispose]();
+  await postgres?.[Symbol.asyncDispose]();
+});
+
+/** Starts a run by a command; the thread queues it. */
+const startRun = async ({ caller, history, file }: Stage, thread_id: string): Promise<void> => {
+  const marker = randomUUID().slice(0, 8);
+  const answer = await caller.call({
+    method: 'POST',
+    path: `/threads/${thread_id}/commands`,
+    headers: { 'idempotency-key': marker },
+    body: {
+      id: 1,
+      method: 'run.start',
+      params: {
+        assistant_id: 'journal',
+        input: { marker, steps, ms: 60, taken: 0, file },
+        metadata: { marker, steps },
+        config: { recursion_limit: 1_000 },
+      },
+    },
+  });
+  const { result } = answer.body as { result?: { run_id: string } };
+  if (result === undefined) throw new Error(`The run was not started: ${JSON.stringify(answer.body)}`);
+  history.add({ op: 'run', thread_id, run_id: result.run_id, marker, steps, strategy: 'enqueue' });
+};
+
+it(
+  '200 disconnects of readers while workers are killed: each reader gets exactly the events of the log, in order',
+  async () => {
+    const disconnects = 10 * rounds;
+    await runScenario({
+      cluster,
+      async faults(stage) {
+        const { random, note, sleep } = stage;
+        const ids = Array.from({ length: threads }, () => randomUUID());
+        for (const id of ids) for (let run = 0; run < runsOfThread; run++) await startRun(stage, id);
+        const urls = stage.cluster.urls();
+        const readers = ids.flatMap((id) =>
+          Array.from({ length: readersOfThread }, () => new FeedReader(id, urls, random.fork())),
+        );
+        let isRead = false;
+        const kills = async (): Promise<void> => {
+          do {
+            await sleep(random.between(200, 1_200));
+            const name = random.pick(Object.keys(workers));
+            note(`kill ${name}`);
+            await stage.cluster.node(name).kill();
+            await stage.cluster.add(name);
+          } while (!isRead);
+        };
+        const killed = kills();
+        const reads = readers.map(async (reader) => {
+          for (let at = 0; at < disconnects; at++) await reader.glance();
+          await reader.readOn(runsOfThread);
+        });
+        try {
+          await Promise.all(reads);
+        } finally {
+          isRead = true;
+          await killed;
+        }
+        const [claims] = await stage.cluster.query<{ count: number }>(
+          'select count(*)::int as count from faults.claims where run_id in (select run_id from runs where thread_id = any ($1::uuid[]))',
+          [ids],
+        );
+        expect(claims?.count).toBeGreaterThan(threads * runsOfThread);
+        for (const thread_id of ids) {
+          let ended = 0;
+          const isLast = (event: FeedEvent): boolean => isRunEnd(event) && ++ended === runsOfThread;
+          const all = await readFeed(random.pick(urls), thread_id, isLast);
+          expect(new Set(all.map(({ event_id }) => event_id)).size).toBe(all.length);
+          for (const { events } of readers.filter((reader) => reader.thread_id === thread_id))
+            expect(events).toEqual(all);
+        }
+      },
+    });
+  },
+  300_000 * rounds,
+);
