@@ -1,0 +1,34 @@
+import type { Difference } from '../compare.ts';
+import { listed } from './all.ts';
+import { isScenario, matcherOf } from './difference.ts';
+
+/** All patterns of listed differences, and which of them have occurred. */
+export class ListedPatterns {
+  readonly #patterns = Object.values(listed)
+    .flat()
+    .flatMap(({ where }) => Object.entries(where))
+    .flatMap(([scenario, patterns]) =>
+      patterns.map((pattern) => ({
+        scenario,
+        pattern,
+        matches: matcherOf(pattern),
+        isTaken: false,
+      })),
+    );
+
+  /** True if the difference is listed. */
+  take(scenario: string, difference: Difference): boolean {
+    const matching = this.#patterns.filter(
+      (one) => isScenario(one.scenario, scenario) && one.matches(difference),
+    );
+    for (const one of matching) one.isTaken = true;
+    return matching.length > 0;
+  }
+
+  /** The patterns that match no difference. */
+  untaken(): string[] {
+    return this.#patterns
+      .filter(({ isTaken }) => !isTaken)
+      .map(({ scenario, pattern }) => `${scenario}: ${pattern}`);
+  }
+}
