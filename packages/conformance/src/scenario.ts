@@ -1,0 +1,31 @@
+import type { ServerClient } from './server-client.ts';
+
+export const areas = [
+  'system',
+  'assistants',
+  'threads',
+  'runs',
+  'streams',
+  'interrupts',
+  'store',
+  'crons',
+  'thread-protocol',
+  'access',
+  'mcp',
+  'a2a',
+] as const;
+export type Area = (typeof areas)[number];
+
+export interface Scenario {
+  /** States the behaviour that is checked. */
+  title: string;
+  run: (server: ServerClient) => Promise<void>;
+}
+
+/** The scenarios of an area. */
+export interface AreaScenarios {
+  area: Area;
+  /** For areas that a server may lack: why they cannot be tried; undefined when they can. Not called for areas that the user names. */
+  absent?: (server: ServerClient) => Promise<string | undefined>;
+  scenarios: readonly Scenario[];
+}

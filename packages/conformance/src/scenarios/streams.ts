@@ -1,0 +1,132 @@
+// Streams of events, in each dialect of the REST API.
+import { check, checkEqual, get, getList, getText } from '../check.ts';
+import type { ServerEvent } from '../events.ts';
+import type { AreaScenarios } from '../scenario.ts';
+import type { ServerClient } from '../server-client.ts';
+import { agentRun, checkConversation } from './agents.ts';
+
+const streamOf = async (server: ServerClient, modes: string | string[], fields: object = {}) => {
+  const thread_id = await server.newThread();
+  const body = agentRun(server, { stream_mode: modes, ...fields });
+  const { headers, events } = await server.stream('POST', `/threads/${thread_id}/runs/stream`, body);
+  return { thread_id, headers, events: await collect(events) };
+};
+
+const collect = async (events: AsyncIterable<ServerEvent>): Promise<ServerEvent[]> => {
+  const collected: ServerEvent[] = [];
+  for await (const event of events) collected.push(event);
+  return collected;
+};
+
+const dataOf = (events: ServerEvent[], name: string): unknown[] =>
+  events.filter(({ event }) => event === name).map(({ data }) => data);
+
+const checkNoError = (events: ServerEvent[]): void => {
+  const errors = dataOf(events, 'error');
+  check(errors.length === 0, 'no error event', errors[0]);
+};
+
+export const streams: AreaScenarios = {
+  area: 'streams',
+  scenarios: [
+    {
+      title: 'values: the metadata of the run first, then states up to the final one',
+      run: async (server) => {
+        const { events } = await streamOf(server, 'values');
+        checkEqual('the first event', events[0]?.event, 'metadata');
+        getText(events[0]?.data, 'run_id');
+        checkNoError(events);
+        const values = dataOf(events, 'values');
+        check(values.length >= 2, 'several states', values.length);
+        checkConversation(values.at(-1));
+      },
+    },
+    {
+      title: 'updates: one event for each node that has written',
+      run: async (server) => {
+        const { events, thread_id } = await streamOf(server, 'updates');
+        checkNoError(events);
+        const nodes = dataOf(events, 'updates').flatMap((data) => Object.keys(data ?? {}));
+        const history = getList(await server.call('POST', `/threads/${thread_id}/history`, { limit: 100 }));
+        const next = history.toReversed().flatMap((state) => getList(state, 'next'));
+        checkEqual(
+          'nodes',
+          nodes,
+          next.filter((node) => node !== '__start__'),
+        );
+      },
+    },
+    {
+      title: 'messages-tuple: chunks of messages with metadata, which add up to the answer',
+      run: async (server) => {
+        const { events, thread_id } = await streamOf(server, 'messages-tuple');
+        checkNoError(events);
+        const tuples = dataOf(events, 'messages');
+        check(
+          tuples.length > 0,
+          'messages events',
+          events.map(({ event }) => event),
+        );
+        const texts = new Map<unknown, string>();
+        for (const tuple of tuples) {
+          getText(tuple, 1, 'langgraph_node');
+          const content = get(tuple, 0, 'content');
+          const id = get(tuple, 0, 'id');
+          texts.set(id, (texts.get(id) ?? '') + (typeof content === 'string' ? content : ''));
+        }
+        const state = await server.call('GET', `/threads/${thread_id}/state`);
+        const answer = getList(state, 'values', 'messages').at(-1);
+        checkEqual('the text of the chunks', texts.get(get(answer, 'id')), get(answer, 'content'));
+      },
+    },
+    {
+      title: 'several modes in one stream',
+      run: async (server) => {
+        const { events } = await streamOf(server, ['values', 'updates', 'messages-tuple']);
+        const names = new Set(events.map(({ event }) => event));
+        for (const name of ['metadata', 'values', 'updates', 'messages'])
+          check(names.has(name), `an event ${name}`, [...names]);
+      },
+    },
+    {
+      title: 'the headers of a stream name its run',
+      run: async (server) => {
+        const { headers, events, thread_id } = await streamOf(server, 'values');
+        const location = headers.get('content-location') ?? 'no header';
+        const run_id = getText(events[0]?.data, 'run_id');
+        check(
+          location.endsWith(`/threads/${thread_id}/runs/${run_id}`),
+          'Content-Location with the path of the run',
+          location,
+        );
+      },
+    },
+    {
+      title: 'a stream without a thread',
+      run: async (server) => {
+        const body = agentRun(server, { stream_mode: 'values' });
+        const { events } = await server.stream('POST', '/runs/stream', body);
+        checkConversation(dataOf(await collect(events), 'values').at(-1));
+      },
+    },
+    {
+      title: 'a resumable stream is read again as a whole, and after any event',
+      run: async (server) => {
+        const { events, thread_id } = await streamOf(server, ['values', 'updates'], {
+          stream_resumable: true,
+        });
+        const ids = events.map(({ id }) => id);
+        check(!ids.includes(undefined) && new Set(ids).size === ids.length, 'distinct ids of events', ids);
+        const run_id = getText(events[0]?.data, 'run_id');
+        const path = `/threads/${thread_id}/runs/${run_id}/stream`;
+        const again = async (last: string) => {
+          const stream = await server.stream('GET', path, undefined, { headers: { 'last-event-id': last } });
+          return (await collect(stream.events)).map(({ id, event, data }) => ({ id, event, data }));
+        };
+        checkEqual('all events', await again('-1'), events);
+        const middle = Math.floor(events.length / 2);
+        checkEqual('the events after one', await again(ids[middle] ?? ''), events.slice(middle + 1));
+      },
+    },
+  ],
+};

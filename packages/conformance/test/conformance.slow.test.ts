@@ -1,0 +1,170 @@
+// The command's checks against servers of ours, and against the same servers behind a proxy that breaks one thing.
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../../server/test/server.ts';
+import { areas, type ConformanceReport, runConformance, ServerNotReached } from '../src/index.ts';
+
+const graphs = (file: string): string => fileURLToPath(new URL(`../graphs/${file}`, import.meta.url));
+
+let open: TestServer;
+let guarded: TestServer;
+beforeAll(async () => {
+  open = await startTestServer({ project: graphs('svc.json') });
+  guarded = await startTestServer({ project: graphs('svc.auth.json') });
+});
+afterAll(async () => {
+  await open[Symbol.asyncDispose]();
+  await guarded[Symbol.asyncDispose]();
+});
+
+const users = {
+  headers: { authorization: 'Bearer ann' },
+  secondHeaders: { authorization: 'Bearer bob' },
+};
+
+const reasonsOf = ({ results }: ConformanceReport, outcome: string): string[] =>
+  results
+    .filter((result) => result.outcome === outcome)
+    .map(({ area, title, reason }) => `${area}: ${title}: ${reason}`);
+
+interface Break {
+  header?: (name: string) => boolean;
+  request?: (headers: Record<string, string>) => Record<string, string>;
+  body?: (text: string) => string;
+}
+
+/** A proxy that changes requests and responses. */
+const proxyTo = async (url: string, { header, request, body }: Break) => {
+  const server = createServer((incoming, out) => {
+    const forward = async (): Promise<void> => {
+      const sent = await textOf(incoming);
+      const given = Object.fromEntries(
+        Object.entries(incoming.headers).filter(([name]) =>
+          ['accept', 'authorization', 'content-type', 'last-event-id'].includes(name),
+        ),
+      ) as Record<string, string>;
+      const response = await fetch(url + incoming.url, {
+        method: incoming.method ?? 'GET',
+        headers: request?.(given) ?? given,
+        ...(sent === '' ? {} : { body: sent }),
+      });
+      const headers = [...response.headers].filter(
+        ([name]) =>
+          !['content-length', 'connection', 'keep-alive', 'transfer-encoding'].includes(name) &&
+          !header?.(name),
+      );
+      out.writeHead(response.status, Object.fromEntries(headers));
+      for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? [])
+        out.write(body?.(text) ?? text);
+      out.end();
+    };
+    forward().catch(() => out.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
+
+const textOf = async (incoming: IncomingMessage): Promise<string> => {
+  let text = '';
+  for await (const part of incoming) text += String(part);
+  return text;
+};
+
+describe('a server of ours', () => {
+  it('passes every check, and tries all but those that need users', async () => {
+    const seen: string[] = [];
+    const report = await runConformance({
+      url: `${open.url}/`,
+      onResult: ({ area }) => void seen.push(area),
+    });
+    expect(reasonsOf(report, 'failed')).toEqual([]);
+    expect(new Set(reasonsOf(report, 'not tried').map((text) => text.split(':')[0]))).toEqual(
+      new Set(['access']),
+    );
+    expect(report).toMatchObject({ passed: true, url: open.url });
+    expect(new Set(seen)).toEqual(new Set(areas));
+    expect(report.counts.passed).toBeGreaterThan(60);
+    // The checks leave no threads.
+    expect((await open.call('POST', '/threads/search', {})).body).toEqual([]);
+  });
+
+  it('passes every check with two users', async () => {
+    const report = await runConformance({ url: guarded.url, ...users });
+    expect(reasonsOf(report, 'failed')).toEqual([]);
+    expect(reasonsOf(report, 'not tried')).toEqual([]);
+    expect(report.passed).toBe(true);
+  });
+});
+
+describe('a broken server', () => {
+  const cases: [string, string[], Break, RegExp][] = [
+    [
+      'without the header Content-Location',
+      ['streams'],
+      { header: (name) => name === 'content-location' },
+      /Content-Location/,
+    ],
+    [
+      'with another name for a status',
+      ['runs'],
+      { body: (text) => text.replaceAll('"status":"success"', '"status":"done"') },
+      /status to be success, got done/,
+    ],
+    [
+      'without ids of events',
+      ['streams'],
+      { body: (text) => text.replaceAll(/^id: .*\n/gm, '') },
+      /distinct ids of events/,
+    ],
+    ['without the code of errors', ['a2a'], { body: (text) => text.replace('-32001', '-32000') }, /-32001/],
+    [
+      'that takes every user for the first one',
+      ['access'],
+      { request: (headers) => ('authorization' in headers ? { ...headers, ...users.headers } : headers) },
+      /another user|401/,
+    ],
+  ];
+
+  it.each(cases)('%s fails', async (_, only, broken, reason) => {
+    await using proxy = await proxyTo(guarded.url, broken);
+    const report = await runConformance({ url: proxy.url, ...users, only: only as never });
+    expect(report.passed).toBe(false);
+    expect(reasonsOf(report, 'failed').join('\n')).toMatch(reason);
+  });
+
+  it('that lacks an area passes without it, unless the area is named', async () => {
+    await using small = await startTestServer({ project: graphs('svc.small.json') });
+    const report = await runConformance({ url: small.url });
+    expect(reasonsOf(report, 'failed')).toEqual([]);
+    expect(report.passed).toBe(true);
+    expect(new Set(reasonsOf(report, 'not tried').map((text) => text.split(':')[0]))).toEqual(
+      new Set(['access', 'store', 'mcp', 'a2a']),
+    );
+    for (const area of ['store', 'mcp', 'a2a'] as const) {
+      const named = await runConformance({ url: small.url, only: [area] });
+      expect(named).toMatchObject({ passed: false, counts: { passed: 0, 'not tried': 0 } });
+    }
+  });
+
+  it('that does not answer is an error', async () => {
+    const { url } = await (async () => {
+      await using proxy = await proxyTo(open.url, {});
+      return { url: proxy.url };
+    })();
+    await expect(runConformance({ url })).rejects.toThrow(ServerNotReached);
+  });
+
+  it('gets no verdict when nothing could be tried', async () => {
+    const report = await runConformance({ url: open.url, only: ['access'] });
+    expect(report).toMatchObject({ passed: false, counts: { passed: 0, failed: 0 } });
+  });
+});
