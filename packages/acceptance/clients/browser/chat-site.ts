@@ -1,0 +1,32 @@
+// Bundles a page of `app` and serves it.
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { serveSite, type Site } from './browser.ts';
+
+export interface ChatPageKind {
+  hook: 'classic' | 'current';
+  /** True: the page has this folder's copy of the SDK, as with `overrides` of npm, not the one that the hook's package pins. */
+  newestSdk?: boolean;
+}
+
+const sdk = '@langchain/langgraph-sdk';
+const html =
+  '<!doctype html><meta charset="utf-8"><title>Chat</title><body><script type="module" src="/app.js"></script>';
+
+export const serveChat = async ({ hook, newestSdk = false }: ChatPageKind): Promise<Site> => {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL(`./app/${hook}.tsx`, import.meta.url))],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    jsx: 'automatic',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    // esbuild resolves an alias from the working directory, not from the importing package.
+    absWorkingDir: fileURLToPath(new URL('..', import.meta.url)),
+    ...(newestSdk ? { alias: { [sdk]: sdk } } : {}),
+  });
+  return serveSite({
+    '/': { type: 'text/html', body: html },
+    '/app.js': { type: 'text/javascript', body: outputFiles[0]!.text },
+  });
+};

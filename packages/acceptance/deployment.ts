@@ -1,0 +1,43 @@
+// A database with any number of nodes on it, and the gates at which their graphs wait.
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { testDatabase } from '../server/test/database.ts';
+import { startNode, type Node, type NodeOptions } from './node.ts';
+
+/** What clients send as their bearer token. */
+export const tokens = { ann: 'token-of-ann', ben: 'token-of-ben' } as const;
+
+export const bearer = (token: string = tokens.ann) => ({ authorization: `Bearer ${token}` });
+
+/** A key of the platform API of every deployment. */
+export const platformKey = 'a-platform-key-of-acceptance-tests';
+
+export interface Deployment extends AsyncDisposable {
+  start(options?: Pick<NodeOptions, 'role' | 'port'>): Promise<Node>;
+  /** A gate that is closed. `count <name>` lets the agent wait at it. */
+  gate(): { name: string; open(): Promise<void> };
+}
+
+export const openDeployment = async (): Promise<Deployment> => {
+  const database = await testDatabase();
+  const gates = await mkdtemp(join(tmpdir(), 'svc-gates-'));
+  const nodes: Node[] = [];
+  return {
+    async start(options) {
+      const node = await startNode({ databaseUri: database.uri, gates, platformKey, ...options });
+      nodes.push(node);
+      return node;
+    },
+    gate() {
+      const name = randomUUID();
+      return { name, open: () => writeFile(join(gates, name), '') };
+    },
+    async [Symbol.asyncDispose]() {
+      for (const node of nodes) await node.kill();
+      await database[Symbol.asyncDispose]();
+      await rm(gates, { recursive: true, force: true });
+    },
+  };
+};

@@ -1,0 +1,16 @@
+import { defineConfig } from 'vitest/config';
+import { NotRun } from '../server/test/not-run.ts';
+import { whyNoBrowser } from './clients/browser/availability.ts';
+
+export default defineConfig({
+  test: {
+    root: import.meta.dirname,
+    reporters: ['default', new NotRun([{ call: 'InBrowser(', need: 'a browser', why: whyNoBrowser }])],
+    include: ['clients/**/*.test.ts'],
+    globalSetup: ['../server/test/global-setup.ts'],
+    pool: 'forks',
+    maxWorkers: 2, // a browser and servers each
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+  },
+});
