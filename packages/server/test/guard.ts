@@ -5,23 +5,16 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openEmbedded } from '../src/storage/embedded/embedded.ts';
 import { openGatewayServer } from './s3/gateway-server.ts';
+import { stopPostgres } from './stop-postgres.ts';
 
 const [folder = '', mode] = process.argv.slice(2);
 
 /** Stops servers that an interrupted test has left. */
 const stopServersBelow = async (dir: string): Promise<void> => {
   for (const entry of await readdir(dir, { withFileTypes: true }).catch(() => [])) {
-    if (entry.name === 'postgres') await stopServer(join(dir, entry.name));
+    if (entry.name === 'postgres') await stopPostgres(join(dir, entry.name));
     else if (entry.isDirectory()) await stopServersBelow(join(dir, entry.name));
   }
-};
-
-const stopServer = async (data: string): Promise<void> => {
-  const pid = Number((await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')[0]);
-  if (!pid) return;
-  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-  // The pid may belong to another process by now; without /proc the server is left running instead of killing a wrong process.
-  if (command.includes('postgres')) process.kill(pid, 'SIGKILL');
 };
 
 /** Kills svc processes that an interrupted test has left. The names of the files are the pids of their group leaders. */

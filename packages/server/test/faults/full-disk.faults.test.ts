@@ -5,6 +5,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { eventually } from '../eventually.ts';
+import { stopPostgres } from '../stop-postgres.ts';
 import { sendOnce } from './caller.ts';
 import { startLongRun, untilOver } from './long-run.ts';
 import { startNode, type SvcNode } from './node-process.ts';
@@ -20,6 +21,8 @@ beforeEach(async () => {
   if (isRoot) execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=200m', 'tmpfs', disk]);
 });
 afterEach(async () => {
+  // After the kill of its node. Once unmounted, its folder is hidden from the guard of the test run.
+  await stopPostgres(join(disk, 'postgres'));
   if (isRoot) execFileSync('umount', ['-l', disk]);
   await rm(disk, { recursive: true, force: true });
 });
