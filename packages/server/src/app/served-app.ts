@@ -66,7 +66,7 @@ export const openServedApp = async (
 ): Promise<{ app: ServedApp; upgrades: Upgrades; services: Services }> => {
   const parsing = createParsing<ParserTasks>(options.settings.http.memoryBytes, options.logger);
   owned.keep(parsing.parser);
-  const { services, customCode } = await openServices(options, owned, parsing);
+  const { services, customCode } = await openServices(options, exposure, { owned, parsing });
   const upgrades = createUpgrades(options, parsing);
   const app = createServerApp(options, services, exposure, { parsing, customCode, upgrades });
   return { app, upgrades, services };
@@ -74,8 +74,8 @@ export const openServedApp = async (
 
 const openServices = async (
   options: ServedAppOptions,
-  owned: Owned,
-  parsing: ServerParsing,
+  { mode }: Exposure,
+  { owned, parsing }: { owned: Owned; parsing: ServerParsing },
 ): Promise<{ services: Services; customCode: CustomCode | undefined }> => {
   const { settings, project, logger, signal } = options;
   // Loaded first: a server whose auth object fails must not serve anything.
@@ -103,6 +103,7 @@ const openServices = async (
     databaseFailure,
     settings,
     project,
+    mode,
     authDefinition,
     customCode,
     parsing,

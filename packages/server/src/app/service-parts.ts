@@ -1,6 +1,7 @@
 // The inputs from which the composition root builds the services.
 import type { Logger } from 'pino';
 import type { AuthDefinition } from '../auth/handlers/auth-definition.ts';
+import type { AccessMode } from '../config/settings/exposure.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { CustomCode } from './custom-code.ts';
@@ -17,6 +18,8 @@ export interface ServiceParts {
   databaseFailure: () => string | undefined;
   settings: Settings;
   project: SvcJson;
+  /** How callers authenticate. */
+  mode: AccessMode;
   /** The project's auth object; undefined when it has none. */
   authDefinition: AuthDefinition | undefined;
   /** The project's custom app; undefined when it has none. */

@@ -4,7 +4,6 @@ import type { deploymentRoutes } from '@svc/contract';
 import { customAuth, type CustomAuth } from '../auth/handlers/custom-auth.ts';
 import { RunUsers } from '../auth/sealed-users/run-users.ts';
 import { TicketService } from '../auth/tickets/ticket-service.ts';
-import { exposureOf } from '../config/settings/exposure.ts';
 import { LazySealer } from '../auth/sealed-users/lazy-sealer.ts';
 import { AssistantService } from '../deployment/assistants/assistant-service.ts';
 import { expiryDefaults } from '../deployment/expiry.ts';
@@ -123,7 +122,7 @@ const buildServices = async (
   parts: ServiceParts,
   owned: Owned,
 ): Promise<Omit<Services, keyof AsyncDisposable>> => {
-  const { settings, project } = parts;
+  const { settings, project, mode } = parts;
   const answers = answerLimits(parts);
   const storage = createStorage(parts.database, answers);
   const graphs = new Map(project.graphs);
@@ -136,8 +135,7 @@ const buildServices = async (
     keys: storage.encryptionKeys,
   });
   const { auth, users } = await createAuth(parts, sealer);
-  const mode = exposureOf(settings, project).mode.kind;
-  const tickets = new TicketService({ storage: storage.tickets, sealer, mode });
+  const tickets = new TicketService({ storage: storage.tickets, sealer, mode: mode.kind });
   const facts = await serverFacts(servedRoutes(settings.role, project.disabled));
   const metrics = new Metrics(facts.svc_version);
   const engine = await createEngine(parts, storage, users, metrics, owned);
