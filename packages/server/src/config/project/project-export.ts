@@ -1,5 +1,6 @@
 // Imports what a module of the project exports into the server process: the auth object and the custom app.
 import { pathToFileURL } from 'node:url';
+import { exportOf } from '../../module-export.ts';
 import type { GraphSource } from './graphs.ts';
 import type { LoadedModules } from './loaded-modules.ts';
 import { ConfigError } from './mistake.ts';
@@ -34,8 +35,7 @@ export const importExport = async (source: ProjectModule, modules?: LoadedModule
     );
   }
   modules?.afterImport();
-  const nested = module['default'] as Record<string, unknown> | undefined;
-  const exported = await (module[name] ?? nested?.[name]);
+  const exported = await exportOf(module, name);
   if (exported === undefined) {
     const names = Object.keys(module).join(', ') || 'nothing';
     throw exportError(

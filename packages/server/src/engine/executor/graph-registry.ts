@@ -4,6 +4,7 @@
 import { Problem } from '@svc/contract/problem';
 import type { Pregel } from '@langchain/langgraph/pregel';
 import { messageOf } from '../codec/bounded-text.ts';
+import { exportOf } from '../../module-export.ts';
 import type { LoadReport } from '../dispatch/protocol.ts';
 import { engineDifferences } from './engine-copies.ts';
 import { explainImport } from './load-failure.ts';
@@ -129,12 +130,6 @@ const load = async (
   return typeof exported === 'function' && !isGraph(exported)
     ? (exported as Factory)
     : toGraph(graph_id, source, exported);
-};
-
-/** A CommonJS module may have its exports under `default`, its own `default` included. */
-const exportOf = (module: Record<string, unknown>, name: string): unknown => {
-  const nested = module['default'] as Record<string, unknown> | undefined;
-  return name === 'default' ? (nested?.['default'] ?? nested) : (module[name] ?? nested?.[name]);
 };
 
 const replaced = (graph_id: string, part: string): string =>
