@@ -1,6 +1,7 @@
 // JSON-RPC 2.0 messages, as a server reads and answers them.
 import { Problem } from '@svc/contract/problem';
 import { z } from 'zod';
+import type { Call } from './handlers.ts';
 
 export const rpcCodes = {
   parseError: -32_700,
@@ -31,6 +32,24 @@ export class RpcError extends Error {
     this.data = data;
   }
 }
+
+/**
+ * The response for an error that is known only when the headers may have been sent. Errors that are not meant for the caller are
+ * passed to `report`.
+ */
+export const rpcFailure = (id: RpcId, error: unknown, report: (error: unknown) => void): string => {
+  if (error instanceof RpcError) return rpcError(id, error.rpcCode, error.message, error.data);
+  if (error instanceof Problem) return rpcError(id, rpcCodes.internalError, error.message);
+  report(error);
+  return rpcError(id, rpcCodes.internalError, 'Internal error; see the log of the server.');
+};
+
+/** Whether the header Accept allows a content type. */
+export const accepts = (call: Call, type: string): boolean => {
+  const accept = (call.header('accept') ?? '*/*').toLowerCase();
+  const [family = ''] = type.split('/');
+  return [type, `${family}/*`, '*/*'].some((range) => accept.includes(range));
+};
 
 /** The parameters of a request. Throws RpcError. */
 export const readRpcParams = <T extends z.ZodType>(

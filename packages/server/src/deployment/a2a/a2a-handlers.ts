@@ -1,6 +1,5 @@
 // The Agent2Agent protocol: JSON-RPC for each assistant, and agent cards.
 import type { a2aRoutes } from '@svc/contract';
-import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { type Call, DeferredResponse, type EventStreamResponse, type Handlers } from '../../api/handlers.ts';
 import {
@@ -9,6 +8,7 @@ import {
   rpcCodes,
   RpcError,
   rpcError,
+  rpcFailure,
   type RpcId,
   RpcProblem,
   type RpcRequest,
@@ -82,7 +82,9 @@ export const a2aHandlers = ({ agents, tasks, logger }: A2aParts): Handlers<typeo
         return await respond(message, agent, call);
       } catch (error) {
         if (!(error instanceof RpcError)) throw error;
-        return new DeferredResponse(Promise.resolve(failureOf(message.id, error)));
+        return new DeferredResponse(
+          Promise.resolve(rpcError(message.id, error.rpcCode, error.message, error.data)),
+        );
       }
     },
   };
@@ -114,14 +116,7 @@ const deferred = (
   new DeferredResponse(
     task.then(
       (sent) => rpcResult(id, JSON.stringify(sendResultOf(sent, dialect))),
-      (error: unknown) => {
-        if (error instanceof RpcError) return failureOf(id, error);
-        if (error instanceof Problem) return rpcError(id, rpcCodes.internalError, error.message);
-        logger.error({ err: error }, 'failed to read the task of a message');
-        return rpcError(id, rpcCodes.internalError, 'Internal error; see the log of the server.');
-      },
+      (error: unknown) =>
+        rpcFailure(id, error, (err) => logger.error({ err }, 'failed to read the task of a message')),
     ),
   );
-
-const failureOf = (id: RpcId, { rpcCode, message, data }: RpcError): string =>
-  rpcError(id, rpcCode, message, data);

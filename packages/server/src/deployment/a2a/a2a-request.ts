@@ -1,6 +1,6 @@
 // A request of the A2A protocol: its method, which decides between A2A 0.3 and A2A 1.0, and its headers.
 import type { Call } from '../../api/handlers.ts';
-import { rpcCodes, RpcError, RpcProblem, type RpcRequest } from '../../api/json-rpc.ts';
+import { accepts, rpcCodes, RpcError, RpcProblem, type RpcRequest } from '../../api/json-rpc.ts';
 import { a2aError } from './a2a-error.ts';
 import type { Dialect } from './agent-task.ts';
 import type { HistoryView } from './params.ts';
@@ -49,9 +49,7 @@ const readMethod = ({ method }: RpcRequest): [Dialect, Method] => {
 };
 
 const assertAccepted = (call: Call, type: string): void => {
-  const accept = (call.header('accept') ?? '*/*').toLowerCase();
-  const [family = ''] = type.split('/');
-  if ([type, `${family}/*`, '*/*'].some((range) => accept.includes(range))) return;
+  if (accepts(call, type)) return;
   throw new RpcProblem(rpcCodes.invalidRequest, `The header Accept must contain ${type} for this method.`);
 };
 

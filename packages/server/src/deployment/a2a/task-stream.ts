@@ -2,7 +2,7 @@
 import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { EventStreamResponse, type EventWriter } from '../../api/handlers.ts';
-import { rpcCodes, rpcError, type RpcId, rpcResult } from '../../api/json-rpc.ts';
+import { rpcFailure, type RpcId, rpcResult } from '../../api/json-rpc.ts';
 import { readRun, type RunReplay } from '../../engine/streams/run-replay.ts';
 import type { AgentTask, Dialect, TaskEvent } from './agent-task.ts';
 import { AnswerText } from './answer-text.ts';
@@ -29,10 +29,10 @@ export const taskStream = (feed: TaskFeed, logger: Logger): EventStreamResponse 
     const write = (event: TaskEvent): boolean =>
       send(sink, rpcResult(id, JSON.stringify(eventOf(event, dialect))));
     const fail = (error: unknown): void => {
-      const known = error instanceof Problem;
-      if (!known) logger.error({ err: error, run_id }, 'failed to stream a task');
-      const message = known ? error.message : 'Internal error; see the log of the server.';
-      send(sink, rpcError(id, rpcCodes.internalError, message));
+      send(
+        sink,
+        rpcFailure(id, error, (err) => logger.error({ err, run_id }, 'failed to stream a task')),
+      );
       sink.end();
     };
     const finish = (ended: AgentTask): void => {

@@ -1,4 +1,5 @@
 // Tasks and events as JSON of A2A 0.3 and of A2A 1.0.
+import { isRecord } from '../../engine/codec/tagged.ts';
 import type { AgentTaskState } from '../../storage/deployment/agent-tasks.ts';
 import type {
   AgentMessage,
@@ -34,8 +35,7 @@ const partOf = (part: Part, dialect: Dialect): object => {
 };
 
 /** In A2A 0.3, data are objects. */
-const objectOf = (data: unknown): unknown =>
-  typeof data === 'object' && data !== null && !Array.isArray(data) ? data : { value: data };
+const objectOf = (data: unknown): unknown => (isRecord(data) ? data : { value: data });
 
 const partsOf = (parts: Part[], dialect: Dialect): object[] => parts.map((part) => partOf(part, dialect));
 

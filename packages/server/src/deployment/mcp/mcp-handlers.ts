@@ -11,6 +11,7 @@ import {
   Reply,
 } from '../../api/handlers.ts';
 import {
+  accepts,
   readRpcMessage,
   readRpcParams,
   rpcCodes,
@@ -46,9 +47,7 @@ const CancelledParams = z.looseObject({ requestId: RpcId });
 
 /** Throws RpcProblem for headers that the protocol does not allow. Returns the session id. */
 const readHeaders = (call: Call): string | undefined => {
-  const accept = (call.header('accept') ?? '*/*').toLowerCase();
-  const isAccepted = (type: string): boolean => accept.includes(type) || accept.includes('*/*');
-  if (!isAccepted('application/json') || !isAccepted('text/event-stream'))
+  if (!accepts(call, 'application/json') || !accepts(call, 'text/event-stream'))
     throw new RpcProblem(
       rpcCodes.invalidRequest,
       'The header Accept must contain application/json and text/event-stream.',

@@ -1,9 +1,8 @@
 // Runs an assistant for a call of its tool: a stateless run of the caller, which is cancelled when the client disconnects or cancels.
 import { StatelessRunCreate } from '@svc/contract';
-import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { type Call, DeferredResponse, EventStreamResponse, type EventWriter } from '../../api/handlers.ts';
-import { rpcCodes, rpcError, type RpcId, rpcResult } from '../../api/json-rpc.ts';
+import { rpcFailure, type RpcId, rpcResult } from '../../api/json-rpc.ts';
 import { readRun } from '../../engine/streams/run-replay.ts';
 import { everyRow } from '../../storage/postgres/row-filter.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
@@ -111,13 +110,8 @@ export class ToolCaller {
   }
 
   #failure(id: RpcId, run_id: string, error: unknown): string {
-    const isKnown = error instanceof Problem;
-    if (!isKnown)
-      this.#parts.logger.error({ err: error, run_id }, 'failed to read the result of a tool call');
-    return rpcError(
-      id,
-      rpcCodes.internalError,
-      isKnown ? error.message : 'Internal error; see the log of the server.',
+    return rpcFailure(id, error, (err) =>
+      this.#parts.logger.error({ err, run_id }, 'failed to read the result of a tool call'),
     );
   }
 }

@@ -1,5 +1,4 @@
 import type { runRoutes } from '@svc/contract';
-import { Problem } from '@svc/contract/problem';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
@@ -14,6 +13,7 @@ import {
 import { textPage } from '../../api/pagination.ts';
 import { readableThreads } from '../threads/readable-threads.ts';
 import type { ThreadEventStream } from '../threads/thread-event-stream.ts';
+import { unlessGone } from '../unless-gone.ts';
 import { lastEventId, threadPosition } from './call-headers.ts';
 import type { RunCanceller } from './run-canceller.ts';
 import { creationHandlers } from './run-creation-handlers.ts';
@@ -52,12 +52,11 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
       query.cancel_on_disconnect && thread_id !== null
         ? { run: { thread_id, run_id }, access: await mayCancel(call.authorizer, { thread_id }) }
         : undefined;
-    let reading;
-    try {
-      reading = await outcomes.openReplay(thread_id, run_id, access, lastEventId(call));
-    } catch (error) {
-      if (!compat || thread_id === null || !isMissing(error)) throw error;
-      const isThreadRead = await runs.list(thread_id, { limit: 1, offset: 0 }, access).catch(unlessMissing);
+    const opening = outcomes.openReplay(thread_id, run_id, access, lastEventId(call));
+    const reading = await (compat && thread_id !== null ? opening.catch(unlessGone) : opening);
+    if (reading === undefined) {
+      const isThreadRead =
+        thread_id !== null && (await runs.list(thread_id, { limit: 1, offset: 0 }, access).catch(unlessGone));
       return failedStream(`404: ${isThreadRead ? 'Run' : 'Thread'} not found`);
     }
     if (cancelling) canceller.cancelOnDisconnect(call.signal, cancelling.run, cancelling.access);
@@ -111,12 +110,6 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
       return new EventStreamResponse((sink) => subscription.start(sink));
     },
   };
-};
-
-const isMissing = (error: unknown): boolean => error instanceof Problem && error.code === 'not_found';
-
-const unlessMissing = (error: unknown): undefined => {
-  if (!isMissing(error)) throw error;
 };
 
 const failedStream = (message: string): SseBody =>
