@@ -7,6 +7,14 @@ import { fileURLToPath } from 'node:url';
 
 const ticksPerSecond = 100; // the unit of /proc on Linux, whatever the kernel's own rate
 
+export interface Usage {
+  cpuMs: number;
+  /** Calls of read and write, and what is like them. */
+  ioCalls: number;
+  /** How often a process gave up its core or lost it. */
+  switches: number;
+}
+
 export interface Measured {
   url: string;
   /** Process id of the server process. */
@@ -17,18 +25,30 @@ export interface Measured {
   cpuMs(): number;
   /** The same, separately for the server with its executors and for PostgreSQL. */
   cpu(): { serverMs: number; databaseMs: number };
+  /** What the processes have used so far. */
+  usage(): Record<'server' | 'executors' | 'database', Usage>;
+  /** The server process and its executors. */
+  processIds(): number[];
   /** Resident megabytes of the server process. */
   memoryMb(): number;
   stop(): Promise<void>;
 }
 
-const stat = (pid: number): string[] | undefined => {
+/** What a function reads of a process, or `otherwise` if the process has ended meanwhile. */
+const unlessEnded = <T>(read: () => T, otherwise: T): T => {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return read();
   } catch {
-    return undefined; // ended meanwhile
+    return otherwise;
   }
+};
+
+const read = (file: string): string => unlessEnded(() => readFileSync(file, 'utf8'), '');
+
+/** The fields after the name of the program; undefined if the process has ended. */
+const stat = (pid: number): string[] | undefined => {
+  const text = read(`/proc/${pid}/stat`);
+  return text === '' ? undefined : text.slice(text.lastIndexOf(')') + 2).split(' ');
 };
 
 const tree = (roots: number[]): number[] => {
@@ -50,6 +70,22 @@ const cpuOf = (pid: number): number => {
   const ticks = [11, 12, 13, 14].reduce((sum, field) => sum + Number(fields[field]), 0);
   return (ticks * 1000) / ticksPerSecond;
 };
+
+const sumOf = (text: string, names: string[]): number =>
+  names.reduce((sum, name) => sum + Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0), 0);
+
+const switchesOf = (pid: number): number =>
+  unlessEnded(() => readdirSync(`/proc/${pid}/task`), [])
+    .map((task) => read(`/proc/${pid}/task/${task}/status`))
+    .reduce((sum, text) => sum + sumOf(text, ['voluntary_ctxt_switches', 'nonvoluntary_ctxt_switches']), 0);
+
+const usageOf = (pids: number[]): Usage => ({
+  cpuMs: pids.reduce((sum, pid) => sum + cpuOf(pid), 0),
+  ioCalls: pids.reduce((sum, pid) => sum + sumOf(read(`/proc/${pid}/io`), ['syscr', 'syscw']), 0),
+  switches: pids.reduce((sum, pid) => sum + switchesOf(pid), 0),
+});
+
+const isExecutor = (pid: number): boolean => read(`/proc/${pid}/cmdline`).includes('executor');
 
 export const startMeasured = async (
   dataDir: string,
@@ -93,6 +129,17 @@ export const startMeasured = async (
       const databaseMs = cpuOfTree(postmaster);
       return { serverMs: cpuOfTree(...roots) - databaseMs, databaseMs };
     },
+    usage: () => {
+      const database = tree([postmaster]);
+      const own = tree([child.pid ?? 0]).filter((pid) => !database.includes(pid));
+      const executors = own.filter(isExecutor);
+      return {
+        server: usageOf(own.filter((pid) => !executors.includes(pid))),
+        executors: usageOf(executors),
+        database: usageOf(database),
+      };
+    },
+    processIds: () => [child.pid ?? 0, ...tree([child.pid ?? 0]).filter(isExecutor)],
     memoryMb: () => Number(execFileSync('ps', ['-o', 'rss=', '-p', String(child.pid)]).toString()) / 1024,
     async stop() {
       child.kill('SIGINT');
