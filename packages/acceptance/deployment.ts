@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { owning } from '../server/src/app/owned.ts';
 import { testDatabase } from '../server/test/database.ts';
 import { startNode, type Node, type NodeOptions } from './node.ts';
 
@@ -41,3 +42,15 @@ export const openDeployment = async (): Promise<Deployment> => {
     },
   };
 };
+
+/** A deployment with one running node, and its address. */
+export interface Server extends Pick<Deployment, 'gate'>, AsyncDisposable {
+  url: string;
+}
+
+export const openServer = (): Promise<Server> =>
+  owning(async (owned) => {
+    const deployment = owned.keep(await openDeployment());
+    const { url } = await deployment.start();
+    return { url, gate: () => deployment.gate() };
+  });

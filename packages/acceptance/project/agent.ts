@@ -1,6 +1,5 @@
 // One agent for all clients: it chats, calls a tool when asked for the weather, and asks a person before it sends a letter.
 import { AIMessage, type BaseMessage } from '@langchain/core/messages';
-import { tool } from '@langchain/core/tools';
 import {
   END,
   interrupt,
@@ -10,14 +9,8 @@ import {
   type LangGraphRunnableConfig,
 } from '@langchain/langgraph';
 import { ToolNode } from '@langchain/langgraph/prebuilt';
-import { z } from 'zod';
+import { weather } from '../../server/test/compatibility/project/weather.ts';
 import { RuleModel, textOf } from './model.ts';
-
-const weather = tool(({ city }) => `snow in ${city}`, {
-  name: 'weather',
-  description: 'Returns the weather of a city',
-  schema: z.object({ city: z.string() }),
-});
 
 type State = typeof MessagesAnnotation.State;
 

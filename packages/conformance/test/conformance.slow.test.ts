@@ -1,8 +1,8 @@
 // The command's checks against servers of ours, and against the same servers behind a proxy that breaks one thing.
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { serveHttp } from '../../server/test/serve-http.ts';
 import { startTestServer, type TestServer } from '../../server/test/server.ts';
 import { areas, type ConformanceReport, runConformance, ServerNotReached } from '../src/index.ts';
 
@@ -36,8 +36,8 @@ interface Break {
 }
 
 /** A proxy that changes requests and responses. */
-const proxyTo = async (url: string, { header, request, body }: Break) => {
-  const server = createServer((incoming, out) => {
+const proxyTo = (url: string, { header, request, body }: Break) =>
+  serveHttp((incoming, out) => {
     const forward = async (): Promise<void> => {
       const sent = await textOf(incoming);
       const given = Object.fromEntries(
@@ -62,16 +62,6 @@ const proxyTo = async (url: string, { header, request, body }: Break) => {
     };
     forward().catch(() => out.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-};
 
 const textOf = async (incoming: IncomingMessage): Promise<string> => {
   let text = '';
@@ -80,7 +70,7 @@ const textOf = async (incoming: IncomingMessage): Promise<string> => {
 };
 
 describe('a server of ours', () => {
-  it('passes every check, and tries all but those that need users', async () => {
+  it('passes every check except those that need users', async () => {
     const seen: string[] = [];
     const report = await runConformance({
       url: `${open.url}/`,
@@ -141,7 +131,7 @@ describe('a broken server', () => {
     expect(reasonsOf(report, 'failed').join('\n')).toMatch(reason);
   });
 
-  it('that lacks an area passes without it, unless the area is named', async () => {
+  it('without an area passes, unless the area is named', async () => {
     await using small = await startTestServer({ project: graphs('svc.small.json') });
     const report = await runConformance({ url: small.url });
     expect(reasonsOf(report, 'failed')).toEqual([]);
@@ -155,7 +145,7 @@ describe('a broken server', () => {
     }
   });
 
-  it('that does not answer is an error', async () => {
+  it('without an answer throws ServerNotReached', async () => {
     const { url } = await (async () => {
       await using proxy = await proxyTo(open.url, {});
       return { url: proxy.url };
@@ -163,7 +153,7 @@ describe('a broken server', () => {
     await expect(runConformance({ url })).rejects.toThrow(ServerNotReached);
   });
 
-  it('gets no verdict when nothing could be tried', async () => {
+  it('does not pass when nothing could be tried', async () => {
     const report = await runConformance({ url: open.url, only: ['access'] });
     expect(report).toMatchObject({ passed: false, counts: { passed: 0, failed: 0 } });
   });

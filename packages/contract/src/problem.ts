@@ -63,7 +63,7 @@ export class Problem extends Error {
   }
 }
 
-/** Begins with the text of the stock server. The message is the same for an object that does not exist and one that is not visible to the caller. */
+/** The message begins with the text of the stock server. It is the same if the object does not exist and if it is not visible to the caller. */
 export const notFound = (noun: string, id: string): Problem =>
   new Problem('not_found', `${noun} not found: ${JSON.stringify(id)}`);
 

@@ -3,19 +3,17 @@ import { randomUUID } from 'node:crypto';
 import type { BaseEvent, Message, RunAgentParameters } from '@ag-ui/client';
 import { LangGraphAgent } from '@ag-ui/langgraph';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bearer, openDeployment, tokens, type Deployment } from '../../deployment.ts';
+import { bearer, openServer, tokens, type Server } from '../../deployment.ts';
 
-let deployment: Deployment;
-let url: string;
+let server: Server;
 beforeAll(async () => {
-  deployment = await openDeployment();
-  ({ url } = await deployment.start());
+  server = await openServer();
 });
-afterAll(() => deployment[Symbol.asyncDispose]());
+afterAll(() => server[Symbol.asyncDispose]());
 
 const openAgent = (token: string = tokens.ann, threadId: string = randomUUID()) =>
   new LangGraphAgent({
-    deploymentUrl: url,
+    deploymentUrl: server.url,
     graphId: 'agent',
     propertyHeaders: bearer(token),
     emitInterruptOutcome: true,

@@ -3,18 +3,16 @@ import { LangSmithDeploymentTransport } from '@ai-sdk/langchain';
 import { readUIMessageStream, type UIMessage } from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collect } from '../../../server/test/collect.ts';
-import { bearer, openDeployment, type Deployment } from '../../deployment.ts';
+import { bearer, openServer, type Server } from '../../deployment.ts';
 
-let deployment: Deployment;
-let url: string;
+let server: Server;
 beforeAll(async () => {
-  deployment = await openDeployment();
-  ({ url } = await deployment.start());
+  server = await openServer();
 });
-afterAll(() => deployment[Symbol.asyncDispose]());
+afterAll(() => server[Symbol.asyncDispose]());
 
 const send = async (text: string, headers: Record<string, string> = bearer()) => {
-  const transport = new LangSmithDeploymentTransport({ url, graphId: 'agent', headers });
+  const transport = new LangSmithDeploymentTransport({ url: server.url, graphId: 'agent', headers });
   const message: UIMessage = { id: 'one', role: 'user', parts: [{ type: 'text', text }] };
   const stream = await transport.sendMessages({
     trigger: 'submit-message',

@@ -9,15 +9,15 @@ import {
 import { Client } from '@langchain/langgraph-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../../server/test/eventually.ts';
-import { bearer, openDeployment, type Deployment } from '../../deployment.ts';
+import { bearer, openServer, type Server } from '../../deployment.ts';
 
-let deployment: Deployment;
+let server: Server;
 let client: Client;
 beforeAll(async () => {
-  deployment = await openDeployment();
-  client = new Client({ apiUrl: (await deployment.start()).url, defaultHeaders: bearer() });
+  server = await openServer();
+  client = new Client({ apiUrl: server.url, defaultHeaders: bearer() });
 });
-afterAll(() => deployment[Symbol.asyncDispose]());
+afterAll(() => server[Symbol.asyncDispose]());
 
 const openThread = async () => {
   const { thread_id } = await client.threads.create();
@@ -79,7 +79,7 @@ describe("assistant-ui's transport", () => {
 
   it('cancels the run when its signal is aborted', async () => {
     const { thread_id, send, abort } = await openThread();
-    const events = await send([{ type: 'human', content: `count ${deployment.gate().name}` }]);
+    const events = await send([{ type: 'human', content: `count ${server.gate().name}` }]);
     for await (const { event } of events) if (event === 'messages/partial') break;
     abort.abort();
     await eventually(async () =>

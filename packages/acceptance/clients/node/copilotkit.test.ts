@@ -1,41 +1,32 @@
 // The runtime of CopilotKit: a server of its own, which passes the authorization of its clients on to the agent.
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { HttpAgent } from '@ag-ui/client';
 import { LangGraphAgent } from '@copilotkit/runtime/langgraph';
 import { CopilotRuntime } from '@copilotkit/runtime/v2';
 import { createCopilotNodeListener } from '@copilotkit/runtime/v2/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bearer, openDeployment, type Deployment } from '../../deployment.ts';
+import { serveHttp, type HttpServer } from '../../../server/test/serve-http.ts';
+import { bearer, openServer, type Server } from '../../deployment.ts';
 
-let deployment: Deployment;
-let runtime: Server;
+let server: Server;
+let runtime: HttpServer;
 beforeAll(async () => {
   process.env['COPILOTKIT_TELEMETRY_DISABLED'] = 'true';
-  deployment = await openDeployment();
-  const { url } = await deployment.start();
-  const agent = new LangGraphAgent({ deploymentUrl: url, graphId: 'agent' });
+  server = await openServer();
+  const agent = new LangGraphAgent({ deploymentUrl: server.url, graphId: 'agent' });
   const options = { runtime: new CopilotRuntime({ agents: { default: agent } }), basePath: '/api' };
-  runtime = createServer((request, response) => void createCopilotNodeListener(options)(request, response));
-  await once(runtime.listen(0, '127.0.0.1'), 'listening');
+  runtime = await serveHttp(
+    (request, response) => void createCopilotNodeListener(options)(request, response),
+  );
 });
 afterAll(async () => {
-  runtime.closeAllConnections();
-  runtime.close();
-  await deployment[Symbol.asyncDispose]();
+  await runtime[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
 });
 
 /** What the hooks of CopilotKit use in a browser. */
-const openAgent = (headers: Record<string, string>) => {
-  const { port } = runtime.address() as AddressInfo;
-  return new HttpAgent({
-    url: `http://127.0.0.1:${port}/api/agent/default/run`,
-    headers,
-    threadId: randomUUID(),
-  });
-};
+const openAgent = (headers: Record<string, string>) =>
+  new HttpAgent({ url: `${runtime.url}/api/agent/default/run`, headers, threadId: randomUUID() });
 
 type Agent = ReturnType<typeof openAgent>;
 

@@ -5,16 +5,15 @@ import { traceable } from 'langsmith/traceable';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collect } from '../../../server/test/collect.ts';
 import { eventually } from '../../../server/test/eventually.ts';
-import { openDeployment, platformKey, type Deployment } from '../../deployment.ts';
+import { openServer, platformKey, type Server } from '../../deployment.ts';
 
-let deployment: Deployment;
+let server: Server;
 let client: Client;
 beforeAll(async () => {
-  deployment = await openDeployment();
-  const { url } = await deployment.start();
-  client = new Client({ apiUrl: `${url}/api/v1`, apiKey: platformKey });
+  server = await openServer();
+  client = new Client({ apiUrl: `${server.url}/api/v1`, apiKey: platformKey });
 });
-afterAll(() => deployment[Symbol.asyncDispose]());
+afterAll(() => server[Symbol.asyncDispose]());
 
 describe('the tracer of langsmith', () => {
   it('sends a trace with its child, and reads both', async () => {

@@ -4,15 +4,15 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chatInput } from '../../../server/test/chat-input.ts';
-import { bearer, openDeployment, type Deployment } from '../../deployment.ts';
+import { bearer, openServer, type Server } from '../../deployment.ts';
 
-let deployment: Deployment;
+let server: Server;
 let url: string;
 beforeAll(async () => {
-  deployment = await openDeployment();
-  url = `${(await deployment.start()).url}/mcp`;
+  server = await openServer();
+  url = `${server.url}/mcp`;
 });
-afterAll(() => deployment[Symbol.asyncDispose]());
+afterAll(() => server[Symbol.asyncDispose]());
 
 describe('the client of the Model Context Protocol', () => {
   const connect = async (headers: Record<string, string>) => {

@@ -7,20 +7,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chatInput } from '../../../server/test/chat-input.ts';
 import { collect } from '../../../server/test/collect.ts';
 import { eventually } from '../../../server/test/eventually.ts';
-import { bearer, openDeployment, tokens, type Deployment } from '../../deployment.ts';
+import { bearer, openServer, tokens, type Server } from '../../deployment.ts';
 
-let deployment: Deployment;
-let url: string;
+let server: Server;
 beforeAll(async () => {
-  deployment = await openDeployment();
-  ({ url } = await deployment.start());
+  server = await openServer();
 });
-afterAll(() => deployment[Symbol.asyncDispose]());
+afterAll(() => server[Symbol.asyncDispose]());
 
-const connect = (token?: string) => new RemoteGraph({ graphId: 'agent', url, headers: bearer(token) });
+const connect = (token?: string) =>
+  new RemoteGraph({ graphId: 'agent', url: server.url, headers: bearer(token) });
 
 const newThread = async (token?: string) => {
-  const client = new Client({ apiUrl: url, defaultHeaders: bearer(token) });
+  const client = new Client({ apiUrl: server.url, defaultHeaders: bearer(token) });
   return { configurable: { thread_id: (await client.threads.create()).thread_id } };
 };
 

@@ -66,7 +66,7 @@ const checkState = (task: unknown, version: Version, plain: string): void =>
 
 const scenariosOf = (version: Version): Scenario[] => [
   {
-    title: `${version.name}: a message is a task with an answer, which is read again`,
+    title: `${version.name}: a message starts a task, and reading the task returns the same answer`,
     run: async (server) => {
       const task = await send(server, server.agent, version, version.message({ text: question }));
       checkState(task, version, 'completed');
@@ -77,7 +77,7 @@ const scenariosOf = (version: Version): Scenario[] => [
     },
   },
   {
-    title: `${version.name}: a message with the same id starts one task`,
+    title: `${version.name}: sending a message twice starts one task`,
     run: async (server) => {
       const message = version.message({ text: question });
       const first = await send(server, server.agent, version, message);
@@ -102,7 +102,7 @@ const scenariosOf = (version: Version): Scenario[] => [
     },
   },
   {
-    title: `${version.name}: a task that needs input is continued by a message`,
+    title: `${version.name}: a message continues a task that needs input`,
     run: async (server) => {
       const asked = await send(server, server.approval, version, version.message({ data: { topic: 'a2a' } }));
       checkState(asked, version, 'input-required');

@@ -1,4 +1,4 @@
-// Authentication, and what two users see of each other. Needs the credentials of both.
+// Authentication, and the isolation of two users from each other. Needs the credentials of both.
 import { check, checkEqual, checkStatus, get, getList, getText, NotTried } from '../check.ts';
 import type { AreaScenarios } from '../scenario.ts';
 import type { Answer, ServerClient } from '../server-client.ts';
@@ -14,7 +14,7 @@ const requireBoth = (server: ServerClient): void => {
 
 const second = { caller: 'second' } as const;
 
-/** The body without the id that was asked for. */
+/** The response without the id in the request, for comparison. */
 const anonymous = ({ status, text }: Answer, id: string): string =>
   `${status} ${text.replaceAll(id, '<id>').replaceAll(/("request_id"\s*:\s*)"[^"]*"/g, '$1""')}`;
 
@@ -59,7 +59,7 @@ export const access: AreaScenarios = {
       },
     },
     {
-      title: 'a thread of another user is as one that does not exist',
+      title: 'a thread of another user gets the same responses as an unknown thread',
       run: async (server) => {
         requireBoth(server);
         const id = await server.newThread();
@@ -92,7 +92,7 @@ export const access: AreaScenarios = {
       },
     },
     {
-      title: 'runs of another user are neither read, created, joined nor cancelled',
+      title: 'a user cannot read, join, cancel or create runs on a thread of another user',
       run: async (server) => {
         requireBoth(server);
         const id = await server.newThread();
@@ -108,7 +108,7 @@ export const access: AreaScenarios = {
       },
     },
     {
-      title: 'an interrupt of another user cannot be answered',
+      title: 'a user cannot answer an interrupt of another user',
       run: async (server) => {
         requireBoth(server);
         const id = await server.newThread();
@@ -120,7 +120,7 @@ export const access: AreaScenarios = {
       },
     },
     {
-      title: 'an assistant of another user is as one that does not exist',
+      title: 'an assistant of another user gets the same responses as an unknown assistant',
       run: async (server) => {
         requireBoth(server);
         const created = await server.call('POST', '/assistants', { graph_id: server.agent, name: 'mine' });

@@ -6,7 +6,7 @@ export const assistants: AreaScenarios = {
   area: 'assistants',
   scenarios: [
     {
-      title: 'a search by graph finds its assistants only',
+      title: 'a search by graph finds only assistants of this graph',
       run: (server) =>
         withAssistant(server, async (id) => {
           const search = { graph_id: server.agent, metadata: { conformance: true }, limit: 100 };
@@ -47,7 +47,7 @@ export const assistants: AreaScenarios = {
       },
     },
     {
-      title: 'a change makes a new version, and an older one can be set',
+      title: 'a change creates a new version, and an older version can be selected again',
       run: (server) =>
         withAssistant(server, async (id) => {
           const changed = await server.call('PATCH', `/assistants/${id}`, { name: 'changed' });

@@ -27,7 +27,7 @@ export const crons: AreaScenarios = {
       },
     },
     {
-      title: 'a schedule that is no cron expression gets 4xx',
+      title: 'a schedule that is not a cron expression gets 4xx',
       run: async (server) => {
         const answer = await server.send('POST', '/runs/crons', agentRun(server, { schedule: 'often' }));
         checkStatus(answer, 400, 422);

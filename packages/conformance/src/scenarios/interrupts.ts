@@ -45,7 +45,7 @@ export const interrupts: AreaScenarios = {
       },
     },
     {
-      title: 'a run from an earlier checkpoint makes another branch',
+      title: 'a run from an earlier checkpoint creates a new branch',
       run: async (server) => {
         const { id } = await interrupted(server);
         const wait = `/threads/${id}/runs/wait`;

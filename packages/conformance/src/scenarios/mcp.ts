@@ -69,7 +69,7 @@ export const mcp: AreaScenarios = {
       },
     },
     {
-      title: 'a notification gets 202, a batch and no JSON get 400, GET gets 405',
+      title: 'a notification gets 202, a batch and a body that is not JSON get 400, GET gets 405',
       run: async (server) => {
         const notification = { jsonrpc: '2.0', method: 'notifications/initialized' };
         checkStatus(await rpcSend(server, path, notification), 202);

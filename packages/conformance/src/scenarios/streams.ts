@@ -42,7 +42,7 @@ export const streams: AreaScenarios = {
       },
     },
     {
-      title: 'updates: one event for each node that has written',
+      title: 'updates: one event for each node with output',
       run: async (server) => {
         const { events, thread_id } = await streamOf(server, 'updates');
         checkNoError(events);
@@ -57,7 +57,7 @@ export const streams: AreaScenarios = {
       },
     },
     {
-      title: 'messages-tuple: chunks of messages with metadata, which add up to the answer',
+      title: 'messages-tuple: chunks of messages with metadata; together they are the answer',
       run: async (server) => {
         const { events, thread_id } = await streamOf(server, 'messages-tuple');
         checkNoError(events);
@@ -110,7 +110,7 @@ export const streams: AreaScenarios = {
       },
     },
     {
-      title: 'a resumable stream is read again as a whole, and after any event',
+      title: 'a resumable stream can be read again from its start, and after any event',
       run: async (server) => {
         const { events, thread_id } = await streamOf(server, ['values', 'updates'], {
           stream_resumable: true,

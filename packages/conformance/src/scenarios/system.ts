@@ -27,16 +27,16 @@ export const system: AreaScenarios = {
       run: async (server) => checkStatus(await server.send('GET', '/no/such/route'), 404),
     },
     {
-      title: 'a body that is no JSON gets 4xx',
+      title: 'a body that is not JSON gets 4xx',
       run: async (server) => checkStatus(await server.send('POST', '/threads/search', '{'), 400, 422),
     },
     {
-      title: 'a value of the wrong type gets 422, and nothing else happens',
+      title: 'a value of the wrong type gets 400 or 422',
       run: async (server) =>
         checkStatus(await server.send('POST', '/threads/search', { limit: 'many' }), 400, 422),
     },
     {
-      title: 'an id that is no UUID gets 4xx',
+      title: 'an id that is not a UUID gets 4xx',
       run: async (server) => {
         checkStatus(await server.send('GET', '/threads/not-a-uuid'), 400, 404, 422);
         checkStatus(await server.send('GET', `/threads/${unknownId()}`), 404);

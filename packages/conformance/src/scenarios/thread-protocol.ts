@@ -31,7 +31,7 @@ const readFeed = async (server: ServerClient, id: string, selection: object = {}
     // Leaving the loop closes the feed.
     if (isEnd(event)) return read;
   }
-  throw new CheckFailed('expected the end of a run in the feed, which has ended before');
+  throw new CheckFailed('expected the end of a run, but the feed ended before it');
 };
 
 const methodsOf = (events: ServerEvent[]): Set<string> => new Set(events.map(({ event }) => event));
@@ -46,7 +46,7 @@ export const threadProtocol: AreaScenarios = {
   },
   scenarios: [
     {
-      title: 'run.start starts a run, whose events arrive in the feed in order',
+      title: 'run.start starts a run, and the feed has its events in order',
       run: async (server) => {
         const id = await server.newThread();
         const started = await result(server, id, 'run.start', agentRun(server));

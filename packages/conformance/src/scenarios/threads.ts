@@ -19,7 +19,7 @@ export const threads: AreaScenarios = {
       },
     },
     {
-      title: 'a thread of the same id is refused, or returned with do_nothing',
+      title: 'creating a thread with an existing id is refused; with do_nothing, it returns the thread',
       run: async (server) => {
         const thread_id = await server.newThread();
         checkStatus(await server.send('POST', '/threads', { thread_id }), 409);

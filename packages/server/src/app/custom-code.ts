@@ -1,5 +1,5 @@
-// The project's code that runs in the server process: its auth handlers and its custom app. Asynchronous contexts tell which server the
-// custom app belongs to, because several may be in one process.
+// The project's code that runs in the server process: its auth handlers and its custom app. A process may contain several
+// servers, so an asynchronous context identifies the server that running code belongs to.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Logger } from 'pino';
 import { exposeEnvironment } from '../config/environment.ts';
@@ -10,7 +10,7 @@ import { loadUserApp, type UserApp } from '../http/custom-app/user-app.ts';
 
 type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** A server, for the code of its custom app. */
+/** The server that a custom app belongs to. */
 export interface CodeOwner {
   /** Sends the request to the server, without a connection. */
   fetch: Fetch;
@@ -24,14 +24,14 @@ const fetchKey = Symbol.for('langgraph_api:fetch');
 
 type Globals = Record<symbol, unknown>;
 
-/** The server whose custom code runs; of the process, so that the handlers of its uncaught errors find it. */
+/** Identifies the server that the running custom code belongs to. One storage for the whole process, because handlers of uncaught errors read it. */
 const scope = (): AsyncLocalStorage<CodeOwner | undefined> => {
   const globals = globalThis as Globals;
   globals[scopeKey] ??= new AsyncLocalStorage<CodeOwner | undefined>();
   return globals[scopeKey] as AsyncLocalStorage<CodeOwner | undefined>;
 };
 
-/** True when the error comes from custom code, and was logged: the server itself is not in an unknown state. */
+/** Logs an error of custom code. Returns false for other errors: after those, the state of the server is unknown. */
 export const reportCustomCode = (error: unknown): boolean => {
   const owner = scope().getStore();
   owner?.onUncaught(error);
@@ -45,7 +45,7 @@ interface Connections {
   fetchCustom: (path: string, init: RequestInit) => Promise<Response>;
 }
 
-/** The custom app of a server, and the server for the app. */
+/** Connects the custom app of a server with the server. */
 export class CustomCode {
   readonly app: UserApp;
   readonly #owner: CodeOwner;
@@ -91,7 +91,7 @@ export class CustomCode {
   };
 }
 
-/** Requests of other code, such as that of a program which contains the server, are sent as they are. */
+/** Sets the function that `new Client()` calls. Code outside of custom apps, such as a program that contains the server, gets the global `fetch`. */
 const exposeFetch = (): void => {
   const owners = scope();
   (globalThis as Globals)[fetchKey] = (input: string | URL | Request, init?: RequestInit) =>

@@ -48,12 +48,9 @@ export interface ServedAppOptions {
   settings: Settings;
   project: SvcJson;
   logger: Logger;
-  /**
-   * When aborted before the server accepts requests, everything that was opened is closed, and the start rejects with the signal's
-   * reason.
-   */
+  /** Cancels the start: everything that was opened is closed, and the start rejects with the signal's reason. */
   signal?: AbortSignal;
-  /** Called with files of the project's modules that were loaded, here or in an executor. */
+  /** Called with the files of project modules that this process or an executor has loaded. */
   onModules?: (files: string[]) => void;
   /** Authenticates requests instead of the project's `authenticate`. */
   authenticate?: HostAuthenticate | undefined;
@@ -113,7 +110,7 @@ const openServices = async (
   return { services: owned.keep(await createServices(parts)), customCode };
 };
 
-/** A node that only answers requests still introspects graphs and applies state updates. */
+/** A node with the role `api` also has an executor, which introspects graphs and applies state updates. */
 const nodeOf = ({ role, storage, runs, exports }: Settings): NodeProcesses => ({
   poolMax: storage.poolMax,
   executors: role === 'api' ? 1 : runs.executors,
@@ -193,9 +190,9 @@ const createServerApp = (
   return serveCustom(app, customCode, around, { role: settings.role, requiresAuth });
 };
 
-/** A larger message is sent by POST. */
+/** Limit of one WebSocket message. Clients send larger commands by POST. */
 const messageBytesMax = 5_000_000;
-/** Bytes that may wait for a client of a stream that does not read. */
+/** How many bytes of a stream are buffered for a slow client. */
 const streamBufferBytes = 1_048_576;
 
 const createUpgrades = ({ settings, project }: ServedAppOptions, parsing: ServerParsing): Upgrades => {

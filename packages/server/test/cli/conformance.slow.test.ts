@@ -1,10 +1,9 @@
 // svc conformance: its exit codes and its output. packages/conformance tests the checks.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { serveHttp } from '../serve-http.ts';
 import { runCli } from './cli-process.ts';
 
 let dir: string;
@@ -19,27 +18,15 @@ const conformance = async (...args: string[]) => {
 };
 
 /** A server that answers every request with this body. */
-const serverWith = async (body: string) => {
-  const server = createServer((_, out) =>
-    out.writeHead(200, { 'content-type': 'application/json' }).end(body),
-  );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-};
+const serverWith = (body: string) =>
+  serveHttp((_, out) => out.writeHead(200, { 'content-type': 'application/json' }).end(body));
 
 describe('svc conformance', () => {
   it.each([
-    ['an address that is none', ['localhost'], 'flag URL'],
+    ['an invalid address', ['localhost'], 'flag URL'],
     ['an unknown area', ['http://127.0.0.1:1', '--only', 'nothing'], 'flag --only'],
     ['a header without a value', ['http://127.0.0.1:1', '--header', 'authorization'], 'flag --header'],
-    ['a time limit that is no number', ['http://127.0.0.1:1', '--timeout', 'long'], 'flag --timeout'],
+    ['a time limit that is not a number', ['http://127.0.0.1:1', '--timeout', 'long'], 'flag --timeout'],
     ['no address', [], 'url'],
   ])('ends with 2 for %s', async (_, args, message) => {
     const { code, stderr } = await conformance(...args);
@@ -47,7 +34,7 @@ describe('svc conformance', () => {
     expect(code).toBe(2);
   });
 
-  it('does not print a header that is wrong', async () => {
+  it('does not print an invalid header', async () => {
     const { code, stderr, stdout } = await conformance('http://127.0.0.1:1', '--header', 'secret-token');
     expect(code).toBe(2);
     expect(stderr + stdout).not.toContain('secret-token');

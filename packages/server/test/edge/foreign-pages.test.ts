@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authProjects } from '../access/auth-projects.ts';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { sessionAuth } from './session-auth.ts';
 import { openStream, type WireRequest } from './wire.ts';
 
 type Header = readonly [string, string];
@@ -28,14 +29,7 @@ let withCookies: TestServer;
 let anonymous: TestServer;
 beforeAll(async () => {
   withCookies = await projects.serve(
-    `export const auth = new Auth()
-    .authenticate((request) => {
-      const { headers } = request;
-      const isKnown = headers.get('cookie') === 'session=alice' || headers.get('authorization') !== null;
-      if (!isKnown) throw new HTTPException(401, { message: 'Who are you?' });
-      return { identity: 'alice' };
-    })
-    .on('*', () => ({}));`,
+    sessionAuth,
     // Lease renewals change rows.
     { settings: { lease: '1h' } },
   );

@@ -1,10 +1,11 @@
-// Requests to upgrade the connection pass the checks of all requests. Those that ask for something else than a WebSocket at its path are served as if
-// they had not asked.
+// Requests to upgrade the connection pass the checks of all requests. A request for another protocol, or at another path, is served as if it had no
+// Upgrade header.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authProjects } from '../access/auth-projects.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { openSocket, refusal } from '../thread-protocol/socket.ts';
+import { sessionAuth } from './session-auth.ts';
 import { exchange, send } from './wire.ts';
 
 const projects = authProjects();
@@ -14,17 +15,7 @@ let withKey: TestServer;
 beforeAll(async () => {
   anonymous = await startTestServer();
   withKey = await startTestServer({ settings: { apiKeys: 'a-key-of-the-test-server-long-enough' } });
-  withUsers = await projects.serve(
-    `export const auth = new Auth()
-    .authenticate((request) => {
-      const { headers } = request;
-      const isKnown = headers.get('cookie') === 'session=alice' || headers.get('authorization') !== null;
-      if (!isKnown) throw new HTTPException(401, { message: 'Who are you?' });
-      return { identity: 'alice' };
-    })
-    .on('*', () => true);`,
-    { settings: { corsOrigins: 'https://friend.test' } },
-  );
+  withUsers = await projects.serve(sessionAuth, { settings: { corsOrigins: 'https://friend.test' } });
 });
 afterAll(async () => {
   for (const server of [anonymous, withUsers, withKey]) await server[Symbol.asyncDispose]();
@@ -52,7 +43,7 @@ describe('an upgrade', () => {
     for (const { ws } of await Promise.all(accepted)) ws.close();
   });
 
-  it('of a page of another origin is refused where the browser authenticates it, or nothing does', async () => {
+  it('of a page of another origin is refused if the browser sends the credentials, or if none are needed', async () => {
     for (const origin of ['https://evil.test', 'null']) {
       expect(await refusal(open(withUsers, { cookie, origin }))).toMatchObject({ status: 403 });
       expect(await refusal(open(anonymous, { origin }))).toMatchObject({ status: 403 });

@@ -1,7 +1,4 @@
 // The server in an Express application: examples/embed-express.
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { createClient } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,24 +7,8 @@ import type { SvcHandler, SvcHandlerOptions } from '../../src/index.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { openStream, projectWith } from '../edge/wire.ts';
 import { eventually } from '../eventually.ts';
+import { type HttpServer, serveHttp } from '../serve-http.ts';
 import { openDataFolder, openHandler } from './open-handler.ts';
-
-interface Program extends AsyncDisposable {
-  url: string;
-}
-
-const serve = async (listener: RequestListener): Promise<Program> => {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-};
 
 let database: TestDatabase;
 let folder: AsyncDisposable & { dataDir: string };
@@ -45,10 +26,10 @@ const open = (options: SvcHandlerOptions): Promise<SvcHandler> =>
 
 describe('examples/embed-express', () => {
   let svc: SvcHandler;
-  let program: Program;
+  let program: HttpServer;
   beforeAll(async () => {
     svc = await open(options);
-    program = await serve(createProgram(svc));
+    program = await serveHttp(createProgram(svc));
   });
   afterAll(async () => {
     await program?.[Symbol.asyncDispose]();
@@ -104,7 +85,7 @@ describe('a handler without authentication', () => {
 describe('a handler in an Express application', () => {
   let project: AsyncDisposable & { file: string };
   let svc: SvcHandler;
-  let program: Program;
+  let program: HttpServer;
   beforeAll(async () => {
     project = await projectWith({});
     svc = await open({
@@ -116,7 +97,7 @@ describe('a handler in an Express application', () => {
     const parsing = express
       .Router()
       .use(express.json({ limit: '10mb' }), express.text({ type: 'text/html' }));
-    program = await serve(
+    program = await serveHttp(
       express()
         .use('/parsed', parsing)
         .use('/parsed', (request, _response, next) => {

@@ -2,28 +2,23 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type FeedEvent, isRunEnd, readFeed } from '../thread-protocol/feed.ts';
-import { Cluster } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
 import { FeedReader } from './feed-reader.ts';
-import { startPostgres, type FaultyPostgres } from './postgres.ts';
 import { rounds, runScenario, type Stage } from './scenario.ts';
+import { openSplitCluster, type SplitCluster, workers } from './split-cluster.ts';
 
-const apis = { api1: { role: 'api' }, api2: { role: 'api' } } as const;
-const workers = { worker1: { role: 'worker' }, worker2: { role: 'worker' } } as const;
 const threads = 4;
 const runsOfThread = 2;
 const readersOfThread = 5;
 const steps = 25;
 
-let postgres: FaultyPostgres;
+let opened: SplitCluster;
 let cluster: Cluster;
 beforeAll(async () => {
-  postgres = await startPostgres();
-  cluster = await Cluster.open(postgres, { ...apis, ...workers });
+  opened = await openSplitCluster();
+  ({ cluster } = opened);
 });
-afterAll(async () => {
-  await cluster?.[Symbol.asyncDispose]();
-  await postgres?.[Symbol.asyncDispose]();
-});
+afterAll(() => opened?.[Symbol.asyncDispose]());
 
 /** Starts a run by a command; the thread queues it. */
 const startRun = async ({ caller, history, file }: Stage, thread_id: string): Promise<void> => {

@@ -1,26 +1,21 @@
 // Processes that are killed, frozen and stopped under load.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { Cluster } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
 import { getRun, join, startJournal } from './journal-run.ts';
 import { leaseMs } from './node-process.ts';
-import { startPostgres, type FaultyPostgres } from './postgres.ts';
+import type { FaultyPostgres } from './postgres.ts';
 import { rounds, runScenario, type Stage } from './scenario.ts';
+import { apis, openSplitCluster, type SplitCluster, workers } from './split-cluster.ts';
 
-const apis = { api1: { role: 'api' }, api2: { role: 'api' } } as const;
-const workers = { worker1: { role: 'worker' }, worker2: { role: 'worker' } } as const;
-
+let opened: SplitCluster;
 let postgres: FaultyPostgres;
-/** Nodes that a scenario kills are restarted at its end. */
 let cluster: Cluster;
 beforeAll(async () => {
-  postgres = await startPostgres();
-  cluster = await Cluster.open(postgres, { ...apis, ...workers });
+  opened = await openSplitCluster();
+  ({ postgres, cluster } = opened);
 });
-afterAll(async () => {
-  await cluster?.[Symbol.asyncDispose]();
-  await postgres?.[Symbol.asyncDispose]();
-});
+afterAll(() => opened?.[Symbol.asyncDispose]());
 
 /** The time from `since` to the claim of a run's second attempt, in milliseconds by the clock of the database. */
 const untilClaimedAgain = async ({ cluster }: Stage, run_id: string, since: string): Promise<number> => {

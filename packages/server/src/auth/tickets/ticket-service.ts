@@ -1,5 +1,5 @@
-// Tickets stand for the caller who created them, and open one WebSocket: browsers can send no headers with the handshake. A ticket is accepted by
-// every node, once, for a minute.
+// A ticket opens one WebSocket in the name of the caller who created it, because browsers cannot send headers with the handshake. Every node accepts
+// it, once, within a minute.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Ticket } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
@@ -59,7 +59,7 @@ export class TicketService {
     return { ticket, expires_at };
   }
 
-  /** Accepts tickets in addition. Messages on the connection that a ticket has opened stand for its caller too. */
+  /** Accepts tickets in addition. All messages on a connection that was opened with a ticket have the caller of the ticket. */
   around(authenticate: Authenticate): Authenticate {
     const callers = new WeakMap<Credentials, Promise<Caller>>();
     return (credentials) => {

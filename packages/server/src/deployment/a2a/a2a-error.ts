@@ -14,7 +14,7 @@ export const a2aError = (reason: keyof typeof reasons, message: string): RpcErro
     { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'a2a-protocol.org' },
   ]);
 
-/** The same for tasks that do not exist and for those that the caller may not see. */
+/** The error is the same for a task that does not exist and for a task that is not visible to the caller. */
 export const taskNotFound = (id: string): RpcError =>
   a2aError('TASK_NOT_FOUND', `Task not found: ${id.slice(0, 100)}`);
 

@@ -1,4 +1,4 @@
-// A request of the A2A protocol: its method, which decides between A2A 0.3 and A2A 1.0, and its headers.
+// A request of the A2A protocol: its method and headers. The method decides between A2A 0.3 and A2A 1.0.
 import type { Call } from '../../api/handlers.ts';
 import { accepts, rpcCodes, RpcError, RpcProblem, type RpcRequest } from '../../api/json-rpc.ts';
 import { a2aError } from './a2a-error.ts';
@@ -26,11 +26,11 @@ const methods: Record<string, [Dialect, Method]> = {
 export interface A2aRequest {
   dialect: Dialect;
   method: Method;
-  /** The scope of histories that a header asks for. */
+  /** The scope of histories, if a header sets it. */
   scope: HistoryView['scope'] | undefined;
 }
 
-/** Throws RpcError, or RpcProblem for headers with which the request cannot be answered. */
+/** Throws RpcError, or RpcProblem for invalid headers. */
 export const readA2aRequest = (request: RpcRequest, call: Call): A2aRequest => {
   assertVersion(call);
   const [dialect, method] = readMethod(request);

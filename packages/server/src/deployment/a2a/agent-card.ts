@@ -1,5 +1,4 @@
-// Agent cards: what clients of the A2A protocol read about an assistant before they call it. A card has the members of A2A 0.3 and of A2A 1.0,
-// which have different names.
+// Agent cards describe an assistant to clients of the A2A protocol. A2A 0.3 and A2A 1.0 have different names for the members; a card has both.
 import { isRecord } from '../../engine/codec/tagged.ts';
 import type { AssistantRow } from '../../storage/deployment/assistants.ts';
 

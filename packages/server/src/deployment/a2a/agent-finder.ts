@@ -1,4 +1,4 @@
-// Finds assistants as agents. Whoever may run an assistant may call it as an agent, and read its card.
+// Finds assistants as agents. A caller who may run an assistant may call it as an agent and read its card.
 import { invalid } from '@svc/contract/problem';
 import type { Call } from '../../api/handlers.ts';
 import { isRecord } from '../../engine/codec/tagged.ts';

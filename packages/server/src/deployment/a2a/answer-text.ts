@@ -1,8 +1,9 @@
-// The text of an agent's answer while models stream it. Chunks of several messages may alternate, when nodes run in parallel.
+// The text of an agent's answer while models stream it. When nodes run in parallel, chunks of several messages alternate: each change to another
+// message sends the whole text of that message, so the texts are kept.
 import { isRecord } from '../../engine/codec/tagged.ts';
 import { contentText } from './task-reader.ts';
 
-/** Messages whose texts are kept. */
+/** The texts of this many messages are kept. */
 const messagesMax = 16;
 
 export interface AnswerChunk {
@@ -15,7 +16,7 @@ export class AnswerText {
   readonly #texts = new Map<string, string>();
   #current: string | undefined;
 
-  /** `data`: a `messages` event of a run, JSON text. Undefined when it is no text of an AI message. */
+  /** `data` is a `messages` event of a run, as JSON text. Returns undefined for events without text of an AI message. */
   add(data: string): AnswerChunk | undefined {
     const [message] = JSON.parse(data) as unknown[];
     if (!isRecord(message)) return undefined;

@@ -21,7 +21,7 @@ const blockOf = (part: Exclude<Part, { kind: 'data' }>): object => {
 };
 
 /**
- * Data parts are merged into the input; text and files are one human message. `takesMessages`: whether the input of the graph has `messages`.
+ * Data parts are merged into the input; text and files become one human message. `takesMessages` is true when the input of the graph has `messages`.
  * Throws RpcError.
  */
 export const inputOf = (

@@ -69,7 +69,7 @@ interface HistoryInput {
   historyScope?: 'task' | 'context' | null | undefined;
 }
 
-/** `scope`: that of a header of the request. */
+/** `scope` comes from a header of the request. */
 export const historyView = (
   { historyLength, historyScope }: HistoryInput,
   scope: HistoryView['scope'] | undefined,
@@ -127,7 +127,7 @@ export const ListParams = z.object({
 
 export type ListParams = z.output<typeof ListParams>;
 
-/** The id of a run in the id of a task, which may be `<thread>:<run>`. Undefined when no task can have this id. */
+/** Reads the id of a task: `<run>` or `<thread>:<run>`. Returns undefined for other texts. */
 export const readTaskId = (id: string): { run_id: string; thread_id: string | undefined } | undefined => {
   const [last = '', first, ...more] = id.toLowerCase().split(':').toReversed();
   const isId = (text: string): boolean => z.guid().safeParse(text).success;

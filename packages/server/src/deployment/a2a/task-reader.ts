@@ -65,7 +65,7 @@ export class TaskReader {
     };
   }
 
-  /** The values that the run has left, or those of the thread while it is in flight. */
+  /** The last values of the run. While the run is in flight, the values of the thread. */
   async #values({ thread_id, run_id, state }: AgentTaskRow, access: RowFilter): Promise<unknown> {
     const left = isActive(state) ? undefined : await this.#parts.checkpoints.findLeft(run_id);
     if (left === undefined && !isActive(state)) return undefined;

@@ -1,4 +1,4 @@
-// Messages as runs. A message with a new messageId starts a run; the same message again finds it, so a retry starts nothing.
+// Starts a run for a message. If the same message is sent again, its run is found by the messageId, and no other run is started.
 import { createHash, randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { RunCreate } from '@svc/contract';
@@ -92,7 +92,7 @@ export class TaskSender {
     const pending = pendingInterrupts(row).map(({ id }) => id);
     const input =
       pending.length === 0 ? { input: null } : { command: { resume: answersOf(message.parts, pending) } };
-    // Of two answers one starts a run.
+    // If two answers arrive at the same time, one of them is rejected.
     const body = { ...input, metadata, multitask_strategy: 'reject' };
     return { ...(await this.#create(sending, thread_id, body)), task_id };
   }
@@ -126,7 +126,7 @@ export class TaskSender {
   }
 }
 
-/** A message without a context begins one. The same message again gets the same context. */
+/** The context of a message that names none. It is derived from the message, so a repeated message gets the same context. */
 const newContext = ({ message, key, call }: Sending): string => {
   if (key === undefined) return randomUUID();
   const parts = createHash('sha256').update(JSON.stringify(message.parts)).digest('hex');

@@ -1,5 +1,5 @@
-// The methods of the A2A protocol on tasks. Authorization is that of runs: threads:create_run to send, threads:read to read, threads:update to
-// cancel.
+// The methods of the A2A protocol on tasks. They call the auth handlers of runs: threads:create_run to send, threads:read to read,
+// threads:update to cancel.
 import type { Logger } from 'pino';
 import type { Call, EventStreamResponse } from '../../api/handlers.ts';
 import type { RpcId } from '../../api/json-rpc.ts';
@@ -50,7 +50,7 @@ export class TaskService {
     this.#parts = parts;
   }
 
-  /** Resolves with a promise of the task: when it waits for input or has ended, or at once when the client does not wait. */
+  /** Resolves when the message is accepted. `task` resolves when the task has ended or needs input; without `isBlocking`, at once. */
   async send(
     message: SentMessage,
     agent: Agent,
@@ -85,7 +85,7 @@ export class TaskService {
     return taskStream({ ...streaming, task: newTask(sent, message), run_id, reading, result }, logger);
   }
 
-  /** Streams a task from now on. */
+  /** Streams a task from its current state on. */
   async subscribe(
     taskId: string,
     { assistant_id, call, ...streaming }: AgentCall & Streaming,
@@ -168,7 +168,7 @@ export class TaskService {
     }
   }
 
-  /** The task at the end of its stream, with its artifacts: the client has its history. */
+  /** The task at the end of its stream, with artifacts. Without history, because the client has it already. */
   async #result(
     task_id: string,
     { assistant_id, access }: { assistant_id: string; access: RowFilter },

@@ -13,7 +13,7 @@ export interface TaskFeed {
   dialect: Dialect;
   /** The task when the stream begins. */
   task: AgentTask;
-  /** The newest run of the task; its id is that of the artifact. */
+  /** The newest run of the task. The artifact has the same id. */
   run_id: string;
   /** Undefined when nothing is in flight. */
   reading: RunReplay | undefined;

@@ -7,7 +7,7 @@ export type JsonSchema = Record<string, unknown>;
 
 interface ToolRun {
   input: unknown;
-  /** Undefined when the caller gives none: then the run has the context of the assistant. */
+  /** Undefined when the caller gives none: the run then has the context of the assistant. */
   context: unknown;
 }
 
@@ -18,7 +18,7 @@ export interface ToolArguments {
   read: (given: Record<string, unknown>) => ToolRun;
 }
 
-/** The argument for the context. An input with a member of this name has priority; then the context cannot be given. */
+/** The argument for the context. If the input has a member of this name, the argument is part of the input, and the context cannot be set. */
 const contextName = 'context';
 
 /** `schemas`: undefined when the graph cannot be loaded. */
@@ -43,8 +43,8 @@ const isObjectSchema = (schema: JsonSchema | undefined): boolean =>
 const description = 'The context of the run';
 
 /**
- * Without the required members: the assistant may have them in its own context, which a run's context is merged into. References in the
- * schema would point to other places when it is a member.
+ * Removes `required`, because the context of the assistant may have these members: the argument is merged into it. A schema with references
+ * is replaced, because they would not resolve inside another schema.
  */
 const optional = (context: JsonSchema): JsonSchema => {
   if (JSON.stringify(context).includes('"$ref":')) return { type: 'object', description };

@@ -12,7 +12,7 @@ export interface EventSelection {
 /** What a reader gets. */
 export interface EventFilter {
   isSelected: (event: NumberedEvent) => boolean;
-  /** The channels of which nothing is selected. */
+  /** Channels without selected events. */
   unread: ReadonlySet<string>;
 }
 

@@ -18,17 +18,17 @@ const runStatuses = {
   interrupted: 'interrupted',
 } as const;
 
-/** The status of a run in the words of the protocol. */
+/** The status of a run, as the protocol names it. */
 export const statusOfRun = (status: keyof typeof runStatuses): string => runStatuses[status];
 
-/** A run that has ended and left tasks of a subgraph was interrupted, unless it failed. */
+/** A subgraph without remaining tasks has completed. Otherwise it has the status of its run; it is interrupted if the run succeeded or was deleted. */
 const statusOf = ({ has_tasks, run_status }: SubgraphRow): string => {
   if (!has_tasks) return 'completed';
   const status = run_status === null ? 'interrupted' : statusOfRun(run_status);
   return status === 'completed' ? 'interrupted' : status;
 };
 
-/** Adds the subgraphs to the root. A subgraph whose parent has no checkpoints becomes a child of the nearest graph above. */
+/** Adds the subgraphs to the root. If the parent of a subgraph has no checkpoints, the nearest ancestor with checkpoints becomes its parent. */
 export const graphTree = (root: GraphNode, subgraphs: readonly SubgraphRow[]): GraphNode => {
   const nodes = new Map([['', root]]);
   for (const row of subgraphs) {
@@ -55,7 +55,7 @@ const parentOf = (name: string, nodes: ReadonlyMap<string, GraphNode>): GraphNod
   return parent ?? parentOf(above, nodes);
 };
 
-/** The node that executes the subgraph: a segment is `node:task`, or a number for a further subgraph of the same task. */
+/** The name of the node that executes the subgraph. A segment of a namespace is `node:task`, or a number for another subgraph of the same task. */
 const nameOf = (namespace: readonly string[]): string => {
   const segment = namespace.findLast((one) => one.includes(':')) ?? namespace.at(-1) ?? '';
   return segment.split(':', 1)[0] ?? '';

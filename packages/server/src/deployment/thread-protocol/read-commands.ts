@@ -24,7 +24,7 @@ type Params<M extends keyof typeof commandParams> = z.output<(typeof commandPara
 
 interface State {
   values: unknown;
-  /** Without an id when there is no state. */
+  /** Has no `checkpoint_id` when there is no state. */
   checkpoint: { checkpoint_id?: string | null; checkpoint_ns?: string } | null;
   metadata?: { step?: number } & Record<string, unknown>;
   created_at?: string | null;
@@ -40,7 +40,7 @@ export class ReadCommands {
     this.#parts = parts;
   }
 
-  /** The tree of the run; or of the thread, whose root is its current or newest run. */
+  /** The tree of a run. Without `run_id`, the tree of the thread; its root is then the current run, or else the newest. */
   async tree(thread_id: string, { run_id }: Params<'agent.getTree'>, access: RowFilter): Promise<object> {
     const { runs, threads, subgraphs } = this.#parts.storage;
     const thread = await threads.find(thread_id, access);

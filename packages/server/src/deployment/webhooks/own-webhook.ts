@@ -1,6 +1,6 @@
 // Webhooks with a path instead of a URL: they go to a route of the project's custom app, in the process that sends them.
 
-/** Stored URLs have this beginning, so that all of them have an origin. */
+/** Stored URLs begin with it, so every stored URL has an origin. */
 const scheme = 'svc://';
 
 /** The URL that is stored for a webhook with a path; undefined for anything that is not only a path and a query. */

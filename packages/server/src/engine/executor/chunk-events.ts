@@ -30,7 +30,7 @@ export class ChunkEvents {
   readonly #requested: ReadonlySet<string>;
   readonly #subgraphs: boolean;
   readonly #emit: EmitEvent;
-  /** With stream mode `messages`. Its events have no namespace. */
+  /** Undefined without the stream mode `messages`. Its events have no namespace. */
   readonly messages: MessageEvents | undefined;
 
   constructor(requested: readonly string[], subgraphs: boolean, emit: EmitEvent) {
@@ -43,7 +43,7 @@ export class ChunkEvents {
   chunk(namespace: string[], mode: string, payload: unknown): void {
     if (mode === 'messages') return this.#message(namespace, payload as never);
     if (!this.#subgraphs && namespace.length > 0) {
-      // The engine has one writer for the whole tree: without subgraphs, their custom events are those of the run.
+      // The engine has one writer for the whole tree: custom events of subgraphs are events of the run, also if subgraphs are not requested.
       if (mode === 'custom' && this.#requested.has(mode)) this.#emit(mode, payload);
       return;
     }
@@ -55,7 +55,7 @@ export class ChunkEvents {
       emit(checkpointRefs, checkpointRef(payload as CheckpointChunk));
   }
 
-  /** The namespace of the event is the graph that contains the node. That of older engines ends with the node. */
+  /** The namespace of an event names the graph that contains the node. Older engines append the node, which is removed here. */
   #message(namespace: string[], payload: [unknown, { langgraph_checkpoint_ns?: unknown }]): void {
     const isOfNode = namespace.length > 0 && namespace.join('|') === payload[1].langgraph_checkpoint_ns;
     const graph = isOfNode ? namespace.slice(0, -1) : namespace;

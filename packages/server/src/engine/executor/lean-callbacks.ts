@@ -15,8 +15,8 @@ type Labels = Record<string, unknown>;
 /** Behaves like its base class. Copies share tags and labels, so the methods that change them create new ones. */
 export class LeanCallbacks extends CallbackManager {
   /**
-   * The engine is always asked for subgraphs, because their checkpoints are described. This makes its handlers of stream modes skip
-   * subgraphs, as they do when it is not asked.
+   * The executor always requests events of subgraphs, because it needs their checkpoints. True makes the engine's handlers of stream
+   * modes skip subgraphs, as if they were not requested.
    */
   skipsSubgraphs = false;
 

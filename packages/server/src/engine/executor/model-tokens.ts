@@ -1,4 +1,4 @@
-// The tokens of all chat models of a run, those of subgraphs included, for stream mode `messages`.
+// The tokens of all chat models of a run, including subgraphs, for the stream mode `messages`.
 import { BaseCallbackHandler, type HandleLLMNewTokenCallbackFields } from '@langchain/core/callbacks/base';
 import { AIMessageChunk, type BaseMessage } from '@langchain/core/messages';
 
@@ -11,7 +11,7 @@ const hidingTags = ['nostream', 'langsmith:nostream', 'langsmith:hidden'];
 
 export class ModelTokens extends BaseCallbackHandler {
   readonly name = 'svc_model_tokens';
-  /** Models that can stream do so. */
+  /** Makes models stream if they can. */
   readonly lc_prefer_streaming = true;
   readonly #take: TakeToken;
   readonly #models = new Map<string, { metadata: Metadata; id?: string }>();
@@ -35,7 +35,7 @@ export class ModelTokens extends BaseCallbackHandler {
     const model = this.#models.get(runId);
     if (!model) return;
     const message = messageOf(fields) ?? new AIMessageChunk({ content: token });
-    // The id of the first token counts, as in the engine: the whole message gets it.
+    // As in the engine, the whole message gets the id of the first token.
     const id = (model.id ??= message.id ?? `run-${runId}`);
     if (message.id !== id) Object.assign(message, { id }).lc_kwargs['id'] = id;
     this.#take(message as BaseMessage & { id: string }, model.metadata);

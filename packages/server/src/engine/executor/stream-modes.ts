@@ -4,7 +4,7 @@ import { checkpointRefs } from '../dispatch/protocol.ts';
 
 type EngineMode = 'values' | 'updates' | 'messages' | 'custom' | 'checkpoints' | 'tasks' | 'debug' | 'tools';
 
-/** Modes whose events are made of callbacks or of other modes. */
+/** Modes that are not requested from the engine: the executor makes their events from callbacks, or from events of other modes. */
 const noEngineModes: ReadonlySet<string> = new Set(['events', 'messages', checkpointRefs]);
 
 /** `checkpoints` and `values` are always needed: for the summaries of checkpoints and for the result of the run. */

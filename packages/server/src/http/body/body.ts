@@ -123,7 +123,7 @@ const readChunks = async (
   return blocks.take();
 };
 
-/** Node's request, unless another part of the program has read its body. */
+/** Node's request. Undefined when another part of the program has read its body. */
 const unread = ({ env }: HttpContext): { incoming?: IncomingMessage | undefined; read?: Uint8Array } => {
   const read = env?.outer?.body;
   return read === undefined ? { incoming: env?.incoming as IncomingMessage | undefined } : { read };

@@ -1,7 +1,7 @@
 // Bodies as web streams.
 import { tooLarge } from './body.ts';
 
-/** The same body, whose reader gets an error after `bytesMax`. `onExceeded` is called then. */
+/** Returns the body with a limit: after `bytesMax`, it calls `onExceeded`, and its reader gets an error. */
 export const limitedBody = (
   body: ReadableStream<Uint8Array>,
   bytesMax: number,
@@ -23,8 +23,8 @@ export const limitedBody = (
 };
 
 /**
- * The same body. `onEnd` is called once: at its end, or with an error, which ends the body too. Instead of it, `onCancel` is called when
- * the reader cancels.
+ * Returns the same body. Calls `onEnd` once when the body ends, or `onEnd(error)` when it fails; its reader gets an end in both cases. If
+ * the reader cancels, `onCancel` is called instead.
  */
 export const watchedBody = (
   body: ReadableStream<Uint8Array>,

@@ -1,4 +1,4 @@
-// Serves the project's Hono app with the built-in routes as its fallback: they answer what no route of the app does, so the app's
+// Serves the project's Hono app. The built-in routes are its fallback: they answer requests that no route of the app matches, so the app's
 // middleware runs around them.
 //
 //   request ─▶ probe? ─yes─▶ built-in routes
@@ -34,13 +34,13 @@ export interface CustomAppOptions {
   logger: HttpLogger;
   observe: Observe | undefined;
   loggedHeaders: ((headers: Record<string, string>) => Record<string, string>) | undefined;
-  /** Calls the app's code, so that `new Client()` and errors in it are recognized as this server's. */
+  /** Runs code of the app, so that its `new Client()` calls this server, and this server logs its uncaught errors. */
   inside: <T>(work: () => T) => T;
-  /** Calls code of the server from the app's code. */
+  /** Runs code of the server that the app has called. */
   outside: <T>(work: () => T) => T;
 }
 
-/** In `context.env` of the app: the way to the built-in routes. */
+/** The key in `context.env` of the app under which the built-in routes are. */
 const fallbackKey = Symbol.for('svc:fallback');
 
 interface AppEnv extends Partial<HttpBindings> {
@@ -49,7 +49,7 @@ interface AppEnv extends Partial<HttpBindings> {
   [fallbackKey]: (context: UserContext) => Promise<Response>;
 }
 
-/** A body in a request with these methods cannot be sent as a Fetch API Request. */
+/** A Fetch API Request cannot have these methods. */
 const unsupportedMethods = new Set(['CONNECT', 'TRACE', 'TRACK']);
 
 export class CustomApp {
@@ -100,7 +100,7 @@ export class CustomApp {
       const outer = await this.#outerRequest(request, path, exchange, builtIn?.route.upload !== undefined);
       const route = routeFor(app, request.method, app.getPath(outer, { env }));
       exchange.route = route?.path ?? '*';
-      // What only middleware can answer of these is public: the page at the root, and preflights.
+      // Public without a route: the page at the root, and preflights, which only middleware can answer.
       const isOpen = route === undefined && (path === '/' || request.method === 'OPTIONS');
       if (!isOpen) await this.#authenticate(request, env, exchange, route ? undefined : builtIn);
       response = await inside(() => app.fetch(outer, this.#appEnv(outer, env, exchange, isCustomOnly)));
@@ -141,13 +141,13 @@ export class CustomApp {
         const request = await innerRequest(context, outer);
         const { outside } = this.#options;
         const response = await outside(() => this.#inner.fetch(request, { outer: exchange.outer() }));
-        // Through the context, so that headers which middleware has set before are kept.
+        // `newResponse` keeps the headers that middleware has set before.
         return context.newResponse(response.body, response);
       },
     };
   }
 
-  /** The request that the app gets: without the path before all routes, with an id, and with a body of limited size. */
+  /** The request for the app: its path has no prefix, it has an id, and its body is limited. */
   async #outerRequest(
     request: Request,
     path: string,
@@ -178,7 +178,7 @@ export class CustomApp {
   }
 }
 
-/** As Hono's own error handler, but for errors without a response. */
+/** Like Hono's own error handler, except for errors without a response. */
 const responseTo = (error: Error, context: UserContext, logger: HttpLogger): Response => {
   if ('getResponse' in error && typeof error.getResponse === 'function') {
     const response = error.getResponse() as Response;

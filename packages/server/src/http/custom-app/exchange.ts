@@ -1,4 +1,4 @@
-// One request that is served through the project's app: what is known about it before, in and after the app.
+// The state of one request that is served through the project's app, before, in and after the app.
 import type { ServerResponse } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Problem } from '@svc/contract/problem';
@@ -19,7 +19,7 @@ export class Exchange {
   /** The route of the app that matches the request, or `*`. */
   route = '*';
   authenticated: OuterRequest['authenticated'];
-  /** Set when the body was larger than allowed. */
+  /** The error, when the body was larger than allowed. */
   excess: Problem | undefined;
   readonly #startedMs = performance.now();
   readonly #request: Request;
@@ -29,7 +29,7 @@ export class Exchange {
   readonly #closed = new AbortController();
   /** Aborted when the reader of a response without a socket cancels it. */
   readonly #cancelled = new AbortController();
-  /** What the built-in routes report. */
+  /** The log entry of the built-in routes, if they have answered. */
   #answered: RequestEntry | undefined;
 
   constructor(request: Request, env: HttpEnv['Bindings'], reporting: Reporting) {
@@ -42,7 +42,7 @@ export class Exchange {
     else signal.addEventListener('abort', () => this.#closed.abort(), { once: true });
   }
 
-  /** The body, where a program that contains this server has read it. */
+  /** The body, if a program that contains this server has read it. */
   get readBody(): Uint8Array | undefined {
     return this.#env.outer?.body;
   }
@@ -87,7 +87,7 @@ export class Exchange {
       onEnd: (error) => {
         if (outgoing === undefined) this.#end(status);
         else if (error !== undefined) outgoing.destroy();
-        // Aborted by this server: that is logged where it is done.
+        // An AbortError comes from this server, which has logged the reason.
         if (error !== undefined && (error as Error).name !== 'AbortError')
           this.#reporting.logger.error(
             { err: error, request_id: this.requestId },
@@ -103,7 +103,7 @@ export class Exchange {
     return new Response(watched, response);
   }
 
-  /** The request has become a WebSocket, whatever middleware has made of the response since. */
+  /** For a request that became a WebSocket: changes of the response by middleware have no effect. */
   #finishSocket(outgoing: ServerResponse): Response {
     if (outgoing.destroyed) this.#end(101);
     else outgoing.once('close', () => this.#end(101));

@@ -1,4 +1,4 @@
-// The request that the built-in routes get after the project's middleware, which may have read or replaced the body.
+// The request for the built-in routes. The project's middleware runs before them, and may have read or replaced the body.
 import type { Body, UserContext } from './user-app.ts';
 
 /** `given`: the request that the app got. Throws when the middleware has consumed the body. */

@@ -1,4 +1,4 @@
-// The Hono app of the project. It may come from another copy of hono, so only these members are used, and nothing is compared by class.
+// The Hono app of the project. It may come from another copy of hono, so only these members are used, and no `instanceof`.
 import type { CustomAppConfig } from '../../config/project/custom-app.ts';
 import type { LoadedModules } from '../../config/project/loaded-modules.ts';
 import { exportError, importExport } from '../../config/project/project-export.ts';
@@ -22,11 +22,11 @@ export interface UserRoute {
 
 export type Body = ConstructorParameters<typeof Response>[0];
 
-/** What the fallback uses of a Hono context. */
+/** The part of a Hono context that the fallback uses. */
 export interface UserContext {
   readonly req: {
     readonly raw: Request;
-    /** What was read of the body, by the method that has read it; values or promises. */
+    /** What middleware has read of the body: a value or a promise for each method that it called, such as `json`. */
     readonly bodyCache: Readonly<Record<string, unknown>>;
   };
   readonly env: object;
@@ -34,7 +34,7 @@ export interface UserContext {
   newResponse(body: Body, init: Response): Response;
 }
 
-/** Throws a ConfigError: the server does not start without the app, whose middleware may protect routes. */
+/** Throws a ConfigError when the app cannot be loaded: its middleware may protect routes, so the server must not start without it. */
 export const loadUserApp = async (
   { source }: Pick<CustomAppConfig, 'source'>,
   modules?: LoadedModules,
@@ -61,7 +61,7 @@ export const isUserApp = (value: unknown): value is UserApp => {
 };
 
 /**
- * The route of the app that handles a request, found by the app's own router. Undefined when only middleware, or nothing, matches.
+ * Finds the route that handles a request with the app's own router. Returns undefined when no route matches, only middleware or nothing.
  */
 export const routeFor = (app: UserApp, method: string, path: string): UserRoute | undefined => {
   // The result is a list of handlers with their routes; RegExpRouter adds a list of parameters.
@@ -69,11 +69,11 @@ export const routeFor = (app: UserApp, method: string, path: string): UserRoute 
   return matched.map(([[, route]]) => route).findLast(isRoute);
 };
 
-/** Hono does the same in `showRoutes()`: a function with a second parameter, `next`, that serves all methods is middleware. */
+/** False for middleware: a handler for all methods with a second parameter, `next`. `showRoutes()` of Hono has the same rule. */
 export const isRoute = ({ method, handler }: UserRoute): boolean =>
   method !== 'ALL' || innermost(handler).length < 2;
 
-/** Hono wraps the handlers of an app with `onError()` that is mounted in another app. */
+/** The handler that the app's author wrote. Hono wraps it if the app has `onError()` and is mounted in another app. */
 const innermost = (handler: unknown): ((...given: unknown[]) => unknown) => {
   const wrapped = (handler as Record<string, unknown>)['__COMPOSED_HANDLER'];
   return wrapped === undefined ? (handler as (...given: unknown[]) => unknown) : innermost(wrapped);

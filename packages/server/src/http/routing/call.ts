@@ -8,30 +8,30 @@ import { anybody, type Authenticate, type Caller, type Credentials } from '../..
 import type { Call } from '../../api/handlers.ts';
 import type { RequestEntry } from '../server/request-log.ts';
 
-/** Node's own request and response are absent for a request that comes as a Fetch API Request. */
+/** A request that comes as a Fetch API Request has no request and response of Node. */
 export interface HttpEnv {
   Bindings: Partial<HttpBindings> & { outer?: OuterRequest };
 }
 
-/** The request of the client, where the built-in routes get it from the project's app or from a program that contains this server. */
+/** The client's request. Set when the project's app, or a program that contains this server, passes the request to the built-in routes. */
 export interface OuterRequest {
   readonly requestId?: string;
-  /** Aborted when the client has disconnected. The request may be one that middleware has made. */
+  /** Aborted when the client has disconnected. The signal of the request itself may differ: middleware can replace the request. */
   readonly signal: AbortSignal;
-  /** Aborted when the client has got a response, which middleware may have replaced, or has disconnected. */
+  /** Aborted when the client has got a response, or has disconnected. Middleware may have replaced the response. */
   readonly closed: AbortSignal;
   readonly remoteAddress: string | undefined;
-  /** Node's response, which another part of the program writes. */
+  /** Node's response. Another part of the program writes to it. */
   readonly outgoing?: ServerResponse | undefined;
-  /** The path does not begin with the path before all routes. */
+  /** True when the path of the request has no prefix any more. */
   readonly isInsidePrefix: boolean;
   /** What a program that contains this server has passed with the request, for its `authenticate`. */
   readonly host?: unknown;
-  /** The body, where a program that contains this server has read it. */
+  /** The body, if a program that contains this server has read it. */
   readonly body?: Uint8Array | undefined;
   /** Set when the request was authenticated before the project's middleware. */
   readonly authenticated?: { readonly by: Authenticate; readonly caller: Caller } | undefined;
-  /** Set when another part logs the request. */
+  /** Set when another part logs the request; called instead of the log. */
   readonly onAnswer?: (entry: RequestEntry) => void;
 }
 
@@ -59,7 +59,7 @@ export class RequestCall implements Call, Credentials {
   readonly #context: RequestSource;
   readonly #onFinish: (() => void)[] = [];
   readonly #prefix: string;
-  /** The body of a response that is still being sent, where this server does not write to Node's response. */
+  /** The body of a streamed response. Set when another part of the program writes to Node's response. */
   streamed: PassThrough | undefined;
 
   /** `prefix`: the path before all routes, or empty. */
@@ -69,7 +69,7 @@ export class RequestCall implements Call, Credentials {
     this.requestId = requestId ?? this.outer?.requestId ?? requestIdOf(this.header('x-request-id'));
   }
 
-  /** A call by a later message on the connection of the request. */
+  /** A call for a later message on the same connection. */
   next(): RequestCall {
     return new RequestCall(this.#context, this.#prefix, this.requestId);
   }
@@ -83,7 +83,7 @@ export class RequestCall implements Call, Credentials {
     return this.#context.env?.outgoing;
   }
 
-  /** Node's response, whoever writes to it. */
+  /** Node's response, also when another part of the program writes to it. */
   get socket(): ServerResponse | undefined {
     return this.out ?? this.outer?.outgoing;
   }
@@ -113,7 +113,7 @@ export class RequestCall implements Call, Credentials {
 
   header(name: string): string | undefined {
     const { body } = this.outer ?? {};
-    // Of the body as it was sent, which another part of the program has decoded.
+    // The header describes the body as sent; another part of the program has decoded it.
     if (body !== undefined && name === 'content-encoding') return undefined;
     if (body !== undefined && name === 'content-length') return String(body.length);
     const incoming = this.#context.env?.incoming;

@@ -1,5 +1,5 @@
-// The messages of a WebSocket, from their bytes to their answers. They are parsed and handled in their order, several at a time; a client that
-// sends more is read no further until some are answered.
+// Parses and handles the messages of a WebSocket, several at a time, and begins in their order. When too many are unanswered, the server reads
+// nothing more from the client.
 import { Problem } from '@svc/contract/problem';
 import type { WebSocket } from 'ws';
 import type { JsonLimits } from '../../parsing/json-limits.ts';
@@ -14,7 +14,7 @@ export interface MessageQueueOptions {
   receive: (value: unknown) => Promise<void>;
   /** Called for a message that cannot be parsed. */
   onFault: (error: unknown) => void;
-  /** Called when messages of this size cannot be received now, or when a message could not be answered. */
+  /** Called when there is no memory for a large message, or when a message could not be answered. */
   onError: (error: unknown) => void;
 }
 
@@ -25,7 +25,7 @@ interface Message {
 }
 
 const inFlightMax = 16;
-/** For the rest of a large message, while memory is held for it. */
+/** Time limit for the rest of a large message, because memory is reserved for it. */
 const arrivalMs = 60_000;
 
 export class MessageQueue {
@@ -47,12 +47,12 @@ export class MessageQueue {
     this.#options = options;
   }
 
-  /** True while the client is not read. */
+  /** True while the server does not read from the client. */
   get isPaused(): boolean {
     return this.#pauses.size > 0;
   }
 
-  /** Called with the bytes of messages before these are complete. Memory for a large message is held before its rest is read. */
+  /** Called with received bytes before their message is complete. Reserves memory for a large message before its rest is read. */
   count(bytes: number): void {
     this.#received += bytes;
     if (this.#received <= smallBytesMax || this.#memory || this.#isEnded) return;
@@ -72,7 +72,7 @@ export class MessageQueue {
     else void this.#take();
   }
 
-  /** Takes no more messages. Calls `onIdle` when those in flight are answered. */
+  /** Accepts no more messages. Calls `onIdle` when all messages in flight are answered. */
   drain(onIdle: () => void): void {
     this.end();
     if (this.#inFlight === 0) onIdle();
@@ -100,7 +100,7 @@ export class MessageQueue {
     if (this.#messages.length === 0) this.#resume('queue');
   }
 
-  /** In an object, because a promise would be awaited. */
+  /** Returns the promise in an object, because an async function would await it. */
   async #begin({ data, memory }: Message): Promise<{ answered: Promise<void> }> {
     const { parsing, bytesMax, json, receive, onFault } = this.#options;
     try {
@@ -134,10 +134,10 @@ export class MessageQueue {
 
 const tooSlow = (): Problem => new Problem('timeout', 'The message took too long to arrive.');
 
-/** Releases memory, also when it is granted later. */
+/** Releases the memory, also if it is granted later. */
 const releaseOf = (memory: Message['memory']): void =>
   void memory?.then(
     (release) => release(),
-    // The holder reports that there was no memory.
+    // The code that reserved it reports the error.
     () => undefined,
   );

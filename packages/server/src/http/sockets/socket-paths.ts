@@ -1,4 +1,4 @@
-// The paths at which requests may ask for a WebSocket.
+// The paths that accept WebSockets.
 import type { Routes } from '@svc/contract';
 import { withoutPrefix } from '../server/mount-path.ts';
 

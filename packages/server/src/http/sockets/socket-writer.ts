@@ -1,9 +1,9 @@
-// Sends texts over a WebSocket. Texts of one turn of the event loop are sent in one write. For a client that does not read, at most the texts of
-// one turn and `bufferBytesMax` are buffered.
+// Sends texts over a WebSocket. Texts of one turn of the event loop are sent in one write. If the client does not read, at most
+// `bufferBytesMax` and the texts of one turn are buffered.
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 
-/** Above this many bytes, sources that can wait should wait. */
+/** If more bytes are buffered, sources should wait if they can. */
 const highWaterBytes = 65_536;
 
 export interface WriterOptions {
@@ -50,7 +50,7 @@ export class SocketWriter {
     this.#release();
   }
 
-  /** False when the buffer is full. What one turn adds to it may exceed the bound alone: it is counted when the client could read it. */
+  /** False when the buffer is full. Checked once a turn, so the texts of one turn may exceed the limit: the client had no time to read them. */
   #beginTurn(): boolean {
     const waiting = this.#socket.writableLength;
     const { bufferBytesMax, onOverflow } = this.#options;

@@ -1,6 +1,6 @@
-// Requests for a WebSocket. Node hands over their connection without a response. They get one and are handled like every other request (request
-// guard, router, authentication), until the handler of a route of kind `socket` accepts them. Requests to upgrade at other paths, or to
-// another protocol, are served as if they had not asked: HTTP/1.1 allows that.
+// Requests for a WebSocket. Node passes their connection without a response object. Here they get one, and pass the request guard, the router and
+// authentication like every other request, until the handler of a route of kind `socket` accepts them. A request to upgrade at another path, or
+// to another protocol, is served as if it had no `Upgrade` header: HTTP/1.1 allows that.
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
@@ -15,9 +15,9 @@ export interface UpgradeOptions extends ConnectionOptions {
 
 const keyPattern = /^[+/0-9A-Za-z]{22}==$/;
 const versions = new Set(['8', '13']);
-/** How long a client has to answer the end of the conversation before its connection is closed. */
+/** How long a client has to answer the close frame before its connection is closed. */
 const closeTimeoutMs = 5_000;
-/** Parts of one message; each takes memory. */
+/** Fragments of one message: each needs memory. */
 const fragmentsMax = 1_000;
 
 export class Upgrades {
@@ -58,8 +58,8 @@ export class Upgrades {
   }
 
   /**
-   * Completes the handshake. The response stays assigned to the connection, so its `close` event is that of the conversation. Throws a
-   * Problem when the request has no handshake.
+   * Completes the handshake. The response stays assigned to the connection, so its `close` event reports the end of the connection. Throws a
+   * Problem when the request is not a handshake.
    */
   accept(outgoing: ServerResponse, response: SocketResponse, request: ConnectionRequest): void {
     const { socket, req: incoming } = outgoing;
@@ -77,7 +77,7 @@ export class Upgrades {
     });
   }
 
-  /** Lets the messages in flight be answered, and asks the clients to connect again. */
+  /** Waits for the answers of messages in flight, and asks the clients to connect again. */
   stop(): void {
     this.#isStopping = true;
     for (const connection of this.#open) connection.drain();
@@ -95,7 +95,7 @@ export class Upgrades {
   }
 }
 
-/** For a request without the handshake of a WebSocket, at a path that needs it. */
+/** The error for a request that is not a handshake, at a path that needs one. */
 export const handshakeNeeded = (): HttpProblem =>
   new HttpProblem(426, 'bad_request', 'A GET of this path needs the handshake of a WebSocket.', {
     upgrade: 'websocket',

@@ -4,8 +4,8 @@ import type { JsonPart } from '../../parsing/json-bytes.ts';
 import type { RequestCall } from '../routing/call.ts';
 
 /**
- * A body to write to, for a response that another part of the program sends. It is closed when its reader cancels, and when the client
- * has disconnected: middleware may have dropped the response.
+ * A writable body for a response that another part of the program sends. It is closed when its reader cancels. It is also closed when the
+ * client has disconnected, because middleware may have dropped the response without cancelling its body.
  */
 export const openBody = (call: RequestCall): { through: PassThrough; readable: ReadableStream } => {
   const through = new PassThrough();
@@ -15,7 +15,7 @@ export const openBody = (call: RequestCall): { through: PassThrough; readable: R
   signal.addEventListener('abort', close, { once: true });
   through.once('close', () => signal.removeEventListener('abort', close));
   call.streamed = through;
-  // One chunk at most waits outside of Node's stream, whose length decides whether the reader is behind.
+  // At most one chunk is buffered outside of Node's stream: the length of Node's buffer decides whether the reader is slow.
   const strategy = new CountQueuingStrategy({ highWaterMark: 1 });
   return { through, readable: Readable.toWeb(through, { strategy }) as ReadableStream };
 };
@@ -26,7 +26,7 @@ function* piecesOf(parts: readonly JsonPart[]): Generator<Uint8Array> {
     else yield* part.blocks;
 }
 
-/** The parts of a long text, one after the other. Joined, they would be in memory twice more: as one string, and as its bytes. */
+/** Sends the parts of a long text one after the other. Joining them would need memory for two copies: the string and its bytes. */
 export const partsBody = (parts: readonly JsonPart[]): ReadableStream =>
   Readable.toWeb(Readable.from(piecesOf(parts)), {
     strategy: new CountQueuingStrategy({ highWaterMark: 1 }),

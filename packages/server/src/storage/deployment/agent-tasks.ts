@@ -1,5 +1,5 @@
-// Runs as tasks of the A2A protocol. A task is a run of an assistant, and the runs that continued it after interrupts. Those name the task in
-// their metadata, and follow each other on the thread: another run in between would have ended the interrupt.
+// Runs as tasks of the A2A protocol. A task is a run of an assistant, together with the runs that continued it after interrupts. These runs name
+// the task in their metadata. No other run is between them on the thread, because it would have ended the interrupt.
 import type { Database } from '../postgres/database.ts';
 import type { RowFilter } from '../postgres/row-filter.ts';
 
@@ -20,15 +20,15 @@ export interface AgentTaskRow {
   updated_at: string;
 }
 
-/** The key in a run's metadata that names the task which the run continues. */
+/** The key in a run's metadata for the task that the run continues. */
 export const taskKey = 'a2a_task_id';
 /** The key in a run's metadata for the id of the message that started the run. */
 export const messageKey = 'a2a_message_id';
 
-/** How many runs of the thread, from the first run of a task, are searched for those that continue it. */
+/** How many runs after the first run of a task are searched for runs that continue it. */
 const continuedMax = 1_000;
 
-/** The state of a task by its newest run `l` on thread `t`. A run that stopped at interrupts and was followed by others cannot be continued. */
+/** The state of a task by its newest run `l` on thread `t`. If other runs followed a run that stopped at interrupts, the task cannot be continued. */
 const state = `case l.status when 'pending' then 'submitted' when 'running' then 'working' when 'interrupted' then 'canceled'
     when 'success' then case
       when l.is_newest and t.status = 'interrupted' then 'input-required'

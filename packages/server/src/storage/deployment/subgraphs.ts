@@ -8,7 +8,7 @@ export interface SubgraphRow {
   /** The run that stored the newest checkpoint; null when the run was deleted. */
   run_id: string | null;
   run_status: RunRow['status'] | null;
-  /** Tasks are left to be executed. */
+  /** True when tasks are left to be executed. */
   has_tasks: boolean;
 }
 
@@ -34,7 +34,7 @@ const statements = {
 export type SubgraphStorage = ReturnType<typeof subgraphStorage>;
 
 export const subgraphStorage = (db: Database) => ({
-  /** Of the `limit` newest subgraphs of the thread: all, or those of a run. Oldest first. */
+  /** Reads the `limit` newest subgraphs of the thread, and returns all of them, or only those of a run. Oldest first. */
   list: (
     thread_id: string,
     run_id: string | undefined,

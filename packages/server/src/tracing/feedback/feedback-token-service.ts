@@ -48,7 +48,7 @@ export class FeedbackTokenService {
     return (await this.#tokens.list(tenant_id, run_id, page)).map((row) => toToken(row, address));
   }
 
-  /** A link has one feedback at most, so that nobody can fill the database with it. */
+  /** A link stores at most one feedback, so it cannot be used to fill the database. */
   async use(
     token: string,
     given: Pick<GivenFeedback, 'score' | 'value' | 'correction' | 'comment'> & {
@@ -62,7 +62,7 @@ export class FeedbackTokenService {
     const feedback_source = { type: 'presigned', metadata };
     await this.#feedback.create(tenant_id, {
       ...feedback,
-      // The token cannot be calculated from it: everybody who reads feedback sees its id.
+      // A hash, because every reader of feedback sees this id and must not learn the token.
       id: hashUuid(token),
       run_id,
       key,

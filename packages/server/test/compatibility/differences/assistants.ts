@@ -2,7 +2,7 @@ import type { ListedDifference } from './difference.ts';
 
 export const assistants: readonly ListedDifference[] = [
   {
-    behaviour: 'An assistant that is created without a name has the id of its graph as name.',
+    behaviour: 'An assistant that is created without a name gets the id of its graph as its name.',
     reason: 'Lists show what the assistant is.',
     where: { assistants: ['~ **.name'] },
   },
@@ -23,26 +23,26 @@ export const assistants: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'In pages, `X-Pagination-Total` is the number of all results, and `X-Pagination-Next` the offset of the next page if there is one.',
-    reason: 'Clients read the next page by them.',
+      '`X-Pagination-Total` is the number of all results. `X-Pagination-Next` is the offset of the next page, and is absent on the last page.',
+    reason: 'Clients need them to read the next page.',
     where: { '*': ['* **.headers.x-pagination-*'] },
   },
   {
     behaviour:
-      'Schemas of subgraphs are also under the names that those of assistants have: `input_schema`, `state_schema`, …',
-    reason: 'Clients read both.',
+      'A subgraph also has its schemas under the names that assistants use: `input_schema`, `state_schema`, …',
+    reason: 'Clients read both names.',
     where: { graphs: ['+ **.sub.*_schema'] },
   },
   {
-    behaviour: 'The schema of a state from a zod object names its required members.',
-    reason: 'A state has all of them.',
+    behaviour: 'The schema of a state that is a zod object lists its required members.',
+    reason: 'Every state has all of them.',
     where: { graphs: ['+ **.state.required'], schemas: ['+ described.body.state_schema.required'] },
   },
   {
     behaviour:
-      'Schemas describe a graph by what it has at run time. Members of an `Annotation` have a name, and the type of their default; a context that is an `Annotation` has no schema.',
+      'The server derives schemas from the graph at run time. The members of an `Annotation` have a name and the type of their default value. A context that is an `Annotation` has no schema.',
     reason:
-      'The types of TypeScript sources are not read: that needs a compiler, and takes long. A zod object has all types.',
+      'The server does not read types from TypeScript sources: this needs a compiler, and is slow. The schema of a zod object has all types.',
     where: { schemas: ['* annotated.body.**'] },
   },
 ];

@@ -8,21 +8,22 @@ export const errors: readonly ListedDifference[] = [
     where: { '*': ['~ **.problem', '+ **.problem.*', '- **.problem.*'] },
   },
   {
-    behaviour: 'JSON has the type `application/json`, that of errors and waits included.',
-    reason: 'Clients and proxies see what it is.',
+    behaviour:
+      'All JSON responses have the content type `application/json`, also errors and the results of waits.',
+    reason: 'Clients and proxies recognize the body as JSON.',
     where: { '*': ['~ **.headers.content-type = "application/json"'] },
   },
   {
     behaviour:
-      'The text of an error begins as on the stock server, and then names the object and what to do.',
-    reason: 'Whoever reads it in a log can find the object.',
+      'The text of an error begins with the text of the stock server. Then it names the object and says what to do.',
+    reason: 'A reader of the log can find the object.',
     where: { '*': ['> **.error'] },
   },
   {
     behaviour:
-      'The error for an object that cannot be seen is `Thread not found: …`, `Run not found: …` on every route.',
+      'The error for an object that is not visible to the caller is `Thread not found: …` or `Run not found: …`, on every route.',
     reason:
-      'One text for one cause. It is the same for an object that does not exist and one of another user.',
+      'One cause has one text. The text is the same if the object does not exist and if it belongs to another user.',
     where: {
       threads: ['~ * deleted.error', '~ * of deleted.error'],
       errors: ['~ run of unknown thread.error', '~ runs of unknown thread.error'],
@@ -31,18 +32,18 @@ export const errors: readonly ListedDifference[] = [
   },
   {
     behaviour: 'The error for an assistant that does not exist lists the graphs.',
-    reason: 'Most often, the name of a graph is misspelled.',
+    reason: 'Usually, the client has misspelled the name of a graph.',
     where: { errors: ['~ * an unknown graph.error', '~ run of an unknown assistant.error'] },
   },
   {
-    behaviour: 'A request that an auth handler refuses gets a text.',
-    reason: 'It says that the caller is known, and not allowed to do this.',
+    behaviour: 'The error for a request that an auth handler refuses has a text.',
+    reason: 'It says that the caller is authenticated, but not allowed to do this.',
     where: { auth: ['~ refused by a handler.error', '~ ada: delete assistant.error'] },
   },
   {
     behaviour:
-      'A request with invalid fields gets 422, and its text names the field. Bodies that are no JSON get 400, and where they end.',
-    reason: '422 is for what can be parsed and is not valid.',
+      'A request with invalid fields gets 422, and the error names the field. A body that is not JSON gets 400, and the error says where the JSON is invalid.',
+    reason: '422 means that the request was parsed, but is not valid.',
     where: {
       '*': ['~ **.status = 422'],
       assistants: ['~ create without graph.error'],
@@ -60,8 +61,7 @@ export const errors: readonly ListedDifference[] = [
   },
   {
     behaviour: 'Unknown keys in a request are refused with 422.',
-    reason:
-      'A misspelled key would do nothing, and nobody would notice. Keys that stock clients send are accepted.',
+    reason: 'Otherwise nobody would notice a misspelled key. Keys that stock clients send are accepted.',
     where: { errors: ['* run with an unknown key.**'] },
   },
   {
@@ -70,13 +70,13 @@ export const errors: readonly ListedDifference[] = [
     where: { errors: ['~ run on an unknown thread.*'] },
   },
   {
-    behaviour: 'A path that no route has gets `No route has this path.`',
-    reason: 'It is no object that is missing.',
+    behaviour: 'The error for an unknown path is `No route has this path.`',
+    reason: 'Other errors with 404 are about objects that do not exist.',
     where: { errors: ['~ unknown route.error'] },
   },
   {
     behaviour: 'A body with the content type `text/plain` is refused with 415.',
-    reason: 'Any web page can send such a body to any server without asking it first.',
+    reason: 'Any web page can send such a body to any server without a preflight request.',
     where: { system: ['* thread as text.**'] },
   },
 ];

@@ -8,24 +8,24 @@ export const others: readonly ListedDifference[] = [
   },
   {
     behaviour: '`/info` has the versions of this server, and a flag for each feature.',
-    reason: 'Clients show features by the flags.',
+    reason: 'Clients read the flags to decide which features they show.',
     where: {
       '*': ['~ **.body.version', '+ **.body.svc_version', '+ **.body.metadata = {}', '* **.body.flags.*'],
     },
   },
   {
     behaviour: '`/ok` needs no authentication.',
-    reason: 'Load balancers call it. It tells nothing but that the server runs.',
+    reason: 'Load balancers call it. It only says that the server runs.',
     where: { auth: ['* ok without token.**'] },
   },
   {
     behaviour:
-      'Metadata of what a user creates has `svc_auth_user_id`. Graphs see the user under the names of svc as well.',
-    reason: 'It is the owner, by which threads can be searched.',
+      'Objects that a user creates have `svc_auth_user_id` in their metadata. Graphs also get the user under the names of svc.',
+    reason: '`svc_auth_user_id` is the owner. Clients can search threads by it.',
     where: { auth: ['+ **.metadata.svc_auth_user_id', '+ **.out.svc_auth_*'] },
   },
   {
-    behaviour: 'A namespace that an auth handler sets holds for searches of the store too.',
+    behaviour: 'If an auth handler sets the namespace of an operation, searches of the store use it too.',
     reason: 'A handler that gives each user a namespace must do so for every operation.',
     where: { auth: ['+ *: search items.body.items.*'] },
   },

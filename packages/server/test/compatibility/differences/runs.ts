@@ -3,9 +3,9 @@ import type { ListedDifference } from './difference.ts';
 export const runs: readonly ListedDifference[] = [
   {
     behaviour:
-      'The default of `multitask_strategy` is `enqueue`: a second run on a thread waits. A run that is rejected gets 409.',
+      'The default of `multitask_strategy` is `enqueue`: a second run on a thread waits. With `reject`, the second run gets 409.',
     reason:
-      'It is the default of current deployments. 409 says that the request is valid and may be repeated.',
+      '`enqueue` is the default of current deployments. 409 says that the request is valid and may be repeated.',
     where: {
       '*': ['~ **.multitask_strategy'],
       multitask: [
@@ -18,9 +18,9 @@ export const runs: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      '`kwargs` of a run is its request, under the names of the request. `config` and `context` are those of the request.',
+      '`kwargs` of a run contains the fields of its request, with the same names. `config` and `context` have only the values of the request.',
     reason:
-      'What the run was asked for stays apart from what its assistant and thread add. Graphs see all of it, merged.',
+      'This keeps the request separate from the values that the assistant and the thread add. Graphs get all values, merged.',
     where: {
       '*': [
         '+ **.kwargs.stream_subgraphs',
@@ -38,8 +38,9 @@ export const runs: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'A run and its checkpoints have the metadata of the run. Graphs see that of the assistant and the thread too.',
-    reason: 'A search by metadata finds the runs that were marked, not all runs of an assistant.',
+      'A run and its checkpoints have the metadata of the run, without the metadata of the assistant and the thread. Graphs get all of it.',
+    reason:
+      'A search by metadata finds only the runs that were created with it, not all runs of an assistant.',
     where: {
       '*': ['- **.body.metadata.graph_id', '- **.body.metadata.assistant_id'],
       runs: ['- list.body.*.metadata.*'],
@@ -50,7 +51,8 @@ export const runs: readonly ListedDifference[] = [
   },
   {
     behaviour: 'A run has `attempt`, and `error` if it failed.',
-    reason: 'They say how often the run was started, after the loss of a worker, and why it failed.',
+    reason:
+      '`attempt` counts the starts of the run: it starts again when its worker is lost. `error` says why it failed.',
     where: { '*': ['+ **.attempt'], errors: ['+ failed run.body.0.error'] },
   },
   {
@@ -60,35 +62,36 @@ export const runs: readonly ListedDifference[] = [
   },
   {
     behaviour: 'Runs are listed newest first.',
-    reason: 'The first page has the runs that a client shows.',
+    reason: 'Clients show the newest runs first.',
     where: { runs: ['~ order of the list.*'] },
   },
   {
-    behaviour: 'Responses to runs have `Location`: the path that continues the stream or the wait.',
+    behaviour:
+      'Responses to runs have the header `Location`, with the path that continues the stream or the wait.',
     reason: 'Clients need it to reconnect.',
     where: { '*': ['+ **.headers.location'] },
   },
   {
     behaviour:
-      '`Content-Location` of a stateless run has the id of its thread, by which it can be joined and cancelled.',
+      '`Content-Location` of a stateless run contains a thread id. With it, clients can join and cancel the run.',
     reason: 'All routes of runs work for stateless runs.',
     where: { '*': ['~ **.headers.content-location'] },
   },
   {
     behaviour: 'Events of a stateless run have ids.',
-    reason: 'They can be continued after a lost connection as those of other runs.',
+    reason: 'A client can continue the stream after a lost connection, as with other runs.',
     where: { 'stateless runs': ['~ stream.body.ids'] },
   },
   {
-    behaviour: '`__error__` in the result of a wait has the name and the message of the error.',
+    behaviour: '`__error__` in the result of a wait contains the name and the message of the error.',
     reason: 'It is the same object as in `error` of the run and in the `error` event.',
     where: { '*': ['~ **.body.__error__.*'] },
   },
   {
     behaviour:
-      'The result of a run that reaches an interrupt is its values with `__interrupt__`, also of a stateless run.',
+      'If a run reaches an interrupt, its result contains the values and `__interrupt__`. This includes stateless runs.',
     reason:
-      'The client sees the question and what led to it. That of a stateless run cannot be answered: it keeps no state.',
+      'The client gets the question and the state that led to it. An interrupt of a stateless run cannot be answered, because the run keeps no state.',
     where: {
       interrupts: ['+ wait.body.log'],
       breakpoints: ['+ wait.body.log'],
@@ -97,7 +100,7 @@ export const runs: readonly ListedDifference[] = [
     },
   },
   {
-    behaviour: 'A rollback deletes the run, and the thread is as before it.',
+    behaviour: 'A rollback deletes the run, and the thread has the state from before the run.',
     reason: 'The next run must not see what was undone.',
     where: {
       'cancelled runs': [
@@ -111,24 +114,24 @@ export const runs: readonly ListedDifference[] = [
   },
   {
     behaviour: 'Cancelling a run that has ended gets 404.',
-    reason: 'Nothing was cancelled; clients that stop a run ignore it.',
+    reason: 'Nothing was cancelled; clients that stop a run ignore this error.',
     where: { runs: ['* cancel finished.**'] },
   },
   {
-    behaviour: 'The result of a run that does not exist is 404.',
-    reason: 'A client can tell a run that is gone from one that failed.',
+    behaviour: 'Joining a run that does not exist gets 404.',
+    reason: 'A client can distinguish a deleted run from a failed run.',
     where: { runs: ['* join deleted.**'], joins: ['* wait by another thread.**'] },
   },
   {
     behaviour:
-      'Joining the stream of a run that cannot be read gives one `error` event with `{error, message}`.',
+      'Joining the stream of a run that is not visible to the caller returns one event, `error` with `{error, message}`.',
     reason:
-      'The event has the same form as other errors of streams. In projects without a file of the stock server, it is 404.',
+      'The event has the same form as other errors of streams. In projects without a file of the stock server, the response is 404.',
     where: { joins: ['* by another thread.**', '* of an unknown run.**'] },
   },
   {
     behaviour:
-      'Graphs see request headers only if `http.configurable_headers` names them, and the id of a user as `langgraph_auth_user_id`.',
+      'Graphs get a request header only if `http.configurable_headers` names it. They get the id of the user as `langgraph_auth_user_id`, not as `user_id`.',
     reason: 'Headers may contain credentials, and configurations are stored.',
     where: {
       configs: ['- **.out.user-agent', '- **.out.x-custom'],
@@ -136,7 +139,8 @@ export const runs: readonly ListedDifference[] = [
     },
   },
   {
-    behaviour: 'The metadata that graphs and events see has no version and plan of the stock server.',
+    behaviour:
+      'The metadata in graphs and events does not contain the version and the plan of the stock server.',
     reason: 'They do not describe this server.',
     where: {
       configs: ['- **.out.langgraph_*'],
@@ -146,7 +150,7 @@ export const runs: readonly ListedDifference[] = [
   {
     behaviour: '`context` is undefined in a graph if neither the run nor its assistant has one.',
     reason:
-      'The engine then takes the values of a context schema from `configurable`, where older clients send them.',
+      'Then the engine takes the values of a context schema from `configurable`, where older clients send them.',
     where: { '*': ['- **.out = {}', '~ **.out = null'] },
   },
 ];

@@ -3,9 +3,9 @@ import type { ListedDifference } from './difference.ts';
 export const states: readonly ListedDifference[] = [
   {
     behaviour:
-      'The metadata of a checkpoint is `source`, `step`, `parents`, `thread_id`, `checkpoint_id`, `graph_id`, `assistant_id`, `run_id`, `writes`, and the metadata of the run or the update. It has no values of `configurable` and no keys of the engine.',
+      'The metadata of a checkpoint contains `source`, `step`, `parents`, `thread_id`, `checkpoint_id`, `graph_id`, `assistant_id`, `run_id`, `writes`, and the metadata of the run or the update. It contains no values of `configurable` and no keys of the engine.',
     reason:
-      'It is stored with every checkpoint, and any reader of the thread sees it: headers and users do not belong there. Clients find what a step wrote in `writes`.',
+      'It is stored with every checkpoint and visible to every reader of the thread, so it must not contain headers and users. `writes` tells clients what a step wrote.',
     where: {
       '*': [
         '+ **.metadata.checkpoint_id',
@@ -33,35 +33,36 @@ export const states: readonly ListedDifference[] = [
     where: { '*': ['+ **.checkpoint_id', '+ **.parent_checkpoint_id'] },
   },
   {
-    behaviour: 'A checkpoint is `thread_id`, `checkpoint_ns` and `checkpoint_id`, without `checkpoint_map`.',
-    reason: 'These three identify it, also within a subgraph. A request may contain the map.',
+    behaviour: 'A checkpoint has `thread_id`, `checkpoint_ns` and `checkpoint_id`, but no `checkpoint_map`.',
+    reason: 'These three fields identify it, also in a subgraph. Requests may contain the map.',
     where: { '*': ['- **checkpoint.checkpoint_map'] },
   },
   {
-    behaviour: 'The checkpoint of a thread without a state has its `thread_id` and null as `checkpoint_id`.',
+    behaviour:
+      'If a thread has no state, its `checkpoint` is an object with the `thread_id`, and null as `checkpoint_id`.',
     reason: 'The type of the field is the same for every thread.',
     where: { threads: ['~ state of an empty thread.body.checkpoint'] },
   },
   {
-    behaviour: '`error` of a task is the message of the error.',
-    reason: 'It is a text to show. The name of the error is in `error` of the run and the thread.',
+    behaviour: '`error` of a task contains only the message of the error.',
+    reason: 'Clients show it to users. The name of the error is in `error` of the run and of the thread.',
     where: { 'used threads': ['~ **.tasks.*.error'] },
   },
   {
-    behaviour: 'A state has `interrupts`: those of its tasks.',
+    behaviour: 'A state has `interrupts`, the interrupts of its tasks.',
     reason: 'Current clients read them there.',
     where: { '*': ['+ **.body.interrupts', '+ **.body.*.interrupts', '+ **.state.interrupts'] },
   },
   {
     behaviour: 'A checkpoint that does not exist gets 404.',
-    reason: 'A client that has a wrong id would otherwise show an empty conversation.',
+    reason: 'Otherwise a client with a wrong id would show an empty conversation.',
     where: {
       state: ['~ at unknown checkpoint.status', '* at unknown checkpoint.**'],
     },
   },
   {
-    behaviour: 'An update as a node that the graph does not have gets 422.',
-    reason: 'It is a fault of the request.',
+    behaviour: 'An update with `as_node` gets 422 if the graph does not have this node.',
+    reason: 'The request is invalid.',
     where: { state: ['~ update as unknown node.*'] },
   },
 ];

@@ -2,7 +2,7 @@ import type { ListedDifference } from './difference.ts';
 
 export const streams: readonly ListedDifference[] = [
   {
-    behaviour: 'A stream has the events of the requested modes only.',
+    behaviour: 'A stream has only the events of the requested modes.',
     reason: 'A client can rely on the list that it sent.',
     where: {
       'streams of * with subgraphs': ['- **.body.events.checkpoints[*]', '- **.body.events.checkpoints|*[*]'],
@@ -10,16 +10,16 @@ export const streams: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'Events of the mode `checkpoints` have the whole checkpoint: also `config`, `checkpoint`, their parents, and `tasks`.',
-    reason: 'A client that follows a run can use them as states.',
+      'Events of the mode `checkpoints` contain the whole checkpoint, including `config`, `checkpoint`, their parents, and `tasks`.',
+    reason: 'Clients can use them as states.',
     where: {
       'streams of *': ['* checkpoints.body.events.checkpoints*.*'],
     },
   },
   {
     behaviour:
-      'Events of the mode `debug` have null where a checkpoint has no parent, and where a task has no checkpoint. Configurations of subgraphs have `run_name`.',
-    reason: 'They are the events of the engine without private keys.',
+      'Events of the mode `debug` contain null for the parent of the first checkpoint, and for the checkpoint of a task that has none. Configurations of subgraphs have `run_name`.',
+    reason: 'These are the events of the engine, without private keys.',
     where: {
       'streams of *': [
         '+ debug.**.payload.parent_config = null',
@@ -31,8 +31,8 @@ export const streams: readonly ListedDifference[] = [
     },
   },
   {
-    behaviour: 'The mode `messages` sends `messages/complete` also with `stream_subgraphs`.',
-    reason: 'Clients that request subgraphs need the messages of the run too.',
+    behaviour: 'The mode `messages` also sends `messages/complete` with `stream_subgraphs`.',
+    reason: 'Clients that request subgraphs also need the messages of the run.',
     where: { 'streams of * with subgraphs': ['+ **.events.messages/complete[*]'] },
   },
 ];

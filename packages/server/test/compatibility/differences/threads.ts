@@ -3,36 +3,38 @@ import type { ListedDifference } from './difference.ts';
 export const threads: readonly ListedDifference[] = [
   {
     behaviour:
-      'A thread always has `values`, `interrupts` and `state_updated_at`, also a copy and one that was created with supersteps. It has `error` if its last run failed.',
-    reason: 'Clients show a thread without another request, and need no case for one without a state.',
+      'Every thread has `values`, `interrupts` and `state_updated_at`, including copies and threads that were created with supersteps. A thread has `error` if its last run failed.',
+    reason:
+      'Clients can show a thread without another request, and do not have to handle threads without these fields.',
     where: {
       'used threads': ['+ get failed.body.error'],
       '*': ['+ **.interrupts = {}', '+ **.state_updated_at', '+ **.body.values', '+ **.body.*.values'],
     },
   },
   {
-    behaviour: '`interrupts` of a thread names only tasks that are interrupted.',
-    reason: 'Other tasks wait for no answer.',
+    behaviour: '`interrupts` of a thread contains only tasks that are interrupted.',
+    reason: 'Other tasks do not wait for an answer.',
     where: { '*': ['- **.body.interrupts.ID = []'] },
   },
   {
-    behaviour: 'The configuration of a run is not kept in `config` of its thread.',
-    reason:
-      'It belongs to the run: a value that one run was given must not reach later runs of other clients.',
+    behaviour: 'The server does not store the configuration of a run in `config` of its thread.',
+    reason: 'The configuration belongs to the run: later runs of other clients must not get its values.',
     where: { '*': ['- **.config.configurable', '- **.config.tags'] },
   },
   {
     behaviour:
-      'A copy of a thread that does not exist, or that the caller may not read, is answered as any other read of it.',
-    reason: 'One rule for all routes: 404 if it cannot be seen, 403 if the caller may create no threads.',
+      'Copying a thread that does not exist, or that the caller may not read, gets the same error as reading it.',
+    reason:
+      'All routes have the same rule: 404 if the thread is not visible to the caller, 403 if the caller may not create threads.',
     where: {
       threads: ['~ copy deleted.status'],
       auth: ['~ foreign copy.*'],
     },
   },
   {
-    behaviour: 'A thread whose run was cancelled is `interrupted` if it has nodes left to run.',
-    reason: 'A client can continue it with `input: null`.',
+    behaviour:
+      'After a run was cancelled, its thread has the status `interrupted` if the graph has not reached its end.',
+    reason: 'A client can continue the thread with `input: null`.',
     where: {
       'cancelled runs': ['~ interrupt: status of the thread after'],
       multitask: ['~ reject: thread.body.status'],

@@ -31,10 +31,14 @@ const think = async ({ messages }: typeof MessagesAnnotation.State, config: Lang
   return { messages: [await model.invoke(messages, config)] };
 };
 
-const sub = new StateGraph(MessagesAnnotation).addNode('think', think).addEdge(START, 'think').compile();
+/** A graph that calls a model, for use as a subgraph. */
+export const thinker = new StateGraph(MessagesAnnotation)
+  .addNode('think', think)
+  .addEdge(START, 'think')
+  .compile();
 
 /** A model within a subgraph. */
 export const thinking = new StateGraph(MessagesAnnotation)
-  .addNode('sub', sub)
+  .addNode('sub', thinker)
   .addEdge(START, 'sub')
   .compile();

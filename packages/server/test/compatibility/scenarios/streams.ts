@@ -1,17 +1,5 @@
+import { streamModes } from '@svc/contract';
 import { newThread, said, type Scenario } from '../scenario.ts';
-
-const modes = [
-  'values',
-  'updates',
-  'messages',
-  'messages-tuple',
-  'custom',
-  'tasks',
-  'checkpoints',
-  'debug',
-  'events',
-  'tools',
-] as const;
 
 const inputs: Record<string, unknown> = {
   log: { log: ['in'] },
@@ -25,7 +13,7 @@ const inputs: Record<string, unknown> = {
 const streamsOf = (graph: string, subgraphs: boolean): Scenario => ({
   name: `streams of ${graph}${subgraphs ? ' with subgraphs' : ''}`,
   async run(wire) {
-    for (const stream_mode of modes)
+    for (const stream_mode of streamModes)
       await wire.call(stream_mode, 'POST', `${await newThread(wire)}/runs/stream`, {
         body: { assistant_id: graph, input: inputs[graph], stream_mode, stream_subgraphs: subgraphs },
       });

@@ -1,6 +1,6 @@
-// The subscriptions of one WebSocket. All of them are served by one feed of the thread, so that a client gets the events in their order, each of
-// them once, whichever of its subscriptions select it: the stock client passes an event to every subscription that selects it. A new subscription
-// starts the feed again at its own beginning; of the events that are read again, only those are sent that a subscription lacks.
+// The subscriptions of one WebSocket. One feed of the thread serves all of them: events are sent in order, and an event that several
+// subscriptions select is sent once, because the stock client passes it to all of them. A new subscription restarts the feed at the first event
+// that it needs. The feed then reads some events again, and sends those that a subscription has not got yet.
 import { randomUUID } from 'node:crypto';
 import type { EventSelection } from '@svc/contract';
 import { notFound } from '@svc/contract/problem';
@@ -13,9 +13,9 @@ import type { FeedReader, ThreadEventFeed } from '../thread-event-feed.ts';
 import { type NumberedEvent, channels } from '../translation/protocol-event.ts';
 
 interface Subscription extends EventFilter {
-  /** False until its response was sent. */
+  /** False until the response to `subscription.subscribe` was sent. */
   isActive: boolean;
-  /** The number of the last event that was considered. */
+  /** `seq` of the newest event that was sent to this subscription or filtered out. */
   through: number;
 }
 
@@ -26,7 +26,7 @@ export class SocketSubscriptions {
   readonly #thread_id: string;
   readonly #peer: SocketPeer;
   readonly #subscriptions = new Map<string, Subscription>();
-  /** Stops the feed that is read. */
+  /** Stops the current feed. */
   #stopFeed: (() => void) | undefined;
   #isStopped = false;
 
@@ -36,7 +36,7 @@ export class SocketSubscriptions {
     this.#peer = peer;
   }
 
-  /** Adds a subscription, whose events are sent when `begin` is called. */
+  /** Adds a subscription. Its events are sent after `begin` is called. */
   async add(
     { since, ...selection }: EventSelection,
     authorizer: Authorizer,
@@ -71,7 +71,7 @@ export class SocketSubscriptions {
     this.#stopFeed?.();
   }
 
-  /** Reads the feed with the rights of the newest subscription, from the place of the subscription that is farthest behind. */
+  /** Restarts the feed, with the rights of the newest subscription, after the lowest `through` of all subscriptions. */
   #read(reader: FeedReader): void {
     this.#stopFeed?.();
     if (this.#isStopped) return;

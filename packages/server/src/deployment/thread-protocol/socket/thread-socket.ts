@@ -82,7 +82,7 @@ export class ThreadSocket implements SocketListener {
     begin?.();
   }
 
-  /** A caller who is no longer authenticated is disconnected. */
+  /** Disconnects a caller whose credentials are no longer accepted. */
   async #call(): Promise<Call | undefined> {
     try {
       return await this.#peer.call();
