@@ -13,13 +13,11 @@ describeInBrowser('Agent Chat UI', () => {
   });
   afterAll(() => scene[Symbol.asyncDispose]());
 
-  const open = async (token: string = tokens.ann): Promise<Page> => {
+  const open = async (token: string = tokens.ann, apiUrl = scene.node.url): Promise<Page> => {
     const context = await scene.browser.newContext();
     await context.addInitScript((key) => localStorage.setItem('lg:chat:apiKey', key), token);
     const page = await context.newPage();
-    await page.goto(
-      `${scene.site.url}?${new URLSearchParams({ apiUrl: scene.node.url, assistantId: 'agent' })}`,
-    );
+    await page.goto(`${scene.site.url}?${new URLSearchParams({ apiUrl, assistantId: 'agent' })}`);
     return page;
   };
 
@@ -87,9 +85,9 @@ describeInBrowser('Agent Chat UI', () => {
   });
 
   /** A page in the middle of an answer. */
-  const openMidStream = async () => {
+  const openMidStream = async (apiUrl?: string) => {
     const gate = scene.deployment.gate();
-    const page = await open();
+    const page = await open(tokens.ann, apiUrl);
     await send(page, `count ${gate.name}`);
     await shows(page, gate.name, 'one two three');
     return { page, gate };
@@ -123,6 +121,22 @@ describeInBrowser('Agent Chat UI', () => {
     await untilRun(page, 'success');
     await page.reload();
     await shows(page, gate.name, 'one two three four five six');
+    await page.context().close();
+  });
+
+  it('streams an answer that another node executes, and shows it at that node', async () => {
+    const api = await scene.deployment.start({ role: 'api' });
+    const { page, gate } = await openMidStream(api.url);
+    await gate.open();
+    const whole = 'one two three four five six';
+    await shows(page, gate.name, whole);
+    await isIdle(page);
+    const address = new URL(page.url());
+    address.searchParams.set('apiUrl', scene.node.url);
+    await page.goto(address.href);
+    await shows(page, gate.name, whole);
+    await send(page, 'hello');
+    await shows(page, gate.name, whole, 'You said: hello');
     await page.context().close();
   });
 });

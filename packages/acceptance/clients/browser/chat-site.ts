@@ -5,7 +5,7 @@ import { serveSite, type Site } from './browser.ts';
 
 export interface ChatPageKind {
   hook: 'classic' | 'current';
-  /** True: the page has this folder's copy of the SDK, as with `overrides` of npm, not the one that the hook's package pins. */
+  /** Bundles this folder's SDK instead of the version that the hook's package pins, like `overrides` of npm. */
   newestSdk?: boolean;
 }
 

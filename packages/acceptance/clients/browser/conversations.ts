@@ -9,7 +9,7 @@ import { Scene } from './scene.ts';
 
 export interface Conversations extends ChatPageKind {
   title: string;
-  transport: string;
+  transport: 'sse' | 'websocket';
   /** True for an SDK that shows the text of a lost attempt until the page is reloaded. */
   keepsLostText?: boolean;
 }
@@ -48,6 +48,16 @@ const testAnswers = (pages: Pages): void => {
     await chat.endsWith('human: hello', 'ai: You said: hello');
     await chat.send('again');
     await chat.endsWith('human: hello', 'ai: You said: hello', 'human: again', 'ai: You said: again');
+  });
+
+  it('connects over the transport that it was given', async () => {
+    await using chat = await pages.open();
+    const sockets: string[] = [];
+    chat.page.on('websocket', (socket) => sockets.push(socket.url()));
+    await chat.send('hello');
+    await chat.endsWith('human: hello', 'ai: You said: hello');
+    if (pages.given.transport === 'sse') expect(sockets).toEqual([]);
+    else expect(sockets.join()).toContain(`/threads/${chat.thread()}/stream/events?ticket=`);
   });
 
   it('shows an answer token by token', async () => {

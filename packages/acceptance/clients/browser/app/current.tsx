@@ -11,13 +11,18 @@ import {
   transport,
 } from './address.ts';
 import { Chat } from './chat.tsx';
+import { authorizedFetch, webSocketFactory } from './ticket-socket.ts';
+
+const connection =
+  transport === 'websocket'
+    ? { transport, webSocketFactory, callerOptions: { fetch: authorizedFetch } }
+    : { transport, defaultHeaders };
 
 const App = (): ReactNode => {
   const [threadId, setThreadId] = useState(first);
   const stream = useStream<{ messages: { type: string; content: string }[] }>({
+    ...connection,
     apiUrl,
-    defaultHeaders,
-    transport,
     assistantId: 'agent',
     threadId,
     onThreadId: (id) => {

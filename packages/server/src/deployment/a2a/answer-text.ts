@@ -3,6 +3,8 @@
 import { isRecord } from '../../engine/codec/tagged.ts';
 import { contentText } from './task-reader.ts';
 
+const types: ReadonlySet<string> = new Set(['ai', 'AIMessageChunk']);
+
 /** The texts of this many messages are kept. */
 const messagesMax = 16;
 
@@ -20,13 +22,14 @@ export class AnswerText {
   add(data: string): AnswerChunk | undefined {
     const [message] = JSON.parse(data) as unknown[];
     if (!isRecord(message)) return undefined;
-    const { type, id, content } = message;
+    const { type, id, content, tool_call_chunks } = message;
     const text = contentText(content);
-    if (text === '' || typeof id !== 'string' || (type !== 'AIMessageChunk' && type !== 'ai'))
-      return undefined;
-    const whole = type === 'ai' ? text : (this.#texts.get(id) ?? '') + text;
+    if (text === '' || typeof id !== 'string' || !types.has(String(type))) return undefined;
+    // Chunks of LangGraph.js have the type of whole messages.
+    const isChunk = type === 'AIMessageChunk' || Array.isArray(tool_call_chunks);
+    const whole = isChunk ? (this.#texts.get(id) ?? '') + text : text;
     this.#keep(id, whole);
-    if (this.#current === id && type !== 'ai') return { text, append: true };
+    if (this.#current === id && isChunk) return { text, append: true };
     this.#current = id;
     return { text: whole, append: false };
   }

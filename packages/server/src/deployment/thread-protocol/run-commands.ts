@@ -15,6 +15,7 @@ import { readableThreads } from '../threads/readable-threads.ts';
 import type { StateService } from '../threads/state-service.ts';
 import { unlessGone } from '../unless-gone.ts';
 import { CommandError, parsed } from './command-error.ts';
+import { interruptIds } from './interrupt-ids.ts';
 import { type CommandKey, commandKey } from './repeated-commands.ts';
 
 export interface RunCommandParts {
@@ -197,10 +198,7 @@ const noSuchInterrupt = (ids: string[]): CommandError =>
   );
 
 /** Ids of the interrupts that the newest run has left. */
-const pendingIds = ({ interrupts }: ThreadRow): Set<string> => {
-  const byTask = JSON.parse(interrupts) as Record<string, { id?: string }[]>;
-  return new Set(Object.values(byTask).flatMap((list) => list.flatMap(({ id }) => id ?? [])));
-};
+const pendingIds = ({ interrupts }: ThreadRow): Set<string> => interruptIds(interrupts);
 
 /** The assistant of the thread's newest run. */
 const assistantOf = ({ metadata, thread_id }: ThreadRow): string => {
