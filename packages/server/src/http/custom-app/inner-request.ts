@@ -1,4 +1,5 @@
 // The request that the built-in routes get after the project's middleware, which may have read or replaced the body.
+import { bodyLength } from '../body/body-length.ts';
 import type { Body, UserContext } from './user-app.ts';
 
 /** `given`: the request that the app got. Throws when the middleware has consumed the body. */
@@ -26,10 +27,12 @@ export const innerRequest = async (context: UserContext, given: Request): Promis
 
 const withBody = (raw: Request, body: Body, type?: string | null): Request => {
   const headers = new Headers(raw.headers);
-  headers.delete('content-length');
+  const hasBody = raw.method !== 'GET' && raw.method !== 'HEAD';
+  const length = hasBody ? bodyLength(body) : undefined;
+  if (length === undefined) headers.delete('content-length');
+  else headers.set('content-length', String(length));
   headers.delete('transfer-encoding');
   if (typeof type === 'string') headers.set('content-type', type);
-  const hasBody = raw.method !== 'GET' && raw.method !== 'HEAD';
   const { method, url } = raw;
   return new Request(url, { method, headers, ...(hasBody ? { body: body ?? null, duplex: 'half' } : {}) });
 };
