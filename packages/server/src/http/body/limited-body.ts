@@ -23,27 +23,37 @@ export const limitedBody = (
 };
 
 /**
- * The same body. `onEnd` is called once: at its end, or with an error, which ends the body too. Instead of it, `onCancel` is called when
- * the reader cancels.
+ * The same body. `onEnd` is called once: at its end, or with an error. Then the body fails too; with `closesOnError` it ends, because
+ * `onEnd` has closed the connection. Instead of it, `onCancel` is called when the reader cancels.
  */
 export const watchedBody = (
   body: ReadableStream<Uint8Array>,
-  { onEnd, onCancel }: { onEnd: (error?: unknown) => void; onCancel: () => void },
+  {
+    onEnd,
+    onCancel,
+    closesOnError = false,
+  }: { onEnd: (error?: unknown) => void; onCancel: () => void; closesOnError?: boolean },
 ): ReadableStream<Uint8Array> => {
   const reader = body.getReader();
+  let isCancelled = false;
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const { done, value } = await reader.read();
+          // The cancel has ended the read.
+          if (isCancelled) return;
           if (!done) return controller.enqueue(value);
           onEnd();
         } catch (error) {
+          if (isCancelled) return;
           onEnd(error);
+          if (!closesOnError) return controller.error(error);
         }
         controller.close();
       },
       cancel(reason) {
+        isCancelled = true;
         onCancel();
         return reader.cancel(reason);
       },

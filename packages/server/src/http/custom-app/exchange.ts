@@ -84,6 +84,8 @@ export class Exchange {
     const { body } = response;
     if (body === null) return response;
     const watched = watchedBody(body, {
+      // Node's response is destroyed instead; the adapter would print the error to the console.
+      closesOnError: outgoing !== undefined,
       onEnd: (error) => {
         if (outgoing === undefined) this.#end(status);
         else if (error !== undefined) outgoing.destroy();
