@@ -138,13 +138,21 @@ export class CustomApp {
           const missing = new Problem('not_found', 'No route of http.app has this path.');
           return problemResponse(missing, exchange.requestId, this.#options.logger);
         }
-        const request = await innerRequest(context, outer);
-        const { outside } = this.#options;
-        const response = await outside(() => this.#inner.fetch(request, { outer: exchange.outer() }));
+        const response = await this.#serveInner(context, outer, exchange);
         // Through the context, so that headers which middleware has set before are kept.
         return context.newResponse(response.body, response);
       },
     };
+  }
+
+  async #serveInner(context: UserContext, outer: Request, exchange: Exchange): Promise<Response> {
+    let request: Request;
+    try {
+      request = await innerRequest(context, outer);
+    } catch (error) {
+      return problemResponse(error, exchange.requestId, this.#options.logger);
+    }
+    return this.#options.outside(() => this.#inner.fetch(request, { outer: exchange.outer() }));
   }
 
   /** The request that the app gets: without the path before all routes, with an id, and with a body of limited size. */

@@ -45,6 +45,39 @@ describe.each([
     expect(await inner.text()).toBe('{"a":"ü"}');
   });
 
+  const ignoring =
+    (read: (context: Context) => Promise<unknown>) =>
+    async (context: Context): Promise<void> => {
+      await read(context).catch(() => undefined);
+    };
+
+  it('has the body that middleware could not parse as JSON, or is refused', async () => {
+    const inner = await after(
+      ignoring(({ req }) => req.json()),
+      '{"a"',
+    ).catch((error: unknown) => error);
+    if (inner instanceof Request) expect(await inner.text()).toBe('{"a"');
+    else expect(inner).toMatchObject({ code: 'bad_request', cause: expect.any(SyntaxError) });
+  });
+
+  it('has the body that middleware could not parse as a form, or is refused', async () => {
+    const inner = await after(
+      ignoring(({ req }) => req.parseBody()),
+      'no parts',
+      { 'content-type': 'multipart/form-data; boundary=x' },
+    ).catch((error: unknown) => error);
+    if (inner instanceof Request) expect(await inner.text()).toBe('no parts');
+    else expect(inner).toMatchObject({ code: 'bad_request' });
+  });
+
+  it('has the body that middleware has failed to read twice', async () => {
+    const inner = await after(async ({ req }) => {
+      await req.text();
+      await req.formData().catch(() => undefined);
+    }, '{"a":1}');
+    expect(await inner.text()).toBe('{"a":1}');
+  });
+
   it('has no length when middleware has set a stream', async () => {
     const inner = await after((context) => context.set('body', new Blob(['{}']).stream()), '{"a":1}');
     expect(inner.headers.get('content-length')).toBeNull();
