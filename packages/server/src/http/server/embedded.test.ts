@@ -1,4 +1,7 @@
 // Requests of a program that contains the server, as Fetch API Requests.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
@@ -34,7 +37,77 @@ const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(res
 
 const requestsOf = ({ lines }: BuiltTestApp) => lines.filter(({ msg }) => msg === 'request');
 
+/** A response with headers that cannot be changed, as those of fetch(). */
+const proxied = async (init: ResponseInit): Promise<Response> => {
+  const upstream = createServer((_request, response) => {
+    response.writeHead(init.status ?? 200, init.headers as Record<string, string>).end();
+  }).listen(0, '127.0.0.1');
+  await once(upstream, 'listening');
+  try {
+    return await globalThis.fetch(`http://127.0.0.1:${(upstream.address() as AddressInfo).port}`);
+  } finally {
+    upstream.close();
+  }
+};
+
+const origin = 'https://page.example';
+const forOrigin: EmbeddedOptions['guard'] = {
+  cors: {
+    origins: new Set([origin]),
+    originPattern: undefined,
+    methods: ['GET', 'POST'],
+    headers: undefined,
+    exposed: [],
+    credentials: false,
+    maxAgeSeconds: 600,
+  },
+};
+
 describe('a response to a containing program', () => {
+  it('may be one of fetch()', async () => {
+    const upstream = { status: 204, headers: { 'x-request-id': 'upstream', 'x-own': 'yes' } };
+    const app = new Hono().get('/proxied', () => proxied(upstream));
+    await using built = buildTestApp({}, { customApp: asUser(app) });
+    const { status, headers } = await open(built)('/proxied', { headers: { 'x-request-id': 'mine' } });
+    expect({ status, id: headers.get('x-request-id'), own: headers.get('x-own') }).toEqual({
+      status: 204,
+      id: 'mine',
+      own: 'yes',
+    });
+  });
+
+  it('varies by the origin, besides what a custom route names', async () => {
+    const app = new Hono().get('/varying', (context) => context.text('', 200, { vary: 'Accept-Language' }));
+    await using built = buildTestApp({}, { customApp: asUser(app) });
+    const call = open(built, forOrigin);
+    expect((await call('/varying')).headers.get('vary')).toBe('Accept-Language, Origin');
+    expect((await call('/raw')).headers.get('vary')).toBe('Origin');
+    const preflight = await call('/raw', {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'POST' },
+    });
+    expect(preflight.headers.get('vary')).toBe('Origin, Access-Control-Request-Headers');
+  });
+
+  it('varies by what the program and the server name, over Node', async () => {
+    const app = new Hono().get('/varying', (context) => context.text('', 200, { vary: 'Accept-Language' }));
+    await using built = buildTestApp({}, { customApp: asUser(app) });
+    const { node } = embed({ app: built.app, prefix: '', guard: forOrigin, logger: built.logger });
+    const program = createServer((request, response) => {
+      response.setHeader('vary', 'Accept-Encoding');
+      node(request, response);
+    }).listen(0, '127.0.0.1');
+    await once(program, 'listening');
+    const url = `http://127.0.0.1:${(program.address() as AddressInfo).port}`;
+    const varyOf = async (path: string, init?: RequestInit) =>
+      (await globalThis.fetch(url + path, init)).headers.get('vary');
+    expect(await varyOf('/varying')).toBe('Accept-Encoding, Origin, Accept-Language');
+    expect(await varyOf('/raw')).toBe('Accept-Encoding, Origin');
+    expect(await varyOf('/no//path')).toBe('Accept-Encoding, Origin');
+    program.closeAllConnections();
+    program.close();
+  });
+
   it('fails when the body of a custom route fails', async () => {
     await using built = buildTestApp(
       {},
