@@ -1,8 +1,11 @@
 import { Hono } from 'hono';
 import { Hono as HonoOf4 } from 'hono-4-0';
 import { describe, expect, it } from 'vitest';
-import { startTestApp } from '../test-app.ts';
+import { buildTestApp, startTestApp } from '../test-app.ts';
+import type { CustomApp } from './custom-app.ts';
 import type { UserApp } from './user-app.ts';
+
+const asUser = (app: Hono): UserApp => app as unknown as UserApp;
 
 describe('a custom app', () => {
   it('whose middleware could not parse the body leaves the error to the built-in route', async () => {
@@ -20,5 +23,15 @@ describe('a custom app', () => {
     });
     expect([response.status, await response.json()]).toMatchObject([400, { code: 'bad_request' }]);
     expect(server.lines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
+  it('gets webhooks of any size from the server, although bodies of clients are limited', async () => {
+    const app = new Hono().post('/hooks', async (context) => context.text(await context.req.text()));
+    await using built = buildTestApp({}, { customApp: asUser(app), limits: { bodyBytes: 100 } });
+    const request = () => new Request('http://localhost/hooks', { method: 'POST', body: 'x'.repeat(1000) });
+    const custom = built.app as CustomApp;
+    expect((await custom.fetch(request())).status).toBe(413);
+    const received = await custom.fetchCustom(request());
+    expect([received.status, await received.text()]).toEqual([200, 'x'.repeat(1000)]);
   });
 });

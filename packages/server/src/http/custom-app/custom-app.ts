@@ -82,7 +82,7 @@ export class CustomApp {
     return isInner ? this.#inner.fetch(request, env) : this.#serve(request, env, path);
   };
 
-  /** Sends a request to the routes of the app only. */
+  /** Sends a request of the server itself to the routes of the app only. Its body is not limited. */
   readonly fetchCustom = (request: Request): Promise<Response> =>
     this.#serve(request, {}, this.#pathOf(request), { isCustomOnly: true });
 
@@ -92,12 +92,14 @@ export class CustomApp {
     path: string,
     { isCustomOnly = false } = {},
   ): Promise<Response> {
-    const { app, logger, inside, observe, loggedHeaders } = this.#options;
+    const { app, logger, inside, limits, observe, loggedHeaders } = this.#options;
     const builtIn = this.#builtIn.find(request.method, path);
+    const clientBytesMax = builtIn?.route.upload === undefined ? limits.bodyBytes : limits.uploadBytes;
+    const bytesMax = isCustomOnly ? Infinity : clientBytesMax;
     const exchange = new Exchange(request, env, { logger, observe, loggedHeaders });
     let response: Response;
     try {
-      const outer = await this.#outerRequest(request, path, exchange, builtIn?.route.upload !== undefined);
+      const outer = await this.#outerRequest(request, path, exchange, bytesMax);
       const route = routeFor(app, request.method, app.getPath(outer, { env }));
       exchange.route = route?.path ?? '*';
       // What only middleware can answer of these is public: the page at the root, and preflights.
@@ -160,10 +162,8 @@ export class CustomApp {
     request: Request,
     path: string,
     exchange: Exchange,
-    isUpload: boolean,
+    bytesMax: number,
   ): Promise<Request> {
-    const { limits } = this.#options;
-    const bytesMax = isUpload ? limits.uploadBytes : limits.bodyBytes;
     const { method, headers: sent, signal } = request;
     if (Number(sent.get('content-length') ?? 0) > bytesMax) throw tooLarge(bytesMax);
     const headers = new Headers(sent);
