@@ -40,13 +40,16 @@ export interface CustomAppOptions {
   outside: <T>(work: () => T) => T;
 }
 
-/** In `context.env` of the app: the way to the built-in routes. */
+// In `context.env` of the app, because one app object may serve several servers: the way to the built-in routes, and the logger. They are
+// absent where the app calls its own `request()`.
 const fallbackKey = Symbol.for('svc:fallback');
+const loggerKey = Symbol.for('svc:logger');
 
 interface AppEnv extends Partial<HttpBindings> {
   /** The user, when the request was authenticated before the app. */
   auth?: { user: unknown; scopes: readonly string[] };
   [fallbackKey]: (context: UserContext) => Promise<Response>;
+  [loggerKey]: HttpLogger;
 }
 
 /** A body in a request with these methods cannot be sent as a Fetch API Request. */
@@ -64,11 +67,9 @@ export class CustomApp {
     this.#builtIn = new BuiltInRoutes(options.surfaces);
     const inside = withoutPrefix(options.prefix);
     this.#pathOf = (request) => inside(rawPath(request));
-    const { app, logger } = options;
-    const fallback = (context: UserContext): Promise<Response> =>
-      (context.env as AppEnv)[fallbackKey](context);
+    const { app } = options;
     app.notFound(fallback);
-    if (hasDefaultErrors(app)) app.onError((error, context) => responseTo(error, context, logger));
+    if (hasDefaultErrors(app)) app.onError(responseTo);
   }
 
   get warnings(): string[] {
@@ -135,6 +136,7 @@ export class CustomApp {
     return {
       ...(incoming && outgoing ? { incoming, outgoing } : {}),
       ...(user === undefined ? {} : { auth: { user, scopes: user.permissions } }),
+      [loggerKey]: this.#options.logger,
       [fallbackKey]: async (context) => {
         if (isCustomOnly) {
           const missing = new Problem('not_found', 'No route of http.app has this path.');
@@ -186,12 +188,19 @@ export class CustomApp {
   }
 }
 
+const fallback = (context: UserContext): Response | Promise<Response> => {
+  const serve = (context.env as Partial<AppEnv> | undefined)?.[fallbackKey];
+  return serve ? serve(context) : new Response('404 Not Found', { status: 404 });
+};
+
 /** As Hono's own error handler, but for errors without a response. */
-const responseTo = (error: Error, context: UserContext, logger: HttpLogger): Response => {
+const responseTo = (error: Error, context: UserContext): Response => {
   if ('getResponse' in error && typeof error.getResponse === 'function') {
     const response = error.getResponse() as Response;
     return context.newResponse(response.body, response);
   }
+  const logger = (context.env as Partial<AppEnv> | undefined)?.[loggerKey];
+  if (logger === undefined) throw error;
   const requestId = requestIdOf(context.req.raw.headers.get('x-request-id') ?? undefined);
   const response = problemResponse(error, requestId, logger);
   return context.newResponse(response.body, response);

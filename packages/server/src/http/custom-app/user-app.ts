@@ -29,7 +29,8 @@ export interface UserContext {
     /** What was read of the body, by the method that has read it; values or promises. */
     readonly bodyCache: Readonly<Record<string, unknown>>;
   };
-  readonly env: object;
+  /** Undefined in a request that the app has sent to itself. */
+  readonly env: object | undefined;
   get(key: string): unknown;
   newResponse(body: Body, init: Response): Response;
 }
