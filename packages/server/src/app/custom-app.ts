@@ -2,6 +2,7 @@
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings/settings.ts';
+import { bodyLength } from '../http/body/body-length.ts';
 import { CustomApp, type CustomAppOptions } from '../http/custom-app/custom-app.ts';
 import type { HttpEnv } from '../http/routing/call.ts';
 import type { ServedApp } from '../http/server/listen.ts';
@@ -33,7 +34,10 @@ export const serveCustom = (
         );
       const { pathname, search } = new URL(input instanceof Request ? input.url : input, origin);
       const given = input instanceof Request ? new Request(input, init) : init;
-      return outside(() => custom.fetch(new Request(origin + pathname + search, given)));
+      const request = new Request(origin + pathname + search, given);
+      const length = init?.body ? bodyLength(init.body) : undefined;
+      if (length !== undefined) request.headers.set('content-length', String(length));
+      return outside(() => custom.fetch(request));
     },
   });
   return role === 'worker' ? inner : custom;

@@ -13,12 +13,13 @@ import {
 } from '../api/handlers.ts';
 import { unrestrictedAuthorizer } from '../auth/authorization/authorizer.ts';
 import { anybody } from '../auth/principal/caller.ts';
-import { createParsing } from '../parsing/parsing.ts';
+import { createParsing, type Parsing } from '../parsing/parsing.ts';
 import { CustomApp } from './custom-app/custom-app.ts';
 import type { UserApp } from './custom-app/user-app.ts';
 import type { Surface } from './routing/mount.ts';
 import { type AppOptions, createApp } from './server/app.ts';
-import { listen, type Listening } from './server/listen.ts';
+import { listen, type Listening, type ListenOptions, type ServedApp } from './server/listen.ts';
+import type { HttpLogger } from './server/problem.ts';
 
 const tag = 'test';
 const access = 'public';
@@ -144,10 +145,20 @@ export interface TestApp extends AsyncDisposable {
   lines: ({ level: string; msg: string } & Record<string, unknown>)[];
 }
 
-export const startTestApp = async (
+type TestAppOptions = Partial<AppOptions> & { customApp?: UserApp | undefined };
+
+/** An app without a socket. */
+export interface BuiltTestApp extends AsyncDisposable {
+  app: ServedApp;
+  lines: TestApp['lines'];
+  logger: HttpLogger;
+  parsing: Parsing;
+}
+
+export const buildTestApp = (
   handlers: Partial<TestHandlers> = {},
-  { customApp, ...options }: Partial<AppOptions> & { graceMs?: number; customApp?: UserApp | undefined } = {},
-): Promise<TestApp & Listening> => {
+  { customApp, ...options }: TestAppOptions = {},
+): BuiltTestApp => {
   const lines: TestApp['lines'] = [];
   const write = (level: string) => (fields: object, msg: string) =>
     void lines.push({ level, msg, ...fields });
@@ -173,16 +184,26 @@ export const startTestApp = async (
           inside: (work) => work(),
           outside: (work) => work(),
         });
-  const server = await listen(app, { host: '127.0.0.1', port: 0, logger, graceMs: options.graceMs ?? 0 });
+  return { app, lines, logger, parsing, [Symbol.asyncDispose]: () => parsing.parser[Symbol.asyncDispose]() };
+};
+
+export const startTestApp = async (
+  handlers: Partial<TestHandlers> = {},
+  { graceMs = 0, guard, ...options }: TestAppOptions & Pick<ListenOptions, 'graceMs' | 'guard'> = {},
+): Promise<TestApp & Listening & Pick<BuiltTestApp, 'parsing'>> => {
+  const built = buildTestApp(handlers, options);
+  const { app, lines, logger, parsing } = built;
+  const server = await listen(app, { host: '127.0.0.1', port: 0, logger, graceMs, guard });
   const { hostname, port } = new URL(server.url);
   return {
     ...server,
     lines,
+    parsing,
     host: hostname,
     port: Number(port),
     async [Symbol.asyncDispose]() {
       await server.close();
-      await parsing.parser[Symbol.asyncDispose]();
+      await built[Symbol.asyncDispose]();
     },
   };
 };

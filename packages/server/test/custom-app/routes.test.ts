@@ -57,6 +57,11 @@ app.get('/custom/client', async (c) => {
     events.push(event);
   return c.json({ thread_id: thread.thread_id, events });
 });
+app.get('/custom/own-request', async () => {
+  const fetchOwn = globalThis[Symbol.for('langgraph_api:fetch')];
+  return fetchOwn('/custom/length', { method: 'POST', body: '"ü"' });
+});
+app.post('/custom/length', (c) => c.json({ length: c.req.header('content-length') ?? null }));
 app.get('/custom/endless', (c) => {
   const stream = new ReadableStream({
     pull(controller) { seen.pulled += 1; controller.enqueue(new Uint8Array(65536)); },
@@ -270,6 +275,10 @@ describe.each(copies)('an app of the package %s', (hono) => {
     await eventually(() =>
       expect(requestsOf(server).filter((line) => line['thread_id'] === thread_id)).toHaveLength(1),
     );
+  });
+
+  it('gets the length of the bodies that its Client sends', async () => {
+    expect((await server.call('GET', '/custom/own-request')).body).toEqual({ length: '4' });
   });
 
   it('is named in warnings where it hides built-in routes, or is hidden', () => {

@@ -109,16 +109,22 @@ const readChunks = async (
   if (incoming && announced > 0 && announced <= smallBytesMax) return readSmall(incoming);
   const blocks = new ByteBlocks();
   if (incoming?.complete === true && incoming.readableLength === 0 && announced === 0) return [];
-  let isHeld = false;
-  const hold = async (): Promise<void> => {
-    isHeld = true;
-    call.onFinish(await memory.hold(memoryOf(announced === 0 ? bytesMax : announced)));
+  const hold = async (bytes: number): Promise<() => void> => {
+    const releaseHeld = await memory.hold(memoryOf(bytes));
+    call.onFinish(releaseHeld);
+    return releaseHeld;
   };
-  if (announced > smallBytesMax) await hold();
+  let release = announced > smallBytesMax ? await hold(announced) : undefined;
   for await (const chunk of bodyOf(context)) {
     blocks.add(chunk);
     if (blocks.size > bytesMax) throw tooLarge(bytesMax);
-    if (blocks.size > smallBytesMax && !isHeld) await hold();
+    // No length was sent, or middleware has replaced the body by a larger one.
+    if (blocks.size > smallBytesMax) release ??= await hold(bytesMax);
+  }
+  if (release !== undefined && blocks.size !== announced) {
+    // The request may be handled for long, such as a stream: it holds only what its body needs.
+    call.onFinish(memory.count(memoryOf(blocks.size)));
+    release();
   }
   return blocks.take();
 };

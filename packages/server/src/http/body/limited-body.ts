@@ -23,27 +23,38 @@ export const limitedBody = (
 };
 
 /**
- * Returns the same body. Calls `onEnd` once when the body ends, or `onEnd(error)` when it fails; its reader gets an end in both cases. If
- * the reader cancels, `onCancel` is called instead.
+ * Returns the same body. Calls `onEnd` once when the body ends, or `onEnd(error)` when it fails; then its reader gets the error. With
+ * `closesOnError` the reader gets an end instead, because `onEnd` has closed the connection. If the reader cancels, `onCancel` is called
+ * instead of `onEnd`.
  */
 export const watchedBody = (
   body: ReadableStream<Uint8Array>,
-  { onEnd, onCancel }: { onEnd: (error?: unknown) => void; onCancel: () => void },
+  {
+    onEnd,
+    onCancel,
+    closesOnError = false,
+  }: { onEnd: (error?: unknown) => void; onCancel: () => void; closesOnError?: boolean },
 ): ReadableStream<Uint8Array> => {
   const reader = body.getReader();
+  let isCancelled = false;
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const { done, value } = await reader.read();
+          // The cancel has ended the read.
+          if (isCancelled) return;
           if (!done) return controller.enqueue(value);
           onEnd();
         } catch (error) {
+          if (isCancelled) return;
           onEnd(error);
+          if (!closesOnError) return controller.error(error);
         }
         controller.close();
       },
       cancel(reason) {
+        isCancelled = true;
         onCancel();
         return reader.cancel(reason);
       },

@@ -40,13 +40,16 @@ export interface CustomAppOptions {
   outside: <T>(work: () => T) => T;
 }
 
-/** The key in `context.env` of the app under which the built-in routes are. */
+// Keys in `context.env` of the app, because one app object may serve several servers: the built-in routes, and the logger. They are
+// absent where the app calls its own `request()`.
 const fallbackKey = Symbol.for('svc:fallback');
+const loggerKey = Symbol.for('svc:logger');
 
 interface AppEnv extends Partial<HttpBindings> {
   /** The user, when the request was authenticated before the app. */
   auth?: { user: unknown; scopes: readonly string[] };
   [fallbackKey]: (context: UserContext) => Promise<Response>;
+  [loggerKey]: HttpLogger;
 }
 
 /** A Fetch API Request cannot have these methods. */
@@ -64,11 +67,9 @@ export class CustomApp {
     this.#builtIn = new BuiltInRoutes(options.surfaces);
     const inside = withoutPrefix(options.prefix);
     this.#pathOf = (request) => inside(rawPath(request));
-    const { app, logger } = options;
-    const fallback = (context: UserContext): Promise<Response> =>
-      (context.env as AppEnv)[fallbackKey](context);
+    const { app } = options;
     app.notFound(fallback);
-    if (hasDefaultErrors(app)) app.onError((error, context) => responseTo(error, context, logger));
+    if (hasDefaultErrors(app)) app.onError(responseTo);
   }
 
   get warnings(): string[] {
@@ -82,7 +83,7 @@ export class CustomApp {
     return isInner ? this.#inner.fetch(request, env) : this.#serve(request, env, path);
   };
 
-  /** Sends a request to the routes of the app only. */
+  /** Sends a request of the server itself to the routes of the app only. Its body is not limited. */
   readonly fetchCustom = (request: Request): Promise<Response> =>
     this.#serve(request, {}, this.#pathOf(request), { isCustomOnly: true });
 
@@ -92,12 +93,14 @@ export class CustomApp {
     path: string,
     { isCustomOnly = false } = {},
   ): Promise<Response> {
-    const { app, logger, inside, observe, loggedHeaders } = this.#options;
+    const { app, logger, inside, limits, observe, loggedHeaders } = this.#options;
     const builtIn = this.#builtIn.find(request.method, path);
+    const clientBytesMax = builtIn?.route.upload === undefined ? limits.bodyBytes : limits.uploadBytes;
+    const bytesMax = isCustomOnly ? Infinity : clientBytesMax;
     const exchange = new Exchange(request, env, { logger, observe, loggedHeaders });
     let response: Response;
     try {
-      const outer = await this.#outerRequest(request, path, exchange, builtIn?.route.upload !== undefined);
+      const outer = await this.#outerRequest(request, path, exchange, bytesMax);
       const route = routeFor(app, request.method, app.getPath(outer, { env }));
       exchange.route = route?.path ?? '*';
       // Public without a route: the page at the root, and preflights, which only middleware can answer.
@@ -133,18 +136,27 @@ export class CustomApp {
     return {
       ...(incoming && outgoing ? { incoming, outgoing } : {}),
       ...(user === undefined ? {} : { auth: { user, scopes: user.permissions } }),
+      [loggerKey]: this.#options.logger,
       [fallbackKey]: async (context) => {
         if (isCustomOnly) {
           const missing = new Problem('not_found', 'No route of http.app has this path.');
           return problemResponse(missing, exchange.requestId, this.#options.logger);
         }
-        const request = await innerRequest(context, outer);
-        const { outside } = this.#options;
-        const response = await outside(() => this.#inner.fetch(request, { outer: exchange.outer() }));
+        const response = await this.#serveInner(context, outer, exchange);
         // `newResponse` keeps the headers that middleware has set before.
         return context.newResponse(response.body, response);
       },
     };
+  }
+
+  async #serveInner(context: UserContext, outer: Request, exchange: Exchange): Promise<Response> {
+    let request: Request;
+    try {
+      request = await innerRequest(context, outer);
+    } catch (error) {
+      return problemResponse(error, exchange.requestId, this.#options.logger);
+    }
+    return this.#options.outside(() => this.#inner.fetch(request, { outer: exchange.outer() }));
   }
 
   /** The request for the app: its path has no prefix, it has an id, and its body is limited. */
@@ -152,10 +164,8 @@ export class CustomApp {
     request: Request,
     path: string,
     exchange: Exchange,
-    isUpload: boolean,
+    bytesMax: number,
   ): Promise<Request> {
-    const { limits } = this.#options;
-    const bytesMax = isUpload ? limits.uploadBytes : limits.bodyBytes;
     const { method, headers: sent, signal } = request;
     if (Number(sent.get('content-length') ?? 0) > bytesMax) throw tooLarge(bytesMax);
     const headers = new Headers(sent);
@@ -178,12 +188,19 @@ export class CustomApp {
   }
 }
 
+const fallback = (context: UserContext): Response | Promise<Response> => {
+  const serve = (context.env as Partial<AppEnv> | undefined)?.[fallbackKey];
+  return serve ? serve(context) : new Response('404 Not Found', { status: 404 });
+};
+
 /** Like Hono's own error handler, except for errors without a response. */
-const responseTo = (error: Error, context: UserContext, logger: HttpLogger): Response => {
+const responseTo = (error: Error, context: UserContext): Response => {
   if ('getResponse' in error && typeof error.getResponse === 'function') {
     const response = error.getResponse() as Response;
     return context.newResponse(response.body, response);
   }
+  const logger = (context.env as Partial<AppEnv> | undefined)?.[loggerKey];
+  if (logger === undefined) throw error;
   const requestId = requestIdOf(context.req.raw.headers.get('x-request-id') ?? undefined);
   const response = problemResponse(error, requestId, logger);
   return context.newResponse(response.body, response);

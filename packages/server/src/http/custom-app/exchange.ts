@@ -6,6 +6,7 @@ import { watchedBody } from '../body/limited-body.ts';
 import { type HttpEnv, type OuterRequest, requestIdOf } from '../routing/call.ts';
 import type { Observe } from '../routing/mount.ts';
 import type { HttpLogger } from '../server/problem.ts';
+import { joinVary } from '../server/vary.ts';
 import { logRequest, type RequestEntry } from '../server/request-log.ts';
 
 interface Reporting {
@@ -74,9 +75,12 @@ export class Exchange {
   /** The response with the id of the request. The request is logged when the response has been sent. */
   finish(given: Response): Response {
     if (this.#env.outgoing?.statusCode === 101) return this.#finishSocket(this.#env.outgoing);
-    const response = given.headers.has('x-request-id') ? given : withId(given, this.requestId);
-    const { status } = response;
     const { outgoing } = this.#env;
+    const response = withHeaders(given, {
+      ...(given.headers.has('x-request-id') ? {} : { 'x-request-id': this.requestId }),
+      ...varyOf(given, outgoing),
+    });
+    const { status } = response;
     if (outgoing?.destroyed === false) outgoing.once('close', () => this.#end(status));
     else if (outgoing !== undefined || response.body === null) this.#end(status);
     if (outgoing && response.headers.get('content-type')?.startsWith('text/event-stream') !== true)
@@ -84,6 +88,8 @@ export class Exchange {
     const { body } = response;
     if (body === null) return response;
     const watched = watchedBody(body, {
+      // Node's response is destroyed instead; the adapter would print the error to the console.
+      closesOnError: outgoing !== undefined,
       onEnd: (error) => {
         if (outgoing === undefined) this.#end(status);
         else if (error !== undefined) outgoing.destroy();
@@ -126,14 +132,23 @@ export class Exchange {
   }
 }
 
-const withId = (response: Response, requestId: string): Response => {
+/** Headers of the response replace those of the same name that Node's response has already. */
+const varyOf = ({ headers }: Response, outgoing: ServerResponse | undefined): { vary?: string } => {
+  const vary = headers.get('vary');
+  const set = outgoing?.getHeader('vary');
+  return vary === null || set === undefined ? {} : { vary: joinVary(set, vary) };
+};
+
+const withHeaders = (response: Response, added: Readonly<Record<string, string>>): Response => {
+  const entries = Object.entries(added);
+  if (entries.length === 0) return response;
   try {
-    response.headers.set('x-request-id', requestId);
+    for (const [name, value] of entries) response.headers.set(name, value);
     return response;
   } catch {
     // The headers of a response of fetch() cannot be changed.
     const headers = new Headers(response.headers);
-    headers.set('x-request-id', requestId);
+    for (const [name, value] of entries) headers.set(name, value);
     const { status, statusText } = response;
     return new Response(response.body, { status, statusText, headers });
   }

@@ -29,7 +29,8 @@ export interface UserContext {
     /** What middleware has read of the body: a value or a promise for each method that it called, such as `json`. */
     readonly bodyCache: Readonly<Record<string, unknown>>;
   };
-  readonly env: object;
+  /** Undefined in a request that the app has sent to itself. */
+  readonly env: object | undefined;
   get(key: string): unknown;
   newResponse(body: Body, init: Response): Response;
 }

@@ -16,6 +16,7 @@ import {
   type RequestGuardOptions,
 } from './request-guard.ts';
 import { logRequest } from './request-log.ts';
+import { joinVary } from './vary.ts';
 
 export interface EmbeddedOptions {
   app: ServedApp;
@@ -60,9 +61,13 @@ const fetchHandler = ({ app, guard, logger }: EmbeddedOptions): Embedded['fetch'
       const outer = { ...client, requestId, isInsidePrefix: false };
       response = withCancel(await app.fetch(request, { outer }), () => cancelled.abort());
     }
-    for (const [name, value] of added) response.headers.set(name, value);
-    response.headers.set('x-request-id', requestId);
-    return response;
+    // Those of a response of fetch() cannot be changed.
+    const headers = new Headers(response.headers);
+    for (const [name, value] of added)
+      headers.set(name, name === 'vary' ? joinVary(headers.get(name), value) : value);
+    headers.set('x-request-id', requestId);
+    const { status, statusText, body } = response;
+    return new Response(body, { status, statusText, headers });
   };
 };
 

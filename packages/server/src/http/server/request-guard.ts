@@ -9,6 +9,7 @@ import { emptyHeaders } from './headers.ts';
 import { type HttpLogger, HttpProblem, problemParts } from './problem.ts';
 import { logRequest } from './request-log.ts';
 import { foreignPage, siteOf, siteRules, type SiteRules } from './request-site.ts';
+import { joinVary } from './vary.ts';
 
 export interface RequestGuardOptions {
   /** Off when absent. */
@@ -69,11 +70,14 @@ export const createRequestGuard = (options: RequestGuardOptions, logger: HttpLog
     let requestId: string;
     let status: number;
     try {
-      const headers = check(incoming, (name, value) => outgoing.setHeader(name, value));
+      const headers = check(incoming, (name, value) =>
+        outgoing.setHeader(name, name === 'vary' ? joinVary(outgoing.getHeader(name), value) : value),
+      );
       if (headers === undefined) return true;
       requestId = idOf(incoming);
       status = 204;
-      outgoing.writeHead(status, { ...emptyHeaders, 'x-request-id': requestId, ...headers }).end();
+      const vary = joinVary(outgoing.getHeader('vary'), headers['vary']);
+      outgoing.writeHead(status, { ...emptyHeaders, 'x-request-id': requestId, ...headers, vary }).end();
     } catch (error) {
       requestId = idOf(incoming);
       const answer = problemParts(error, requestId, logger);

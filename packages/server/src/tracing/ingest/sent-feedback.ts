@@ -15,9 +15,10 @@ export class FeedbackParts {
 
   /** Returns why the part is refused, or undefined. */
   add(part: SentFeedback): string | undefined {
-    this.#bytes += part.content.length;
-    if (this.all.length === limits.count || this.#bytes > limits.bytes)
+    const bytes = this.#bytes + part.content.length;
+    if (this.all.length === limits.count || bytes > limits.bytes)
       return `a request has at most ${limits.count} feedback parts, of ${limits.bytes} bytes together`;
+    this.#bytes = bytes;
     this.all.push(part);
     return undefined;
   }
