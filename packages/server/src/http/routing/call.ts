@@ -30,9 +30,16 @@ export interface OuterRequest {
   /** The body, where a program that contains this server has read it. */
   readonly body?: Uint8Array | undefined;
   /** Set when the request was authenticated before the project's middleware. */
-  readonly authenticated?: { readonly by: Authenticate; readonly caller: Caller } | undefined;
+  readonly authenticated?: Authenticated | undefined;
   /** Set when another part logs the request. */
   readonly onAnswer?: (entry: RequestEntry) => void;
+}
+
+/** An authentication, and what it needs to be repeated for a later message on the connection. */
+export interface Authenticated {
+  readonly by: Authenticate;
+  readonly credentials: Credentials;
+  readonly caller: Caller;
 }
 
 export type HttpContext = Context<HttpEnv>;
