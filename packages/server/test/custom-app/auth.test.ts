@@ -1,7 +1,7 @@
 // Authentication of custom routes, and its order with the middleware of http.app.
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openSocket } from '../thread-protocol/socket.ts';
+import { openSocket, refusal } from '../thread-protocol/socket.ts';
 import { type CustomOptions, type CustomServer, startCustomServer } from './custom-server.ts';
 
 const app = `
@@ -158,6 +158,20 @@ describe('a WebSocket under auth_first', () => {
     const socket = await openSocket(url, thread_id, { headers: { ...ann, 'x-as': 'bob' } });
     expect(await socket.command('run.start', run)).toMatchObject({ type: 'success' });
     expect((await call('GET', `/threads/${thread_id}`, undefined, ann)).body).toMatchObject(owned);
+    socket.ws.close();
+  });
+
+  it('opens with a ticket, once, and its commands are those of the ticket’s caller', async () => {
+    const settings = { encryptionKey: randomBytes(32).toString('base64') };
+    const { url, call } = await start(http, { settings });
+    const { body } = await call('POST', '/auth/tickets', undefined, ann);
+    const query = `?ticket=${(body as { ticket: string }).ticket}`;
+    const thread_id = randomUUID();
+    const socket = await openSocket(url, thread_id, { query });
+    expect(await socket.command('run.start', run)).toMatchObject({ type: 'success' });
+    expect(await socket.command('state.get')).toMatchObject({ type: 'success' });
+    expect((await call('GET', `/threads/${thread_id}`, undefined, ann)).body).toMatchObject(owned);
+    expect(await refusal(openSocket(url, thread_id, { query }))).toMatchObject({ status: 401 });
     socket.ws.close();
   });
 });

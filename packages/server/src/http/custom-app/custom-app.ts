@@ -124,6 +124,7 @@ export class CustomApp {
     if (!isNeeded) return;
     const by = builtIn?.surface.authenticate ?? authenticate;
     const call = new RequestCall({ req: { raw: request, url: request.url }, env }, prefix);
+    if (builtIn?.route.kind === 'socket') call.acceptTicket();
     exchange.authenticated = { by, credentials: call, caller: await by(call) };
   }
 

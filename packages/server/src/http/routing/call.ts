@@ -81,6 +81,11 @@ export class RequestCall implements Call, Credentials {
     return new RequestCall(this.#context, this.#prefix, this.requestId);
   }
 
+  /** Accepts the ticket in the query. Only requests for a WebSocket may have one. */
+  acceptTicket(): void {
+    this.ticket = new URL(this.#context.req.url).searchParams.get('ticket') ?? undefined;
+  }
+
   get outer(): OuterRequest | undefined {
     return this.#context.env?.outer;
   }

@@ -96,7 +96,7 @@ const answer = async (
   let isRpc = false;
   try {
     assertMethod(route, context);
-    if (route.kind === 'socket') call.ticket = ticketOf(context.req.url);
+    if (route.kind === 'socket') call.acceptTicket();
     const known = authenticatedBefore(call, surface);
     await admit(call, route, surface, () => known?.caller ?? surface.authenticate(call));
     isRpc = route.kind === 'rpc';
@@ -162,9 +162,6 @@ const assertAuthorized = (name: string, { access }: RouteShape, authorizer: Auth
   if (access === 'public' || access === 'caller' || authorizer.hasAuthorized(access)) return;
   throw new Error(`Route ${name} has responded without an authorization check`);
 };
-
-const ticketOf = (url: string): string | undefined =>
-  new URLSearchParams(url.split('?', 2)[1]).get('ticket') ?? undefined;
 
 /** Hono answers HEAD with the GET handler, which must not start a stream. */
 const assertMethod = (route: RouteShape, context: HttpContext): void => {
