@@ -1,5 +1,7 @@
 // Authentication of custom routes, and its order with the middleware of http.app.
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
+import { openSocket, refusal } from '../thread-protocol/socket.ts';
 import { type CustomOptions, type CustomServer, startCustomServer } from './custom-server.ts';
 
 const app = `
@@ -116,6 +118,61 @@ describe('middleware_order auth_first', () => {
   it('uses the keys of the platform for its routes', async () => {
     const { call } = await start({ middleware_order: 'auth_first' });
     expect((await call('GET', '/api/v1/sessions', undefined, ann)).status).toBe(401);
+  });
+});
+
+describe('a WebSocket under auth_first', () => {
+  const http = { middleware_order: 'auth_first' };
+  const run = { assistant_id: 'probe', input: {} };
+
+  it('ends with 4401 when its credentials are no longer accepted, and starts nothing', async () => {
+    const brief = `
+      import { Auth, HTTPException } from '@langchain/langgraph-sdk/auth';
+      let times = 2;
+      export const auth = new Auth()
+        .authenticate(() => {
+          if (times-- > 0) return { identity: 'ann' };
+          throw new HTTPException(401, { message: 'Your session has ended.' });
+        })
+        .on('*', () => true);`;
+    const { url, database } = await start(http, { files: { 'auth.ts': brief } });
+    const socket = await openSocket(url, randomUUID());
+    expect(await socket.command('state.get')).toMatchObject({ error: 'invalid_argument' });
+    socket.ws.send(JSON.stringify({ id: 1, method: 'run.start', params: run }));
+    expect(await socket.closed).toEqual({ code: 4401, reason: 'Your session has ended.' });
+    const count = { name: 'count_runs', text: 'select count(*)::int as count from runs' };
+    expect(await database.query(count, [])).toEqual([{ count: 0 }]);
+  });
+
+  it('counts its commands as requests', async () => {
+    const { url } = await start(http, { settings: { rateLimit: '1' } });
+    const socket = await openSocket(url, randomUUID(), { headers: ann });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => socket.command('state.get')));
+    expect(answers.filter(({ message }) => /Too many requests/.test(message ?? ''))).not.toHaveLength(0);
+    socket.ws.close();
+  });
+
+  it('keeps the credentials of its client when middleware changes them', async () => {
+    const { url, call } = await start(http);
+    const thread_id = randomUUID();
+    const socket = await openSocket(url, thread_id, { headers: { ...ann, 'x-as': 'bob' } });
+    expect(await socket.command('run.start', run)).toMatchObject({ type: 'success' });
+    expect((await call('GET', `/threads/${thread_id}`, undefined, ann)).body).toMatchObject(owned);
+    socket.ws.close();
+  });
+
+  it('opens with a ticket, once, and its commands are those of the ticket’s caller', async () => {
+    const settings = { encryptionKey: randomBytes(32).toString('base64') };
+    const { url, call } = await start(http, { settings });
+    const { body } = await call('POST', '/auth/tickets', undefined, ann);
+    const query = `?ticket=${(body as { ticket: string }).ticket}`;
+    const thread_id = randomUUID();
+    const socket = await openSocket(url, thread_id, { query });
+    expect(await socket.command('run.start', run)).toMatchObject({ type: 'success' });
+    expect(await socket.command('state.get')).toMatchObject({ type: 'success' });
+    expect((await call('GET', `/threads/${thread_id}`, undefined, ann)).body).toMatchObject(owned);
+    expect(await refusal(openSocket(url, thread_id, { query }))).toMatchObject({ status: 401 });
+    socket.ws.close();
   });
 });
 

@@ -127,7 +127,8 @@ export class CustomApp {
     if (!isNeeded) return;
     const by = builtIn?.surface.authenticate ?? authenticate;
     const call = new RequestCall({ req: { raw: request, url: request.url }, env }, prefix);
-    exchange.authenticated = { by, caller: await by(call) };
+    if (builtIn?.route.kind === 'socket') call.acceptTicket();
+    exchange.authenticated = { by, credentials: call, caller: await by(call) };
   }
 
   #appEnv(outer: Request, env: HttpEnv['Bindings'], exchange: Exchange, isCustomOnly: boolean): AppEnv {

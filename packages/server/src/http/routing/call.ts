@@ -30,9 +30,16 @@ export interface OuterRequest {
   /** The body, if a program that contains this server has read it. */
   readonly body?: Uint8Array | undefined;
   /** Set when the request was authenticated before the project's middleware. */
-  readonly authenticated?: { readonly by: Authenticate; readonly caller: Caller } | undefined;
+  readonly authenticated?: Authenticated | undefined;
   /** Set when another part logs the request; called instead of the log. */
   readonly onAnswer?: (entry: RequestEntry) => void;
+}
+
+/** An authentication, and what it needs to be repeated for a later message on the connection. */
+export interface Authenticated {
+  readonly by: Authenticate;
+  readonly credentials: Credentials;
+  readonly caller: Caller;
 }
 
 export type HttpContext = Context<HttpEnv>;
@@ -72,6 +79,11 @@ export class RequestCall implements Call, Credentials {
   /** A call for a later message on the same connection. */
   next(): RequestCall {
     return new RequestCall(this.#context, this.#prefix, this.requestId);
+  }
+
+  /** Accepts the ticket in the query. Only requests for a WebSocket may have one. */
+  acceptTicket(): void {
+    this.ticket = new URL(this.#context.req.url).searchParams.get('ticket') ?? undefined;
   }
 
   get outer(): OuterRequest | undefined {

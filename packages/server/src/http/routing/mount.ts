@@ -8,7 +8,7 @@ import type { Authenticate, Caller } from '../../auth/principal/caller.ts';
 import type { Call, Handlers } from '../../api/handlers.ts';
 import type { Parsing } from '../../parsing/parsing.ts';
 import type { BodyLimits } from '../body/body.ts';
-import { type HttpContext, type HttpEnv, RequestCall } from './call.ts';
+import { type Authenticated, type HttpContext, type HttpEnv, RequestCall } from './call.ts';
 import { type Input, readInput } from './input.ts';
 import { problemResponse } from '../server/problem.ts';
 import { logRequest, type RequestEntry } from '../server/request-log.ts';
@@ -96,15 +96,19 @@ const answer = async (
   let isRpc = false;
   try {
     assertMethod(route, context);
-    if (route.kind === 'socket') call.ticket = ticketOf(context.req.url);
-    await authenticated(call, call, route, surface);
+    if (route.kind === 'socket') call.acceptTicket();
+    const known = authenticatedBefore(call, surface);
+    await admit(call, route, surface, () => known?.caller ?? surface.authenticate(call));
     isRpc = route.kind === 'rpc';
     const input = await readInput(route, context, call, options.body);
     if (options.sites) assertSite(route, input, context, options.sites);
     if (isStream(route)) closeStream = options.openStream?.(call.caller);
     const reply = await handler(input, call);
     assertAuthorized(name, route, call.authorizer);
-    const renew = (): Promise<RequestCall> => authenticated(call.next(), call, route, surface);
+    // Middleware may have changed the credentials since the first authentication.
+    const credentials = known?.credentials ?? call;
+    const renew = (): Promise<RequestCall> =>
+      admit(call.next(), route, surface, () => surface.authenticate(credentials));
     response = await respond(route, reply, call, { ...options, renew });
   } catch (error) {
     response = problemResponse(error, call.requestId, options.logger, { isRpc });
@@ -135,16 +139,19 @@ const answer = async (
   return response;
 };
 
-/** Authenticates the caller by the credentials of the request, for a call of the route. */
-const authenticated = async (
+/** The authentication before the project's middleware, if it is that of the route. */
+const authenticatedBefore = ({ outer }: RequestCall, { authenticate }: Surface): Authenticated | undefined =>
+  outer?.authenticated?.by === authenticate ? outer.authenticated : undefined;
+
+/** Sets the caller of the call and the caller's rights. Returns the call. */
+const admit = async (
   call: RequestCall,
-  credentials: RequestCall,
   { access }: RouteShape,
-  { authenticate, authorizerFor }: Surface,
+  { authorizerFor }: Surface,
+  authenticate: () => Promise<Caller> | Caller,
 ): Promise<RequestCall> => {
   if (access === 'public') return call;
-  const known = call.outer?.authenticated;
-  call.caller = known?.by === authenticate ? known.caller : await authenticate(credentials);
+  call.caller = await authenticate();
   call.authorizer = authorizerFor(call.caller);
   if (access !== 'caller') call.authorizer.authorizeRoute(access);
   return call;
@@ -155,9 +162,6 @@ const assertAuthorized = (name: string, { access }: RouteShape, authorizer: Auth
   if (access === 'public' || access === 'caller' || authorizer.hasAuthorized(access)) return;
   throw new Error(`Route ${name} has responded without an authorization check`);
 };
-
-const ticketOf = (url: string): string | undefined =>
-  new URLSearchParams(url.split('?', 2)[1]).get('ticket') ?? undefined;
 
 /** Hono answers HEAD with the GET handler, which must not start a stream. */
 const assertMethod = (route: RouteShape, context: HttpContext): void => {
