@@ -1,9 +1,10 @@
+import type { UnderlyingSource } from 'node:stream/web';
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../test-app.ts';
 import { watchedBody } from './limited-body.ts';
 
 /** What a watched body has reported, in order. */
-const watch = (source: UnderlyingDefaultSource<Uint8Array>, closesOnError = false) => {
+const watch = (source: UnderlyingSource<Uint8Array>, closesOnError = false) => {
   const reports: unknown[] = [];
   const body = watchedBody(new ReadableStream(source, { highWaterMark: 0 }), {
     onEnd: (error) => void reports.push(error ?? 'end'),
@@ -14,7 +15,7 @@ const watch = (source: UnderlyingDefaultSource<Uint8Array>, closesOnError = fals
 };
 
 const failure = new Error('upstream is gone');
-const failing: UnderlyingDefaultSource<Uint8Array> = {
+const failing: UnderlyingSource<Uint8Array> = {
   start: (controller) => controller.enqueue(Buffer.from('half')),
   pull: (controller) => controller.error(failure),
 };
