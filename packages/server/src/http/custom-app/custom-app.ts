@@ -103,8 +103,8 @@ export class CustomApp {
       const outer = await this.#outerRequest(request, path, exchange, bytesMax);
       const route = routeFor(app, request.method, app.getPath(outer, { env }));
       exchange.route = route?.path ?? '*';
-      // What only middleware can answer of these is public: the page at the root, and preflights.
-      const isOpen = route === undefined && (path === '/' || request.method === 'OPTIONS');
+      // Public, because no route of the app serves them: the page at `/`, and preflights.
+      const isOpen = route === undefined && (path === '/' || isPreflight(request));
       if (!isOpen) await this.#authenticate(request, env, exchange, route ? undefined : builtIn);
       response = await inside(() => app.fetch(outer, this.#appEnv(outer, env, exchange, isCustomOnly)));
       if (!(response instanceof Object && 'status' in response))
@@ -192,6 +192,9 @@ const fallback = (context: UserContext): Response | Promise<Response> => {
   const serve = (context.env as Partial<AppEnv> | undefined)?.[fallbackKey];
   return serve ? serve(context) : new Response('404 Not Found', { status: 404 });
 };
+
+const isPreflight = ({ method, headers }: Request): boolean =>
+  method === 'OPTIONS' && headers.has('access-control-request-method');
 
 /** As Hono's own error handler, but for errors without a response. */
 const responseTo = (error: Error, context: UserContext): Response => {
