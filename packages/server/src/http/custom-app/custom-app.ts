@@ -1,5 +1,5 @@
-// Serves the project's Hono app with the built-in routes as its fallback: they answer what no route of the app does, so the app's
-// middleware runs around them.
+// Serves the project's Hono app with the built-in routes as its fallback. The built-in routes serve requests that match no route of the app,
+// so the app's middleware runs around them.
 //
 //   request ─▶ probe? ─yes─▶ built-in routes
 //                └─no─▶ authenticate, if configured ─▶ app.fetch() ─▶ middleware ─▶ a route of the app
@@ -15,7 +15,7 @@ import { limitedBody } from '../body/limited-body.ts';
 import { tooLarge } from '../body/body.ts';
 import { type HttpEnv, RequestCall, requestIdOf } from '../routing/call.ts';
 import type { Observe, Surface } from '../routing/mount.ts';
-import { outside, rawPath, withoutPrefix } from '../server/mount-path.ts';
+import { noPath, rawPath, withoutPrefix } from '../server/mount-path.ts';
 import { type HttpLogger, problemResponse } from '../server/problem.ts';
 import { type BuiltInRoute, BuiltInRoutes, probePaths } from './built-in-routes.ts';
 import { Exchange } from './exchange.ts';
@@ -52,7 +52,7 @@ interface AppEnv extends Partial<HttpBindings> {
   [loggerKey]: HttpLogger;
 }
 
-/** A body in a request with these methods cannot be sent as a Fetch API Request. */
+/** The Fetch API cannot create requests with these methods. */
 const unsupportedMethods = new Set(['CONNECT', 'TRACE', 'TRACK']);
 
 export class CustomApp {
@@ -65,8 +65,8 @@ export class CustomApp {
     this.#inner = inner;
     this.#options = options;
     this.#builtIn = new BuiltInRoutes(options.surfaces);
-    const inside = withoutPrefix(options.prefix);
-    this.#pathOf = (request) => inside(rawPath(request));
+    const pathInPrefix = withoutPrefix(options.prefix);
+    this.#pathOf = (request) => pathInPrefix(rawPath(request));
     const { app } = options;
     app.notFound(fallback);
     if (hasDefaultErrors(app)) app.onError(responseTo);
@@ -79,7 +79,7 @@ export class CustomApp {
   readonly fetch = (request: Request, env: HttpEnv['Bindings'] = {}): Response | Promise<Response> => {
     const path = this.#pathOf(request);
     const isInner =
-      path === '' || path === outside || probePaths.has(path) || unsupportedMethods.has(request.method);
+      path === '' || path === noPath || probePaths.has(path) || unsupportedMethods.has(request.method);
     return isInner ? this.#inner.fetch(request, env) : this.#serve(request, env, path);
   };
 
