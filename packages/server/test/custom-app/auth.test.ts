@@ -15,6 +15,7 @@ app.get('/custom/me', (c) => c.json(c.env.auth ?? null));
 app.post('/threads/count', (c) => c.json({ own: c.env.auth?.user.identity ?? null }));
 app.get('/assistants/abc', (c) => c.text('abc'));
 app.use('/static/*', (c, next) => c.text('file'));
+app.all('/admin', (c, next) => c.req.method === 'OPTIONS' ? c.text('secret') : next());
 `;
 
 const auth = `
@@ -88,6 +89,15 @@ describe('custom routes', () => {
     expect((await call('GET', '/info')).status).toBe(200);
     expect((await call('GET', '/')).status).toBe(200);
     expect(lines.map(({ msg }) => msg).join()).not.toContain('without authentication');
+  });
+
+  it('answer preflights without authentication, but no other OPTIONS requests', async () => {
+    const { call } = await start({ enable_custom_route_auth: true });
+    expect((await call('OPTIONS', '/admin')).status).toBe(401);
+    expect((await call('OPTIONS', '/custom/me')).status).toBe(401);
+    expect((await call('OPTIONS', '/admin', undefined, ann)).body).toBe('secret');
+    const preflight = { 'access-control-request-method': 'GET', origin: 'https://page.example' };
+    expect((await call('OPTIONS', '/static/file', undefined, preflight)).body).toBe('file');
   });
 
   it('of a server with API keys need one with enable_custom_route_auth', async () => {

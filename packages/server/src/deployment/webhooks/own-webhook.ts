@@ -3,7 +3,7 @@
 /** Stored URLs begin with it, so every stored URL has an origin. */
 const scheme = 'svc://';
 
-/** The URL that is stored for a webhook with a path; undefined for anything that is not only a path and a query. */
+/** The URL that is stored for a webhook with a path; undefined unless the text is a path with an optional query. */
 export const ownWebhookUrl = (webhook: string): string | undefined => {
   const base = 'http://localhost';
   if (!webhook.startsWith('/') || !URL.canParse(webhook, base)) return undefined;

@@ -1,5 +1,5 @@
-// Serves the project's Hono app. The built-in routes are its fallback: they answer requests that no route of the app matches, so the app's
-// middleware runs around them.
+// Serves the project's Hono app with the built-in routes as its fallback. The built-in routes serve requests that match no route of the app,
+// so the app's middleware runs around them.
 //
 //   request ─▶ probe? ─yes─▶ built-in routes
 //                └─no─▶ authenticate, if configured ─▶ app.fetch() ─▶ middleware ─▶ a route of the app
@@ -15,7 +15,7 @@ import { limitedBody } from '../body/limited-body.ts';
 import { tooLarge } from '../body/body.ts';
 import { type HttpEnv, RequestCall, requestIdOf } from '../routing/call.ts';
 import type { Observe, Surface } from '../routing/mount.ts';
-import { outside, rawPath, withoutPrefix } from '../server/mount-path.ts';
+import { noPath, rawPath, withoutPrefix } from '../server/mount-path.ts';
 import { type HttpLogger, problemResponse } from '../server/problem.ts';
 import { type BuiltInRoute, BuiltInRoutes, probePaths } from './built-in-routes.ts';
 import { Exchange } from './exchange.ts';
@@ -52,7 +52,7 @@ interface AppEnv extends Partial<HttpBindings> {
   [loggerKey]: HttpLogger;
 }
 
-/** A Fetch API Request cannot have these methods. */
+/** The Fetch API cannot create requests with these methods. */
 const unsupportedMethods = new Set(['CONNECT', 'TRACE', 'TRACK']);
 
 export class CustomApp {
@@ -65,8 +65,8 @@ export class CustomApp {
     this.#inner = inner;
     this.#options = options;
     this.#builtIn = new BuiltInRoutes(options.surfaces);
-    const inside = withoutPrefix(options.prefix);
-    this.#pathOf = (request) => inside(rawPath(request));
+    const pathInPrefix = withoutPrefix(options.prefix);
+    this.#pathOf = (request) => pathInPrefix(rawPath(request));
     const { app } = options;
     app.notFound(fallback);
     if (hasDefaultErrors(app)) app.onError(responseTo);
@@ -79,7 +79,7 @@ export class CustomApp {
   readonly fetch = (request: Request, env: HttpEnv['Bindings'] = {}): Response | Promise<Response> => {
     const path = this.#pathOf(request);
     const isInner =
-      path === '' || path === outside || probePaths.has(path) || unsupportedMethods.has(request.method);
+      path === '' || path === noPath || probePaths.has(path) || unsupportedMethods.has(request.method);
     return isInner ? this.#inner.fetch(request, env) : this.#serve(request, env, path);
   };
 
@@ -103,8 +103,8 @@ export class CustomApp {
       const outer = await this.#outerRequest(request, path, exchange, bytesMax);
       const route = routeFor(app, request.method, app.getPath(outer, { env }));
       exchange.route = route?.path ?? '*';
-      // Public without a route: the page at the root, and preflights, which only middleware can answer.
-      const isOpen = route === undefined && (path === '/' || request.method === 'OPTIONS');
+      // Public, because no route of the app serves them: the page at `/`, and preflights.
+      const isOpen = route === undefined && (path === '/' || isPreflight(request));
       if (!isOpen) await this.#authenticate(request, env, exchange, route ? undefined : builtIn);
       response = await inside(() => app.fetch(outer, this.#appEnv(outer, env, exchange, isCustomOnly)));
       if (!(response instanceof Object && 'status' in response))
@@ -193,6 +193,9 @@ const fallback = (context: UserContext): Response | Promise<Response> => {
   const serve = (context.env as Partial<AppEnv> | undefined)?.[fallbackKey];
   return serve ? serve(context) : new Response('404 Not Found', { status: 404 });
 };
+
+const isPreflight = ({ method, headers }: Request): boolean =>
+  method === 'OPTIONS' && headers.has('access-control-request-method');
 
 /** Like Hono's own error handler, except for errors without a response. */
 const responseTo = (error: Error, context: UserContext): Response => {

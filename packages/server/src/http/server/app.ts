@@ -50,9 +50,9 @@ const rootPage = (prefix: string): string => `<!doctype html>
 /** The HTTP side of the server: every route of the contract, and a well-formed response to any other request. */
 export const createApp = (options: AppOptions): Hono<HttpEnv> => {
   const { surfaces, logger, limits, prefix = '', deferredMs = 1000 } = options;
-  const inside = withoutPrefix(prefix);
+  const pathInPrefix = withoutPrefix(prefix);
   const pathOf = (request: Request, env: HttpEnv['Bindings'] = {}): string =>
-    env.outer?.isInsidePrefix === true ? rawPath(request) : inside(rawPath(request));
+    env.outer?.isInsidePrefix === true ? rawPath(request) : pathInPrefix(rawPath(request));
   const app = new Hono<HttpEnv>({
     getPath: (request, given) => pathOf(request, given?.env as HttpEnv['Bindings'] | undefined),
   });

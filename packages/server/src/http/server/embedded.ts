@@ -94,7 +94,7 @@ type HostRequest = IncomingMessage & { originalUrl?: string; body?: unknown; raw
 
 const nodeHandler = ({ app, prefix, guard, logger }: EmbeddedOptions): Embedded['node'] => {
   const passes = createRequestGuard(guard, logger);
-  const inside = withoutPrefix(prefix);
+  const pathInPrefix = withoutPrefix(prefix);
   const listener = getRequestListener(
     (request, env) => {
       const { incoming, outgoing } = env as HttpBindings;
@@ -126,7 +126,7 @@ const nodeHandler = ({ app, prefix, guard, logger }: EmbeddedOptions): Embedded[
     const url = incoming.originalUrl ?? incoming.url ?? '';
     const [path = ''] = url.split('?', 1);
     // Probes of the program itself may have the same paths.
-    if (next && prefix !== '' && inside(path) !== '/' && !path.startsWith(`${prefix}/`)) return next();
+    if (next && prefix !== '' && pathInPrefix(path) !== '/' && !path.startsWith(`${prefix}/`)) return next();
     incoming.url = url;
     if (passes(incoming, outgoing)) void listener(incoming, outgoing);
   };

@@ -3,7 +3,7 @@
 /** Probes and scrapers may also use these paths without the prefix. */
 const always = new Set(['/ok', '/ready', '/metrics']);
 /** Matches no route: the path is not below the prefix. */
-export const outside = '//';
+export const noPath = '//';
 
 /**
  * `prefix`: empty, or a path such as `/agents`. The returned function gets a path as it was sent (Hono would decode it before matching, and an
@@ -15,7 +15,7 @@ export const withoutPrefix =
     if (prefix === '' || path === '') return path;
     if (path === prefix || path === `${prefix}/`) return '/';
     if (path.startsWith(`${prefix}/`)) return path.slice(prefix.length);
-    return always.has(path) ? path : outside;
+    return always.has(path) ? path : noPath;
   };
 
 /** Longer paths match no route. */
