@@ -25,6 +25,8 @@ interface Message {
 }
 
 const inFlightMax = 16;
+/** Of a control frame from a client: two bytes, and the mask of its payload. */
+const controlHeadBytes = 6;
 /** Time limit for the rest of a large message, because memory is reserved for it. */
 const arrivalMs = 60_000;
 
@@ -33,7 +35,7 @@ export class MessageQueue {
   readonly #options: MessageQueueOptions;
   readonly #messages: Message[] = [];
   readonly #pauses = new Set<'queue' | 'memory'>();
-  /** Bytes since the last message. */
+  /** Bytes since the last message, without control frames. */
   #received = 0;
   #memory: Message['memory'];
   #arrival: NodeJS.Timeout | undefined;
@@ -52,9 +54,18 @@ export class MessageQueue {
     return this.#pauses.size > 0;
   }
 
-  /** Called with received bytes before their message is complete. Reserves memory for a large message before its rest is read. */
+  /** Called with the bytes of a read before their frames are reported. */
   count(bytes: number): void {
     this.#received += bytes;
+  }
+
+  /** Called for a ping or a pong. It may come between the fragments of a message, whose bytes stay counted. */
+  discount(payload: Buffer): void {
+    this.#received = Math.max(0, this.#received - controlHeadBytes - payload.length);
+  }
+
+  /** Called when the frames of a read were reported. Reserves memory for a large message before its rest is read. */
+  holdMemory(): void {
     if (this.#received <= smallBytesMax || this.#memory || this.#isEnded) return;
     this.#pause('memory');
     this.#memory = this.#options.parsing.memory.hold(memoryOf(this.#options.bytesMax));

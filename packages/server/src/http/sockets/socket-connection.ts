@@ -74,10 +74,14 @@ export class SocketConnection implements SocketPeer {
     // The library closes the connection with the code of the fault, such as 1009 for a message over the limit.
     ws.on('error', () => this.#end());
     ws.on('close', () => this.#end());
-    socket.on('data', ({ length }: Buffer) => {
+    for (const frame of ['ping', 'pong'] as const)
+      ws.on(frame, (payload) => this.#messages.discount(payload));
+    // The library has its listener already, and reports the frames of the bytes in it. These are called before and after.
+    socket.prependListener('data', ({ length }: Buffer) => {
       this.#silentBeats = 0;
       this.#messages.count(length);
     });
+    socket.on('data', () => this.#messages.holdMemory());
   }
 
   send(text: string): boolean {

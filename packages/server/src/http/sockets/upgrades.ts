@@ -45,9 +45,9 @@ export class Upgrades {
   /** Passes requests for a WebSocket to `handle`, like other requests. */
   listen(server: Server, handle: (incoming: IncomingMessage, outgoing: ServerResponse) => void): void {
     server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
+      if (!this.#isHandshake(incoming)) return serveWithoutUpgrade(server, incoming, socket, head);
       // Node's server has removed its own listener.
       socket.on('error', () => socket.destroy());
-      if (!this.#isHandshake(incoming)) return serveWithoutUpgrade(server, incoming, socket, head);
       const outgoing = new ServerResponse(incoming);
       outgoing.shouldKeepAlive = false;
       outgoing.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0]);
