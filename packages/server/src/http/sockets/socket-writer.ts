@@ -2,9 +2,7 @@
 // one turn and `bufferBytesMax` are buffered.
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-
-/** Above this many bytes, sources that can wait should wait. */
-const highWaterBytes = 65_536;
+import { highWaterBytes } from '../streams/high-water.ts';
 
 export interface WriterOptions {
   bufferBytesMax: number;
