@@ -2,18 +2,22 @@
 // Upgrade header.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pino } from 'pino';
 import { authProjects } from '../access/auth-projects.ts';
+import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { openSocket, refusal } from '../thread-protocol/socket.ts';
 import { sessionAuth } from './session-auth.ts';
 import { exchange, send } from './wire.ts';
 
 const projects = authProjects();
+const lines: unknown[] = [];
 let anonymous: TestServer;
 let withUsers: TestServer;
 let withKey: TestServer;
 beforeAll(async () => {
-  anonymous = await startTestServer();
+  const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  anonymous = await startTestServer({ logger });
   withKey = await startTestServer({ settings: { apiKeys: 'a-key-of-the-test-server-long-enough' } });
   withUsers = await projects.serve(sessionAuth, { settings: { corsOrigins: 'https://friend.test' } });
 });
@@ -72,14 +76,27 @@ describe('an upgrade', () => {
         ['sec-websocket-version', '7'],
       ],
     ],
-  ] as [string, [string, string][]][])('%s is refused', async (_, headers) => {
+    [
+      'with malformed protocols',
+      [
+        ['sec-websocket-key', 'dGhlIHNhbXBsZSBub25jZQ=='],
+        ['sec-websocket-version', '13'],
+        ['sec-websocket-protocol', 'a,,b'],
+      ],
+    ],
+  ] as [string, [string, string][]][])('%s is refused, and logged as such', async (_, headers) => {
     const path = `/threads/${randomUUID()}/stream/events`;
-    const upgrade: [string, string][] = [['upgrade', 'websocket']];
-    const { status, body } = await send(anonymous, {
-      path,
-      headers: [...upgrade, ['connection', 'upgrade'], ...headers],
-    });
+    const request_id = randomUUID();
+    const upgrade: [string, string][] = [
+      ['upgrade', 'websocket'],
+      ['connection', 'upgrade'],
+      ['x-request-id', request_id],
+    ];
+    const { status, body } = await send(anonymous, { path, headers: [...upgrade, ...headers] });
     expect([status, JSON.parse(body)]).toMatchObject([400, { code: 'bad_request' }]);
+    await eventually(() =>
+      expect(lines).toContainEqual(expect.objectContaining({ request_id, status: 400 })),
+    );
   });
 });
 

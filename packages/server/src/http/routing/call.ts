@@ -90,18 +90,18 @@ export class RequestCall implements Call, Credentials {
     return this.#context.env?.outer;
   }
 
-  /** Node's response, when this server writes to it. */
-  get out(): ServerResponse | undefined {
+  /** Node's response, when this server writes it. */
+  get ownOutgoing(): ServerResponse | undefined {
     return this.#context.env?.outgoing;
   }
 
-  /** Node's response, also when another part of the program writes to it. */
-  get socket(): ServerResponse | undefined {
-    return this.out ?? this.outer?.outgoing;
+  /** Node's response, also when another part of the program writes it. */
+  get outgoing(): ServerResponse | undefined {
+    return this.ownOutgoing ?? this.outer?.outgoing;
   }
 
   get isInProcess(): boolean {
-    return this.#context.env?.incoming === undefined && this.socket === undefined;
+    return this.#context.env?.incoming === undefined && this.outgoing === undefined;
   }
 
   get host(): unknown {
@@ -125,7 +125,7 @@ export class RequestCall implements Call, Credentials {
 
   header(name: string): string | undefined {
     const { body } = this.outer ?? {};
-    // The header describes the body as sent; another part of the program has decoded it.
+    // These headers describe the body as sent; the program has already decoded it.
     if (body !== undefined && name === 'content-encoding') return undefined;
     if (body !== undefined && name === 'content-length') return String(body.length);
     const incoming = this.#context.env?.incoming;

@@ -113,7 +113,7 @@ const answer = async (
   } catch (error) {
     response = problemResponse(error, call.requestId, options.logger, { isRpc });
   }
-  const { socket, outer, streamed } = call;
+  const { outgoing, outer, streamed } = call;
   const entry: RequestEntry = {
     route: route.path,
     requestId: call.requestId,
@@ -130,10 +130,10 @@ const answer = async (
     options.observe?.(context.req.method, route.path, entry.status, performance.now() - startedMs);
     logRequest(options.logger, context.req.method, entry);
   };
-  if (response === RESPONSE_ALREADY_SENT && socket?.destroyed === false) {
-    entry.status = socket.statusCode;
-    entry.location = String(socket.getHeader('content-location') ?? '');
-    socket.once('close', finish);
+  if (response === RESPONSE_ALREADY_SENT && outgoing?.destroyed === false) {
+    entry.status = outgoing.statusCode;
+    entry.location = String(outgoing.getHeader('content-location') ?? '');
+    outgoing.once('close', finish);
   } else if (streamed?.destroyed === false) streamed.once('close', finish);
   else finish();
   return response;

@@ -42,41 +42,41 @@ export const respond = async (
   const empty = route.kind === 'rpc' ? 202 : 204;
   const status = reply?.facts.isEmpty === true ? empty : (route.status ?? 200);
   const request = { requestId: call.requestId, logger: options.logger };
-  const { out, socket } = call;
+  const { outgoing, ownOutgoing } = call;
 
   switch (kind) {
     case 'sse': {
       const headers = withHeaders(sseHeaders, call, reply);
       const body = value as SseBody;
-      if (out === undefined) {
+      if (ownOutgoing === undefined) {
         const { through, readable } = openBody(call);
         streamEvents(through, body, options.sse, request);
         return new Response(readable, { status, headers });
       }
-      out.writeHead(status, headers);
-      streamEvents(out, body, options.sse, request);
+      ownOutgoing.writeHead(status, headers);
+      streamEvents(ownOutgoing, body, options.sse, request);
       return RESPONSE_ALREADY_SENT;
     }
     case 'deferred': {
       const deferred = value as DeferredResponse;
       const text = await textIfSoon(deferred, options.deferred.waitMs);
       const headers = withHeaders(jsonHeaders, call, reply);
-      countUnsent(socket, text?.length ?? 0, options.unsent);
+      countUnsent(outgoing, text?.length ?? 0, options.unsent);
       if (text !== undefined) return new Response(text, { status, headers });
-      const onText = (sent: string): void => countUnsent(socket, sent.length, options.unsent);
+      const onText = (sent: string): void => countUnsent(outgoing, sent.length, options.unsent);
       const sending = { ...request, onText };
-      if (out === undefined) {
+      if (ownOutgoing === undefined) {
         const { through, readable } = openBody(call);
         sendDeferred(through, deferred, options.deferred.newlineMs, sending);
         return new Response(readable, { status, headers });
       }
-      out.writeHead(status, headers);
-      sendDeferred(out, deferred, options.deferred.newlineMs, sending);
+      ownOutgoing.writeHead(status, headers);
+      sendDeferred(ownOutgoing, deferred, options.deferred.newlineMs, sending);
       return RESPONSE_ALREADY_SENT;
     }
     case 'socket': {
-      if (socket === undefined || options.upgrades === undefined) throw handshakeNeeded();
-      options.upgrades.accept(socket, value as SocketResponse, { ...request, renew: options.renew });
+      if (outgoing === undefined || options.upgrades === undefined) throw handshakeNeeded();
+      options.upgrades.accept(outgoing, value as SocketResponse, { ...request, renew: options.renew });
       return RESPONSE_ALREADY_SENT;
     }
     case 'html':
@@ -87,19 +87,19 @@ export const respond = async (
       if (reply?.facts.isEmpty === true || status === 204)
         return new Response(null, { status, headers: withHeaders(emptyHeaders, call, reply) });
       if (value instanceof RawBytes) {
-        countUnsent(socket, value.bytes.byteLength, options.unsent);
+        countUnsent(outgoing, value.bytes.byteLength, options.unsent);
         const headers = { ...withHeaders(jsonHeaders, call, reply), 'content-type': value.content_type };
         return new Response(value.bytes, { status, headers });
       }
       const parts = value instanceof RawJson ? value.parts : [JSON.stringify(value) ?? 'null'];
       const chars = parts.reduce((sum, part) => sum + part.length, 0);
-      countUnsent(socket, chars, options.unsent);
+      countUnsent(outgoing, chars, options.unsent);
       const headers = withHeaders(jsonHeaders, call, reply);
       if (chars < partedCharsMin) return new Response(parts.map(textOf).join(''), { status, headers });
       const parted = { ...headers, 'content-length': String(byteLength(parts)) };
-      if (out === undefined) return new Response(partsBody(parts), { status, headers: parted });
-      out.writeHead(status, parted);
-      writeParts(out, parts);
+      if (ownOutgoing === undefined) return new Response(partsBody(parts), { status, headers: parted });
+      ownOutgoing.writeHead(status, parted);
+      writeParts(ownOutgoing, parts);
       return RESPONSE_ALREADY_SENT;
     }
   }

@@ -10,7 +10,13 @@ import { requestLimits } from '../../parsing/json-limits.ts';
 import { createParsing } from '../../parsing/parsing.ts';
 import { Upgrades } from './upgrades.ts';
 
-const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const logger = {
+  debug: () => undefined,
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 
 /** A client of a server that answers each message with the memory that is held while the message is handled. */
 const connect = async () => {

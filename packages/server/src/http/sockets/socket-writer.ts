@@ -2,9 +2,7 @@
 // `bufferBytesMax` and the texts of one turn are buffered.
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-
-/** If more bytes are buffered, sources should wait if they can. */
-const highWaterBytes = 65_536;
+import { highWaterBytes } from '../streams/high-water.ts';
 
 export interface WriterOptions {
   bufferBytesMax: number;

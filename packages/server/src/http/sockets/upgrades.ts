@@ -13,8 +13,6 @@ export interface UpgradeOptions extends ConnectionOptions {
   isSocketUrl: (url: string) => boolean;
 }
 
-const keyPattern = /^[+/0-9A-Za-z]{22}==$/;
-const versions = new Set(['8', '13']);
 /** How long a client has to answer the close frame before its connection is closed. */
 const closeTimeoutMs = 5_000;
 /** Fragments of one message: each needs memory. */
@@ -40,6 +38,10 @@ export class Upgrades {
       closeTimeout: closeTimeoutMs,
     };
     this.#handshakes = new WebSocketServer(handshake);
+    // With a listener, the library sends no response of its own. `accept` throws the error.
+    this.#handshakes.on('wsClientError', ({ message }) => {
+      throw new HttpProblem(400, 'bad_request', `The WebSocket handshake is not valid: ${message}.`);
+    });
   }
 
   /** Passes requests for a WebSocket to `handle`, like other requests. */
@@ -59,22 +61,21 @@ export class Upgrades {
 
   /**
    * Completes the handshake. The response stays assigned to the connection, so its `close` event reports the end of the connection. Throws a
-   * Problem when the request is not a handshake.
+   * Problem when the request has no handshake, or one that is not valid.
    */
   accept(outgoing: ServerResponse, response: SocketResponse, request: ConnectionRequest): void {
     const { socket, req: incoming } = outgoing;
     const head = this.#heads.get(incoming);
     if (head === undefined || socket === null) throw handshakeNeeded();
-    const { 'sec-websocket-key': key = '', 'sec-websocket-version': version = '' } = incoming.headers;
-    if (!keyPattern.test(key) || !versions.has(version))
-      throw new HttpProblem(400, 'bad_request', 'The headers of the WebSocket handshake are not valid.');
     if (this.#isStopping) throw new HttpProblem(503, 'unavailable', 'The server stops.');
-    outgoing.statusCode = 101;
     this.#handshakes.handleUpgrade(incoming, socket, head, (ws) => {
+      outgoing.statusCode = 101;
       const connection = new SocketConnection(ws, socket, response, request, this.#options);
       this.#open.add(connection);
       ws.once('close', () => this.#open.delete(connection));
     });
+    if (outgoing.statusCode !== 101)
+      throw new HttpProblem(400, 'bad_request', 'The client has disconnected during the handshake.');
   }
 
   /** Waits for the answers of messages in flight, and asks the clients to connect again. */

@@ -3,6 +3,7 @@
 import type { Writable } from 'node:stream';
 import { EventStreamResponse, type EventWriter, type SseBody, type StreamEvent } from '../../api/handlers.ts';
 import { type HttpLogger, logProblem, toProblem } from '../server/problem.ts';
+import { highWaterBytes } from './high-water.ts';
 
 export interface SseOptions {
   /** Clients measure the interval, and consider a connection dead after three intervals without a byte. */
@@ -15,8 +16,6 @@ export interface SseRequest {
   logger: HttpLogger;
 }
 
-/** Above this many bytes, sources that can wait should wait. */
-const highWaterBytes = 65_536;
 /** After this many consecutive heartbeats at which the client is behind, its connection is closed. */
 const stalledBeatsMax = 6;
 // A single line end: after a blank line, clients would dispatch an empty event.

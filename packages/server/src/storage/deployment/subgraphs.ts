@@ -17,7 +17,7 @@ const statements = {
     name: 'subgraphs_list',
     reads: true,
     text: `select h.checkpoint_ns, r.run_id, r.status as run_status,
-        coalesce(jsonb_array_length(c.shape::jsonb -> 'tasks'), 0) > 0 as has_tasks
+        coalesce(json_array_length(c.shape::json -> 'tasks'), 0) > 0 as has_tasks
       from (
         select checkpoint_ns, checkpoint_id from checkpoint_heads
         where thread_id = $1 and checkpoint_ns <> ''

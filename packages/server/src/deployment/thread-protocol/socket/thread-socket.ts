@@ -9,6 +9,7 @@ import { Problem } from '@svc/contract/problem';
 import type { Call } from '../../../api/handlers.ts';
 import type { SocketListener, SocketPeer } from '../../../api/sockets.ts';
 import { Refusal } from '../../../auth/authorization/refusal.ts';
+import { isRecord } from '../../../engine/codec/tagged.ts';
 import { CommandError, parsed } from '../command-error.ts';
 import type { CommandCall } from '../run-commands.ts';
 import { answerCommand, commandCall, executeCommand, type ThreadCommands } from '../thread-commands.ts';
@@ -122,6 +123,6 @@ export class ThreadSocket implements SocketListener {
 }
 
 const idOf = (value: unknown): number | null => {
-  const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : undefined;
+  const id = isRecord(value) ? value['id'] : undefined;
   return typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 ? id : null;
 };
