@@ -12,7 +12,6 @@ import { Upgrades } from './upgrades.ts';
 
 const logger = {
   debug: () => undefined,
-  debug: () => undefined,
   info: () => undefined,
   warn: () => undefined,
   error: () => undefined,
