@@ -15,7 +15,6 @@ import { readableThreads } from '../threads/readable-threads.ts';
 import type { StateService } from '../threads/state-service.ts';
 import { unlessGone } from '../unless-gone.ts';
 import { CommandError, parsed } from './command-error.ts';
-import { interruptIds } from './interrupt-ids.ts';
 import { type CommandKey, commandKey } from './repeated-commands.ts';
 
 export interface RunCommandParts {
@@ -198,7 +197,10 @@ const noSuchInterrupt = (ids: string[]): CommandError =>
   );
 
 /** Ids of the interrupts that the newest run has left. */
-const pendingIds = ({ interrupts }: ThreadRow): Set<string> => interruptIds(interrupts);
+const pendingIds = ({ interrupts }: ThreadRow): Set<string> => {
+  const byTask = JSON.parse(interrupts) as Record<string, { id?: string }[]>;
+  return new Set(Object.values(byTask).flatMap((list) => list.flatMap(({ id }) => id ?? [])));
+};
 
 /** The assistant of the thread's newest run. */
 const assistantOf = ({ metadata, thread_id }: ThreadRow): string => {

@@ -14,13 +14,12 @@ import type { ThreadSignal, ThreadSignals } from '../threads/thread-signals.ts';
 import { keepWatched, watch } from '../threads/watched-thread.ts';
 import { unlessGone } from '../unless-gone.ts';
 import type { EventFilter } from './event-filter.ts';
-import { answeredInterrupts } from './interrupt-ids.ts';
 import { eventText, type NumberedEvent } from './translation/protocol-event.ts';
 import { RunTranslator } from './translation/run-translator.ts';
 
 export interface ThreadEventFeedOptions {
   threads: Pick<ThreadStorage, 'watch'>;
-  runs: Pick<RunStorage, 'listSequence' | 'findAnswer' | 'floor' | 'find'>;
+  runs: Pick<RunStorage, 'listSequence' | 'floor' | 'find'>;
   outcomes: Pick<RunOutcomeReader, 'openReplay'>;
   signals: ThreadSignals;
 }
@@ -126,13 +125,6 @@ export class ThreadEventFeed {
     await begun;
   }
 
-  /** The interrupts that the run answers. */
-  async #answered({ filter, access }: Reader, { run_id, has_found }: ClaimedRun): Promise<string[]> {
-    if (!has_found || filter.unread.has('input')) return [];
-    const answer = await this.#options.runs.findAnswer(run_id, access);
-    return answer === undefined ? [] : answeredInterrupts(answer);
-  }
-
   /** Reads a run; true when it was read to its end. Nothing is known of an ended run without a log. */
   async #readRun(reader: Reader, run: ClaimedRun): Promise<boolean> {
     const { thread_id, access, stop, sink } = reader;
@@ -140,7 +132,7 @@ export class ThreadEventFeed {
     const isInFlight = run.status === 'pending' || run.status === 'running';
     if (!isInFlight && !run.has_log) return true;
     const translator = new RunTranslator(run, reader.filter.unread);
-    if (!send(reader, translator.begin(await this.#answered(reader, run)))) await sink.drained();
+    if (!send(reader, [translator.begin()])) await sink.drained();
     // If the run is not found, it was rolled back or deleted meanwhile.
     const reading = await this.#options.outcomes
       .openReplay(thread_id, run.run_id, access, -1)

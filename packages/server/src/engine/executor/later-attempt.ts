@@ -6,7 +6,6 @@
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
 import type { RunKwargs, ParsedRunCommand } from '../dispatch/protocol.ts';
-import { isAnswer, namedInterrupts } from '../dispatch/resume-value.ts';
 import type { EphemeralCheckpointer } from './ephemeral-checkpointer.ts';
 import type { Graph } from './graph-registry.ts';
 
@@ -38,14 +37,22 @@ export const startOf = async (
     const { step: newest, checkpoints } = progress;
     return { kwargs: rest, steps: { limit, newest, last: newest - checkpoints + limit + 2 } };
   }
-  const resume = kwargs.command?.resume;
-  if (!isAnswer(resume) || namedInterrupts(resume)) return { kwargs };
+  if (!isPlainAnswer(kwargs.command?.resume)) return { kwargs };
   const ids = await checkpointer.foundInterrupts(kwargs.checkpoint?.checkpoint_id, run_id);
   if (ids.length === 0) return { kwargs };
+  const { command } = kwargs;
   return {
     kwargs: {
       ...kwargs,
-      command: { ...kwargs.command, resume: Object.fromEntries(ids.map((id) => [id, resume])) },
+      command: { ...command, resume: Object.fromEntries(ids.map((id) => [id, command?.resume])) },
     },
   };
 };
+
+/**
+ * True when the resume value answers all interrupts. The engine assumes this for every value except an object whose keys
+ * are interrupt ids.
+ */
+const isPlainAnswer = (resume: unknown): boolean =>
+  Boolean(resume) &&
+  (typeof resume !== 'object' || !Object.keys(resume as object).every((key) => /^[0-9a-f]{32}$/.test(key)));

@@ -1,26 +1,13 @@
 // The runs of a thread in the order of their first claims, which is the order of their events (functions/runs/new_first_seq.sql).
 import type { Database } from '../postgres/database.ts';
-import { runPasses, type RowFilter } from '../postgres/row-filter.ts';
+import type { RowFilter } from '../postgres/row-filter.ts';
 import type { RunRow } from './run-rows.ts';
 
-/**
- * A run that was claimed at least once. `has_log`: events or the outcome of the run are stored. `has_found`: the thread waited at interrupts
- * when the run began.
- */
+/** A run that was claimed at least once. `has_log`: events or the outcome of the run are stored. */
 export interface ClaimedRun extends Pick<RunRow, 'run_id' | 'status'> {
   first_seq: number;
   graph_id: string;
   has_log: boolean;
-  has_found: boolean;
-}
-
-/** What tells which interrupts a run answers. The interrupts are JSON texts as those of a thread. */
-export interface RunAnswer {
-  kwargs: string;
-  /** At which the thread waited when the run began. */
-  found_interrupts: string;
-  /** At which the thread waits after the run; none while the run is in flight. */
-  left_interrupts: string;
 }
 
 export interface RunSequence {
@@ -34,29 +21,19 @@ const statements = {
   sequence: {
     name: 'runs_sequence',
     reads: true,
-    text: `select n.run_id, n.status, n.first_seq, n.graph_id, n.has_found,
+    text: `select n.run_id, n.status, n.first_seq, n.graph_id,
         exists (select 1 from run_events e where e.run_id = n.run_id) as has_log
       from threads t left join lateral (
-        (select r.run_id, r.status, r.first_seq, r.graph_id,
-           coalesce(octet_length(r.found_interrupts) > 2, false) as has_found -- more than {}
-         from runs r
+        (select r.run_id, r.status, r.first_seq, r.graph_id from runs r
          where r.thread_id = t.thread_id and r.first_seq is not null and r.first_seq > $2
          order by r.first_seq limit $4)
         union all
-        (select r.run_id, r.status, r.first_seq, r.graph_id, false from runs r
+        (select r.run_id, r.status, r.first_seq, r.graph_id from runs r
          where r.thread_id = t.thread_id and r.status in ('pending', 'running') and r.first_seq is null and r.waits_for <> 'time'
          order by r.created_at, r.run_id limit 1)
       ) n on true
       where t.thread_id = $1 and t.metadata @@ $3::jsonpath
       order by n.first_seq nulls last`,
-  },
-  answer: {
-    name: 'runs_answer',
-    reads: true,
-    text: `select r.kwargs, coalesce(r.found_interrupts, '{}') as found_interrupts,
-        case when r.status in ('pending', 'running') then '{}' else t.interrupts end as left_interrupts
-      from runs r join threads t on t.thread_id = r.thread_id
-      where r.run_id = $1 and ${runPasses('$2')}`,
   },
   repeatable: {
     name: 'runs_repeatable',
@@ -86,11 +63,6 @@ export const runSequence = (db: Database) => ({
     const isClaimed = (row: Row): row is ClaimedRun => row.run_id !== null && row.first_seq !== null;
     const awaited = rows.find((row) => !isClaimed(row))?.run_id ?? undefined;
     return { claimed: rows.filter(isClaimed), awaited };
-  },
-
-  /** Undefined when the run does not exist. */
-  async findAnswer(run_id: string, access: RowFilter): Promise<RunAnswer | undefined> {
-    return (await db.query<RunAnswer>(statements.answer, [run_id, access.jsonpath]))[0];
   },
 
   /** The runs of these ids that exist. `is_repeatable`: the run is in flight and not older than `ms`. */

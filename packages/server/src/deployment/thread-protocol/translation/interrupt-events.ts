@@ -1,17 +1,7 @@
-// Channel `input`: one `input.answered` for the interrupts that a run answers, and one `input.requested` for each interrupt. The engine reports an interrupt several times: in `tasks`, `updates` and
+// Channel `input`: one `input.requested` for each interrupt. The engine reports an interrupt several times: in `tasks`, `updates` and
 // `values`, of the graph that was interrupted and of each graph around it. The first report counts; its namespace is the innermost graph.
 import { isRecord } from '../../../engine/codec/tagged.ts';
 import type { LoggedEvent, ProtocolEvent } from './protocol-event.ts';
-
-/** The event that tells all clients which interrupts to offer no longer. */
-export const answeredEvent = (ids: readonly string[]): ProtocolEvent => ({
-  channel: 'input',
-  method: 'input.answered',
-  namespace: [],
-  data: { interrupt_ids: ids },
-  key: 'answered',
-  isOnce: true,
-});
 
 const reported = ({ name, data }: LoggedEvent): unknown => {
   if (!isRecord(data)) return undefined;

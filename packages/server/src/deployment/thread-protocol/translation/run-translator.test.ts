@@ -20,7 +20,7 @@ const recorded = (name: string): Log => {
 /** The events of a log, without its first `from` events; without `end`, of a run in flight. */
 const translate = (log: Log, { from = 0, end }: { from?: number; end?: RunEnd | 'rollback' } = {}) => {
   const translator = new RunTranslator(run);
-  const events = translator.begin();
+  const events = [translator.begin()];
   for (const [id, [name, data]] of log.entries())
     if (id >= from) events.push(...translator.take(id, name, JSON.stringify(data)));
   if (end) events.push(...translator.end(end === 'rollback' ? undefined : end));
@@ -97,7 +97,7 @@ describe.each(['toolbox', 'nested'])('the recorded log %s', (name) => {
 
   it('has the same events of some channels when others are not read', () => {
     const translator = new RunTranslator(run, new Set(['values', 'custom', 'messages', 'updates']));
-    const events = translator.begin();
+    const events = [translator.begin()];
     for (const [id, [kind, data]] of log.entries())
       events.push(...translator.take(id, kind, JSON.stringify(data)));
     events.push(...translator.end(success));
@@ -310,28 +310,6 @@ describe('the end of a run', () => {
     expect(events).toHaveLength(103);
     expectSequence(events);
   });
-});
-
-describe('the beginning of a run', () => {
-  const begin = (answered?: string[]) => new RunTranslator(run).begin(answered);
-
-  it('reports the interrupts that the run answers, after its start and before its log', () => {
-    const [running, answered, ...rest] = begin(['i1', 'i2']);
-    expect(running?.data).toMatchObject({ event: 'running' });
-    expect(answered).toMatchObject({
-      channel: 'input',
-      method: 'input.answered',
-      namespace: [],
-      data: { interrupt_ids: ['i1', 'i2'] },
-      event_id: `${run.first_seq}:answered`,
-      seq: run.first_seq + 1,
-    });
-    expect(rest).toEqual([]);
-    const [logged] = new RunTranslator(run).take(0, 'values', '{}');
-    expect(logged?.seq).toBeGreaterThan(answered!.seq);
-  });
-
-  it('reports no answer when the run answers nothing', () => expect(begin([])).toEqual(begin()));
 });
 
 it('events have the time of the newest checkpoint before them', () => {

@@ -10,7 +10,7 @@
 // events before and after them.
 import { checkpointEvents, taskEvents, updatesEvents, valuesEvents } from './state-json.ts';
 import { customEvents } from './custom-events.ts';
-import { answeredEvent, InterruptEvents } from './interrupt-events.ts';
+import { InterruptEvents } from './interrupt-events.ts';
 import { isTaskResult, LifecycleEvents, taskNamespace } from './lifecycle-events.ts';
 import { MessageEvents } from './message-events.ts';
 import type { LoggedEvent, NumberedEvent, ProtocolEvent } from './protocol-event.ts';
@@ -48,11 +48,10 @@ export class RunTranslator {
     this.#timeMs = firstSeqMs(run.first_seq);
   }
 
-  /** The first events of the run. `answered`: ids of the interrupts that the run answers. */
-  begin(answered: readonly string[] = []): NumberedEvent[] {
+  /** The first event of the run. */
+  begin(): NumberedEvent {
     const data = { event: 'running', graph_name: this.#run.graph_id };
-    const events = [rootLifecycle(data), ...(answered.length === 0 ? [] : [answeredEvent(answered)])];
-    return events.map((event) => this.#number(0, 'begin', event));
+    return this.#number(0, 'begin', rootLifecycle(data));
   }
 
   /** The events for one logged event. */
