@@ -36,7 +36,7 @@ describe('docs/authentication.md', () => {
   it('names the public routes', () => {
     const routes = Object.values(deploymentRoutes as Routes);
     const open = routes.filter(({ access }) => access === 'public').map(({ path }) => path);
-    expect(codes(part(/Public are (.*)\./)).toSorted()).toEqual(open.toSorted());
+    expect(codes(part(/The public\s+routes are (.*)\./)).toSorted()).toEqual(open.toSorted());
   });
 
   it('starts with an example that works', async () => {
