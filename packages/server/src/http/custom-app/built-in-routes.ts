@@ -2,10 +2,8 @@
 import type { RouteShape } from '@svc/contract';
 import { TrieRouter } from 'hono/router/trie-router';
 import type { Surface } from '../routing/mount.ts';
+import { probePaths } from '../server/probe-paths.ts';
 import { isRoute, routeFor, type UserApp } from './user-app.ts';
-
-/** Requests of probes and scrapers never reach the project's app. */
-export const probePaths: ReadonlySet<string> = new Set(['/ok', '/ready', '/metrics']);
 
 export interface BuiltInRoute {
   readonly route: RouteShape;

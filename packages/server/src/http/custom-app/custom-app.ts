@@ -16,8 +16,9 @@ import { tooLarge } from '../body/body.ts';
 import { type HttpEnv, RequestCall, requestIdOf } from '../routing/call.ts';
 import type { Observe, Surface } from '../routing/mount.ts';
 import { noPath, rawPath, withoutPrefix } from '../server/mount-path.ts';
+import { probePaths } from '../server/probe-paths.ts';
 import { type HttpLogger, problemResponse } from '../server/problem.ts';
-import { type BuiltInRoute, BuiltInRoutes, probePaths } from './built-in-routes.ts';
+import { type BuiltInRoute, BuiltInRoutes } from './built-in-routes.ts';
 import { Exchange } from './exchange.ts';
 import { innerRequest } from './inner-request.ts';
 import { hasDefaultErrors, routeFor, type UserApp, type UserContext } from './user-app.ts';
@@ -78,6 +79,7 @@ export class CustomApp {
 
   readonly fetch = (request: Request, env: HttpEnv['Bindings'] = {}): Response | Promise<Response> => {
     const path = this.#pathOf(request);
+    // Requests of probes and scrapers never reach the app.
     const isInner =
       path === '' || path === noPath || probePaths.has(path) || unsupportedMethods.has(request.method);
     return isInner ? this.#inner.fetch(request, env) : this.#serve(request, env, path);

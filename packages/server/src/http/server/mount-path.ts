@@ -1,7 +1,6 @@
 // The path of a request, also without the path before all routes (`http.mount_prefix`).
+import { probePaths } from './probe-paths.ts';
 
-/** Probes and scrapers may also use these paths without the prefix. */
-const always = new Set(['/ok', '/ready', '/metrics']);
 /** Matches no route: the path is not below the prefix. */
 export const noPath = '//';
 
@@ -15,7 +14,8 @@ export const withoutPrefix =
     if (prefix === '' || path === '') return path;
     if (path === prefix || path === `${prefix}/`) return '/';
     if (path.startsWith(`${prefix}/`)) return path.slice(prefix.length);
-    return always.has(path) ? path : noPath;
+    // Probes and scrapers may also use their paths without the prefix.
+    return probePaths.has(path) ? path : noPath;
   };
 
 /** Longer paths match no route. */

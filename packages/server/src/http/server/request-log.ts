@@ -1,3 +1,4 @@
+import { probePaths } from './probe-paths.ts';
 import type { HttpLogger } from './problem.ts';
 
 export interface RequestEntry {
@@ -11,19 +12,16 @@ export interface RequestEntry {
   headers?: Record<string, string> | undefined;
 }
 
-/** Requests of probes and scrapers, which come every few seconds, are logged at debug. */
-const probes = new Set(['/ok', '/ready', '/metrics']);
-
 /**
  * Logs one line for each request, with the pattern of the route and never the URL: paths and queries contain input of users. A run that
- * the request created is identified by its ids, which the server chose.
+ * the request created is identified by its ids, which the server chose. Requests of probes and scrapers are logged at debug.
  */
 export const logRequest = (logger: HttpLogger, method: string, request: RequestEntry): void => {
   const ms = Math.round((performance.now() - request.startedMs) * 100) / 100;
   const { route, requestId, status, location, headers } = request;
   const [, thread_id, run_id] = /^\/threads\/([^/]+)\/runs\/([^/]+)$/.exec(location ?? '') ?? [];
   const created = run_id === undefined ? {} : { thread_id, run_id };
-  const level = probes.has(route) && status < 400 ? 'debug' : 'info';
+  const level = probePaths.has(route) && status < 400 ? 'debug' : 'info';
   logger[level](
     { method, route, status, ms, request_id: requestId, ...created, ...(headers && { headers }) },
     'request',

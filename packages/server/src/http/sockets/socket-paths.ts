@@ -4,12 +4,12 @@ import { withoutPrefix } from '../server/mount-path.ts';
 
 /** `prefix`: the path before all routes, or empty. */
 export const socketUrls = (routes: Routes, prefix: string): ((url: string) => boolean) => {
-  const inside = withoutPrefix(prefix);
+  const pathInPrefix = withoutPrefix(prefix);
   const patterns = Object.values(routes)
     .filter(({ kind }) => kind === 'socket')
     .map(({ path }) => new RegExp(`^${path.replaceAll(/:[^/]+/g, '[^/]+')}$`));
   return (url) => {
-    const path = inside(url.split('?', 1)[0] ?? '');
+    const path = pathInPrefix(url.split('?', 1)[0] ?? '');
     return patterns.some((pattern) => pattern.test(path));
   };
 };
