@@ -8,6 +8,7 @@ import type { Observe } from '../routing/mount.ts';
 import type { HttpLogger } from '../server/problem.ts';
 import { joinVary } from '../server/vary.ts';
 import { logRequest, type RequestEntry } from '../server/request-log.ts';
+import { withHeaders } from '../server/with-headers.ts';
 
 interface Reporting {
   logger: HttpLogger;
@@ -137,19 +138,4 @@ const varyOf = ({ headers }: Response, outgoing: ServerResponse | undefined): { 
   const vary = headers.get('vary');
   const set = outgoing?.getHeader('vary');
   return vary === null || set === undefined ? {} : { vary: joinVary(set, vary) };
-};
-
-const withHeaders = (response: Response, added: Readonly<Record<string, string>>): Response => {
-  const entries = Object.entries(added);
-  if (entries.length === 0) return response;
-  try {
-    for (const [name, value] of entries) response.headers.set(name, value);
-    return response;
-  } catch {
-    // The headers of a response of fetch() cannot be changed.
-    const headers = new Headers(response.headers);
-    for (const [name, value] of entries) headers.set(name, value);
-    const { status, statusText } = response;
-    return new Response(response.body, { status, statusText, headers });
-  }
 };

@@ -1,12 +1,11 @@
 // Requests of a program that contains this server: as Node's request and response, or as a Fetch API Request.
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { Problem } from '@svc/contract/problem';
 import { watchedBody } from '../body/limited-body.ts';
 import { type OuterRequest, requestIdOf } from '../routing/call.ts';
 import { emptyHeaders } from './headers.ts';
 import type { ServedApp } from './listen.ts';
+import { malformedTarget } from './malformed-target.ts';
 import { withoutPrefix } from './mount-path.ts';
 import { type HttpLogger, problemResponse } from './problem.ts';
 import {
@@ -17,6 +16,7 @@ import {
 } from './request-guard.ts';
 import { logRequest } from './request-log.ts';
 import { joinVary } from './vary.ts';
+import { withHeaders } from './with-headers.ts';
 
 export interface EmbeddedOptions {
   app: ServedApp;
@@ -61,13 +61,12 @@ const fetchHandler = ({ app, guard, logger }: EmbeddedOptions): Embedded['fetch'
       const outer = { ...client, requestId, isInsidePrefix: false };
       response = withCancel(await app.fetch(request, { outer }), () => cancelled.abort());
     }
-    // Those of a response of fetch() cannot be changed.
-    const headers = new Headers(response.headers);
-    for (const [name, value] of added)
-      headers.set(name, name === 'vary' ? joinVary(headers.get(name), value) : value);
-    headers.set('x-request-id', requestId);
-    const { status, statusText, body } = response;
-    return new Response(body, { status, statusText, headers });
+    const vary = added.get('vary');
+    return withHeaders(response, {
+      ...Object.fromEntries(added),
+      ...(vary === null ? {} : { vary: joinVary(response.headers.get('vary'), vary) }),
+      'x-request-id': requestId,
+    });
   };
 };
 
@@ -116,10 +115,7 @@ const nodeHandler = ({ app, prefix, guard, logger }: EmbeddedOptions): Embedded[
     {
       // These belong to the program.
       overrideGlobalObjects: false,
-      errorHandler: (cause) => {
-        const message = 'The URL or the Host header of the request is malformed.';
-        return problemResponse(new Problem('bad_request', message, { cause }), randomUUID(), logger);
-      },
+      errorHandler: malformedTarget(logger),
     },
   );
   return (incoming: HostRequest, outgoing, next) => {

@@ -7,7 +7,8 @@ import type { HttpEnv } from '../routing/call.ts';
 import type { Upgrades } from '../sockets/upgrades.ts';
 import { createRequestGuard, type RequestGuardOptions } from './request-guard.ts';
 import { jsonHeaders } from './headers.ts';
-import { type HttpLogger, problemBody, problemResponse } from './problem.ts';
+import { malformedTarget } from './malformed-target.ts';
+import { type HttpLogger, problemBody } from './problem.ts';
 
 export interface ListenOptions {
   host: string;
@@ -38,13 +39,7 @@ export interface ServedApp {
 export const listen = async (app: ServedApp, options: ListenOptions): Promise<Listening> => {
   const { host, port, logger, graceMs = 5000 } = options;
   const listener = getRequestListener((request, env) => app.fetch(request, env as HttpBindings), {
-    errorHandler: (cause) => {
-      // Called only for requests whose host or URL cannot be parsed.
-      const problem = new Problem('bad_request', 'The URL or the Host header of the request is malformed.', {
-        cause,
-      });
-      return problemResponse(problem, randomUUID(), logger);
-    },
+    errorHandler: malformedTarget(logger),
   });
   const passes = createRequestGuard(options.guard ?? {}, logger);
   const server = createServer(
