@@ -34,7 +34,7 @@ export interface Measured {
   stop(): Promise<void>;
 }
 
-/** What a function reads of a process, or `otherwise` if the process has ended meanwhile. */
+/** Returns what `read` returns. If it throws because the process has ended, returns `otherwise`. */
 const unlessEnded = <T>(read: () => T, otherwise: T): T => {
   try {
     return read();

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** kill -9 for the server whose data is in this folder, if it runs. */
+/** kill -9 for the server that uses this data folder, if it runs. */
 export const stopPostgres = async (data: string): Promise<void> => {
   const pid = Number((await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')[0]);
   if (!pid) return;

@@ -75,7 +75,7 @@ const openServices = async (
   { owned, parsing }: { owned: Owned; parsing: ServerParsing },
 ): Promise<{ services: Services; customCode: CustomCode | undefined }> => {
   const { settings, project, logger, signal } = options;
-  // Loaded first: a server whose auth object fails must not serve anything.
+  // The auth object is loaded first. If it fails, the server must not serve anything.
   await prepareGlobals(project, logger);
   const modules = options.onModules && new LoadedModules(options.onModules);
   const authenticates = options.authenticate === undefined;

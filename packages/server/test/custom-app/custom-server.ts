@@ -1,4 +1,4 @@
-// Servers with an `http.app`, whose code a test gives.
+// Servers with an `http.app`. A test passes the code of the app.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';

@@ -1,4 +1,4 @@
-// Feeds of thread protocol v2 whose readers are disconnected while workers are killed.
+// Feeds of thread protocol v2: readers are disconnected while workers are killed.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type FeedEvent, isRunEnd, readFeed } from '../thread-protocol/feed.ts';

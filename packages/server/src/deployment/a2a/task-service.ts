@@ -184,7 +184,7 @@ export class TaskService {
   }
 }
 
-/** The task of a message whose run has just been created. */
+/** The task of a new run. */
 const newTask = (sent: SentTask, { parts }: SentMessage): AgentTask => {
   const { task_id, thread_id, messageId } = sent;
   const of = { contextId: thread_id, taskId: task_id };

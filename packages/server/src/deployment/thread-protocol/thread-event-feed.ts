@@ -87,7 +87,7 @@ export class ThreadEventFeed {
   async #read(reader: Reader, onGone: () => void): Promise<void> {
     const { thread_id, access, since, stop, signal } = reader;
     const { threads, runs } = this.#options;
-    // A thread of another user is treated as one that does not exist yet.
+    // If the thread belongs to another user, the caller gets the response for a thread that does not exist yet.
     while (!(await watch(threads, thread_id, access))) {
       await signal.wait(stop);
       if (stop.aborted) return;

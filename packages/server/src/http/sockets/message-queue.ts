@@ -59,7 +59,7 @@ export class MessageQueue {
     this.#received += bytes;
   }
 
-  /** Called for a ping or a pong. It may come between the fragments of a message, whose bytes stay counted. */
+  /** Called for a ping or a pong, also between the fragments of a message. The bytes of the fragments stay counted. */
   discount(payload: Buffer): void {
     this.#received = Math.max(0, this.#received - controlHeadBytes - payload.length);
   }

@@ -1,4 +1,4 @@
-// One WebSocket whose messages are JSON texts.
+// One WebSocket. Its messages are JSON texts.
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Problem } from '@svc/contract/problem';

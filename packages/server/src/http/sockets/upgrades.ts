@@ -61,7 +61,7 @@ export class Upgrades {
 
   /**
    * Completes the handshake. The response stays assigned to the connection, so its `close` event reports the end of the connection. Throws a
-   * Problem when the request has no handshake, or one that is not valid.
+   * Problem if the handshake is missing or not valid.
    */
   accept(outgoing: ServerResponse, response: SocketResponse, request: ConnectionRequest): void {
     const { socket, req: incoming } = outgoing;

@@ -5,7 +5,7 @@ import { namedStatement } from '../postgres/named-statement.ts';
 
 export type TicketMode = 'custom' | 'keys' | 'anonymous';
 
-/** The caller for whom a ticket stands. */
+/** The caller who created the ticket. */
 export interface TicketHolder {
   mode: TicketMode;
   counted_as: string | null;

@@ -44,7 +44,7 @@ export class RunStore {
     });
   }
 
-  /** Prices runs whose model and tokens came in different writes. */
+  /** Prices runs if their model and their tokens came in different writes. */
   async #priceStored(tenant_id: string, runs: readonly TraceWrite[]): Promise<void> {
     const { traces, prices } = this.#parts;
     const unpriced = await traces.unpriced(

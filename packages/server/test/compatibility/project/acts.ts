@@ -1,4 +1,4 @@
-// A graph whose node executes the action that its input names.
+// A graph with one node. The input names the action that the node executes.
 import { Annotation, START, StateGraph, type LangGraphRunnableConfig } from '@langchain/langgraph';
 
 const State = Annotation.Root({ do: Annotation<string>, out: Annotation<unknown> });

@@ -1,4 +1,4 @@
-// Graphs whose schemas are read.
+// Graphs for tests that read schemas.
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
 import { registry } from '@langchain/langgraph/zod';
 import { z } from 'zod';

@@ -83,7 +83,7 @@ export class ThreadSocket implements SocketListener {
     begin?.();
   }
 
-  /** Disconnects a caller whose credentials are no longer accepted. */
+  /** Closes the connection if the credentials of the caller are no longer accepted. */
   async #call(): Promise<Call | undefined> {
     try {
       return await this.#peer.call();
