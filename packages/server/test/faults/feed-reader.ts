@@ -19,26 +19,27 @@ export class FeedReader {
   }
 
   /** Reads a few events, and closes the connection without a word. */
-  async glance(): Promise<void> {
+  glance(runs: number): Promise<void> {
     let left = this.#random.between(1, 40);
-    await this.#read(() => --left <= 0);
+    return this.#read(() => --left <= 0 || this.hasEnded(runs), runs);
   }
 
   /** Reads until the thread has this many ended runs. */
   readOn(runs: number): Promise<void> {
-    return this.#read(() => this.hasEnded(runs));
+    return this.#read(() => this.hasEnded(runs), runs);
   }
 
   hasEnded(runs: number): boolean {
     return this.events.filter(isRunEnd).length >= runs;
   }
 
-  /** All events, or those after the last one. */
-  async #read(isLast: () => boolean): Promise<void> {
+  /** Reads all events, or those after the last one. After the end of the last run there are none. */
+  async #read(isLast: () => boolean, runs: number): Promise<void> {
     const { thread_id } = this;
     const url = this.#random.pick(this.#urls);
     const last = this.events.at(-1);
-    const selection = last !== undefined && this.#random.next() < 0.5 ? { since: last.seq } : {};
+    const resumes = !this.hasEnded(runs) && this.#random.next() < 0.5;
+    const selection = last !== undefined && resumes ? { since: last.seq } : {};
     const take = (event: FeedEvent): boolean => {
       this.#take(event);
       return isLast();
