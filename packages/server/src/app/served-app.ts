@@ -91,7 +91,9 @@ const openServices = async (
   signal?.throwIfAborted();
   const plan = planConnections(node, limits);
   reportPlan(plan, node, logger);
-  const database = owned.keep(await openDatabase({ ...databaseOptions, poolMax: plan.server }));
+  const database = owned.keep(
+    await openDatabase({ ...databaseOptions, poolMax: plan.server, sharesReads: true }),
+  );
   const databaseFailure = (): string | undefined => connection.failure();
   const parts = {
     database,

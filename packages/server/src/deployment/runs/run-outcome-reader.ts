@@ -134,7 +134,7 @@ export class RunOutcomeReader {
     ]);
     const last = left ?? (await checkpoints.find({ thread_id, checkpoint_ns: '' }));
     if (!thread || !last) return 'null';
-    return textOf((await this.#reader.values(thread, last).catch(unlessGone)) ?? 'null');
+    return textOf((await this.#reader.values(thread, last.checkpoint).catch(unlessGone)) ?? 'null');
   }
 }
 

@@ -75,9 +75,9 @@ export class StateReader {
   }
 
   /** The values of a checkpoint. Throws `not_found` when the thread was deleted meanwhile. */
-  async values(thread: FoundThread, stored: StoredCheckpoint): Promise<JsonPart> {
+  async values(thread: FoundThread, { channels, shape }: StoredValues): Promise<JsonPart> {
     const { rows } = await this.#whole(thread, () =>
-      this.valuesOf([{ ...stored.checkpoint, space: thread.blob_space }]),
+      this.valuesOf([{ channels, shape, space: thread.blob_space }]),
     );
     return rows[0] ?? 'null';
   }

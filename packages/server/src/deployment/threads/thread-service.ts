@@ -115,7 +115,9 @@ export class ThreadService {
 
   /** The thread with its values, as JSON text. */
   async get(thread_id: string, access: RowFilter): Promise<JsonPart> {
-    return this.#withAllValues(await this.row(thread_id, access));
+    const shown = await this.#storage.threads.show(thread_id, access);
+    if (!shown) throw notFound('Thread', thread_id);
+    return threadText(shown, shown.channels === null ? '{}' : await this.#reader.values(shown, shown));
   }
 
   /** The stored row. Throws `not_found`. */
@@ -273,6 +275,6 @@ export class ThreadService {
   async #withAllValues(row: ThreadRow): Promise<JsonPart> {
     const head = await this.#storage.checkpoints.find({ thread_id: row.thread_id, checkpoint_ns: '' });
     if (!head) await this.#reader.assertThere(row);
-    return threadText(row, head ? await this.#reader.values(row, head) : '{}');
+    return threadText(row, head ? await this.#reader.values(row, head.checkpoint) : '{}');
   }
 }

@@ -65,6 +65,19 @@ const columnNames = [
   'removals',
 ] as const;
 const columns = columnNames.join(', ');
+const isJson = new Set<string>(['metadata', 'config']);
+
+/** Columns of any size. */
+const shownColumns = ['t.metadata', 't.config', 't.interrupts', 't.error', 'c.channels', 'c.shape'];
+/** Stored bytes of these columns, up to which a thread is a short read. */
+const shortBytes = 65_536;
+
+/** One snapshot of a thread and of the checkpoint from which its values are built. */
+const shown = `select ${columnNames.map((name) => (isJson.has(name) ? `t.${name}::text` : `t.${name}`)).join(', ')}, c.channels, c.shape
+  from threads t
+  left join checkpoint_heads h on h.thread_id = t.thread_id and h.checkpoint_ns = ''
+  left join checkpoints c on c.thread_id = h.thread_id and c.checkpoint_ns = h.checkpoint_ns and c.checkpoint_id = h.checkpoint_id
+  where t.thread_id = $1 and t.metadata @@ $2::jsonpath`;
 
 const statements = {
   create: {
@@ -84,6 +97,13 @@ const statements = {
     name: 'threads_get',
     reads: true,
     text: `select ${columns} from threads where thread_id = $1 and metadata @@ $2::jsonpath`,
+  },
+  show: { name: 'threads_show', reads: true, text: shown },
+  showShort: {
+    name: 'threads_show_short',
+    reads: true,
+    isShort: true,
+    text: `${shown} and ${shownColumns.map((name) => `coalesce(pg_column_size(${name}), 0)`).join(' + ')} <= ${shortBytes}`,
   },
   patch: {
     name: 'threads_patch',
@@ -146,16 +166,20 @@ const tableOf = (filter: ThreadFilter, access: RowFilter) => ({
 });
 
 /** JSON is text in lists. */
-const listColumns: Record<string, string> = {
-  ...Object.fromEntries(columnNames.map((name) => [name, `r.${name}`])),
-  metadata: 'r.metadata::text',
-  config: 'r.config::text',
-};
+const listColumns: Record<string, string> = Object.fromEntries(
+  columnNames.map((name) => [name, isJson.has(name) ? `r.${name}::text` : `r.${name}`]),
+);
 const longColumns = ['metadata', 'config', 'interrupts', 'error'];
 
 /** A thread in a list: columns that were not requested are absent, and JSON is text. */
 export type ListedThread = Pick<ThreadRow, 'thread_id' | 'blob_space' | 'created_at'> &
   Partial<Omit<ThreadRow, 'metadata' | 'config'> & { metadata: string; config: string }>;
+
+/** A thread with the columns of its newest checkpoint from which its values are built. They are null when there is no checkpoint. */
+export type ShownThread = Omit<ThreadRow, 'metadata' | 'config'> & { metadata: string; config: string } & (
+    | { channels: string; shape: string | null }
+    | { channels: null; shape: null }
+  );
 
 const searches = (db: Database, answers: AnswerLimits) => ({
   /** `wanted` selects the columns, in addition to those that identify a thread. */
@@ -222,6 +246,13 @@ export const threadStorage = (db: Database, answers = defaultAnswerLimits) => ({
         ? await db.query<ThreadRow>(statements.patch, values)
         : await db.query<ThreadRow>(statements.patchWithTtl, [...values, ...ttlValues(ttl)]);
     return row;
+  },
+
+  /** Undefined when there is no such thread. Most threads are short reads, and cost one statement. */
+  async show(thread_id: string, access: RowFilter): Promise<ShownThread | undefined> {
+    const values = [thread_id, access.jsonpath];
+    const [short] = await db.query<ShownThread>(statements.showShort, values);
+    return short ?? (await db.query<ShownThread>(statements.show, values))[0];
   },
 
   /** Deletes the thread's row; `sweep` deletes the rest. False when there is no such thread. */

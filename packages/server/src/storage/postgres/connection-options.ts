@@ -8,7 +8,10 @@ import { clientOf, HostSelector } from './host-selector.ts';
 export interface DatabaseOptions {
   /** Settings in `connectionString` have priority. TLS follows its sslmode and sslrootcert. */
   connection: pg.PoolConfig;
+  /** Most connections, without those that listen. */
   poolMax?: number;
+  /** One of the connections is shared by short reads (shared-reads.ts). */
+  sharesReads?: boolean;
   applicationName?: string;
 }
 
@@ -17,7 +20,11 @@ export interface ConnectionSetup {
   hosts: HostSelector;
   Client: typeof pg.Client;
   config: pg.PoolConfig;
+  sharesReads: boolean;
 }
+
+/** With fewer connections, none is shared: transactions need them. */
+const sharingMin = 4;
 
 /** PostgreSQL ends a statement after this time; the driver does so five seconds later. */
 const statementMs = 30_000;
@@ -45,14 +52,17 @@ const session = '-c search_path=svc -c datestyle=ISO -c timezone=UTC -c jit=off 
 export const connectionSetup = ({
   connection,
   poolMax = 10,
+  sharesReads: wantsShared = false,
   applicationName = 'svc',
 }: DatabaseOptions): ConnectionSetup => {
   const { connectionString, options, ...rest } = connection;
-  const base = { ...timeouts, application_name: applicationName, ...rest, max: poolMax, types: columnTypes };
+  const sharesReads = wantsShared && poolMax >= sharingMin;
+  const max = sharesReads ? poolMax - 1 : poolMax;
+  const base = { ...timeouts, application_name: applicationName, ...rest, max, types: columnTypes };
   if (connectionString === undefined) {
     const selector = new HostSelector([], 'any');
     const config = { ...base, options: options === undefined ? session : `${options} ${session}` };
-    return { hosts: selector, Client: clientOf(selector), config };
+    return { hosts: selector, Client: clientOf(selector), config, sharesReads };
   }
   const uri = parseDatabaseUri(connectionString, { options: session });
   if ('problem' in uri) throw new Problem('unavailable', `SVC_DATABASE_URI ${uri.problem}`);
@@ -62,5 +72,5 @@ export const connectionSetup = ({
     wanted,
   );
   const timeout = connectTimeoutMs === undefined ? {} : { connectionTimeoutMillis: connectTimeoutMs };
-  return { hosts: selector, Client: clientOf(selector), config: { ...base, ...timeout } };
+  return { hosts: selector, Client: clientOf(selector), config: { ...base, ...timeout }, sharesReads };
 };

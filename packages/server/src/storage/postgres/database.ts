@@ -14,6 +14,7 @@ import {
   runQuery,
 } from './connection-pool.ts';
 import { connectAny, openListener } from './listener.ts';
+import { SharedReads } from './shared-reads.ts';
 import { checkSession, isPoolerRefusal, poolerRefusal } from './session-check.ts';
 import { policyOf, originalError } from './sql-state.ts';
 
@@ -25,6 +26,8 @@ export interface Statement {
   text: string;
   /** The statement only reads, so it is sent again when the connection breaks. */
   reads?: boolean;
+  /** The statement reads a few short rows by their keys. Such reads of all callers share one connection (shared-reads.ts). */
+  isShort?: boolean;
   /** Time limit, for results that are useless later. */
   timeoutMs?: number;
   /** Called each time the statement is sent, after the wait for a connection. */
@@ -60,6 +63,7 @@ const failoverMs = { max: 2_000, pause: 100 };
 /** Opens one connection to check that the database is usable. Throws `unavailable` with advice. */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
   const setup = connectionSetup(options);
+  const shared = setup.sharesReads ? new SharedReads(setup) : undefined;
   const pool = new ConnectionPool(setup);
   try {
     await pool.withConnection(({ client }) => checkSession(client, () => connectAny(setup)), false);
@@ -67,7 +71,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     await pool[Symbol.asyncDispose]();
     throw explain(error);
   }
-  return poolDatabase(pool, setup);
+  return poolDatabase(pool, shared, setup);
 };
 
 const explain = (error: unknown): Problem => {
@@ -77,10 +81,15 @@ const explain = (error: unknown): Problem => {
   return new Problem('unavailable', `The database cannot be reached: ${(cause as Error).message}`, { cause });
 };
 
-const poolDatabase = (pool: ConnectionPool, setup: ConnectionSetup): Database => ({
-  ...queries(<Row extends pg.QueryResultRow>(query: pg.QueryConfig, reads?: boolean, onSend?: () => void) =>
+const poolDatabase = (
+  pool: ConnectionPool,
+  shared: SharedReads | undefined,
+  setup: ConnectionSetup,
+): Database => ({
+  ...queries(<Row extends pg.QueryResultRow>(query: pg.QueryConfig, { reads, isShort, onSend }: Handling) =>
     withRetries(
       () =>
+        (isShort === true ? shared?.send<Row>(query) : undefined) ??
         pool.withConnection((connection) => {
           onSend?.();
           return runQuery<Row>(connection, query);
@@ -91,32 +100,36 @@ const poolDatabase = (pool: ConnectionPool, setup: ConnectionSetup): Database =>
   transact: (work) => withRetries(() => pool.withConnection((connection) => inTransaction(connection, work))),
   copyOut: (text, onRow, signal) =>
     pool.withConnection((connection) => copyRows(connection, text, onRow, signal)),
-  poolState: () => pool.state,
+  poolState: () => {
+    const { pool_total, ...state } = pool.state;
+    return { pool_total: pool_total + (shared?.isOpen === true ? 1 : 0), ...state };
+  },
   outage: () => pool.outage,
   listen: (channel, onNotify, onReconnect) => openListener({ setup, channel, onNotify, onReconnect }),
-  [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  async [Symbol.asyncDispose]() {
+    await shared?.[Symbol.asyncDispose]();
+    await pool[Symbol.asyncDispose]();
+  },
 });
 
-/** `reads`: the query only reads, so it is sent again when its connection breaks. */
+type Handling = Pick<Statement, 'reads' | 'isShort' | 'onSend'>;
+
 type Execute = <Row extends pg.QueryResultRow>(
   query: pg.QueryConfig,
-  reads?: boolean,
-  onSend?: () => void,
+  handling: Handling,
 ) => Promise<pg.QueryResult<Row>>;
 
 const queries = (execute: Execute): Pick<Database, 'query' | 'script'> => ({
-  async query<Row>(
-    { name, text, reads, timeoutMs, onSend }: Statement,
-    values: readonly unknown[],
-  ): Promise<Row[]> {
+  async query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    const { name, text, timeoutMs } = statement;
     const bound = timeoutMs === undefined ? {} : { query_timeout: timeoutMs };
     const query = { name, text, values: values as unknown[], ...bound };
-    const { rows } = await execute(query, reads, onSend);
+    const { rows } = await execute(query, statement);
     return rows as Row[];
   },
   async script(text) {
     const query: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: scriptMs };
-    await execute(query);
+    await execute(query, {});
   },
 });
 
@@ -162,7 +175,7 @@ const inTransaction = async <T>(
   work: (tx: Database) => Promise<T>,
 ): Promise<T> => {
   let isOpen = true;
-  const execute: Execute = (query, _reads, onSend) => {
+  const execute: Execute = (query, { onSend }) => {
     if (!isOpen) throw new Error('The transaction has ended');
     onSend?.();
     return runQuery(connection, query);

@@ -1,0 +1,115 @@
+// One connection for the short reads of all callers, in the driver's pipeline mode: a read is sent while those before it are still
+// executed, and the reads of one turn of the event loop are sent by one system call. A read that finds the connection absent, full,
+// or waiting for an answer for long, goes to the pool.
+import { setImmediate } from 'node:timers';
+import type pg from 'pg';
+import type { ConnectionSetup } from './connection-options.ts';
+import { connectAny } from './listener.ts';
+import { policyOf, toProblem } from './sql-state.ts';
+
+/** A read that is unanswered for this time is not followed by others. */
+const patienceMs = 10;
+/** Unanswered reads: their answers are in memory together. */
+const sentMax = 32;
+/** Pause after a connection that could not be opened. */
+const reopenMs = 1_000;
+
+export class SharedReads implements AsyncDisposable {
+  readonly #setup: ConnectionSetup;
+  readonly #failover: Disposable;
+  /** The unanswered reads, the oldest first. */
+  readonly #sent = new Set<{ atMs: number }>();
+  #client: pg.Client | undefined;
+  #opening: Promise<void> | undefined;
+  #opensAfterMs = -Infinity;
+  #corked: pg.Client | undefined;
+  #isDisposed = false;
+
+  constructor(setup: ConnectionSetup) {
+    const config: pg.PoolConfig & { pipeline: boolean } = { ...setup.config, pipeline: true };
+    this.#setup = { ...setup, config };
+    this.#failover = setup.hosts.onFailover(() => this.#drop());
+  }
+
+  get isOpen(): boolean {
+    return this.#client !== undefined;
+  }
+
+  /** Undefined when the read was not sent. Rejects with a Problem. */
+  send<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<pg.QueryResult<Row>> | undefined {
+    const client = this.#client;
+    if (client === undefined) {
+      this.#open();
+      return undefined;
+    }
+    const atMs = performance.now();
+    const [oldest] = this.#sent;
+    if (this.#sent.size >= sentMax) return undefined;
+    if (oldest !== undefined && atMs - oldest.atMs > patienceMs) return undefined;
+    return this.#query<Row>(client, query, { atMs });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true;
+    this.#failover[Symbol.dispose]();
+    await this.#opening;
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.end();
+  }
+
+  async #query<Row extends pg.QueryResultRow>(
+    client: pg.Client,
+    query: pg.QueryConfig,
+    sent: { atMs: number },
+  ): Promise<pg.QueryResult<Row>> {
+    this.#cork(client);
+    this.#sent.add(sent);
+    try {
+      return await client.query<Row>(query);
+    } catch (error) {
+      if (policyOf(error).connection !== 'kept') this.#lose(client);
+      throw toProblem(error);
+    } finally {
+      this.#sent.delete(sent);
+    }
+  }
+
+  /** Collects what is sent in this turn of the event loop. */
+  #cork(client: pg.Client): void {
+    if (this.#corked === client) return;
+    this.#corked = client;
+    // The driver's types do not expose the socket.
+    const { stream } = (client as unknown as { connection: pg.Connection }).connection;
+    stream.cork();
+    setImmediate(() => {
+      if (this.#corked === client) this.#corked = undefined;
+      stream.uncork();
+    });
+  }
+
+  #open(): void {
+    if (this.#isDisposed || this.#opening !== undefined || performance.now() < this.#opensAfterMs) return;
+    this.#opening = connectAny(this.#setup)
+      .then(
+        (client) => {
+          this.#client = client;
+          client.on('error', () => this.#lose(client));
+          client.on('end', () => this.#lose(client));
+        },
+        // The pool reports that the database is unavailable.
+        () => void (this.#opensAfterMs = performance.now() + reopenMs),
+      )
+      .finally(() => (this.#opening = undefined));
+  }
+
+  #lose(client: pg.Client): void {
+    if (this.#client === client) this.#drop();
+  }
+
+  /** Closes the connection when everything that was sent is answered. The next read opens another one. */
+  #drop(): void {
+    void this.#client?.end();
+    this.#client = undefined;
+  }
+}

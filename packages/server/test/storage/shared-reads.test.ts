@@ -1,0 +1,103 @@
+// Short reads, which share one connection.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase, type Database } from '../../src/storage/postgres/database.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { eventually } from '../eventually.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterAll(() => db[Symbol.asyncDispose]());
+
+const open = (poolMax = 10): Promise<Database> =>
+  openDatabase({ connection: { connectionString: db.uri }, poolMax, sharesReads: true });
+
+const short = { reads: true, isShort: true };
+const pidOf = async (on: Database, seconds = 0): Promise<number> => {
+  const statement = { ...short, name: 'pid', text: 'select pg_backend_pid() as pid from pg_sleep($1)' };
+  return (await on.query<{ pid: number }>(statement, [seconds]))[0]?.pid ?? 0;
+};
+const several = (on: Database, count: number): Promise<number[]> =>
+  Promise.all(Array.from({ length: count }, () => pidOf(on)));
+
+/** The process of the shared connection, once it is open. */
+const sharedPid = async (on: Database): Promise<number> => {
+  let pid: number | undefined;
+  await eventually(async () => {
+    const pids = new Set(await several(on, 5));
+    expect(pids.size).toBe(1);
+    [pid] = pids;
+  });
+  return pid ?? 0;
+};
+
+const end = (pid: number): Promise<unknown> =>
+  db.query({ name: '', text: 'select pg_terminate_backend($1, 5000)' }, [pid]);
+
+describe('short reads', () => {
+  it('of several callers share one connection, and each caller gets its own rows', async () => {
+    await using own = await open();
+    const pid = await sharedPid(own);
+    const text = 'select $1::integer as n, pg_backend_pid() as pid from generate_series(1, $1)';
+    const read = (n: number): Promise<object[]> => own.query({ ...short, name: 'own', text }, [n]);
+    const rows = await Promise.all(Array.from({ length: 30 }, (_, n) => read(n)));
+    expect(rows).toEqual(Array.from({ length: 30 }, (_, n) => Array.from({ length: n }, () => ({ n, pid }))));
+  });
+
+  it('get connections of the pool, when more are sent than the connection takes', async () => {
+    await using own = await open();
+    const shared = await sharedPid(own);
+    const pids = await several(own, 100);
+    expect(pids.filter((pid) => pid === shared)).toHaveLength(32);
+  });
+
+  it('do not wait behind a slow one', async () => {
+    await using own = await open();
+    const shared = await sharedPid(own);
+    let isSlowRead = false;
+    const slow = pidOf(own, 2).then(() => (isSlowRead = true));
+    await eventually(async () => {
+      // It has been executed for longer than the connection lets reads wait.
+      const text = `select 1 from pg_stat_activity
+        where pid = $1 and state = 'active' and clock_timestamp() - query_start > interval '50 ms'`;
+      expect(await db.query({ name: '', text }, [shared])).toHaveLength(1);
+    });
+    expect(await pidOf(own)).not.toBe(shared);
+    expect(isSlowRead).toBe(false);
+    await slow;
+  });
+
+  it('fail alone: the others of the same turn get their rows', async () => {
+    await using own = await open();
+    const shared = await sharedPid(own);
+    const failing = own.query({ ...short, name: 'failing', text: 'select 1 / $1::integer' }, [0]);
+    const others = several(own, 5);
+    await expect(failing).rejects.toThrow();
+    expect(await others).toEqual(Array.from({ length: 5 }, () => shared));
+  });
+
+  it('are sent again when the connection breaks, and get a new one', async () => {
+    await using own = await open();
+    const shared = await sharedPid(own);
+    const reads = pidOf(own, 1);
+    await end(shared);
+    expect(await reads).not.toBe(shared);
+    expect(await sharedPid(own)).not.toBe(shared);
+  });
+
+  it('leave few connections to transactions: below four connections, none is shared', async () => {
+    await using own = await open(3);
+    const pids = await several(own, 12);
+    expect(new Set(pids).size).toBe(3);
+    expect(own.poolState()).toMatchObject({ pool_total: 3 });
+  });
+
+  it('that are unanswered when the database is closed are answered', async () => {
+    const own = await open();
+    const shared = await sharedPid(own);
+    const reads = several(own, 5);
+    await own[Symbol.asyncDispose]();
+    expect(await reads).toEqual(Array.from({ length: 5 }, () => shared));
+  });
+});
