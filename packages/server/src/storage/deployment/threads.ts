@@ -1,6 +1,7 @@
 // Threads. A thread's values are those of its head checkpoint; the row holds no copy.
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import type { BoundedPage } from '../postgres/bounded-page.ts';
+import { GroupedWrites } from '../postgres/grouped-writes.ts';
 import type { Database } from '../postgres/database.ts';
 import { containsMetadata, passes, type RowFilter } from '../postgres/row-filter.ts';
 import { readSortedPage, sortedIds, type SortedPage } from '../postgres/sorted-page.ts';
@@ -84,6 +85,15 @@ const statements = {
     name: 'threads_create',
     text: `insert into threads (thread_id, blob_space, metadata, config)
       select $1::uuid, $1::uuid, $2::jsonb, $3::jsonb where not is_of_lone_run($1)
+      on conflict (thread_id) do nothing returning ${columns}`,
+  },
+  // An id that is twice in the list is inserted once.
+  createSeveral: {
+    name: 'threads_create_several',
+    text: `insert into threads (thread_id, blob_space, metadata, config)
+      select n.thread_id, n.thread_id, n.metadata, n.config
+      from json_to_recordset($1::json) as n (thread_id uuid, metadata jsonb, config jsonb)
+      where not is_of_lone_run(n.thread_id) order by n.thread_id
       on conflict (thread_id) do nothing returning ${columns}`,
   },
   createWithTtl: {
@@ -210,7 +220,37 @@ const searches = (db: Database, answers: AnswerLimits) => ({
     count(db, 'threads', conditions(filter, access)),
 });
 
-export const threadStorage = (db: Database, answers = defaultAnswerLimits) => ({
+interface NewThread {
+  thread_id: string;
+  /** JSON. */
+  metadata: string;
+  config: string;
+}
+
+/** An output is undefined when the id is taken. */
+const creations = (db: Database) =>
+  new GroupedWrites<NewThread, ThreadRow | undefined>({
+    async one({ thread_id, metadata, config }) {
+      return (await db.query<ThreadRow>(statements.create, [thread_id, metadata, config]))[0];
+    },
+    async several(inputs) {
+      const list = inputs.map(
+        ({ thread_id, metadata, config }) =>
+          `{"thread_id":${JSON.stringify(thread_id)},"metadata":${metadata},"config":${config}}`,
+      );
+      const rows = await db.query<ThreadRow>(statements.createSeveral, [`[${list.join(',')}]`]);
+      const byId = new Map(rows.map((row) => [row.thread_id, row]));
+      return inputs.map(({ thread_id }) => {
+        const id = thread_id.toLowerCase();
+        const row = byId.get(id);
+        byId.delete(id);
+        return row;
+      });
+    },
+    bytesOf: ({ metadata, config }) => metadata.length + config.length,
+  });
+
+export const threadStorage = (db: Database, answers = defaultAnswerLimits, created = creations(db)) => ({
   ...searches(db, answers),
 
   /** Returns the new row, or undefined when the id is taken. Without a ttl, the deployment's default applies. */
@@ -219,12 +259,10 @@ export const threadStorage = (db: Database, answers = defaultAnswerLimits) => ({
     ttl?: GivenTtl,
   ): Promise<ThreadRow | undefined> {
     const { thread_id, metadata, config } = thread;
-    const values = [thread_id, JSON.stringify(metadata), JSON.stringify(config)];
-    const [row] =
-      ttl === undefined
-        ? await db.query<ThreadRow>(statements.create, values)
-        : await db.query<ThreadRow>(statements.createWithTtl, [...values, ...ttlValues(ttl)]);
-    return row;
+    const input = { thread_id, metadata: JSON.stringify(metadata), config: JSON.stringify(config) };
+    if (ttl === undefined) return created.write(input);
+    const values = [thread_id, input.metadata, input.config, ...ttlValues(ttl)];
+    return (await db.query<ThreadRow>(statements.createWithTtl, values))[0];
   },
 
   async find(thread_id: string, access: RowFilter): Promise<ThreadRow | undefined> {

@@ -1,0 +1,95 @@
+// Joins writes of concurrent callers: those that arrive while one is executed leave together, in one statement and one commit. A write that
+// arrives alone leaves at once.
+//
+//   waiting ──nothing in flight, or patience is over──▶ in flight ──▶ stored
+//                                                           └─ refused because of one of them ──▶ each alone
+import pg from 'pg';
+import { originalError, policyOf } from './sql-state.ts';
+
+export interface WriteKind<Input, Output> {
+  one: (input: Input) => Promise<Output>;
+  /** Stores all inputs or none; the outputs are in the order of the inputs. */
+  several: (inputs: Input[]) => Promise<Output[]>;
+  bytesOf: (input: Input) => number;
+}
+
+/** Writes of one statement, and their bytes. */
+const groupMax = { writes: 100, bytes: 1_048_576 };
+/** How long a write waits for one that is in flight, which may wait for a lock. */
+const patienceMs = 20;
+
+interface Waiting<Input, Output> {
+  input: Input;
+  bytes: number;
+  resolve: (output: Output) => void;
+  reject: (error: unknown) => void;
+}
+
+export class GroupedWrites<Input, Output> {
+  readonly #kind: WriteKind<Input, Output>;
+  #waiting: Waiting<Input, Output>[] = [];
+  #inFlight = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(kind: WriteKind<Input, Output>) {
+    this.#kind = kind;
+  }
+
+  write(input: Input): Promise<Output> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ input, bytes: this.#kind.bytesOf(input), resolve, reject });
+      if (this.#inFlight === 0) this.#send();
+      else this.#wait();
+    });
+  }
+
+  #wait(): void {
+    this.#timer ??= setTimeout(() => this.#send(), patienceMs);
+  }
+
+  #send(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const group = this.#take();
+    if (group.length === 0) return;
+    if (this.#waiting.length > 0) this.#wait();
+    this.#inFlight += 1;
+    void this.#store(group).finally(() => {
+      this.#inFlight -= 1;
+      if (this.#inFlight === 0) this.#send();
+    });
+  }
+
+  #take(): Waiting<Input, Output>[] {
+    let bytes = 0;
+    let count = 0;
+    for (const write of this.#waiting) {
+      bytes += write.bytes;
+      if (count === groupMax.writes || (count > 0 && bytes > groupMax.bytes)) break;
+      count += 1;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  /** Never rejects. */
+  async #store(group: Waiting<Input, Output>[]): Promise<void> {
+    if (group.length === 1) return this.#storeEach(group);
+    try {
+      const outputs = await this.#kind.several(group.map(({ input }) => input));
+      for (const [at, { resolve }] of group.entries()) resolve(outputs[at] as Output);
+    } catch (error) {
+      if (isOfOne(error)) return this.#storeEach(group);
+      for (const { reject } of group) reject(error);
+    }
+  }
+
+  async #storeEach(group: Waiting<Input, Output>[]): Promise<void> {
+    await Promise.all(group.map(({ input, resolve, reject }) => this.#kind.one(input).then(resolve, reject)));
+  }
+}
+
+/** True when the database refused the statement because of one of the writes, so nothing was stored. */
+const isOfOne = (error: unknown): boolean => {
+  const origin = originalError(error);
+  return origin instanceof pg.DatabaseError && policyOf(origin).kind !== 'unavailable';
+};

@@ -1,0 +1,70 @@
+// Threads that are created at the same time.
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { threadStorage, type ThreadStorage } from '../../src/storage/deployment/threads.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+
+let db: TestDatabase;
+let threads: ThreadStorage;
+beforeAll(async () => {
+  db = await testDatabase();
+  threads = threadStorage(db);
+});
+afterAll(() => db[Symbol.asyncDispose]());
+
+const create = (thread_id: string, metadata: Record<string, unknown> = {}) =>
+  threads.create({ thread_id, metadata, config: {} });
+
+const transactionsOf = async (ids: string[]): Promise<number> => {
+  const text =
+    'select count(distinct xmin::text)::integer as count from threads where thread_id = any ($1::uuid[])';
+  return (await db.query<{ count: number }>({ name: '', text }, [ids]))[0]?.count ?? 0;
+};
+
+describe('threads that are created at the same time', () => {
+  it('are stored by few transactions, and each caller gets its own thread', async () => {
+    const ids = Array.from({ length: 60 }, () => randomUUID());
+    const rows = await Promise.all(ids.map((id, at) => create(id, { at, text: 'é "x" \\ 🙂' })));
+    expect(rows.map((row) => [row?.thread_id, row?.metadata])).toEqual(
+      ids.map((id, at) => [id, { at, text: 'é "x" \\ 🙂' }]),
+    );
+    // The first one leaves at once, the others while it is executed.
+    expect(await transactionsOf(ids)).toBeLessThan(20);
+  });
+
+  it('fail alone when one cannot be stored', async () => {
+    const ids = Array.from({ length: 10 }, () => randomUUID());
+    const creations = ids.map((id, at) => create(id, at === 5 ? { text: '\u0000' } : {}));
+    const results = await Promise.allSettled(creations);
+    expect(results.map(({ status }) => status)).toEqual(
+      ids.map((_, at) => (at === 5 ? 'rejected' : 'fulfilled')),
+    );
+    await expect(creations[5]).rejects.toMatchObject({ code: 'invalid' });
+  });
+
+  it('are found by the id that the caller sent, in any case of letters', async () => {
+    const ids = Array.from({ length: 4 }, () => randomUUID());
+    const rows = await Promise.all(ids.map((id) => create(id.toUpperCase())));
+    expect(rows.map((row) => row?.thread_id)).toEqual(ids);
+  });
+
+  it('are as many as ids, of whatever length and however often an id is sent', async () => {
+    const metadata = fc.oneof(fc.constant({}), fc.constant({ text: 'x'.repeat(300_000) }));
+    const sent = fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), metadata), { maxLength: 30 });
+    await fc.assert(
+      fc.asyncProperty(sent, async (list) => {
+        const ids = Array.from({ length: 10 }, () => randomUUID());
+        const rows = await Promise.all(
+          list.map(async ([at, value]) => ({ at, row: await create(ids[at] ?? '', value) })),
+        );
+        for (const { at, row } of rows) if (row) expect(row.thread_id).toBe(ids[at]);
+        const made = rows.filter(({ row }) => row !== undefined).map(({ at }) => at);
+        const wanted = new Set(list.map(([at]) => at));
+        expect(new Set(made)).toEqual(wanted);
+        expect(made).toHaveLength(wanted.size);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
