@@ -2,44 +2,13 @@
 // (schema/functions/runs).
 import { defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import type { Database } from '../postgres/database.ts';
-import { functionCall } from '../postgres/named-statement.ts';
 import type { RowFilter } from '../postgres/row-filter.ts';
+import { createRun, groupedCreation } from './run-creation.ts';
 import { runReads } from './run-reads.ts';
 import { runSequence } from './run-sequence.ts';
 import type { CancelAction, Cancelled, CreatedRun, NewRun, RunAudience, RunRow } from './run-rows.ts';
 
 const statements = {
-  create: functionCall({
-    name: 'runs_create',
-    function: 'create_run',
-    parameters: [
-      'run_id',
-      'thread_id',
-      'assistant_id',
-      'metadata',
-      'kwargs',
-      'strategy',
-      'create_thread',
-      'claim',
-      'lease',
-      'delay',
-      'worker_id',
-      'log',
-      'resumable',
-      'webhook',
-      'keyed',
-      'access',
-      'assistant_access',
-      'sealed_user',
-      'graphs',
-      'served_within',
-    ],
-    casts: {
-      lease: `:lease * interval '1 ms'`,
-      delay: `:delay * interval '1 ms'`,
-      served_within: `:served_within * interval '1 ms'`,
-    },
-  }),
   cancel: { name: 'runs_cancel', text: 'select * from cancel_runs($1, $2, $3, $4, $5)' },
   follow: { name: 'runs_follow', text: 'select follow_run($1, $2, $3) as status' },
   // Cancel requests for stateless runs that arrived while the run was ending.
@@ -55,24 +24,6 @@ const statements = {
 };
 
 export type RunStorage = ReturnType<typeof runStorage>;
-
-/** `sinceMs`: the monotonic time from which the run's lease counts, if it was claimed. */
-const create = async (db: Database, run: NewRun): Promise<CreatedRun & { sinceMs: number }> => {
-  let sinceMs = performance.now();
-  const statement = { ...statements.create.statement, onSend: () => (sinceMs = performance.now()) };
-  const values = statements.create.values({
-    ...run,
-    metadata: JSON.stringify(run.metadata),
-    strategy: run.multitask_strategy,
-    lease: run.leaseMs,
-    delay: run.delayMs,
-    access: run.access.jsonpath,
-    assistant_access: run.assistantAccess.jsonpath,
-    served_within: run.workerTtlMs,
-  });
-  const [row] = await db.query<CreatedRun>(statement, values);
-  return { ...(row as CreatedRun), sinceMs };
-};
 
 /** Thrown inside the transaction of a batch to roll it back; carries the outcomes. */
 class BatchRefused extends Error {
@@ -97,7 +48,7 @@ const createAll = async (
     const outcomes = await db.transact(async (tx) => {
       const made: CreatedRun[] = [];
       for (const run of runs) {
-        const { sinceMs: _, ...one } = await create(tx, run);
+        const { sinceMs: _, ...one } = await createRun(tx, run);
         made.push(one);
         if (one.outcome !== 'created' && one.outcome !== 'exists') throw new BatchRefused(made);
       }
@@ -111,11 +62,11 @@ const createAll = async (
   }
 };
 
-export const runStorage = (db: Database, answers = defaultAnswerLimits) => ({
+export const runStorage = (db: Database, answers = defaultAnswerLimits, creation = groupedCreation(db)) => ({
   ...runReads(db, answers),
   ...runSequence(db),
 
-  create: (run: NewRun) => create(db, run),
+  create: (run: NewRun) => creation.write(run),
 
   createAll: (runs: NewRun[]) => createAll(db, runs),
 

@@ -1,15 +1,15 @@
 // Joins writes of concurrent callers: those that arrive while one is executed leave together, in one statement and one commit. A write that
 // arrives alone leaves at once.
 //
-//   waiting ──nothing in flight, or patience is over──▶ in flight ──▶ stored
+//   waiting ──fewer than two groups in flight, or patience is over──▶ in flight ──▶ stored
 //                                                           └─ refused because of one of them ──▶ each alone
 import pg from 'pg';
 import { originalError, policyOf } from './sql-state.ts';
 
 export interface WriteKind<Input, Output> {
   one: (input: Input) => Promise<Output>;
-  /** Stores all inputs or none; the outputs are in the order of the inputs. */
-  several: (inputs: Input[]) => Promise<Output[]>;
+  /** Stores the inputs in one transaction. The outputs are in the order of the inputs; one that needs longer is a promise. */
+  several: (inputs: Input[]) => Promise<(Output | Promise<Output>)[]>;
   bytesOf: (input: Input) => number;
 }
 
@@ -17,11 +17,13 @@ export interface WriteKind<Input, Output> {
 const groupMax = { writes: 100, bytes: 1_048_576 };
 /** How long a write waits for one that is in flight, which may wait for a lock. */
 const patienceMs = 20;
+/** Groups that are stored at the same time. */
+const groupsMax = 2;
 
 interface Waiting<Input, Output> {
   input: Input;
   bytes: number;
-  resolve: (output: Output) => void;
+  resolve: (output: Output | Promise<Output>) => void;
   reject: (error: unknown) => void;
 }
 
@@ -38,25 +40,25 @@ export class GroupedWrites<Input, Output> {
   write(input: Input): Promise<Output> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ input, bytes: this.#kind.bytesOf(input), resolve, reject });
-      if (this.#inFlight === 0) this.#send();
-      else this.#wait();
+      this.#proceed();
     });
   }
 
-  #wait(): void {
-    this.#timer ??= setTimeout(() => this.#send(), patienceMs);
+  #proceed(): void {
+    if (this.#waiting.length === 0) return;
+    if (this.#inFlight < groupsMax) this.#send();
+    else this.#timer ??= setTimeout(() => this.#send(), patienceMs);
   }
 
   #send(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const group = this.#take();
-    if (group.length === 0) return;
-    if (this.#waiting.length > 0) this.#wait();
     this.#inFlight += 1;
+    this.#proceed();
     void this.#store(group).finally(() => {
       this.#inFlight -= 1;
-      if (this.#inFlight === 0) this.#send();
+      this.#proceed();
     });
   }
 
@@ -76,7 +78,7 @@ export class GroupedWrites<Input, Output> {
     if (group.length === 1) return this.#storeEach(group);
     try {
       const outputs = await this.#kind.several(group.map(({ input }) => input));
-      for (const [at, { resolve }] of group.entries()) resolve(outputs[at] as Output);
+      for (const [at, { resolve }] of group.entries()) resolve(outputs[at] as Output | Promise<Output>);
     } catch (error) {
       if (isOfOne(error)) return this.#storeEach(group);
       for (const { reject } of group) reject(error);
@@ -88,8 +90,11 @@ export class GroupedWrites<Input, Output> {
   }
 }
 
+const lockTimeout = '55P03';
+
 /** True when the database refused the statement because of one of the writes, so nothing was stored. */
 const isOfOne = (error: unknown): boolean => {
   const origin = originalError(error);
-  return origin instanceof pg.DatabaseError && policyOf(origin).kind !== 'unavailable';
+  if (!(origin instanceof pg.DatabaseError)) return false;
+  return origin.code === lockTimeout || policyOf(origin).kind !== 'unavailable';
 };

@@ -748,6 +748,7 @@ copy_thread(p_source uuid, p_copy uuid, p_metadata jsonb, p_access jsonpath, p_c
 count_queued_runs() returns void
 count_trace_runs(p_tenant uuid, p_session uuid, p_day date, p_from timestamp with time zone, p_to timestamp with time zone) returns trace_hours
 create_run(p_run_id uuid, p_thread_id uuid, p_assistant_id uuid, p_metadata jsonb, p_kwargs text, p_strategy text, p_create_thread boolean, p_claim boolean, p_lease interval, p_delay interval, p_worker_id uuid, p_log text, p_resumable boolean, p_webhook text, p_keyed boolean, p_access jsonpath, p_assistant_access jsonpath, p_sealed_user text, p_graphs text[], p_served_within interval) returns TABLE(outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, stopping uuid[])
+create_runs(p_runs json) returns TABLE(n integer, outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, stopping uuid[])
 default_item_ttl() returns double precision
 default_thread_ttl() returns double precision
 default_thread_ttl_strategy() returns text

@@ -1,0 +1,167 @@
+// Runs that are created at the same time are created by one statement, with the same results as alone.
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
+import {
+  createRun,
+  createRuns,
+  groupedCreation,
+  type TimedRun,
+} from '../../src/storage/deployment/run-creation.ts';
+import type { NewRun } from '../../src/storage/deployment/run-rows.ts';
+import { createStorage, type Storage } from '../../src/storage/storage.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { untilOneWaits } from '../lock-waiters.ts';
+import { newAssistant, newRun } from './run-rows.ts';
+
+let db: TestDatabase;
+let storage: Storage;
+let assistant_id: string;
+beforeAll(async () => {
+  db = await testDatabase();
+  storage = createStorage(db);
+  assistant_id = await newAssistant(db);
+});
+afterAll(() => db[Symbol.asyncDispose]());
+
+const createAll = (runs: NewRun[]): Promise<TimedRun[]> => {
+  const creation = groupedCreation(db);
+  return Promise.all(runs.map((run) => creation.write(run)));
+};
+const outcomesOf = (runs: { outcome: string }[]): string[] => runs.map(({ outcome }) => outcome);
+const onThreads = (count: number): NewRun[] =>
+  Array.from({ length: count }, () => newRun(assistant_id, randomUUID()));
+
+describe('runs that are created at the same time', () => {
+  it('are stored by few transactions', async () => {
+    const runs = onThreads(40);
+    expect(outcomesOf(await createAll(runs))).toEqual(runs.map(() => 'created'));
+    const text =
+      'select count(distinct xmin::text)::integer as count from runs where run_id = any ($1::uuid[])';
+    const ids = runs.map(({ run_id }) => run_id);
+    const [row] = await db.query<{ count: number }>({ name: '', text }, [ids]);
+    expect(row?.count).toBeLessThan(20);
+  });
+
+  it('take turns on one thread: with the strategy reject, one is created', async () => {
+    const thread_id = randomUUID();
+    const runs = Array.from({ length: 12 }, () => ({
+      ...newRun(assistant_id, thread_id),
+      multitask_strategy: 'reject',
+    }));
+    const outcomes = outcomesOf(await createAll(runs));
+    expect(outcomes.toSorted()).toEqual([...Array.from({ length: 11 }, () => 'busy'), 'created']);
+  });
+
+  it('fail alone when one cannot be stored', async () => {
+    const runs = onThreads(10).map((run, at) => (at === 6 ? { ...run, metadata: { text: '\u0000' } } : run));
+    const creation = groupedCreation(db);
+    const results = await Promise.allSettled(runs.map((run) => creation.write(run)));
+    expect(results.map(({ status }) => status)).toEqual(
+      runs.map((_, at) => (at === 6 ? 'rejected' : 'fulfilled')),
+    );
+  });
+
+  it('do not wait for one whose thread is locked', async () => {
+    const locked = randomUUID();
+    await storage.threads.create({ thread_id: locked, metadata: {}, config: {} });
+    // The first two leave alone.
+    const runs = [...onThreads(2), newRun(assistant_id, locked), ...onThreads(3)];
+    const creation = groupedCreation(db);
+    let waiting: Promise<TimedRun> | undefined;
+    await db.transact(async (tx) => {
+      const text = 'select 1 from threads where thread_id = $1 for update';
+      await tx.query({ name: '', text }, [locked]);
+      const created = runs.map((run) => creation.write(run));
+      waiting = created[2];
+      const others = created.filter((_, at) => at !== 2);
+      expect(outcomesOf(await Promise.all(others))).toEqual(others.map(() => 'created'));
+      await untilOneWaits(db);
+    });
+    expect(await waiting).toMatchObject({ outcome: 'created' });
+  });
+});
+
+describe('a run that is created together with others', () => {
+  let served: string;
+  beforeEach(async () => {
+    served = await newAssistant(db, 'other');
+  });
+
+  it('has the outcome and the row that it has alone', async () => {
+    const threads = {
+      none: () => Promise.resolve(null),
+      new: () => Promise.resolve(randomUUID()),
+      idle: async () => {
+        const thread_id = randomUUID();
+        await storage.threads.create({ thread_id, metadata: { team: 'a' }, config: { a: 1 } });
+        return thread_id;
+      },
+      busy: async () => {
+        const thread_id = randomUUID();
+        await createRun(db, newRun(assistant_id, thread_id));
+        return thread_id;
+      },
+    };
+    const access = fc
+      .constantFrom({}, { team: 'a' }, { team: 'b' })
+      .map((filter) => AccessFilter.parse(filter));
+    const kind = fc.record({
+      thread: fc.constantFrom(...(Object.keys(threads) as (keyof typeof threads)[])),
+      assistant: fc.constantFrom('agent', 'other', 'missing'),
+      run: fc.record({
+        metadata: fc.constantFrom({}, { team: 'a', text: 'é\u2028"\\' }),
+        kwargs: fc.constantFrom('{}', '{"input": {"text": "\\u0000 é\\n"}}'),
+        multitask_strategy: fc.constantFrom('enqueue', 'reject', 'interrupt', 'rollback'),
+        create_thread: fc.boolean(),
+        claim: fc.boolean(),
+        delayMs: fc.constantFrom(0, 60_000),
+        log: fc.constantFrom('nothing' as const, 'events' as const),
+        resumable: fc.boolean(),
+        webhook: fc.constantFrom(null, 'http://127.0.0.1/"\\'),
+        keyed: fc.boolean(),
+        sealed_user: fc.constantFrom(null, 'sealed "user"'),
+        graphs: fc.constantFrom(null, [], ['agent'], ['agent', 'other']),
+        access,
+        assistantAccess: access,
+      }),
+    });
+    const assistants = { agent: assistant_id, other: served, missing: randomUUID() };
+    const columns = `status, metadata, kwargs, multitask_strategy, temporary, log, webhook, attempt, lease_token,
+      lease_until is null as free, graph_id, waits_for, found_status, not_before > created_at as delayed, owner_hash`;
+    const shown = async (run: NewRun, outcome: TimedRun): Promise<object> => {
+      const { sinceMs: _, ...rest } = outcome;
+      const text = `select ${columns}, (select sealed from run_users u where u.run_id = r.run_id) as sealed from runs r where run_id = $1`;
+      const [row] = await db.query<object>({ name: '', text }, [run.run_id]);
+      const masked = JSON.stringify({ ...rest, created_at: undefined, row }).replaceAll(
+        /[0-9a-f]{8}-[0-9a-f-]{27}/g,
+        (id) => (Object.values(assistants).includes(id) ? id : 'id'),
+      );
+      return JSON.parse(masked) as object;
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.array(kind, { minLength: 1, maxLength: 8 }), async (kinds) => {
+        await db.script('delete from runs');
+        const runs = async (): Promise<NewRun[]> =>
+          Promise.all(
+            kinds.map(async ({ thread, assistant, run }) => ({
+              ...newRun(assistants[assistant], await threads[thread]()),
+              ...run,
+            })),
+          );
+        const alone: object[] = [];
+        const first = await runs();
+        for (const run of first) alone.push(await shown(run, await createRun(db, run)));
+        await db.script('delete from runs');
+        const together = await runs();
+        const created = await createRuns(db, together);
+        const grouped = await Promise.all(
+          together.map(async (run, at) => shown(run, await (created[at] as TimedRun | Promise<TimedRun>))),
+        );
+        expect(grouped).toEqual(alone);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
