@@ -70,6 +70,8 @@ export const endpoints = {
   callAgent: { method: 'post', path: '/a2a/:assistant_id' },
   getAgentCard: { method: 'get', path: '/.well-known/agent-card.json' },
   getAgentCardOf: { method: 'get', path: '/a2a/:assistant_id/.well-known/agent-card.json' },
+  getUi: { method: 'post', path: '/ui/:agent' },
+  getUiFile: { method: 'get', path: '/ui/:agent/:file' },
   listWorkspaces: { method: 'get', path: '/api/v1/workspaces' },
   getSettings: { method: 'get', path: '/api/v1/settings' },
   createWorkspace: { method: 'post', path: '/api/v1/workspaces' },

@@ -74,6 +74,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
       message: { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'What is the weather in Oslo?' }] },
     },
   },
+  getUi: { name: 'weather' },
   callMcp: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
   searchItems: { namespace_prefix: ['users'], limit: 10 },
   listNamespaces: { prefix: ['users'] },

@@ -312,6 +312,7 @@ const others = new Set([
   'streamThreadEvents',
   'openThreadSocket',
   'createTicket',
+  'getUi', // in test/ui: components belong to the project, not to a user
   'callMcp',
 ]);
 
