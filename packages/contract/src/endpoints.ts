@@ -33,6 +33,7 @@ export const endpoints = {
   updateThreadState: { method: 'post', path: '/threads/:thread_id/state' },
   getThreadHistory: { method: 'get', path: '/threads/:thread_id/history' },
   searchThreadHistory: { method: 'post', path: '/threads/:thread_id/history' },
+  patchThreadState: { method: 'patch', path: '/threads/:thread_id/state' },
   sendThreadCommand: { method: 'post', path: '/threads/:thread_id/commands' },
   streamThreadEvents: { method: 'post', path: '/threads/:thread_id/stream/events' },
   openThreadSocket: { method: 'get', path: '/threads/:thread_id/stream/events' },

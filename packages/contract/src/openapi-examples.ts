@@ -44,6 +44,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   pruneThreads: { thread_ids: [thread_id], strategy: 'keep_latest' },
   getThreadStateAtCheckpoint: { checkpoint: { checkpoint_ns: '' } },
   updateThreadState: { values: { messages: [{ role: 'user', content: 'Hello' }] } },
+  patchThreadState: { metadata: { reviewed: true } },
   searchThreadHistory: { limit: 10 },
   sendThreadCommand: {
     id: 1,
