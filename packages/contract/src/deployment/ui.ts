@@ -30,7 +30,7 @@ export const uiRoutes = {
     path: '/ui/:agent/:file',
     summary: 'A file that the HTML of a component names: a script or a style sheet',
     description:
-      'Public, because a `<script>` sends no headers. With `http.enable_ui_auth` in svc.json, the request needs authentication.',
+      'Public, because a script element sends no headers. With `http.enable_ui_auth` in svc.json, the request needs authentication.',
     tag,
     access: 'public',
     kind: 'file',
