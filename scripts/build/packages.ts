@@ -42,6 +42,8 @@ export const publishedPackages: PublishedPackage[] = [
         '@langchain/core',
         '@langchain/langgraph',
         '@langchain/langgraph-checkpoint',
+        // It finds its binary beside its own files.
+        'esbuild',
         'pg-native',
         // The types of createSvcHandler() name its Logger.
         'pino',

@@ -9,6 +9,7 @@ import { systemRoutes } from './deployment/system.ts';
 import { threadProtocolRoutes } from './deployment/thread-protocol.ts';
 import { ticketRoutes } from './deployment/tickets.ts';
 import { threadRoutes } from './deployment/threads.ts';
+import { uiRoutes } from './deployment/ui.ts';
 import { webhookRoutes } from './deployment/webhooks.ts';
 import { destinationRoutes } from './platform/destinations.ts';
 import { exportRoutes } from './platform/exports.ts';
@@ -34,6 +35,7 @@ export {
   threadProtocolRoutes,
   threadRoutes,
   ticketRoutes,
+  uiRoutes,
   webhookRoutes,
 };
 
@@ -49,6 +51,7 @@ export const deploymentRoutes = {
   ...storeRoutes,
   ...mcpRoutes,
   ...a2aRoutes,
+  ...uiRoutes,
 };
 
 export {

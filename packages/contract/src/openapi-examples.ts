@@ -44,6 +44,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   pruneThreads: { thread_ids: [thread_id], strategy: 'keep_latest' },
   getThreadStateAtCheckpoint: { checkpoint: { checkpoint_ns: '' } },
   updateThreadState: { values: { messages: [{ role: 'user', content: 'Hello' }] } },
+  patchThreadState: { metadata: { reviewed: true } },
   searchThreadHistory: { limit: 10 },
   sendThreadCommand: {
     id: 1,
@@ -74,6 +75,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
       message: { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'What is the weather in Oslo?' }] },
     },
   },
+  getUi: { name: 'weather' },
   callMcp: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
   searchItems: { namespace_prefix: ['users'], limit: 10 },
   listNamespaces: { prefix: ['users'] },

@@ -9,6 +9,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Store: 'The long-term store, which graphs see as `config.store`.',
   MCP: 'Assistants as tools of the Model Context Protocol.',
   A2A: 'Assistants as agents of the Agent2Agent protocol.',
+  UI: 'Components of the project that web pages load.',
   System: 'Health, metrics, versions, and this document.',
   Workspaces: 'Traces, keys and exports that are isolated from those of other workspaces.',
   'API keys': 'Keys of the platform API, with a role.',

@@ -145,6 +145,7 @@ const contentTypes = {
   sse: 'text/event-stream',
   html: 'text/html',
   text: 'text/plain',
+  file: '*/*',
 };
 
 const success = (route: RouteShape, components: Components): Schema => {

@@ -192,6 +192,15 @@ export class ThreadsClient {
     return this.#transport.call('updateThreadState', { params: { thread_id: threadId }, body }, options);
   }
 
+  /**
+   * Merges metadata into that of the newest checkpoint.
+   * @example await client.threads.patchState(id, { reviewed: true });
+   */
+  patchState(threadId: string, metadata: Record<string, unknown>, options: CallOptions = {}): Promise<void> {
+    const input = { params: { thread_id: threadId }, body: { metadata } };
+    return this.#transport.call('patchThreadState', input, options);
+  }
+
   /** Past states, newest first. */
   getHistory(
     threadId: string,

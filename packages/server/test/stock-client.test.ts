@@ -257,6 +257,29 @@ describe.each(clients)('the stock client %s', (_, connect) => {
     ]);
   });
 
+  it('adds metadata to the newest state, except for keys of the server', async () => {
+    const thread = await client.threads.create();
+    await client.runs.wait(thread.thread_id, 'chat', { input: chatInput('one') });
+    const before = await client.threads.getState(thread.thread_id);
+    await client.threads.patchState(thread.thread_id, { reviewed: 'yes', step: 99, source: 'x' } as never);
+    await client.threads.patchState(thread.thread_id, { by: 'ada' } as never);
+    const state = await client.threads.getState(thread.thread_id);
+    expect(state.metadata).toEqual({ ...before.metadata, reviewed: 'yes', by: 'ada' });
+    const history = await client.threads.getHistory(thread.thread_id);
+    expect(history.filter(({ metadata }) => 'reviewed' in (metadata ?? {}))).toHaveLength(1);
+    await client.runs.wait(thread.thread_id, 'chat', { input: chatInput('two') });
+  });
+
+  it('adds no metadata to a state that does not exist, or while a run is in flight', async () => {
+    const thread = await client.threads.create();
+    const patch = () => client.threads.patchState(thread.thread_id, { reviewed: true } as never);
+    await expect(patch()).rejects.toMatchObject({ status: 404 });
+    await client.runs.create(thread.thread_id, 'probe', { input: { do: 'sleep', ms: 60_000 } });
+    await expect(patch()).rejects.toMatchObject({ status: 409 });
+    await client.threads.delete(thread.thread_id);
+    await expect(patch()).rejects.toMatchObject({ status: 404 });
+  });
+
   it('returns the state of an interrupted subgraph', async () => {
     const thread = await client.threads.create();
     await client.runs.wait(thread.thread_id, 'nested', { input: { log: [] } });

@@ -14,6 +14,7 @@ import {
 import { limit, limitedBy, offset, paginationHeaders, sortBy, SortOrder } from '../page.ts';
 import { route } from '../route.ts';
 import { Command } from './command.ts';
+import { stateMetadataRoutes } from './state-metadata.ts';
 import { ThreadStorageReport } from './thread-storage.ts';
 import { PruneRequest, ThreadTtl, Ttl } from './ttl.ts';
 
@@ -387,4 +388,5 @@ export const threadRoutes = {
     headers: historyHeaders,
     errors: ['not_found'],
   }),
+  ...stateMetadataRoutes,
 };

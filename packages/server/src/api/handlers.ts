@@ -21,6 +21,8 @@ export interface ReplyFacts {
   isCut?: boolean;
   /** The content security policy of an HTML page that has scripts. */
   contentPolicy?: string;
+  /** How long caches may keep the response; they may not by default. */
+  cacheControl?: string;
   /** Id of a new session of the Model Context Protocol. */
   session?: string;
   /** The response has no body. */
@@ -115,9 +117,11 @@ type Body<R extends RouteShape> = R['kind'] extends 'sse'
       ? DeferredResponse | EventStreamResponse | undefined
       : R['kind'] extends 'html' | 'text'
         ? string
-        : R['kind'] extends 'socket'
-          ? SocketResponse
-          : RouteOutput<R> | RawJson | RawBytes;
+        : R['kind'] extends 'file'
+          ? RawBytes
+          : R['kind'] extends 'socket'
+            ? SocketResponse
+            : RouteOutput<R> | RawJson | RawBytes;
 
 type Answer<R extends RouteShape> = Body<R> | Reply<Body<R>>;
 

@@ -28,6 +28,8 @@ import { ReadCommands } from '../deployment/thread-protocol/read-commands.ts';
 import { RunCommands } from '../deployment/thread-protocol/run-commands.ts';
 import { ThreadEventFeed } from '../deployment/thread-protocol/thread-event-feed.ts';
 import { threadProtocolHandlers } from '../deployment/thread-protocol/thread-protocol-handlers.ts';
+import { uiBundles } from './ui.ts';
+import { uiHandlers } from '../deployment/ui/ui-handlers.ts';
 import { webhookHandlers } from '../deployment/webhooks/webhook-handlers.ts';
 import { WebhookService } from '../deployment/webhooks/webhook-service.ts';
 import type { EgressGuard } from '../net/guard.ts';
@@ -147,6 +149,7 @@ export const createDeployment = async ({
     ...ticketHandlers(tickets),
     ...cronHandlers(new CronService(storage, webhooks, users), granter),
     ...webhookHandlers(webhooks),
+    ...uiHandlers(uiBundles(parts), project.ui),
     ...storeHandlers(new StoreService(storage.items)),
     ...agentProtocolHandlers({
       ...running,

@@ -151,7 +151,7 @@ const createServerApp = (
   const addressOf = createAddressOf(trustedProxies);
   const limits = new CallerLimits({ ...settings.limits, addressOf });
   const deployment = {
-    routes: servedRoutes(settings.role, project.disabled),
+    routes: servedRoutes(settings.role, project),
     handlers: services.handlers as Handlers<Routes>,
     authenticate: limits.around(
       services.tickets.around(services.auth?.authenticate ?? authenticatorFor(mode, addressOf)),
@@ -200,10 +200,7 @@ const streamBufferBytes = 1_048_576;
 const createUpgrades = ({ settings, project }: ServedAppOptions, parsing: ServerParsing): Upgrades => {
   const { bodyLimitBytes, json, heartbeatMs } = settings.http;
   return new Upgrades({
-    isSocketUrl: socketUrls(
-      servedRoutes(settings.role, project.disabled),
-      mountPrefix({ settings, project }),
-    ),
+    isSocketUrl: socketUrls(servedRoutes(settings.role, project), mountPrefix({ settings, project })),
     messageBytesMax: Math.min(messageBytesMax, bodyLimitBytes),
     heartbeatMs,
     bufferBytesMax: streamBufferBytes,

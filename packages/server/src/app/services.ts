@@ -136,7 +136,7 @@ const buildServices = async (
   });
   const { auth, users } = await createAuth(parts, sealer);
   const tickets = new TicketService({ storage: storage.tickets, sealer, mode: mode.kind });
-  const facts = await serverFacts(servedRoutes(settings.role, project.disabled));
+  const facts = await serverFacts(servedRoutes(settings.role, project));
   const metrics = new Metrics(facts.svc_version);
   const engine = await createEngine(parts, storage, users, metrics, owned);
   watchEngine(metrics, parts, storage, engine);

@@ -213,6 +213,7 @@ const sameAsMissing: Partial<Record<keyof typeof deploymentRoutes, Case[]>> = {
     inBody({ values: { note: 'x' } }),
     ({ checkpoint_id }) => ({ body: { values: { note: 'x' }, checkpoint_id } }),
   ],
+  patchThreadState: [inBody({ metadata: { x: 1 } })],
   getThreadHistory: [ofPath, ({ checkpoint_id }) => ({ query: `?before=${checkpoint_id}` })],
   searchThreadHistory: [
     inBody({}),
@@ -312,6 +313,7 @@ const others = new Set([
   'streamThreadEvents',
   'openThreadSocket',
   'createTicket',
+  'getUi', // in test/ui: components belong to the project, not to a user
   'callMcp',
 ]);
 
@@ -645,10 +647,8 @@ describe('an object of another user', () => {
 
 describe('without a credential', () => {
   it.each(guarded)('%s returns 401', async (_, route) => {
-    const path = route.path.replaceAll(
-      /:(\w+)/g,
-      (_match, name: string) => ({ ...alice })[name as keyof Ids] ?? 'x',
-    );
+    const idOf = (_match: string, name: string) => ({ ...alice })[name as keyof Ids] ?? 'x';
+    const path = route.path.replaceAll(/:(\w+)/g, idOf);
     const answer = await server.call(route.method.toUpperCase(), path, route.body ? {} : undefined);
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');

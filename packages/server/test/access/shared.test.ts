@@ -1,4 +1,5 @@
 // Shared objects: assistants that all users may use, crons that all users may change.
+import { Client } from '@langchain/langgraph-sdk';
 import { afterAll, expect, it } from 'vitest';
 import { authProjects } from './auth-projects.ts';
 
@@ -29,6 +30,25 @@ it('the deletion of an assistant with its threads deletes only threads of the ca
   expect((await call('bob', 'DELETE', `/assistants/${assistant_id}?delete_threads=true`)).status).toBe(204);
   expect((await call('alice', 'GET', `/threads/${hers}`)).status).toBe(200);
   expect((await call('bob', 'GET', `/threads/${his}`)).status).toBe(404);
+});
+
+it('the metadata of a state is changed only by a user who may update the thread', async () => {
+  await using server = await projects.serve(shared);
+  const clientOf = (user: string) =>
+    new Client({
+      apiUrl: server.url,
+      apiKey: null,
+      defaultHeaders: { 'x-user': user },
+      callerOptions: { maxRetries: 0 },
+    });
+  const [alice, bob] = [clientOf('alice'), clientOf('bob')];
+  const { thread_id } = await alice.threads.create();
+  await alice.runs.wait(thread_id, 'probe', { input: { action: 'user' } });
+  await expect(bob.threads.patchState(thread_id, { reviewed: 'bob' } as never)).rejects.toMatchObject({
+    status: 404,
+  });
+  await alice.threads.patchState(thread_id, { reviewed: 'alice' } as never);
+  expect((await alice.threads.getState(thread_id)).metadata).toMatchObject({ reviewed: 'alice' });
 });
 
 it('a handler that rejects an assistant rejects its runs', async () => {

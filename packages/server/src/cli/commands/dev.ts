@@ -77,11 +77,11 @@ async function serve(
 
 /** The files that are read at a start. The processes report the modules that these import. */
 function filesOf({ project }: Config): string[] {
-  const { graphs, auth, customApp } = project;
+  const { graphs, auth, customApp, ui } = project;
   const loaded = [auth, customApp].flatMap((config) => (config ? [config.source] : []));
   const sources = [...graphs.values(), ...loaded];
   const env = project.envFile === undefined ? [] : [project.envFile];
-  return [project.file, ...env, ...sources.map(({ file }) => file)];
+  return [project.file, ...env, ...ui.files.values(), ...sources.map(({ file }) => file)];
 }
 
 /** The files whose creation would correct a mistake. */

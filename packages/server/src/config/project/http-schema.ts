@@ -51,6 +51,10 @@ export const HttpSection = z
       .boolean()
       .optional()
       .describe('Whether routes of "app" need the authentication of built-in routes; false by default'),
+    enable_ui_auth: z
+      .boolean()
+      .optional()
+      .describe('Whether GET /ui/… needs the authentication of other routes; false by default'),
     configurable_headers: HeaderPatterns.optional().describe(
       'Request headers that a run gets in config.configurable; none by default',
     ),

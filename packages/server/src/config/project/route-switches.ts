@@ -10,7 +10,7 @@ export const routeSwitches = {
   disable_store: off('no routes under /store'),
   disable_mcp: off('no /mcp'),
   disable_a2a: off('no /a2a and no agent cards'),
-  disable_ui: off('no /ui; it is not served yet'),
+  disable_ui: off('no routes under /ui'),
   disable_meta: off('no /info, /metrics, /docs and /openapi.json, and /ok does not check the database'),
   disable_webhooks: off('a run or cron with a webhook is refused'),
 };
@@ -29,6 +29,7 @@ const tagsOf = {
   disable_store: ['Store'],
   disable_mcp: ['MCP'],
   disable_a2a: ['A2A'],
+  disable_ui: ['UI'],
 } as const;
 
 export const readDisabledRoutes = (

@@ -66,7 +66,7 @@ describe('keys that svc does not support', () => {
     [{ store: { path: './store.ts:store' } }, 'store.path: this has no effect'],
     [{ checkpointer: { path: './c.ts:c' } }, 'checkpointer.path: this has no effect: svc stores threads'],
     [{ checkpointer: { serde: {} } }, 'checkpointer.serde: this has no effect'],
-    [{ ui: { agent: './ui.tsx' } }, 'ui: this has no effect'],
+
     [
       { http: { middleware_order: 'auth_first' } },
       'http.middleware_order: this has no effect without http.app',

@@ -114,8 +114,21 @@ export const SvcJsonFile = z
     checkpointer: CheckpointerSection,
     webhooks: WebhooksSection.optional().describe('Allowed webhooks, and their headers'),
     encryption: section('Custom encryption'),
-    ui: section('Components for generative user interfaces'),
-    ui_config: section('Shared modules of those components'),
+    ui: z
+      .record(z.string().regex(graphIdPattern), z.string().min(1))
+      .optional()
+      .describe('Components for generative user interfaces, by agent: {"agent": "./ui.tsx"}'),
+    ui_config: z
+      .looseObject({
+        shared: z
+          .array(z.string().min(1))
+          .optional()
+          .describe(
+            'Packages that the page provides to the components; React and the LangGraph SDK always are',
+          ),
+      })
+      .optional()
+      .describe('How the components of "ui" are built'),
     node_version: z.union([z.string(), z.number()]).optional().describe('For image builds'),
     node_loader: z.string().optional(),
     python_version: z.string().optional(),

@@ -23,6 +23,8 @@ import { readDisabledRoutes } from './route-switches.ts';
 import type { DisabledRoutes } from './route-switches.ts';
 import { isStockFile } from './stock-file.ts';
 import { SvcJsonFile } from './svc-json-schema.ts';
+import { readUi } from './ui.ts';
+import type { UiConfig } from './ui.ts';
 import { readUnsupported } from './unsupported.ts';
 import { readWebhookRules } from './webhooks.ts';
 import type { WebhookRules } from './webhooks.ts';
@@ -53,6 +55,7 @@ export interface SvcJson {
   readonly configurableHeaders: SelectHeaders | undefined;
   readonly loggedHeaders: SelectHeaders | undefined;
   readonly disabled: DisabledRoutes;
+  readonly ui: UiConfig;
   /** The parsed file, for the sections that other modules read: auth, http, store, checkpointer, … */
   readonly raw: Readonly<SvcJsonFile>;
   /** For the operator. They do not prevent a start. */
@@ -123,6 +126,7 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
     configurableHeaders: headersOf('configurable_headers'),
     loggedHeaders: headersOf('logging_headers'),
     disabled: readDisabledRoutes(raw.http),
+    ui: readUi(raw, { dir, where, mistakes }),
     raw,
     warnings: readUnsupported(raw, { where, mistakes }),
   };

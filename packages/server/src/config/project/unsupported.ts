@@ -30,8 +30,6 @@ const ineffective: readonly { path: Path; effect: string }[] = [
   { path: ['checkpointer', 'serde'], effect: 'svc has a serialization of its own' },
   { path: ['store', 'path'], effect: 'svc stores items in its database' },
   { path: ['store', 'index'], effect: 'items are searched by their fields, not by meaning' },
-  { path: ['ui'], effect: 'components for generative user interfaces are not served' },
-  { path: ['ui_config'], effect: 'components for generative user interfaces are not served' },
   { path: ['disable_persistence'], effect: 'threads are always stored' },
   { path: ['source'], effect: 'it is for image builds' },
 ];

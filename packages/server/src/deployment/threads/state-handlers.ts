@@ -24,6 +24,7 @@ type StateRoutes = Pick<
   | 'getThreadStateAt'
   | 'getThreadStateAtCheckpoint'
   | 'updateThreadState'
+  | 'patchThreadState'
   | 'getThreadHistory'
   | 'searchThreadHistory'
 >;
@@ -58,6 +59,14 @@ export const stateHandlers = (
       checkpoint_ns: checkpoint?.checkpoint_ns,
     };
     return states.update(params.thread_id, update, at, { ...updaterOf(authorizer), access: filter });
+  },
+  patchThreadState: async ({ params, body }, { authorizer }) => {
+    const { filter } = await authorizer.authorize('threads:update', {
+      ...params,
+      metadata: undefined,
+      action: undefined,
+    });
+    await states.patchMetadata(params.thread_id, body.metadata, filter);
   },
   getThreadHistory: async ({ params, query }, { authorizer }) =>
     toPage(await states.history(params.thread_id, query, await readableThreads(authorizer, params))),

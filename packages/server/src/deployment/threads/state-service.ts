@@ -51,6 +51,20 @@ export interface UpdatedState {
   checkpoint: { thread_id: string; checkpoint_ns: string; checkpoint_id: string };
 }
 
+/** Metadata of a checkpoint that the server and the engine set and read. */
+const ownKeys = new Set([
+  'source',
+  'step',
+  'parents',
+  'writes',
+  'thread_id',
+  'checkpoint_id',
+  'checkpoint_ns',
+  'graph_id',
+  'assistant_id',
+  'run_id',
+]);
+
 /** Attempts of an update that conflicts with another one: it starts again from the new head. */
 const updateTries = 5;
 /** Page size, and maximum number of pages, of a history that is filtered by metadata. */
@@ -143,6 +157,21 @@ export class StateService {
       before = found.rows.at(-1)?.checkpoint.checkpoint_id;
     }
     return { rows, hasMore: false, isCut: false };
+  }
+
+  /** Merges metadata into that of the newest checkpoint. Throws `conflict` while runs of the thread are in flight. */
+  async patchMetadata(
+    thread_id: string,
+    metadata: Record<string, unknown>,
+    access: RowFilter,
+  ): Promise<void> {
+    const given = Object.entries(metadata).filter(([key]) => !ownKeys.has(key));
+    const merge = (stored: Record<string, unknown>) => ({ ...stored, ...Object.fromEntries(given) });
+    const outcome = await this.#storage.checkpoints.patchMetadata(thread_id, merge, access);
+    if (outcome === 'missing') throw notFound('Thread', thread_id);
+    if (outcome === 'busy')
+      throw new Problem('conflict', 'Thread is busy: a run is pending or running on it');
+    if (outcome === 'empty') throw new Problem('not_found', `Thread ${thread_id} has no checkpoint`);
   }
 
   /** Writes values as a node would have. On an earlier checkpoint this creates a fork. */

@@ -83,6 +83,7 @@ export const respond = async (
       return new Response(value as string, { status, headers: withHeaders(htmlHeaders, call, reply) });
     case 'text':
       return new Response(value as string, { status, headers: withHeaders(textHeaders, call, reply) });
+    case 'file':
     case 'json': {
       if (reply?.facts.isEmpty === true || status === 204)
         return new Response(null, { status, headers: withHeaders(emptyHeaders, call, reply) });
@@ -127,7 +128,7 @@ const withHeaders = (
 });
 
 const headersOf = (facts: ReplyFacts): Record<string, string> => {
-  const { self, continuation, total, next, isCut, contentPolicy, session } = facts;
+  const { self, continuation, total, next, isCut, contentPolicy, session, cacheControl } = facts;
   return {
     ...(self === undefined ? {} : { 'content-location': self }),
     ...(continuation === undefined ? {} : { location: continuation }),
@@ -135,6 +136,7 @@ const headersOf = (facts: ReplyFacts): Record<string, string> => {
     ...(next === undefined ? {} : { 'x-pagination-next': String(next) }),
     ...(isCut === true ? { 'x-pagination-limited-by': 'bytes' } : {}),
     ...(session === undefined ? {} : { 'mcp-session-id': session }),
+    ...(cacheControl === undefined ? {} : { 'cache-control': cacheControl }),
     ...(contentPolicy === undefined ? {} : { 'content-security-policy': contentPolicy }),
   };
 };

@@ -2,6 +2,7 @@
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
+import { checkpointMetadataStorage } from './checkpoint-metadata.ts';
 import type {
   BlobRoot,
   BlobRow,
@@ -246,6 +247,7 @@ const boundedReads = (db: Database, answers: AnswerLimits) => ({
 
 export const checkpointStorage = (db: Database, answers = defaultAnswerLimits) => ({
   ...boundedReads(db, answers),
+  ...checkpointMetadataStorage(db),
 
   /** Stores a flush. Returns the owners that may not write any more; nothing of them is stored. */
   async commit(batch: CheckpointBatch): Promise<string[]> {

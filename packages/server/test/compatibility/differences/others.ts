@@ -29,4 +29,10 @@ export const others: readonly ListedDifference[] = [
     reason: 'A handler that gives each user a namespace must do so for every operation.',
     where: { auth: ['+ *: search items.body.items.*'] },
   },
+  {
+    behaviour:
+      'Components of `ui` are [built without Tailwind](generative-ui.md#builds). Their names have only the characters `A-Z a-z 0-9 _ $ . : -`.',
+    reason: 'Tailwind has a build of its own. A name becomes a part of HTML and of a script.',
+    where: {},
+  },
 ];

@@ -65,4 +65,10 @@ export const states: readonly ListedDifference[] = [
     reason: 'The request is invalid.',
     where: { state: ['~ update as unknown node.*'] },
   },
+  {
+    behaviour:
+      '`PATCH /threads/{id}/state` merges metadata into that of the newest checkpoint; keys that the server sets stay. It gets 409 while the thread has a run.',
+    reason: 'Stock clients have `patchState`. The engine reads keys such as `step`.',
+    where: {},
+  },
 ];

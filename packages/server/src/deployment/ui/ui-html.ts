@@ -1,0 +1,16 @@
+// The HTML that `LoadExternalComponent` adds to its shadow root. It replaces `{{shadowRootId}}` by an id of its own.
+import { escapeHtml } from '../system/docs-page.ts';
+import type { UiBundle } from './ui-build.ts';
+
+/** `url`: the folder of the files. */
+export const uiHtml = ({ bundle, url, name }: { bundle: UiBundle; url: string; name: string }): string => {
+  const { files, globalName } = bundle;
+  const link = (file: string, version: string): string => escapeHtml(`${url}/${file}?v=${version}`);
+  const tags = [...files].map(([file, { version }]) => {
+    if (file.endsWith('.css')) return `<link rel="stylesheet" href="${link(file, version)}" />`;
+    const call = `${globalName}.render(${JSON.stringify(name)}, "{{shadowRootId}}")`;
+    return `<script src="${link(file, version)}" onload="${escapeHtml(call)}"></script>`;
+  });
+  // Style sheets first, so that a component is not shown without them.
+  return tags.toSorted().join('\n');
+};
