@@ -67,6 +67,7 @@ const runOf = (thread_id: string, claim: boolean): NewRun => ({
   sealed_user: null,
   graphs: lease.graphs,
   workerTtlMs: 60_000,
+  answered_state_at: null,
 });
 
 const measure = async (work: () => Promise<unknown>, after?: () => Promise<unknown>): Promise<number> => {

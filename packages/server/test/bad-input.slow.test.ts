@@ -49,6 +49,7 @@ const samples: Record<string, unknown> = {
   pruneThreads: { thread_ids: [randomUUID()] },
   getThreadStateAtCheckpoint: { checkpoint: {} },
   updateThreadState: { values: { messages: [] } },
+  patchThreadState: { metadata: {} },
   searchThreadHistory: {},
   sendThreadCommand: { id: 1, method: 'state.get' },
   streamThreadEvents: { channels: ['values'] },
@@ -69,6 +70,7 @@ const samples: Record<string, unknown> = {
   deleteItem: { namespace: ['a'], key: 'k' },
   searchItems: {},
   listNamespaces: {},
+  getUi: { name: 'component' },
 };
 
 const params = (): Record<string, string> => ({

@@ -47,4 +47,5 @@ export const newRun = (assistant_id: string, thread_id: string | null): NewRun =
   sealed_user: null,
   graphs: null,
   workerTtlMs: 60_000,
+  answered_state_at: null,
 });

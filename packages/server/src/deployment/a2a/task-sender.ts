@@ -94,10 +94,16 @@ export class TaskSender {
       pending.length === 0 ? { input: null } : { command: { resume: answersOf(message.parts, pending) } };
     // If two answers arrive at the same time, one of them is rejected.
     const body = { ...input, metadata, multitask_strategy: 'reject' };
-    return { ...(await this.#create(sending, thread_id, body)), task_id };
+    return { ...(await this.#create(sending, thread_id, body, row.state_updated_at)), task_id };
   }
 
-  async #create(sending: Sending, thread_id: string, body: object): Promise<SentTask> {
+  /** `answeredStateAt`: of a run that answers interrupts. */
+  async #create(
+    sending: Sending,
+    thread_id: string,
+    body: object,
+    answeredStateAt?: string,
+  ): Promise<SentTask> {
     const { message, key, assistant, call, audience } = sending;
     const { runs, granter, storage } = this.#parts;
     const run = RunCreate.parse({
@@ -117,6 +123,7 @@ export class TaskSender {
       return { ...sent, created: undefined };
     }
     try {
+      if (answeredStateAt !== undefined) granted.request.answeredStateAt = answeredStateAt;
       const created = await runs.create(thread_id, granted, audience);
       if (!created.isNew) created.release();
       return { ...sent, created: created.isNew ? created : undefined };

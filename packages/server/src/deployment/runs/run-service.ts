@@ -21,6 +21,7 @@ import type { Storage } from '../../storage/storage.ts';
 import { nodeTtlMs, servedWithinMs } from '../../storage/deployment/workers.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
+import { InterruptsAnswered } from './interrupts-answered.ts';
 import { type RunFields, runText } from './run-record.ts';
 
 /** A validated request for a run. */
@@ -38,6 +39,8 @@ export interface RunRequest {
   keep: boolean;
   /** URL of the webhook. */
   webhook: string | null;
+  /** For a run that answers interrupts: `state_updated_at` of the thread in which they were read. */
+  answeredStateAt?: string;
   /** The Idempotency-Key: repeated requests create the run once. */
   key?: string | undefined;
 }
@@ -100,7 +103,7 @@ export class RunService {
 
   /**
    * Stores the run, and starts it when a slot and its thread are free. Without a thread id it is stateless. Results are produced only for
-   * the receivers in `audience`.
+   * the receivers in `audience`. Throws InterruptsAnswered when the thread does not wait for the answer any more.
    */
   async create(
     thread_id: string | null,
@@ -207,6 +210,7 @@ export class RunService {
       sealed_user,
       graphs: [...this.#graphs],
       workerTtlMs: nodeTtlMs(this.#dispatcher.leaseMs),
+      answered_state_at: request.answeredStateAt ?? null,
     };
   }
 
@@ -317,6 +321,8 @@ export class RunService {
           'forbidden',
           'The auth handler for threads:create_run returned a filter that the new thread or run does not pass. The handler must set the metadata that it filters by.',
         );
+      case 'answered':
+        return new InterruptsAnswered();
       case 'busy':
         return new Problem(
           'conflict',

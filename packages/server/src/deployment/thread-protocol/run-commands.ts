@@ -10,7 +10,8 @@ import type { ThreadRow, ThreadStorage } from '../../storage/deployment/threads.
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunGranter } from '../runs/run-grant.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
-import type { GrantedRun, RunService } from '../runs/run-service.ts';
+import { InterruptsAnswered } from '../runs/interrupts-answered.ts';
+import type { GrantedRun, RunRequest, RunService } from '../runs/run-service.ts';
 import { readableThreads } from '../threads/readable-threads.ts';
 import type { StateService } from '../threads/state-service.ts';
 import { unlessGone } from '../unless-gone.ts';
@@ -44,6 +45,8 @@ type Params<M extends keyof typeof commandParams> = z.output<(typeof commandPara
 
 /** What a run stores for its feed. */
 const streamModes = ['values', 'updates', 'messages-tuple', 'custom', 'tasks', 'tools'];
+/** Attempts to start a run while others answer the interrupts of its thread. */
+const startTries = 3;
 /** How long an answer waits for the end of the run that is interrupted. */
 const endingMs = 10_000;
 
@@ -68,16 +71,25 @@ export class RunCommands {
       if_not_exists: 'create',
     };
     const repeated = await this.#repeated(command);
-    return this.#create(command, body, repeated, async (granted) => {
-      const { access } = granted.grant;
-      if (checkpoint?.checkpoint_id)
-        return this.#assertCheckpoint(command.thread_id, checkpoint.checkpoint_id, access);
-      const { kwargs } = granted.request;
-      if (kwargs.input === null) return;
+    const prepare = async ({ request, grant: { access } }: GrantedRun): Promise<RunRequest> => {
+      if (checkpoint?.checkpoint_id) {
+        await this.#assertCheckpoint(command.thread_id, checkpoint.checkpoint_id, access);
+        return request;
+      }
+      const { kwargs } = request;
+      if (kwargs.input === null) return request;
       const thread = await this.#parts.storage.threads.find(command.thread_id, access);
-      if (thread?.status !== 'interrupted' || pendingIds(thread).size === 0) return;
-      granted.request.kwargs = { ...kwargs, input: null, command: { resume: kwargs.input } };
-    });
+      if (thread?.status !== 'interrupted' || pendingIds(thread).size === 0) return request;
+      const resume = { ...kwargs, input: null, command: { resume: kwargs.input } };
+      return { ...request, kwargs: resume, answeredStateAt: thread.state_updated_at };
+    };
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#create(command, body, repeated, prepare);
+      } catch (error) {
+        if (!(error instanceof InterruptsAnswered) || tries === startTries) throw error;
+      }
+    }
   }
 
   async respond(command: CommandCall, params: Params<'input.respond'>): Promise<object> {
@@ -104,7 +116,9 @@ export class RunCommands {
       multitask_strategy: 'reject',
     };
     try {
-      await this.#create(command, body, repeated);
+      await this.#create(command, body, repeated, ({ request }) =>
+        Promise.resolve({ ...request, answeredStateAt: thread.state_updated_at }),
+      );
     } catch (error) {
       if (error instanceof Problem && error.code === 'conflict') throw noSuchInterrupt(ids);
       throw error;
@@ -131,7 +145,7 @@ export class RunCommands {
     { thread_id, call }: CommandCall,
     body: object,
     { key, run_id }: CommandKey,
-    prepare?: (granted: GrantedRun) => Promise<void>,
+    prepare = ({ request }: GrantedRun): Promise<RunRequest> => Promise.resolve(request),
   ): Promise<{ run_id: string }> {
     const { runs, granter } = this.#parts;
     const sent = parsed(
@@ -141,10 +155,9 @@ export class RunCommands {
     );
     const granted = await granter.grantRequest(call, thread_id, sent, key);
     if (run_id !== undefined) return { run_id };
-    await prepare?.(granted);
-    const { kwargs } = granted.request;
-    granted.request.kwargs = { ...kwargs, stream_mode: [...kwargs.stream_mode, checkpointRefs] };
-    const { run, release } = await runs.create(thread_id, granted);
+    const request = await prepare(granted);
+    const kwargs = { ...request.kwargs, stream_mode: [...request.kwargs.stream_mode, checkpointRefs] };
+    const { run, release } = await runs.create(thread_id, { ...granted, request: { ...request, kwargs } });
     release();
     return { run_id: run.run_id };
   }

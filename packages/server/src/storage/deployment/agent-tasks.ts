@@ -17,6 +17,8 @@ export interface AgentTaskRow {
   error: string | null;
   /** JSON text: interrupts at which the thread waits, by the id of their task. */
   interrupts: string;
+  /** When the state of the thread changed last. */
+  state_updated_at: string;
   updated_at: string;
 }
 
@@ -36,7 +38,7 @@ const state = `case l.status when 'pending' then 'submitted' when 'running' then
         and c.checkpoint_id = l.final_head and json_array_length(c.shape::json -> 'tasks') > 0) then 'canceled'
       else 'completed' end
     else 'failed' end`;
-const columns = `t.thread_id, l.run_id, l.error, l.updated_at, t.interrupts::text as interrupts, ${state} as state`;
+const columns = `t.thread_id, l.run_id, l.error, l.updated_at, t.interrupts::text as interrupts, t.state_updated_at, ${state} as state`;
 
 const statements = {
   find: {

@@ -29,6 +29,7 @@ const statements = {
       'sealed_user',
       'graphs',
       'served_within',
+      'answered_state_at',
     ],
     casts: {
       lease: `:lease * interval '1 ms'`,

@@ -71,6 +71,8 @@ export interface NewRun {
   graphs: readonly string[] | null;
   /** A run of another graph is accepted when a worker that executes the graph has reported itself within this time. */
   workerTtlMs: number;
+  /** `state_updated_at` of the thread, for a run that answers interrupts: it is created only while the thread waits in that state. */
+  answered_state_at: string | null;
 }
 
 /** A created run, with what an executor needs to know about its assistant and thread. */
@@ -96,8 +98,11 @@ export type CreatedRun =
   | { outcome: 'exists'; thread_id: string }
   /** `no_graph`: no node executes it. */
   | { outcome: 'no_graph'; graph_id: string }
-  /** `outside`: the thread or run that would be created would not pass its own filter. */
-  | { outcome: 'no_assistant' | 'no_thread' | 'busy' | 'outside' };
+  /**
+   * `outside`: the thread or run that would be created would not pass its own filter. `answered`: the thread does not wait at the
+   * interrupts that the run answers any more.
+   */
+  | { outcome: 'no_assistant' | 'no_thread' | 'busy' | 'outside' | 'answered' };
 
 export type CancelAction = 'interrupt' | 'rollback';
 

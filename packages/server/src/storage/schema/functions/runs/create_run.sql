@@ -1,5 +1,5 @@
 -- Creates a run, and its thread if requested. `outcome` is 'created', 'exists' (a keyed run exists already), or why no run was created:
--- 'no_assistant', 'no_graph', 'no_thread', 'busy' or 'outside'.
+-- 'no_assistant', 'no_graph', 'no_thread', 'busy', 'answered' or 'outside'.
 -- p_access: filter that the thread must pass (for a stateless run its own metadata); p_assistant_access: filter for the assistant. What
 -- does not pass is treated as absent; a thread or run that would not pass after its creation is not created ('outside').
 -- p_claim: the run is created as running with the caller's lease, if its thread is free and no other run of the caller's graphs waits for a
@@ -8,6 +8,8 @@
 -- no graphs) has reported itself within p_served_within; otherwise the outcome is 'no_graph'.
 -- p_thread_id null: the run is stateless (`temporary`). It has no thread and no checkpoints, and its row is deleted when it ends.
 -- p_keyed: the run may exist already under this id.
+-- p_answered_state_at: the run answers interrupts of the thread's state of this time (in milliseconds). 'answered': the state has
+-- changed since, or another run of the thread is in flight.
 -- p_log: what the run's log stores when the run does not start in the caller's process; resumable runs pass 'events', and true in
 -- p_resumable. `stopping`: running runs that are cancelled in favour of this one.
 create or replace function create_run(
@@ -16,7 +18,8 @@ create or replace function create_run(
   p_worker_id uuid default null, p_log text default 'nothing', p_resumable boolean default false,
   p_webhook text default null, p_keyed boolean default false,
   p_access jsonpath default 'strict 1 == 1', p_assistant_access jsonpath default 'strict 1 == 1',
-  p_sealed_user text default null, p_graphs text[] default null, p_served_within interval default '1 minute'
+  p_sealed_user text default null, p_graphs text[] default null, p_served_within interval default '1 minute',
+  p_answered_state_at timestamptz default null
 ) returns table (outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamptz,
                  graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb,
                  blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, stopping uuid[])
@@ -108,6 +111,12 @@ begin
       return next;
       return;
     end if;
+  end if;
+  if p_answered_state_at is not null
+     and (v_thread.status <> 'interrupted' or date_trunc('milliseconds', v_thread.state_updated_at) <> p_answered_state_at) then
+    outcome := 'answered';
+    return next;
+    return;
   end if;
   if not v_temporary and not v_is_new
      and exists (select 1 from runs r where r.thread_id = p_thread_id and r.status in ('pending', 'running')) then

@@ -19,7 +19,7 @@ begin
     select * from json_to_recordset(p_runs) as r (
       n integer, run_id uuid, thread_id uuid, assistant_id uuid, metadata jsonb, kwargs text, strategy text, create_thread boolean,
       claim boolean, lease_ms float8, delay_ms float8, worker_id uuid, log text, resumable boolean, webhook text, keyed boolean,
-      access text, assistant_access text, sealed_user text, graphs json, served_within_ms float8)
+      access text, assistant_access text, sealed_user text, graphs json, served_within_ms float8, answered_state_at timestamptz)
   loop
     if v_run.thread_id <> all (v_locked) and exists (select 1 from threads t where t.thread_id = v_run.thread_id) then
       n := v_run.n;
@@ -31,7 +31,7 @@ begin
         v_run.claim, v_run.lease_ms * interval '1 ms', v_run.delay_ms * interval '1 ms', v_run.worker_id, v_run.log, v_run.resumable,
         v_run.webhook, v_run.keyed, v_run.access::jsonpath, v_run.assistant_access::jsonpath, v_run.sealed_user,
         case when json_typeof(v_run.graphs) = 'array' then array(select json_array_elements_text(v_run.graphs)) end,
-        v_run.served_within_ms * interval '1 ms') c;
+        v_run.served_within_ms * interval '1 ms', v_run.answered_state_at) c;
     end if;
   end loop;
 end
