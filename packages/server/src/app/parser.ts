@@ -4,7 +4,7 @@ import { match, render } from '../deployment/threads/state-rendering.ts';
 import { ingestTask } from '../tracing/ingest/ingest-task.ts';
 import { buffersOf } from '../parsing/byte-blocks.ts';
 import { garbageCollector } from '../parsing/collect-garbage.ts';
-import { toJsonBytes } from '../parsing/json-bytes.ts';
+import { textBytes } from '../parsing/json-bytes.ts';
 import { readJsonBody } from '../parsing/json-task.ts';
 import { fromProblemData, toProblemData } from '../parsing/problem-data.ts';
 import type { FromThread, ToThread } from '../parsing/tasks.ts';
@@ -23,7 +23,7 @@ const tasks: {
 } = {
   json: (input) => ({ output: readJsonBody(input), transfer: [] }),
   states: (input) => {
-    const output = render(input, toJsonBytes);
+    const output = render(input, textBytes);
     return { output, transfer: output.flatMap(({ blocks }) => buffersOf(blocks)) };
   },
   match: (input) => ({ output: match(input), transfer: [] }),

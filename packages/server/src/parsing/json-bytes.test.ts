@@ -1,20 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { textOf, toJsonBytes } from './json-bytes.ts';
+import { textBytes, textOf } from './json-bytes.ts';
 
-describe('JSON bytes', () => {
-  it('equal the text of JSON.stringify', () => {
+describe('the bytes of a text that is written in pieces', () => {
+  it('are those of the whole text', () => {
+    const piece = fc.string({ unit: 'binary', maxLength: 50_000, size: 'max' });
     fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
-        const bytes = toJsonBytes(value);
-        expect(textOf(bytes)).toBe(JSON.stringify(value));
-        expect(bytes.length).toBe(Buffer.byteLength(JSON.stringify(value)));
+      fc.property(fc.array(piece, { maxLength: 10 }), (pieces) => {
+        const bytes = textBytes((add) => {
+          for (const text of pieces) add(text);
+        });
+        const whole = Buffer.from(pieces.join(''));
+        expect(Buffer.concat(bytes.blocks).equals(whole)).toBe(true);
+        expect(bytes.length).toBe(whole.length);
+        expect(textOf(bytes)).toBe(whole.toString());
       }),
+      { numRuns: 50 },
     );
-  });
-
-  it('omit undefined members of objects, and have null for undefined items of lists', () => {
-    const value = { a: undefined, b: [undefined, 1], c: 'é' };
-    expect(textOf(toJsonBytes(value))).toBe(JSON.stringify(value));
   });
 });

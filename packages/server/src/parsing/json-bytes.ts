@@ -10,29 +10,23 @@ export interface JsonBytes {
 /** A part of a JSON text. */
 export type JsonPart = string | JsonBytes;
 
-/** Objects and lists at this depth are encoded as one string each. */
-const depthMax = 3;
+/** Characters that are encoded at once. */
+const pieceMax = 65_536;
 const encoder = new TextEncoder();
 
-/** The bytes of the JSON.stringify() text of plain values. */
-export const toJsonBytes = (value: unknown): JsonBytes => {
+/** Collects a text that is written in pieces, as bytes. */
+export const textBytes = (write: (add: (text: string) => void) => void): JsonBytes => {
   const bytes = new ByteBlocks();
-  const add = (text: string): void => bytes.add(encoder.encode(text));
-  const write = (part: unknown, depth: number): void => {
-    if (typeof part !== 'object' || part === null || depth === depthMax)
-      return add(JSON.stringify(part) ?? 'null');
-    const isList = Array.isArray(part);
-    add(isList ? '[' : '{');
-    let isFirst = true;
-    for (const [key, inner] of Object.entries(part)) {
-      if (!isList && inner === undefined) continue;
-      add(`${isFirst ? '' : ','}${isList ? '' : `${JSON.stringify(key)}:`}`);
-      write(inner, depth + 1);
-      isFirst = false;
-    }
-    add(isList ? ']' : '}');
+  let piece = '';
+  const flush = (): void => {
+    bytes.add(encoder.encode(piece));
+    piece = '';
   };
-  write(value, 0);
+  write((text) => {
+    piece += text;
+    if (piece.length >= pieceMax) flush();
+  });
+  flush();
   return { blocks: bytes.take(), length: bytes.size };
 };
 

@@ -11,12 +11,16 @@ import {
   freeBytes,
   whileHeld,
 } from '../../storage/postgres/answer-limits.ts';
-import type { BlobRoot, HeadValues, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
+import type {
+  BlobRoot,
+  BlobRow,
+  HeadValues,
+  StoredCheckpoint,
+} from '../../storage/deployment/checkpoint-rows.ts';
 import { everyRow } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { ThreadRow } from '../../storage/deployment/threads.ts';
 import {
-  type BlobList,
   hashesOfState,
   hashesOfValues,
   match,
@@ -33,7 +37,7 @@ import { type StateSelection, valuesOnly, wholeState } from './state-selection.t
 type FoundThread = Pick<ThreadRow, 'thread_id' | 'blob_space' | 'created_at'>;
 
 /** Up to this size of blobs, a state is rendered on the main thread. */
-const inlineBytesMax = 131_072;
+const inlineBytesMax = 524_288;
 /** Maximum number of states per query. */
 const batchMax = 100;
 /** Bytes of blobs that one search by values may read. */
@@ -162,7 +166,7 @@ export class StateReader {
         const input = { blobs: batch.blobs, ...inputOf(rest.slice(0, batch.count), left) };
         const isSmall = batch.bytes <= inlineBytesMax;
         return {
-          texts: isSmall ? render(input, toJson) : await this.#parser.run('states', input),
+          texts: isSmall ? render(input, textIn) : await this.#parser.run('states', input),
           count: batch.count,
         };
       });
@@ -180,19 +184,19 @@ export class StateReader {
     items: T[],
     rootsOf: (item: T) => BlobRoot,
     selection: StateSelection | undefined,
-    use: (batch: { blobs: BlobList; bytes: number; count: number }) => Promise<U>,
+    use: (batch: { blobs: BlobRow[]; bytes: number; count: number }) => Promise<U>,
   ): Promise<U> {
     const { checkpoints } = this.#storage;
     const { pageBytes, valueBytes } = this.limits;
     for (let count = Math.min(items.length, batchMax); ; count = Math.ceil(count / 2)) {
       const roots = items.slice(0, count).map(rootsOf);
       const bytesMax = count === 1 ? valueBytes : Math.min(pageBytes, batchBytesMax);
-      const { blobs, bytes } = await checkpoints.blobsText(roots, Math.min(bytesMax, freeBytes));
-      if (blobs !== null) return use({ blobs, bytes, count });
+      const { blobs, bytes } = await checkpoints.blobsOf(roots, Math.min(bytesMax, freeBytes));
+      if (blobs !== undefined) return use({ blobs, bytes, count });
       if (bytes <= bytesMax) {
         const large = await whileHeld(this.limits, bytes, async () => {
-          const rows = await checkpoints.blobRows(roots, bytesMax);
-          return rows.length === 0 ? undefined : { used: await use({ blobs: rows, bytes, count }) };
+          const read = await checkpoints.blobsOf(roots, bytesMax);
+          return read.blobs && { used: await use({ blobs: read.blobs, bytes: read.bytes, count }) };
         });
         if (large) return large.used;
       } else if (count === 1) throw tooLarge(bytes, valueBytes, selection);
@@ -200,7 +204,11 @@ export class StateReader {
   }
 }
 
-const toJson = (value: unknown): string => JSON.stringify(value) ?? 'null';
+const textIn = (write: (add: (text: string) => void) => void): string => {
+  let whole = '';
+  write((text) => (whole += text));
+  return whole;
+};
 
 const tooLarge = (bytes: number, bytesMax: number, selection: StateSelection | undefined): Problem => {
   const how =

@@ -5,12 +5,20 @@ import { isInternalChannel, usualPath } from '../../engine/checkpoints/checkpoin
 import type { StoredBlob } from '../../engine/codec/blob.ts';
 import { hashesOf } from '../../engine/codec/blob-ref.ts';
 import { joinWire } from '../../engine/codec/wire.ts';
+import { type AddText, WireTexts } from '../../engine/codec/wire-text.ts';
 import type { JsonBytes } from '../../parsing/json-bytes.ts';
 import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
 import { contains } from './contains.ts';
 import type { StateField, StateSelection } from './state-selection.ts';
 
 type Join = (ref: string) => unknown;
+
+/** The blobs of a request, as values and as JSON text. */
+interface Reader {
+  join: Join;
+  texts: WireTexts;
+}
+
 type Values = Record<string, unknown>;
 
 /** A checkpoint with the checkpoints of its pending subgraphs, by namespace. */
@@ -22,11 +30,8 @@ export interface StateTree {
 /** The columns of a checkpoint from which its values are built. */
 export type StoredValues = Pick<StoredCheckpoint['checkpoint'], 'channels' | 'shape'>;
 
-/** Blobs as JSON text, a list of [hash, refs, payload]; as rows when they are large. */
-export type BlobList = string | BlobRow[];
-
 export interface RenderInput {
-  blobs: BlobList;
+  blobs: BlobRow[];
   /** `states`: complete states. `values`: only the values. */
   states?: StateTree[];
   values?: StoredValues[];
@@ -73,32 +78,32 @@ export const hashesOfState = (tree: StateTree, selection: StateSelection): strin
   ];
 };
 
-const joiner = (blobs: BlobList): Join => {
+const readerOf = (blobs: BlobRow[]): Reader => {
   const byHash = new Map<string, StoredBlob>();
-  if (typeof blobs === 'string') {
-    for (const [hash, refs, payload] of JSON.parse(blobs) as [string, string[] | null, string | null][])
-      byHash.set(hash, { refs, payload });
-  } else for (const { hash, refs, payload } of blobs) byHash.set(hash, { refs, payload });
-  return (ref) => joinWire(ref, (hash) => byHash.get(hash));
+  for (const { hash, refs, payload } of blobs) byHash.set(hash, { refs, payload });
+  const lookup = (hash: string) => byHash.get(hash);
+  return { join: (ref) => joinWire(ref, lookup), texts: new WireTexts(lookup) };
 };
 
-/** One text per item, as `write` returns it, in order; fewer when they exceed `bytesMax`. */
+/** One text per item, as `collect` makes it from its pieces, in order; fewer when they exceed `bytesMax`. */
 export const render = <T extends { length: number }>(
   { blobs, states, values, selection, bytesMax }: RenderInput,
-  write: (value: unknown) => T,
+  collect: (write: (add: AddText) => void) => T,
 ): T[] => {
-  const join = joiner(blobs);
+  const reader = readerOf(blobs);
   const texts: T[] = [];
   let left = bytesMax;
-  const add = (value: unknown): boolean => {
-    const text = write(value);
+  const add = (write: (add: AddText) => void): boolean => {
+    const text = collect(write);
     left -= text.length;
     if (left < 0 && texts.length > 0) return false;
     texts.push(text);
     return left > 0;
   };
-  for (const one of values ?? []) if (!add(valuesOf(one, selection, join))) return texts;
-  for (const one of states ?? []) if (!add(toState(one, selection, join))) return texts;
+  for (const one of values ?? [])
+    if (!add((piece) => writeValues(one, selection, reader.texts, piece))) return texts;
+  for (const one of states ?? [])
+    if (!add((piece) => writeState(one, selection, reader, piece))) return texts;
   return texts;
 };
 
@@ -111,14 +116,14 @@ export interface StateTasks {
 }
 
 export interface MatchInput {
-  blobs: BlobList;
+  blobs: BlobRow[];
   values: StoredValues[];
   wanted: Values;
 }
 
 /** Which of the values contain what is wanted. */
 export const match = ({ blobs, values, wanted }: MatchInput): boolean[] => {
-  const join = joiner(blobs);
+  const { join } = readerOf(blobs);
   const selection: StateSelection = { fields: ['values'], keys: Object.keys(wanted) };
   return values.map((one) => contains(valuesOf(one, selection, join), wanted));
 };
@@ -132,13 +137,64 @@ const valuesOf = (stored: StoredValues, selection: StateSelection, join: Join): 
   return values;
 };
 
+const writeValues = (
+  stored: StoredValues,
+  selection: StateSelection,
+  texts: WireTexts,
+  add: AddText,
+): void => {
+  const channels = channelsOf(stored);
+  const keys = keysOf(stored, selection);
+  if (typeof keys === 'string') {
+    if (channels[keys] === undefined) add('{}');
+    else texts.write(channels[keys], add);
+    return;
+  }
+  let before = '{';
+  for (const key of keys) {
+    const ref = channels[key];
+    if (ref === undefined) continue;
+    add(`${before}${JSON.stringify(key)}:`);
+    texts.write(ref, add);
+    before = ',';
+  }
+  add(before === '{' ? '{}' : '}');
+};
+
+/** The values are most of a state: they are written as text, the other fields as values. */
+const writeState = (
+  tree: StateTree,
+  selection: StateSelection,
+  { join, texts }: Reader,
+  add: AddText,
+): void => {
+  const makers = fieldsOf(tree, selection, join);
+  let before = '{';
+  for (const field of selection.fields) {
+    add(`${before}${JSON.stringify(field)}:`);
+    if (field === 'values') writeValues(tree.stored.checkpoint, selection, texts, add);
+    else add(JSON.stringify(makers[field]()) ?? 'null');
+    before = ',';
+  }
+  add(before === '{' ? '{}' : '}');
+};
+
 const toState = (tree: StateTree, selection: StateSelection, join: Join): Values => {
+  const makers = fieldsOf(tree, selection, join);
+  return Object.fromEntries(selection.fields.map((field) => [field, makers[field]()]));
+};
+
+const fieldsOf = (
+  tree: StateTree,
+  selection: StateSelection,
+  join: Join,
+): Record<StateField, () => unknown> => {
   const { stored } = tree;
   const { thread_id, checkpoint_ns, checkpoint_id, parent_id, run_id, metadata, body } = stored.checkpoint;
   const at = (id: string) => ({ checkpoint_id: id, thread_id, checkpoint_ns });
   const taskLayout = summaryOf(stored.checkpoint)?.tasks ?? [];
   const tasks = (): Values[] => taskLayout.map((task) => toTask(task, tree, selection, join));
-  const makers: Record<StateField, () => unknown> = {
+  return {
     values: () => valuesOf(stored.checkpoint, selection, join),
     next: () => taskLayout.map(({ name }) => name),
     tasks,
@@ -157,7 +213,6 @@ const toState = (tree: StateTree, selection: StateSelection, join: Join): Values
     checkpoint_id: () => checkpoint_id,
     parent_checkpoint_id: () => parent_id,
   };
-  return Object.fromEntries(selection.fields.map((field) => [field, makers[field]()]));
 };
 
 /** The writes of each node that led to this checkpoint; for an input, `__start__` with the input. */

@@ -115,21 +115,13 @@ const statements = {
       )
       select b.hash, b.refs, b.payload from reached join blobs b on b.space = $1 and b.hash = reached.hash`,
   },
-  // The same for several spaces, as one JSON text; null when it would have more than $3 bytes.
-  blobsText: {
-    name: 'checkpoints_blobs_text',
-    reads: true,
-    text: `${reachedBlobs}
-      select bytes, case when bytes <= $3 then
-        (select coalesce(json_agg(json_build_array(hash, refs, payload))::text, '[]') from found) end as blobs
-      from size`,
-  },
+  // The same for several spaces. The first row has the size of all of them; there are no others when it is more than $3.
   // One row per blob: as a single value, a large state would be in memory several times while it is read.
-  blobRows: {
-    name: 'checkpoints_blob_rows',
+  blobsOf: {
+    name: 'checkpoints_blobs_of',
     reads: true,
     text: `${reachedBlobs}
-      select hash, refs, payload from found cross join size where bytes <= $3`,
+      select bytes, hash, refs, payload from size left join found on bytes <= $3`,
   },
   // Walks from the newest root checkpoint back to the run's input, or to the first checkpoint that another run created.
   progress: {
@@ -231,17 +223,17 @@ const boundedReads = (db: Database, answers: AnswerLimits) => ({
     return { rows: rows.map(toStored), ...more };
   },
 
-  /** The blobs of these roots and all blobs that they reference, as JSON text; null when they have more than `bytesMax` bytes. */
-  async blobsText(roots: BlobRoot[], bytesMax: number): Promise<{ blobs: string | null; bytes: number }> {
-    if (roots.every(({ hashes }) => hashes.length === 0)) return { blobs: '[]', bytes: 0 };
-    const values = [...rootColumns(roots), bytesMax];
-    const [row] = await db.query<{ blobs: string | null; bytes: number }>(statements.blobsText, values);
-    return row ?? { blobs: '[]', bytes: 0 };
-  },
-
-  /** The same as rows, for large states; empty when they have more than `bytesMax` bytes. */
-  blobRows(roots: BlobRoot[], bytesMax: number): Promise<BlobRow[]> {
-    return db.query(statements.blobRows, [...rootColumns(roots), bytesMax]);
+  /** The blobs of these roots, all blobs that they reference, and their size; without the blobs when it is more than `bytesMax`. */
+  async blobsOf(
+    roots: BlobRoot[],
+    bytesMax: number,
+  ): Promise<{ blobs: BlobRow[] | undefined; bytes: number }> {
+    if (roots.every(({ hashes }) => hashes.length === 0)) return { blobs: [], bytes: 0 };
+    type Row = Partial<BlobRow> & { bytes: number };
+    const rows = await db.query<Row>(statements.blobsOf, [...rootColumns(roots), bytesMax]);
+    const bytes = rows[0]?.bytes ?? 0;
+    const isBlob = (row: Row): row is BlobRow & Row => typeof row.hash === 'string';
+    return { blobs: bytes > bytesMax ? undefined : rows.filter(isBlob), bytes };
   },
 });
 
