@@ -99,7 +99,7 @@ export class StoreService {
   }
 }
 
-const embedded = (index: ItemIndex, value: Record<string, unknown>, paths: ItemIndexing) => {
+const embedded = async (index: ItemIndex, value: Record<string, unknown>, paths: ItemIndexing) => {
   if (paths) parseItemPaths(paths);
   // Checked before the project's model is called with it.
   return index.embed(storableText(value), paths);

@@ -9,6 +9,7 @@ import type {
 } from '../dispatch/protocol.ts';
 import { parseRunCommand } from '../dispatch/run-command.ts';
 import { boundedText, messageOf } from '../codec/bounded-text.ts';
+import { EmbeddingError } from './store-index/embedding-error.ts';
 import { introspect } from './introspection.ts';
 import { OverloadMonitor } from './overload-monitor.ts';
 import { RunExecution } from './run-execution.ts';
@@ -99,11 +100,9 @@ const keyOf = ({ run_id, lease_token }: { run_id: string; lease_token: number })
   `${run_id} ${lease_token}`;
 
 /** Errors of a graph concern the request, such as an unknown node or an impossible update, so their code is `invalid`. */
-const problemOf = (thrown: unknown): AnsweredProblem =>
-  thrown instanceof Problem
-    ? {
-        code: thrown.code,
-        message: boundedText(thrown.message),
-        ...(thrown.faults && { faults: thrown.faults }),
-      }
-    : { code: 'invalid', message: messageOf(thrown) };
+const problemOf = (thrown: unknown): AnsweredProblem => {
+  if (thrown instanceof EmbeddingError) return { code: 'unavailable', message: boundedText(thrown.message) };
+  if (!(thrown instanceof Problem)) return { code: 'invalid', message: messageOf(thrown) };
+  const { code, message, faults } = thrown;
+  return { code, message: boundedText(message), ...(faults && { faults }) };
+};

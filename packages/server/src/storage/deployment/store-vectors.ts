@@ -165,6 +165,10 @@ export const storeVectorStorage = (db: Database, limits = searchLimits) => ({
         key,
         score,
       }));
+    } catch (error) {
+      // The connection was closed, which statements after the COPY may have noticed first.
+      stop.signal.throwIfAborted();
+      throw error;
     } finally {
       clearTimeout(timer);
     }

@@ -1,5 +1,5 @@
 // Calls the project's embedding model, and checks what it returns.
-import { Problem } from '@svc/contract/problem';
+import { EmbeddingError } from './embedding-error.ts';
 import type { EmbeddingModel } from './embedding-model.ts';
 
 /** Texts and characters of one call. */
@@ -7,7 +7,7 @@ const callLimits = { texts: 256, chars: 1_000_000 };
 export const embedMsMax = 30_000;
 
 interface EmbedderOptions {
-  /** Rejects with a Problem when the model cannot be loaded. */
+  /** Rejects with an EmbeddingError when the model cannot be loaded. */
   load: () => Promise<EmbeddingModel>;
   /** Numbers in one vector. */
   dims: number;
@@ -60,8 +60,7 @@ export class Embedder {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(
-        () =>
-          reject(new Problem('unavailable', `The embedding function took more than ${timeoutMs / 1_000} s`)),
+        () => reject(new EmbeddingError(`The embedding function took more than ${timeoutMs / 1_000} s`)),
         timeoutMs,
       );
     });
@@ -69,8 +68,8 @@ export class Embedder {
       return await Promise.race([Promise.resolve(model).then(work), timeout]);
     } catch (cause) {
       onError(cause);
-      if (cause instanceof Problem) throw cause;
-      throw new Problem('unavailable', 'The embedding function failed. The log of the server has its error', {
+      if (cause instanceof EmbeddingError) throw cause;
+      throw new EmbeddingError('The embedding function failed. The log of the server has its error', {
         cause,
       });
     } finally {
@@ -102,8 +101,8 @@ export class Embedder {
     return normalized(given as ArrayLike<number>, largest);
   }
 
-  #wrong(what: string): Problem {
-    const problem = new Problem('unavailable', `The embedding function returned ${what}`);
+  #wrong(what: string): EmbeddingError {
+    const problem = new EmbeddingError(`The embedding function returned ${what}`);
     this.#options.onError(problem);
     return problem;
   }

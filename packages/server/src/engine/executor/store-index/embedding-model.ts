@@ -1,12 +1,12 @@
 // Loads the embedding model that `store.index.embed` names.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { Problem } from '@svc/contract/problem';
 import type { EmbedSource } from '../../../config/project/store-index.ts';
 import { exportOf } from '../../../module-export.ts';
 import { messageOf } from '../../codec/bounded-text.ts';
 import { explainImport } from '../load-failure.ts';
 import { importProjectModule } from '../project-module.ts';
+import { EmbeddingError } from './embedding-error.ts';
 
 /** What it returns is not checked. */
 export interface EmbeddingModel {
@@ -16,7 +16,7 @@ export interface EmbeddingModel {
 
 type Embed = (texts: string[]) => unknown;
 
-/** `onImport` is called after the import, with its error if it failed. Throws a Problem with the place, the cause and the remedy. */
+/** `onImport` is called after the import, with its error if it failed. Throws an EmbeddingError with the place, the cause and the remedy. */
 export const loadEmbeddingModel = async (
   source: EmbedSource,
   onImport: (error?: unknown) => void,
@@ -24,13 +24,13 @@ export const loadEmbeddingModel = async (
   try {
     return await (source.kind === 'export' ? ofExport(source, onImport) : ofProvider(source));
   } catch (cause) {
-    if (cause instanceof Problem) throw cause;
+    if (cause instanceof EmbeddingError) throw cause;
     throw failure(messageOf(cause), cause);
   }
 };
 
-const failure = (what: string, cause?: unknown): Problem =>
-  new Problem('unavailable', `store.index.embed cannot be loaded: ${what}`, { cause });
+const failure = (what: string, cause?: unknown): EmbeddingError =>
+  new EmbeddingError(`store.index.embed cannot be loaded: ${what}`, { cause });
 
 const ofExport = async (
   { file, export: name }: Extract<EmbedSource, { kind: 'export' }>,
