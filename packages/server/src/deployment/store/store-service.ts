@@ -76,16 +76,13 @@ export class StoreService {
     access: RowFilter,
   ): Promise<PageOf<string>> {
     // One more than the page shows whether there are more.
-    const top = offset + limit + 1;
-    const ranked = await index.rank({ query, prefix, filter, top }, access).catch(inBody);
-    const { rows, hasMore, isCut } = await this.#items.listRanked(
-      ranked.slice(offset, offset + limit),
-      refresh,
-      access,
-    );
+    const ranked = await index
+      .rank({ query, prefix, filter, limit: limit + 1, offset }, access)
+      .catch(inBody);
+    const { rows, hasMore, isCut } = await this.#items.listRanked(ranked.slice(0, limit), refresh, access);
     return {
       rows: rows.map((row) => rowText(row, ['value'])),
-      hasMore: hasMore || ranked.length === top,
+      hasMore: hasMore || ranked.length > limit,
       isCut,
     };
   }

@@ -122,8 +122,8 @@ export type ItemIndexing = false | readonly string[] | null | undefined;
 /** A search of the store by meaning. */
 export interface MeaningSearch extends ItemCondition {
   query: string;
-  /** How many items are returned at most. */
-  top: number;
+  limit: number;
+  offset: number;
 }
 
 /** Work for the index of the store, which needs the project's embedding model. */

@@ -73,8 +73,8 @@ export class SvcStore extends BaseStore {
   async #search(operation: SearchOperation): Promise<(Item & { score: number | undefined })[]> {
     const { namespacePrefix: prefix, filter, query, limit = 10, offset = 0 } = operation;
     if (this.#index && query) {
-      const ranked = await this.#index.rank({ prefix, filter, query, top: offset + limit }, everyRow);
-      const { rows } = await this.#items.listRanked(ranked.slice(offset), undefined, everyRow);
+      const ranked = await this.#index.rank({ prefix, filter, query, limit, offset }, everyRow);
+      const { rows } = await this.#items.listRanked(ranked, undefined, everyRow);
       return rows.map((row) => ({ ...toItem(parsed(row)), score: row.score }));
     }
     const { rows } = await this.#items.search({ prefix, filter, limit, offset }, everyRow);

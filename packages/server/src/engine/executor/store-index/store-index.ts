@@ -17,14 +17,14 @@ export interface IndexedItem {
   index: ItemIndexing;
 }
 
-/** Searches that read vectors at a time; each occupies a connection of the executor. */
-const searchesMax = 2;
+/** Searches that read vectors at a time, each on a connection of the executor, and how long others wait. */
+const turns = { max: 2, waitMsMax: 20_000 };
 
 export class StoreIndex {
   readonly #config: Pick<StoreIndexConfig, 'fields'>;
   readonly #embedder: Embedder;
   readonly #vectors: StoreVectorStorage;
-  readonly #turns = new Turns(searchesMax);
+  readonly #turns = new Turns(turns.max, turns.waitMsMax);
 
   constructor(config: Pick<StoreIndexConfig, 'fields'>, embedder: Embedder, vectors: StoreVectorStorage) {
     this.#config = config;
@@ -52,9 +52,10 @@ export class StoreIndex {
   }
 
   /** The items whose texts are most similar to the query, best first. Items without vectors are not among them. */
-  async rank({ query, ...search }: MeaningSearch, access: RowFilter): Promise<RankedItem[]> {
+  async rank({ query, limit, offset, ...items }: MeaningSearch, access: RowFilter): Promise<RankedItem[]> {
     const vector = await this.#embedder.embedQuery(query);
-    return this.#turns.take(() => this.#vectors.rank({ ...search, vector }, access));
+    const search = { ...items, vector, top: offset + limit };
+    return (await this.#turns.take(() => this.#vectors.rank(search, access))).slice(offset);
   }
 
   #joined(vectors: readonly Float32Array[]): ItemVectors {

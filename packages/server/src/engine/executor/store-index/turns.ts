@@ -1,21 +1,51 @@
-/** Lets a limited number of works run at a time; the others wait in their order. */
+import { Problem } from '@svc/contract/problem';
+
+/** Lets a limited number of searches run at a time; the others wait in their order. */
 export class Turns {
   #free: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waitMsMax: number;
+  readonly #waiting = new Set<() => void>();
 
-  constructor(max: number) {
+  constructor(max: number, waitMsMax: number) {
     this.#free = max;
+    this.#waitMsMax = waitMsMax;
   }
 
+  /** Throws `unavailable` when the turn does not come in time. */
   async take<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    await this.#begin();
     try {
       return await work();
     } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#free++;
+      this.#end();
     }
+  }
+
+  #begin(): Promise<void> {
+    if (this.#free > 0) {
+      this.#free--;
+      return Promise.resolve();
+    }
+    return new Promise((resolve, reject) => {
+      const begin = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.delete(begin);
+        reject(new Problem('unavailable', 'Too many searches are running. Try again shortly'));
+      }, this.#waitMsMax);
+      this.#waiting.add(begin);
+    });
+  }
+
+  #end(): void {
+    const [next] = this.#waiting;
+    if (!next) {
+      this.#free++;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
   }
 }
