@@ -38,7 +38,7 @@ describe('a path', () => {
   });
 
   it('of any characters is parsed or refused, quickly', () => {
-    const text = fc.string({ unit: fc.constantFrom(...'ab.$[]{}*,-0 '), maxLength: 256 });
+    const text = fc.string({ unit: fc.constantFrom(...'ab.$[]{}*,-0 '.split('')), maxLength: 256 });
     fc.assert(
       fc.property(text, (path) => {
         try {

@@ -31,7 +31,7 @@ describe('a ranking', () => {
   it('has the best vector of each item, in order, as a computation in memory has', async () => {
     const items = fc.uniqueArray(
       fc.record({
-        key: fc.constantFrom(...'abcdefghij'),
+        key: fc.constantFrom(...'abcdefghij'.split('')),
         vectors: fc.array(angle, { minLength: 1, maxLength: 3 }),
       }),
       { selector: ({ key }) => key, minLength: 1 },

@@ -31,7 +31,7 @@ describe('the index of items', () => {
   });
 
   it('rejects requests beyond its limit until earlier ones are answered', async () => {
-    let answer = (_: unknown): void => undefined;
+    let answer: (value: unknown) => void = () => undefined;
     const pool = { askStoreIndex: () => new Promise<unknown>((resolve) => (answer = resolve)) };
     const index = new ItemIndex(pool, { requestsMax: 1, timeMs: 10_000 });
     const first = index.rank(search, everyRow);

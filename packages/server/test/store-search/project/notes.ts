@@ -11,7 +11,7 @@ const State = Annotation.Root({ wanted: Annotation<Wanted>(), found: Annotation<
 export const notes = new StateGraph(State)
   .addNode('use', async ({ wanted }, { store }) => {
     await Promise.all(
-      (wanted.put ?? []).map(({ key, value, index }) => store?.put(['graph'], key, value, index)),
+      (wanted.put ?? []).map(async ({ key, value, index }) => store?.put(['graph'], key, value, index)),
     );
     if (!wanted.search) return { found: [] };
     const found = (await store?.search(['graph'], wanted.search)) ?? [];
