@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@langchain/langgraph-sdk';
+import { createClient } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
@@ -85,6 +86,13 @@ describe('a search with a query', () => {
     expect(await search({ ...body, filter: { x: "' or true --" } })).toEqual([]);
   });
 
+  it('rejects a prefix and a key of the filter with NUL', async () => {
+    for (const body of [{ namespace_prefix: ['a\u0000'] }, { filter: { 'a\u0000': 1 } }])
+      expect(
+        (await server.call('POST', '/store/items/search', { ...body, query: 'apple' })).status,
+      ).toBeOneOf([400, 422]);
+  });
+
   it('reports an invalid operator of the filter with its place', async () => {
     const body = { query: 'apple', filter: { n: { $regex: 'x' } } };
     expect(await server.call('POST', '/store/items/search', body)).toMatchObject({
@@ -110,6 +118,16 @@ describe('a search with a query', () => {
       ['one', 1],
       ['two', 0],
     ]);
+  });
+});
+
+describe('the client of svc', () => {
+  it('passes the index of a put on, and returns scores', async () => {
+    const client = createClient({ apiUrl: server.url });
+    await client.store.put(['own'], 'k', { title: 'a river', text: 'dog' }, { index: ['text'] });
+    await client.store.put(['own'], 'hidden', { text: 'dog' }, { index: false });
+    const items = await client.store.search(['own'], { query: 'dog' });
+    expect(items.map(({ key, score }) => [key, Math.round((score ?? -1) * 100)])).toEqual([['k', 100]]);
   });
 });
 
@@ -199,6 +217,28 @@ describe('a put', () => {
       });
       expect(answer).toMatchObject({ status: 200, body: { items: [{ key: 'k' }] } });
     });
+  });
+
+  it('while executors are killed is stored with its vectors, or not at all', async () => {
+    const namespace = [`killed-${randomUUID()}`];
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, n) =>
+        put(namespace, `k${n}`, { text: n % 20 === 10 ? 'exit-now' : 'a river' }),
+      ),
+    );
+    const acknowledged = answers.flatMap(({ status }, n) => (status === 204 ? [`k${n}`] : []));
+    for (const { status } of answers) expect(status).toBeOneOf([204, 503]);
+    expect(answers[10]?.status).toBe(503);
+    await eventually(async () => {
+      const body = { namespace_prefix: namespace, query: 'river', limit: 100 };
+      const { status, body: found } = await server.call('POST', '/store/items/search', body);
+      expect(status).toBe(200);
+      const { items } = found as { items: Found[] };
+      expect(keys(items).toSorted()).toEqual(acknowledged.toSorted());
+      expect(items.every(({ score }) => (score ?? 0) > 0.99)).toBe(true);
+    });
+    const listed = await search({ namespace_prefix: namespace, limit: 100 });
+    expect(keys(listed).toSorted()).toEqual(acknowledged.toSorted());
   });
 
   it('by a concurrent request leaves the vectors of the value that stays', async () => {
