@@ -94,7 +94,7 @@ export {
 } from './deployment/thread-protocol.ts';
 export { Ticket } from './deployment/tickets.ts';
 export { StreamMode, streamModes } from './deployment/stream-modes.ts';
-export { Item, Label, Namespace } from './deployment/store.ts';
+export { Item, Label, Namespace, SearchItem } from './deployment/store.ts';
 export {
   Checkpoint,
   CheckpointSelector,

@@ -1,4 +1,4 @@
-import type { Item } from '@svc/contract';
+import type { Item, SearchItem } from '@svc/contract';
 import type { Body, CallOptions, Transport } from './transport.ts';
 
 /** The long-term store, which graphs see as `config.store`. */
@@ -10,16 +10,17 @@ export class StoreClient {
   }
 
   /**
-   * `ttl` is in minutes; null means that the item never expires.
+   * `ttl` is in minutes; null means that the item never expires. `index` names the texts that searches with a query compare; false
+   * for none.
    * @example await client.store.put(['users', 'ada'], 'profile', { likes: 'mathematics' });
    */
   put(
     namespace: string[],
     key: string,
     value: Record<string, unknown>,
-    { ttl, ...options }: Pick<Body<'putItem'>, 'ttl'> & CallOptions = {},
+    { ttl, index, ...options }: Pick<Body<'putItem'>, 'ttl' | 'index'> & CallOptions = {},
   ): Promise<void> {
-    return this.#transport.call('putItem', { body: { namespace, key, value, ttl } }, options);
+    return this.#transport.call('putItem', { body: { namespace, key, value, ttl, index } }, options);
   }
 
   /** Null when there is no such item. `refreshTtl` sets whether reading restarts the countdown of an item that expires. */
@@ -36,12 +37,15 @@ export class StoreClient {
     return this.#transport.call('deleteItem', { body: { namespace, key } }, options);
   }
 
-  /** Items whose namespace begins with the prefix, newest update first. */
+  /**
+   * Items whose namespace begins with the prefix, newest update first. With `query`, on a server with `store.index`, the most similar
+   * first, with their `score`.
+   */
   async search(
     prefix: string[],
     search: Omit<Body<'searchItems'>, 'namespace_prefix'> = {},
     options: CallOptions = {},
-  ): Promise<Item[]> {
+  ): Promise<SearchItem[]> {
     const body = { ...search, namespace_prefix: prefix };
     return (await this.#transport.call('searchItems', { body }, options)).items;
   }

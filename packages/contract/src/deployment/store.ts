@@ -20,6 +20,14 @@ export const Item = z
   .meta({ id: 'Item', description: 'A value of the long-term store' });
 export type Item = z.output<typeof Item>;
 
+export const SearchItem = Item.extend({
+  score: z
+    .number()
+    .optional()
+    .describe('Cosine similarity to the query, from -1 to 1; absent without a query or an index'),
+}).meta({ id: 'SearchItem', description: 'An item that a search has found' });
+export type SearchItem = z.output<typeof SearchItem>;
+
 const access = (action: string) => ({ resource: 'store', action }) as const;
 const tag = 'Store';
 
@@ -37,7 +45,12 @@ export const storeRoutes = {
       namespace: Namespace.min(1),
       key: Key,
       value: JsonObject,
-      index: z.union([z.literal(false), z.array(z.string().max(256)).max(100)]).nullish(),
+      index: z
+        .union([z.literal(false), z.array(z.string().max(256)).max(100)])
+        .nullish()
+        .describe(
+          'Paths of the texts that searches with a query compare; false for none; the default is set in svc.json',
+        ),
       ttl: Minutes.nullish().describe(
         'Minutes until the item expires; null means never; the default is set in svc.json',
       ),
@@ -85,12 +98,14 @@ export const storeRoutes = {
       filter: nullish(JsonObject),
       limit: limit(10),
       offset,
-      query: nullish(z.string().max(10_000)),
+      query: nullish(z.string().max(10_000)).describe(
+        'Orders items by similarity to this text, if svc.json has store.index; otherwise it has no effect',
+      ),
       refresh_ttl: nullish(z.boolean()).describe(
         'Whether reading restarts the countdown of the items that are found',
       ),
     }),
-    response: z.object({ items: z.array(Item) }),
+    response: z.object({ items: z.array(SearchItem) }),
     headers: pageHeaders,
   }),
   listNamespaces: route({

@@ -15,6 +15,7 @@ import { runHandlers } from '../deployment/runs/run-handlers.ts';
 import { RunGranter } from '../deployment/runs/run-grant.ts';
 import { RunService } from '../deployment/runs/run-service.ts';
 import { storeHandlers } from '../deployment/store/store-handlers.ts';
+import { ItemIndex } from '../deployment/store/item-index.ts';
 import { StoreService } from '../deployment/store/store-service.ts';
 import { type ServerFacts, systemHandlers } from '../deployment/system/system-handlers.ts';
 import { PruneService } from '../deployment/threads/prune-service.ts';
@@ -150,7 +151,7 @@ export const createDeployment = async ({
     ...cronHandlers(new CronService(storage, webhooks, users), granter),
     ...webhookHandlers(webhooks),
     ...uiHandlers(uiBundles(parts), project.ui),
-    ...storeHandlers(new StoreService(storage.items)),
+    ...storeHandlers(new StoreService(storage.items, project.storeIndex && new ItemIndex(dispatcher.pool))),
     ...agentProtocolHandlers({
       ...running,
       assistants,

@@ -70,6 +70,7 @@ export const createEngine = async (
       tsconfig: findTsconfig(project.dir),
       env: project.env,
       log: settings.log,
+      storeIndex: project.storeIndex,
       ...tracingOf(settings),
     },
   });

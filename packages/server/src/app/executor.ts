@@ -5,15 +5,21 @@ import * as langgraph from '@langchain/langgraph';
 import * as checkpoint from '@langchain/langgraph-checkpoint';
 import { exposeEnvironment } from '../config/environment.ts';
 import { LoadedModules } from '../config/project/loaded-modules.ts';
+import type { StoreIndexConfig } from '../config/project/store-index.ts';
 import { ownTraces } from '../tracing/traces/own-traces.ts';
 import { createCodec } from '../engine/codec/value-codec.ts';
 import { openDatabase, type Database } from '../storage/postgres/database.ts';
 import { checkpointStorage } from '../storage/deployment/checkpoints.ts';
 import { noAnswerLimits } from '../storage/postgres/answer-limits.ts';
 import { storeItemStorage } from '../storage/deployment/store-items.ts';
+import { storeVectorStorage } from '../storage/deployment/store-vectors.ts';
 import { CommitQueue } from '../engine/checkpoints/commit-queue.ts';
 import { openParentChannel } from '../jobs/process-channel.ts';
 import type { TracingSetup, ExecutorSetup, FromExecutor, ToExecutor } from '../engine/dispatch/protocol.ts';
+import { Embedder } from '../engine/executor/store-index/embedder.ts';
+import { loadEmbeddingModel } from '../engine/executor/store-index/embedding-model.ts';
+import { keepIndexOfPuts } from '../engine/executor/store-index/batched-puts.ts';
+import { StoreIndex } from '../engine/executor/store-index/store-index.ts';
 import { EventBudget } from '../engine/executor/event-budget.ts';
 import { Executor } from '../engine/executor/executor.ts';
 import { GraphRegistry } from '../engine/executor/graph-registry.ts';
@@ -39,16 +45,31 @@ const setUp = async (
   address.expose();
   const database = await openDatabase(setup.database);
   const checkpoints = checkpointStorage(database);
+  const storeIndex = setup.storeIndex && openStoreIndex(setup.storeIndex, { database, modules, logger });
   return new Executor({
     graphs: new GraphRegistry(new Map(setup.graphs), modules.afterImport, notices),
     checkpoints,
     queue: new CommitQueue(checkpoints),
     budget: new EventBudget(),
     codec: createCodec({ messages, langgraph, checkpoint, documents }),
-    store: new SvcStore(storeItemStorage(database, noAnswerLimits)),
+    store: new SvcStore(storeItemStorage(database, noAnswerLimits), storeIndex),
+    storeIndex,
     send,
     tracing: setup.tracing && openTracing(setup.tracing, database, logger),
   });
+};
+
+const openStoreIndex = (
+  config: StoreIndexConfig,
+  { database, modules, logger }: { database: Database; modules: LoadedModules; logger: Logger },
+): StoreIndex => {
+  keepIndexOfPuts(checkpoint.AsyncBatchedStore);
+  const embedder = new Embedder({
+    load: () => loadEmbeddingModel(config.embed, modules.afterImport),
+    dims: config.dims,
+    onError: (err) => logger.error({ err }, 'the embedding function of store.index failed'),
+  });
+  return new StoreIndex(config, embedder, storeVectorStorage(database));
 };
 
 const openTracing = ({ project, daysKept }: TracingSetup, database: Database, logger: Logger) => {

@@ -77,9 +77,10 @@ async function serve(
 
 /** The files that are read at a start. The processes report the modules that these import. */
 function filesOf({ project }: Config): string[] {
-  const { graphs, auth, customApp, ui } = project;
+  const { graphs, auth, customApp, ui, storeIndex } = project;
   const loaded = [auth, customApp].flatMap((config) => (config ? [config.source] : []));
-  const sources = [...graphs.values(), ...loaded];
+  const embed = storeIndex?.embed.kind === 'export' ? [storeIndex.embed] : [];
+  const sources = [...graphs.values(), ...loaded, ...embed];
   const env = project.envFile === undefined ? [] : [project.envFile];
   return [project.file, ...env, ...ui.files.values(), ...sources.map(({ file }) => file)];
 }

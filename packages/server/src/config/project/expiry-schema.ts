@@ -1,7 +1,8 @@
-// The parts of svc.json for expiry: checkpointer.ttl for threads, store.ttl for items.
+// The parts of svc.json for the checkpointer and the store: checkpointer.ttl for threads, store.ttl and store.index for items.
 import * as z from 'zod';
 import { nearest } from './nearest.ts';
 
+const dimsMax = 8_192;
 const minutesMax = 52_560_000; // a hundred years
 /** Timers are limited to 24 days. */
 const intervalMaxMinutes = 30_000;
@@ -14,11 +15,11 @@ const positive = (max: number) => {
 const minutes = positive(minutesMax);
 const interval = positive(intervalMaxMinutes);
 
-/** Unknown keys are refused: with a misspelt key nothing would expire. */
-const strict = <T extends z.core.$ZodLooseShape>(shape: T) =>
+/** Unknown keys are refused: with a misspelt key nothing would expire, or be indexed. */
+const strict = <T extends z.core.$ZodLooseShape>(shape: T, example = '{"default_ttl": 43200}') =>
   z.strictObject(shape, {
     error: (issue) => {
-      if (issue.code !== 'unrecognized_keys') return 'must be an object such as {"default_ttl": 43200}';
+      if (issue.code !== 'unrecognized_keys') return `must be an object such as ${example}`;
       const known = Object.keys(shape);
       const [key = ''] = issue.keys;
       const near = nearest(key, known);
@@ -53,8 +54,36 @@ export const CheckpointerSection = z
   .optional()
   .describe('Expiry of threads');
 
+const dims = { error: `must be a whole number from 1 to ${dimsMax}: the numbers in one vector of the model` };
+
+const IndexSection = strict(
+  {
+    dims: z
+      .int(dims)
+      .min(1, dims)
+      .max(dimsMax, dims)
+      .describe('Numbers in one vector of the embedding model'),
+    embed: z
+      .string({ error: 'must be a text' })
+      .min(1)
+      .describe(
+        '"<file>:<export>" of a function (texts) => vectors or an Embeddings object, or "<provider>:<model>": "openai:text-embedding-3-small"',
+      ),
+    fields: z
+      .array(z.string().max(256))
+      .min(1, { error: 'must name at least one path; leave it out for the whole value' })
+      .max(100)
+      .optional()
+      .describe('Paths of the texts in a value that are embedded; ["$"], the whole value, by default'),
+  },
+  '{"dims": 1536, "embed": "./embed.ts:embed"}',
+);
+
+export type IndexSection = z.infer<typeof IndexSection>;
+
 export const StoreSection = z
   .looseObject({
+    index: IndexSection.optional().describe('Searches of items by meaning'),
     ttl: strict({
       refresh_on_read: z
         .boolean({ error: 'must be true or false' })

@@ -59,10 +59,6 @@ describe('keys that svc does not support', () => {
   });
 
   it.each<[object, string]>([
-    [
-      { store: { index: { dims: 3, embed: 'openai:x' } } },
-      'store.index: this has no effect: items are searched',
-    ],
     [{ store: { path: './store.ts:store' } }, 'store.path: this has no effect'],
     [{ checkpointer: { path: './c.ts:c' } }, 'checkpointer.path: this has no effect: svc stores threads'],
     [{ checkpointer: { serde: {} } }, 'checkpointer.serde: this has no effect'],

@@ -22,6 +22,8 @@ import type { Mistake } from './mistake.ts';
 import { readDisabledRoutes } from './route-switches.ts';
 import type { DisabledRoutes } from './route-switches.ts';
 import { isStockFile } from './stock-file.ts';
+import { readStoreIndex } from './store-index.ts';
+import type { StoreIndexConfig } from './store-index.ts';
 import { SvcJsonFile } from './svc-json-schema.ts';
 import { readUi } from './ui.ts';
 import type { UiConfig } from './ui.ts';
@@ -56,6 +58,8 @@ export interface SvcJson {
   readonly loggedHeaders: SelectHeaders | undefined;
   readonly disabled: DisabledRoutes;
   readonly ui: UiConfig;
+  /** Undefined: items are not searched by meaning. */
+  readonly storeIndex: StoreIndexConfig | undefined;
   /** The parsed file, for the sections that other modules read: auth, http, store, checkpointer, … */
   readonly raw: Readonly<SvcJsonFile>;
   /** For the operator. They do not prevent a start. */
@@ -127,6 +131,7 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
     loggedHeaders: headersOf('logging_headers'),
     disabled: readDisabledRoutes(raw.http),
     ui: readUi(raw, { dir, where, mistakes }),
+    storeIndex: readStoreIndex(raw.store?.index, { dir, where, mistakes }),
     raw,
     warnings: readUnsupported(raw, { where, mistakes }),
   };

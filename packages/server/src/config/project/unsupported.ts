@@ -29,7 +29,6 @@ const ineffective: readonly { path: Path; effect: string }[] = [
   { path: ['checkpointer', 'backend'], effect: 'svc stores threads in its database' },
   { path: ['checkpointer', 'serde'], effect: 'svc has a serialization of its own' },
   { path: ['store', 'path'], effect: 'svc stores items in its database' },
-  { path: ['store', 'index'], effect: 'items are searched by their fields, not by meaning' },
   { path: ['disable_persistence'], effect: 'threads are always stored' },
   { path: ['source'], effect: 'it is for image builds' },
 ];

@@ -20,7 +20,7 @@ export const storeHandlers = (store: StoreService): Handlers<typeof storeRoutes>
       value: itemValue(body.value),
     });
     const { namespace, key, value } = asked;
-    await store.put({ namespace, key }, value, filter, body.ttl);
+    await store.put({ namespace, key }, value, filter, { ttl: body.ttl, index: body.index });
   },
   getItem: async ({ query }, { authorizer }) => {
     const asked = { namespace: query.namespace ?? [], key: query.key };
@@ -38,8 +38,8 @@ export const storeHandlers = (store: StoreService): Handlers<typeof storeRoutes>
       ...asked,
       namespace,
     });
-    const { namespace: prefix, filter, limit, offset } = value;
-    const page = await store.search({ prefix, filter, refresh, limit, offset }, access_filter);
+    const { namespace: prefix, filter, query, limit, offset } = value;
+    const page = await store.search({ prefix, filter, query, refresh, limit, offset }, access_filter);
     const items = RawJson.list(page.rows, '{"items":[', ']}');
     return pageReply(items, page, { next: offset + page.rows.length });
   },

@@ -2,6 +2,10 @@
 import { notFound, Problem } from '@svc/contract/problem';
 import { rowText } from '../../api/json-text.ts';
 import type { PageOf } from '../../api/pagination.ts';
+import { parseItemPaths } from '../../engine/executor/store-index/item-texts.ts';
+import { storableText } from '../../storage/postgres/storable.ts';
+import type { ItemIndexing } from '../../engine/dispatch/protocol.ts';
+import type { ItemIndex } from './item-index.ts';
 import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type {
@@ -18,23 +22,34 @@ type NamespaceRequest = Omit<NamespaceSearch, 'matches'> & {
   suffix?: string[] | undefined;
 };
 
+interface PutOptions {
+  /** In minutes; null for none; when absent, the deployment's default applies. */
+  ttl?: number | null | undefined;
+  /** What searches by meaning compare with. Ignored when the store has no index. */
+  index?: ItemIndexing;
+}
+
 export class StoreService {
   readonly #items: StoreItemStorage;
+  readonly #index: ItemIndex | undefined;
 
-  constructor(items: StoreItemStorage) {
+  /** Without an index, searches ignore `query`. */
+  constructor(items: StoreItemStorage, index?: ItemIndex) {
     this.#items = items;
+    this.#index = index;
   }
 
-  /** `ttl` in minutes; null for none; when absent, the deployment's default applies. */
+  /** The item is stored with its vectors, or not at all. */
   async put(
     key: ItemKey,
     value: Record<string, unknown>,
     access: AccessFilter,
-    ttl?: number | null,
+    { ttl, index }: PutOptions = {},
   ): Promise<void> {
     if (!access.matches({ ...value, ...key }))
       throw new Problem('forbidden', 'You may not store this item here.');
-    if (!(await this.#items.put({ ...key, value, ttl }, access))) throw notFound('Item', key.key);
+    const vectors = this.#index && (await embedded(this.#index, value, index).catch(inBody));
+    if (!(await this.#items.put({ ...key, value, ttl, vectors }, access))) throw notFound('Item', key.key);
   }
 
   async find(key: ItemKey, access: RowFilter, refresh?: boolean): Promise<StoreItemRow | null> {
@@ -45,10 +60,31 @@ export class StoreService {
     return this.#items.delete(key, access);
   }
 
-  /** Items as JSON texts. */
-  async search(search: ItemSearch, access: RowFilter): Promise<PageOf<string>> {
+  /** Items as JSON texts. With a query and an index, the most similar first; otherwise the newest first. */
+  async search(
+    { query, ...search }: ItemSearch & { query?: string | undefined },
+    access: RowFilter,
+  ): Promise<PageOf<string>> {
+    if (this.#index && query) return this.#searchByMeaning(this.#index, { ...search, query }, access);
     const { rows, ...more } = await this.#items.search(search, access).catch(inBody);
     return { rows: rows.map((row) => rowText(row, ['value'])), ...more };
+  }
+
+  async #searchByMeaning(
+    index: ItemIndex,
+    { query, prefix, filter, refresh, limit, offset }: ItemSearch & { query: string },
+    access: RowFilter,
+  ): Promise<PageOf<string>> {
+    // One more than the page shows whether there are more.
+    const ranked = await index
+      .rank({ query, prefix, filter, limit: limit + 1, offset }, access)
+      .catch(inBody);
+    const { rows, hasMore, isCut } = await this.#items.listRanked(ranked.slice(0, limit), refresh, access);
+    return {
+      rows: rows.map((row) => rowText(row, ['value'])),
+      hasMore: hasMore || ranked.length > limit,
+      isCut,
+    };
   }
 
   /** `*` in prefix and suffix matches any label. */
@@ -59,6 +95,12 @@ export class StoreService {
     return this.#items.listNamespaces({ ...page, matches }, access);
   }
 }
+
+const embedded = async (index: ItemIndex, value: Record<string, unknown>, paths: ItemIndexing) => {
+  if (paths) parseItemPaths(paths);
+  // Checked before the project's model is called with it.
+  return index.embed(storableText(value), paths);
+};
 
 /** Storage locates a fault in the search; the request has the search in its body. */
 const inBody = (error: unknown): never => {

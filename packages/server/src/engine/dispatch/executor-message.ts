@@ -1,5 +1,6 @@
 // Checks the messages of an executor. An executor runs the code of users, so its messages are not trusted.
 import { isAbsolute } from 'node:path';
+import type { ItemVectors, RankedItem } from '../../storage/deployment/store-vectors.ts';
 import type { AttemptMessage, FromExecutor, LoadReport, RunError, RunStatus } from './protocol.ts';
 
 type Fields = Record<string, unknown>;
@@ -25,20 +26,54 @@ const areFiles = (files: unknown): boolean =>
 const isAnswer = ({ call, problem }: Fields): boolean =>
   Number.isSafeInteger(call) &&
   (problem === undefined ||
-    (isObject(problem) && typeof problem['code'] === 'string' && typeof problem['message'] === 'string'));
+    (isObject(problem) &&
+      typeof problem['code'] === 'string' &&
+      typeof problem['message'] === 'string' &&
+      (problem['faults'] === undefined ||
+        (Array.isArray(problem['faults']) && problem['faults'].every(isFault)))));
+
+const isFault = (value: unknown): boolean =>
+  isObject(value) &&
+  Array.isArray(value['loc']) &&
+  value['loc'].every((part) => typeof part === 'string' || Number.isSafeInteger(part)) &&
+  typeof value['msg'] === 'string' &&
+  typeof value['type'] === 'string';
 
 /** The report of an executor that has loaded its graphs; an empty one when the value is none. */
 export const parseLoadReport = (value: unknown): LoadReport => {
-  const { failures, notices } = isObject(value) ? value : {};
+  const { failures, notices, store_index } = isObject(value) ? value : {};
   const isFailure = (each: unknown): boolean =>
     isObject(each) && typeof each['graph_id'] === 'string' && typeof each['message'] === 'string';
   const areValid =
     Array.isArray(failures) &&
     failures.every(isFailure) &&
     Array.isArray(notices) &&
-    notices.every((notice) => typeof notice === 'string');
+    notices.every((notice) => typeof notice === 'string') &&
+    (store_index === undefined || typeof store_index === 'string');
   return areValid ? (value as LoadReport) : { failures: [], notices: [] };
 };
+
+/** The vectors of an item, or null; undefined when the value is neither. */
+export const parseItemVectors = (value: unknown): ItemVectors | null | undefined => {
+  if (value === null) return null;
+  if (!isObject(value)) return undefined;
+  const { dims, bytes } = value;
+  if (typeof dims !== 'number' || !Number.isSafeInteger(dims) || dims < 1) return undefined;
+  return bytes instanceof Uint8Array && bytes.length > 0 && bytes.length % (dims * 4) === 0
+    ? { dims, bytes }
+    : undefined;
+};
+
+/** The items of a ranking; undefined when the value is none. */
+export const parseRanking = (value: unknown): RankedItem[] | undefined =>
+  Array.isArray(value) && value.every(isRanked) ? (value as RankedItem[]) : undefined;
+
+const isRanked = (value: unknown): boolean =>
+  isObject(value) &&
+  Array.isArray(value['namespace']) &&
+  value['namespace'].every((label) => typeof label === 'string') &&
+  typeof value['key'] === 'string' &&
+  Number.isFinite(value['score']);
 
 const isOfAttempt = (fields: Fields): boolean => {
   if (typeof fields['run_id'] !== 'string' || !Number.isSafeInteger(fields['lease_token'])) return false;

@@ -11,6 +11,7 @@ import type {
   IntrospectCommand,
   LoadReport,
   RunCommand,
+  StoreIndexCommand,
   UpdateStateCommand,
 } from './protocol.ts';
 
@@ -91,6 +92,11 @@ export class ExecutorPool {
     return this.#leastLoaded().update(command);
   }
 
+  /** Work for the index of the store. The answer is not checked. */
+  askStoreIndex(command: StoreIndexCommand): Promise<unknown> {
+    return this.#leastLoaded().askStoreIndex(command);
+  }
+
   introspect(command: IntrospectCommand): Promise<unknown> {
     return this.#leastLoaded().introspect(command);
   }
@@ -154,6 +160,7 @@ export class ExecutorPool {
     this.#report = report;
     const { logger } = this.#options;
     for (const { graph_id, message } of report.failures) logger.error({ graph_id }, message);
+    if (report.store_index !== undefined) logger.error(report.store_index);
     for (const notice of report.notices) logger.warn(notice);
   }
 

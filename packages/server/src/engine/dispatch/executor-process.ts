@@ -17,6 +17,7 @@ import type {
   LoadReport,
   RunCommand,
   StopReason,
+  StoreIndexCommand,
   ToExecutor,
   UpdateStateCommand,
 } from './protocol.ts';
@@ -166,6 +167,11 @@ export class ExecutorProcess implements PooledProcess {
     return report;
   }
 
+  /** Work for the index of the store. The answer is not checked. */
+  askStoreIndex(command: StoreIndexCommand): Promise<unknown> {
+    return this.#call((call) => ({ kind: 'store_index', call, command }));
+  }
+
   introspect(command: IntrospectCommand): Promise<unknown> {
     return this.#call((call) => ({ kind: 'introspect', call, command }));
   }
@@ -213,8 +219,9 @@ export class ExecutorProcess implements PooledProcess {
   #answer({ call, value, problem }: Extract<FromExecutor, { kind: 'answer' }>): void {
     const waiting = this.#waiting.get(call);
     this.#waiting.delete(call);
-    if (problem) waiting?.reject(new Problem(problem.code as ProblemCode, problem.message));
-    else waiting?.resolve(value);
+    if (!problem) return waiting?.resolve(value);
+    const { code, message, faults } = problem;
+    waiting?.reject(new Problem(code as ProblemCode, message, faults && { faults }));
   }
 
   #end(reason: string): void {

@@ -1,7 +1,11 @@
 // Messages between the server process and its executor processes. Values of a graph are sent as JSON text, which the
 // server process passes on without parsing it.
+import type { Fault } from '@svc/contract/problem';
 import type { Settings } from '../../config/settings/settings.ts';
+import type { StoreIndexConfig } from '../../config/project/store-index.ts';
 import type { DatabaseOptions } from '../../storage/postgres/database.ts';
+import type { RowFilter } from '../../storage/postgres/row-filter.ts';
+import type { ItemCondition } from '../../storage/deployment/store-item-conditions.ts';
 
 /**
  * Everything that an executor needs to execute one attempt of a run. Parts that may be large are sent as they were
@@ -112,6 +116,23 @@ export interface IntrospectCommand {
   recurse?: boolean;
 }
 
+/** `index` of a put: paths; false for none; null or undefined for those of the configuration. */
+export type ItemIndexing = false | readonly string[] | null | undefined;
+
+/** A search of the store by meaning. */
+export interface MeaningSearch extends ItemCondition {
+  query: string;
+  limit: number;
+  offset: number;
+}
+
+/** Work for the index of the store, which needs the project's embedding model. */
+export type StoreIndexCommand =
+  /** Answered with ItemVectors or null. `value`: JSON text. */
+  | { task: 'embed'; value: string; index: ItemIndexing }
+  /** Answered with RankedItem[]. */
+  | { task: 'rank'; search: MeaningSearch; access: RowFilter };
+
 /** Sent once, first. */
 export interface ExecutorSetup {
   database: DatabaseOptions;
@@ -121,6 +142,8 @@ export interface ExecutorSetup {
   /** The project's environment (`env` of svc.json), for the graphs. */
   env: Record<string, string>;
   log: Settings['log'];
+  /** Undefined when items are not searched by meaning. */
+  storeIndex?: StoreIndexConfig | undefined;
   /** How runs are traced; undefined when they are not. */
   tracing?: TracingSetup;
 }
@@ -131,6 +154,8 @@ export interface LoadReport {
   failures: { graph_id: string; message: string }[];
   /** For the operator: parts of graphs that are replaced, other versions of the engine. */
   notices: string[];
+  /** Why the embedding model of the store cannot be loaded: file, line, cause and remedy. */
+  store_index?: string;
 }
 
 export interface TracingSetup {
@@ -153,6 +178,7 @@ export type ToExecutor =
   | { kind: 'ack'; run_id: string; lease_token: number; bytes: number }
   | { kind: 'update'; call: number; command: UpdateStateCommand }
   | { kind: 'introspect'; call: number; command: IntrospectCommand }
+  | { kind: 'store_index'; call: number; command: StoreIndexCommand }
   /** Answered with a LoadReport when the modules of all graphs are loaded, or have failed to load. */
   | { kind: 'load'; call: number }
   /** Answered when all traces so far are stored, or could not be stored. */
@@ -170,7 +196,13 @@ export type FromExecutor =
   /** Sent every 200 ms while runs execute. */
   | { kind: 'overload'; isOverloaded: boolean }
   | AttemptMessage
-  | { kind: 'answer'; call: number; value?: unknown; problem?: { code: string; message: string } };
+  | { kind: 'answer'; call: number; value?: unknown; problem?: AnsweredProblem };
+
+export interface AnsweredProblem {
+  code: string;
+  message: string;
+  faults?: Fault[];
+}
 
 /** A message about an attempt. */
 export type AttemptMessage = { run_id: string; lease_token: number } &

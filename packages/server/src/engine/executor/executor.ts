@@ -1,8 +1,15 @@
 // Handles the messages that an executor process receives.
 import { Problem } from '@svc/contract/problem';
-import type { IntrospectCommand, ToExecutor } from '../dispatch/protocol.ts';
+import type {
+  AnsweredProblem,
+  IntrospectCommand,
+  LoadReport,
+  StoreIndexCommand,
+  ToExecutor,
+} from '../dispatch/protocol.ts';
 import { parseRunCommand } from '../dispatch/run-command.ts';
 import { boundedText, messageOf } from '../codec/bounded-text.ts';
+import { EmbeddingError } from './store-index/embedding-error.ts';
 import { introspect } from './introspection.ts';
 import { OverloadMonitor } from './overload-monitor.ts';
 import { RunExecution } from './run-execution.ts';
@@ -39,7 +46,9 @@ export class Executor {
       case 'flush':
         return this.#answer(message.call, async () => this.#tools.tracing?.outbox.flush());
       case 'load':
-        return this.#answer(message.call, () => this.#tools.graphs.loadAll());
+        return this.#answer(message.call, () => this.#load());
+      case 'store_index':
+        return this.#answer(message.call, () => this.#askStoreIndex(message.command));
       case 'introspect':
         return this.#answer(message.call, () => this.#introspect(message.command));
     }
@@ -52,6 +61,25 @@ export class Executor {
       this.#running.delete(key);
       this.#overload.setRunning(this.#running.size);
     });
+  }
+
+  async #load(): Promise<LoadReport> {
+    const { graphs, storeIndex } = this.#tools;
+    const [report, store_index] = await Promise.all([
+      graphs.loadAll(),
+      storeIndex?.load().then(() => undefined, messageOf),
+    ]);
+    return store_index === undefined ? report : { ...report, store_index };
+  }
+
+  async #askStoreIndex(command: StoreIndexCommand): Promise<unknown> {
+    const { storeIndex } = this.#tools;
+    if (!storeIndex) throw new Problem('not_supported', 'The store has no index: set store.index');
+    if (command.task === 'rank') return storeIndex.rank(command.search, command.access);
+    const [vectors] = await storeIndex.embed([
+      { value: JSON.parse(command.value) as unknown, index: command.index },
+    ]);
+    return vectors;
   }
 
   async #introspect(command: IntrospectCommand): Promise<unknown> {
@@ -72,7 +100,9 @@ const keyOf = ({ run_id, lease_token }: { run_id: string; lease_token: number })
   `${run_id} ${lease_token}`;
 
 /** Errors of a graph concern the request, such as an unknown node or an impossible update, so their code is `invalid`. */
-const problemOf = (thrown: unknown): { code: string; message: string } =>
-  thrown instanceof Problem
-    ? { code: thrown.code, message: boundedText(thrown.message) }
-    : { code: 'invalid', message: messageOf(thrown) };
+const problemOf = (thrown: unknown): AnsweredProblem => {
+  if (thrown instanceof EmbeddingError) return { code: 'unavailable', message: boundedText(thrown.message) };
+  if (!(thrown instanceof Problem)) return { code: 'invalid', message: messageOf(thrown) };
+  const { code, message, faults } = thrown;
+  return { code, message: boundedText(message), ...(faults && { faults }) };
+};

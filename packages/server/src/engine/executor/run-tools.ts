@@ -5,6 +5,7 @@ import type { CommitQueue } from '../checkpoints/commit-queue.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
 import type { FromExecutor } from '../dispatch/protocol.ts';
 import type { EventBudget } from './event-budget.ts';
+import type { StoreIndex } from './store-index/store-index.ts';
 import type { GraphRegistry } from './graph-registry.ts';
 import type { TraceOutbox } from './trace-outbox.ts';
 
@@ -16,6 +17,8 @@ export interface RunTools {
   budget: EventBudget;
   codec: ValueCodec;
   store: BaseStore;
+  /** Undefined when items are not searched by meaning. */
+  storeIndex: StoreIndex | undefined;
   send: (message: FromExecutor) => void;
   /** Undefined when runs are not traced. */
   tracing: { project: string; outbox: TraceOutbox } | undefined;

@@ -1,12 +1,20 @@
 // The long-term store: values by namespace and key. A namespace is a list of labels. The index sorts by the bytes of the labels, so
 // everything below a prefix is one range of it.
-import { invalid } from '@svc/contract/problem';
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
 import { everyRow, type RowFilter } from '../postgres/row-filter.ts';
 import { assertStorableKey, labelsMax, storableText } from '../postgres/storable.ts';
 import { all, compile, raw, select, type Sql, sql } from '../postgres/sql.ts';
+import {
+  below,
+  type ItemCondition,
+  itemConditions,
+  passing,
+  present,
+  seen,
+} from './store-item-conditions.ts';
+import { type ItemVectors, type RankedItem, vectorWrites } from './store-vectors.ts';
 
 export interface StoreItemRow {
   namespace: string[];
@@ -32,12 +40,11 @@ export interface ItemWrite extends ItemKey {
   value: Record<string, unknown> | null;
   /** Time to live in minutes; null for none. When absent, the deployment's default applies. */
   ttl?: number | null | undefined;
+  /** What searches by meaning compare with; null for none. When absent, the store has no index. */
+  vectors?: ItemVectors | null | undefined;
 }
 
-export interface ItemSearch {
-  prefix: string[];
-  /** Maps a key to the value that it must equal, or to operators: $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin. */
-  filter?: Record<string, unknown> | undefined;
+export interface ItemSearch extends ItemCondition {
   /** Whether the search restarts the time to live of its results. When absent, the deployment's default applies. */
   refresh?: boolean | undefined;
   limit: number;
@@ -60,12 +67,6 @@ export interface NamespaceSearch {
 
 const columnNames = ['namespace', 'key', 'value', 'created_at', 'updated_at'] as const;
 
-/** An expired item counts as deleted before it is swept. */
-const present = '(expires_at is null or expires_at > now())';
-/** The JSON that an access filter is applied to: the value, with namespace and key. */
-const seen = (item = ''): string =>
-  `(${item}value || jsonb_build_object('namespace', to_jsonb(${item}namespace), 'key', ${item}key))`;
-
 /** A read restarts the time to live only when a tenth of it has passed, to save writes. */
 const refreshDue = (asked: string): string =>
   `case when ttl_minutes is null or expires_at > now() + make_interval(secs => ttl_minutes * 54) then false
@@ -82,6 +83,25 @@ const expiry = (given: string): string => `now() + make_interval(secs => ${minut
 /** First key of advisory locks on batches, which separates them from other advisory locks. */
 const batchLocks = 0x73746f72;
 
+const insertItem = `insert into store_items as i (namespace, key, value, ttl_minutes, expires_at)
+      values ($1, $2, $3, ${minutes('$4::float8')}, ${expiry('$4::float8')})
+      on conflict (namespace, key) ${replace}
+      where i.expires_at <= now() or ${seen('i.')} @@ $5::jsonpath`;
+
+// A namespace is JSON text here, because an array parameter cannot hold lists of different lengths. No key may occur twice.
+const givenItems = `with given as materialized (
+        select array(select jsonb_array_elements_text(n::jsonb)) as namespace, key, value::jsonb as value, ttl, vectors, dims
+        from unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::bytea[], $6::integer[])
+          as g(n, key, value, ttl, vectors, dims)
+      ), removed as (
+        delete from store_items i using given g
+        where g.value is null and i.namespace = g.namespace and i.key = g.key
+      )`;
+const insertItems = `insert into store_items as i (namespace, key, value, ttl_minutes, expires_at)
+      select namespace, key, value, ${minutes('ttl')}, ${expiry('ttl')} from given where value is not null
+      on conflict (namespace, key) ${replace}`;
+const writtenItem = 'returning i.namespace, i.key, i.updated_at';
+
 const statements = {
   get: {
     name: 'items_get',
@@ -89,12 +109,14 @@ const statements = {
     text: `select ${columnNames.join(', ')}, ${refreshDue('$3')} as refresh_due from store_items
       where namespace = $1 and key = $2 and ${present} and ${seen()} @@ $4::jsonpath`,
   },
-  put: {
-    name: 'items_put',
-    text: `insert into store_items as i (namespace, key, value, ttl_minutes, expires_at)
-      values ($1, $2, $3, ${minutes('$4::float8')}, ${expiry('$4::float8')})
-      on conflict (namespace, key) ${replace}
-      where i.expires_at <= now() or ${seen('i.')} @@ $5::jsonpath returning key`,
+  put: { name: 'items_put', text: `${insertItem} returning key` },
+  putIndexed: {
+    name: 'items_put_indexed',
+    text: `with given as materialized (
+        select $1::text[] as namespace, $2::text as key, $6::bytea as vectors
+      ), item as (${insertItem} ${writtenItem}
+      ), ${vectorWrites('given', '$7::integer')}
+      select key from item`,
   },
   // Locks in a fixed order, and only rows that are not locked: the holder of a lock writes or refreshes the item anyway.
   refresh: {
@@ -120,86 +142,16 @@ const statements = {
         from unnest($1::text[], $2::text[]) as g(namespace, key) order by bucket
       ) buckets`,
   },
-  // A namespace is JSON text here, because an array parameter cannot hold lists of different lengths. No key may occur twice.
-  write: {
-    name: 'items_write',
-    text: `with given as materialized (
-        select array(select jsonb_array_elements_text(n::jsonb)) as namespace, key, value::jsonb as value, ttl
-        from unnest($1::text[], $2::text[], $3::text[], $4::float8[]) as g(n, key, value, ttl)
-      ), removed as (
-        delete from store_items i using given g
-        where g.value is null and i.namespace = g.namespace and i.key = g.key
-      )
-      insert into store_items as i (namespace, key, value, ttl_minutes, expires_at)
-      select namespace, key, value, ${minutes('ttl')}, ${expiry('ttl')} from given where value is not null
-      on conflict (namespace, key) ${replace}`,
+  write: { name: 'items_write', text: `${givenItems} ${insertItems}` },
+  writeIndexed: {
+    name: 'items_write_indexed',
+    text: `${givenItems},
+      item as (${insertItems} ${writtenItem}), ${vectorWrites('given', 'g.dims')}
+      select count(*) from item`,
   },
 };
 
 export type StoreItemStorage = ReturnType<typeof storeItemStorage>;
-
-/**
- * The namespaces that begin with these labels, as a range of the index. The successor of a label in byte order is the label followed
- * by the lowest character.
- */
-const below = (prefix: string[]): Sql[] => {
-  const last = prefix.at(-1);
-  if (last === undefined) return [];
-  const end = [...prefix.slice(0, -1), `${last}\u0001`];
-  return [sql`namespace >= ${prefix}::text[]`, sql`namespace < ${end}::text[]`];
-};
-
-type Compare = (field: Sql, operand: unknown) => Sql;
-
-const isOperators = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && Object.keys(value).some((key) => key.startsWith('$'));
-
-const jsonb = (value: unknown) => sql`${JSON.stringify(value)}::jsonb`;
-
-/** Values are ordered only within one JSON type: a number is never greater than a string. */
-const ordered =
-  (compare: (field: Sql, operand: Sql) => Sql): Compare =>
-  (field, operand) =>
-    sql`(jsonb_typeof(${field}) = jsonb_typeof(${jsonb(operand)}) and ${compare(field, jsonb(operand))})`;
-
-const anyOf = (field: Sql, operand: unknown): Sql =>
-  sql`coalesce(${field} = any (array(select jsonb_array_elements(${jsonb(operand)}))), false)`;
-
-/** A missing key equals nothing, and differs from everything. */
-const comparisons: Record<string, Compare> = {
-  $eq: (field, operand) => sql`${field} = ${jsonb(operand)}`,
-  $ne: (field, operand) => sql`${field} is distinct from ${jsonb(operand)}`,
-  $gt: ordered((field, operand) => sql`${field} > ${operand}`),
-  $gte: ordered((field, operand) => sql`${field} >= ${operand}`),
-  $lt: ordered((field, operand) => sql`${field} < ${operand}`),
-  $lte: ordered((field, operand) => sql`${field} <= ${operand}`),
-  $in: anyOf,
-  $nin: (field, operand) => sql`not ${anyOf(field, operand)}`,
-};
-
-const takesList = new Set(['$in', '$nin']);
-
-/** The same condition in the form that the index on values supports; useless for objects and lists. */
-const indexed = (key: string, wanted: unknown): Sql[] =>
-  typeof wanted === 'object' && wanted !== null ? [] : [sql`value @> ${jsonb({ [key]: wanted })}`];
-
-const condition = (key: string, wanted: unknown): Sql[] => {
-  const field = sql`value -> ${key}`;
-  if (wanted === undefined) return [sql`${field} is null`];
-  const operators = isOperators(wanted) ? wanted : { $eq: wanted };
-  return Object.entries(operators).flatMap(([operator, operand]) => {
-    const place = ['filter', key, operator];
-    const compare = Object.hasOwn(comparisons, operator) ? comparisons[operator] : undefined;
-    if (!compare) {
-      const known = Object.keys(comparisons).join(', ');
-      throw invalid(place, `${operator} is not an operator; the operators are ${known}`);
-    }
-    if (operand === undefined) throw invalid(place, `${operator} of ${key} needs a value to compare with`);
-    if (takesList.has(operator) && !Array.isArray(operand))
-      throw invalid(place, `${operator} of ${key} needs a list`);
-    return [...(operator === '$eq' ? indexed(key, operand) : []), compare(field, operand)];
-  });
-};
 
 /** The labels before the first `*` of a prefix match, which the index can find. */
 const fixed = ({ at, labels }: NamespaceMatch): string[] => {
@@ -266,42 +218,74 @@ const refreshed = async <T extends ItemKey>(
   });
 };
 
-const toStored = ({ namespace, key, value, ttl }: ItemWrite) => {
+const toStored = ({ namespace, key, value, ttl, vectors }: ItemWrite) => {
   if (value !== null) assertStorableKey({ namespace, key });
-  const minutesToLive = ttl === undefined ? null : (ttl ?? Infinity);
-  return { namespace, key, value: value === null ? null : storableText(value), ttl: minutesToLive };
+  return {
+    namespace,
+    key,
+    value: value === null ? null : storableText(value),
+    ttl: ttl === undefined ? null : (ttl ?? Infinity),
+    vectors: vectors ? Buffer.from(vectors.bytes) : null,
+    dims: vectors?.dims ?? null,
+  };
 };
 
 const put = async (db: Database, write: ItemWrite, access: RowFilter): Promise<boolean> => {
-  const { namespace, key, value, ttl } = toStored(write);
-  return (await db.query(statements.put, [namespace, key, value, ttl, access.jsonpath])).length > 0;
+  const { namespace, key, value, ttl, vectors, dims } = toStored(write);
+  const values = [namespace, key, value, ttl, access.jsonpath];
+  const stored =
+    write.vectors === undefined
+      ? await db.query(statements.put, values)
+      : await db.query(statements.putIndexed, [...values, vectors, dims]);
+  return stored.length > 0;
 };
 
-const passing = (access: RowFilter): Sql[] =>
-  access.isEverything ? [] : [sql`${raw(seen())} @@ ${access.jsonpath}::jsonpath`];
+const refreshSql = (refresh: boolean | undefined): string =>
+  refresh === undefined ? 'null' : String(refresh);
 
 const searches = (db: Database, answers: AnswerLimits) => ({
   /** Newest update first. */
   async search(
-    { prefix, filter = {}, refresh, limit, offset }: ItemSearch,
+    { prefix, filter, refresh, limit, offset }: ItemSearch,
     access: RowFilter,
   ): Promise<BoundedPage<ListedItem>> {
-    const conditions = [
-      raw(present),
-      ...passing(access),
-      ...below(prefix),
-      ...Object.entries(filter).flatMap(([key, wanted]) => condition(key, wanted)),
-    ];
+    const conditions = itemConditions({ prefix, filter }, access);
     const keys = sql`select updated_at, namespace, key from store_items where ${all(conditions)}
       order by updated_at desc, namespace, key limit ${limit + 1} offset ${offset}`;
     const { rows, ...more } = await readPage<ReadItem<ListedItem>>(db, {
       keys: compile(keys),
       order: 'k.updated_at desc, k.namespace, k.key',
-      columns: { ...listColumns, refresh_due: refreshDue(refresh === undefined ? 'null' : String(refresh)) },
+      columns: { ...listColumns, refresh_due: refreshDue(refreshSql(refresh)) },
       long: ['value'],
       from: 'store_items r',
       where: 'r.namespace = k.namespace and r.key = k.key',
       limit,
+      answers,
+    });
+    return { rows: await refreshed(db, rows), ...more };
+  },
+
+  /** The items of a ranking that still pass the filter, in its order. */
+  async listRanked(
+    items: readonly RankedItem[],
+    refresh: boolean | undefined,
+    access: RowFilter,
+  ): Promise<BoundedPage<ListedItem & { score: number }>> {
+    const names = items.map(({ namespace }) => JSON.stringify(namespace));
+    const keys = sql`select i.namespace, i.key, g.score, g.n
+      from unnest(${names}::text[], ${items.map(({ key }) => key)}::text[], ${items.map(({ score }) => score)}::float8[])
+        with ordinality g(ns, k, score, n)
+      cross join lateral (select namespace, key from store_items
+        where namespace = array(select jsonb_array_elements_text(g.ns::jsonb)) and key = g.k
+          and ${all([raw(present), ...passing(access)])} limit 1) i`;
+    const { rows, ...more } = await readPage<ReadItem<ListedItem & { score: number }>>(db, {
+      keys: compile(keys),
+      order: 'k.n',
+      columns: { ...listColumns, refresh_due: refreshDue(refreshSql(refresh)), score: 'k.score' },
+      long: ['value'],
+      from: 'store_items r',
+      where: 'r.namespace = k.namespace and r.key = k.key',
+      limit: items.length,
       answers,
     });
     return { rows: await refreshed(db, rows), ...more };
@@ -362,10 +346,13 @@ export const storeItemStorage = (db: Database, answers = defaultAnswerLimits) =>
       items.map(({ key }) => key),
       items.map(({ value }) => value),
       items.map(({ ttl }) => ttl),
+      items.map(({ vectors }) => vectors),
+      items.map(({ dims }) => dims),
     ];
+    const isIndexed = writes.some(({ vectors }) => vectors !== undefined);
     await db.transact(async (tx) => {
       await tx.query(statements.lock, values.slice(0, 2));
-      await tx.query(statements.write, values);
+      await tx.query(isIndexed ? statements.writeIndexed : statements.write, values);
     });
   },
 });

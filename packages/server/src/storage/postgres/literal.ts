@@ -1,5 +1,6 @@
 // Literals, for the few statements that take no parameters.
 import pg from 'pg';
+import { Sql } from './sql.ts';
 
 const arrayItem = (text: string): string => `"${text.replaceAll(/["\\]/g, (found) => `\\${found}`)}"`;
 
@@ -13,3 +14,10 @@ export const literal = (value: unknown): string => {
   if (text.includes('\0')) throw new RangeError('A literal must not contain NUL');
   return pg.escapeLiteral(text);
 };
+
+/** The text of a query with its values as literals. */
+export const inlined = ({ strings, values }: Sql): string =>
+  strings.reduce((text, string, at) => {
+    const part = values[at - 1];
+    return `${text}${part instanceof Sql ? inlined(part) : literal(part)}${string}`;
+  });

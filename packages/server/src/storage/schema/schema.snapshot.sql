@@ -294,6 +294,11 @@ store_items.created_at timestamp with time zone not null default now()
 store_items.updated_at timestamp with time zone not null default now()
 store_items.ttl_minutes double precision
 store_items.expires_at timestamp with time zone
+store_vectors.namespace text[] collate C not null
+store_vectors.key text not null
+store_vectors.item_updated_at timestamp with time zone not null
+store_vectors.dims integer not null
+store_vectors.vectors bytea not null
 tenant_runs.tenant_id uuid
 tenant_runs.day date
 tenant_runs.id uuid
@@ -540,6 +545,9 @@ schema_functions PRIMARY KEY (only_row)
 schema_migrations PRIMARY KEY (version)
 store_items CHECK ((ttl_minutes > (0)::double precision))
 store_items PRIMARY KEY (namespace, key)
+store_vectors CHECK (((length(vectors) > 0) AND ((length(vectors) % (dims * 4)) = 0)))
+store_vectors CHECK ((dims > 0))
+store_vectors PRIMARY KEY (namespace, key)
 threads CHECK (((ttl_minutes IS NULL) = (ttl_strategy IS NULL)))
 threads CHECK ((settled_status = ANY (ARRAY['idle'::text, 'interrupted'::text, 'error'::text])))
 threads CHECK ((status = ANY (ARRAY['idle'::text, 'busy'::text, 'interrupted'::text, 'error'::text])))
@@ -656,6 +664,7 @@ CREATE INDEX store_items_expiring ON svc.store_items USING btree (expires_at) WH
 CREATE UNIQUE INDEX store_items_pkey ON svc.store_items USING btree (namespace, key)
 CREATE INDEX store_items_updated ON svc.store_items USING btree (updated_at)
 CREATE INDEX store_items_value ON svc.store_items USING gin (value jsonb_path_ops) WITH (fastupdate=off)
+CREATE UNIQUE INDEX store_vectors_pkey ON svc.store_vectors USING btree (namespace, key)
 CREATE INDEX threads_blob_space ON svc.threads USING btree (blob_space)
 CREATE INDEX threads_created ON svc.threads USING btree (created_at, thread_id)
 CREATE INDEX threads_expiring ON svc.threads USING btree (expires_at) WHERE (expires_at IS NOT NULL)
@@ -754,6 +763,7 @@ default_thread_ttl() returns double precision
 default_thread_ttl_strategy() returns text
 delete_checkpoints(p_thread_id uuid, p_count integer) returns boolean
 delete_ended_deliveries(p_before interval, p_limit integer) returns integer
+delete_item_vectors() returns trigger
 delete_old_traces(p_days_kept integer, p_limit integer) returns integer
 delete_project(p_tenant uuid, p_id uuid) returns boolean
 delete_run(p_run_id uuid, p_thread_id uuid, p_access jsonpath) returns text

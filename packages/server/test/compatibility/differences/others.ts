@@ -31,6 +31,12 @@ export const others: readonly ListedDifference[] = [
   },
   {
     behaviour:
+      'With `store.index`, searches of the store with a `query` [compare by meaning](store.md#searches-by-meaning). Their results are items that have vectors.',
+    reason: 'This is what the section configures.',
+    where: {},
+  },
+  {
+    behaviour:
       'Components of `ui` are [built without Tailwind](generative-ui.md#builds). Their names have only the characters `A-Z a-z 0-9 _ $ . : -`.',
     reason: 'Tailwind has a build of its own. A name becomes a part of HTML and of a script.',
     where: {},
