@@ -41,6 +41,10 @@ export const Thread = z
       .describe('By task id, the interrupts of the task'),
     error: Json.optional().describe('Why the last run failed'),
     ttl: ThreadTtl.optional().describe('Absent when the thread never expires'),
+    extracted: z
+      .record(z.string(), Json)
+      .optional()
+      .describe('By alias, what `extract` of the search has asked for; null where there is nothing'),
   })
   .meta({ id: 'Thread', description: 'A conversation with checkpointed state' });
 export type Thread = z.output<typeof Thread>;
@@ -216,8 +220,16 @@ export const threadRoutes = {
       sort_by: sortBy(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at'], 'created_at'),
       sort_order: SortOrder,
       select: nullish(z.array(z.enum(fields)).max(fields.length)),
+      extract: nullish(
+        z
+          .record(z.string().min(1).max(64), z.string().max(256))
+          .refine((paths) => Object.keys(paths).length <= 10, { error: 'has more than 10 paths' })
+          .describe(
+            'Paths by alias, such as `{"last": "values.messages[-1].content"}`: the result has the parts in `extracted`. A path begins with values, metadata, config or interrupts',
+          ),
+      ),
     }),
-    ignored: { body: { extract: 'Threads have no `extracted` values.' } },
+    errors: ['too_large'],
     response: z.array(Thread),
     headers: paginationHeaders,
   }),

@@ -21,6 +21,7 @@ import { everyRow } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { ThreadRow } from '../../storage/deployment/threads.ts';
 import {
+  extract,
   hashesOfState,
   hashesOfValues,
   match,
@@ -31,6 +32,8 @@ import {
   type StateTree,
   type StoredValues,
 } from './state-rendering.ts';
+import type { ExtractPath } from './extract-paths.ts';
+import { extractedMax, tooMuchExtracted } from './thread-record.ts';
 import { type StateSelection, valuesOnly, wholeState } from './state-selection.ts';
 
 /** A thread that was read. The creation time distinguishes it from a later thread with the same id. */
@@ -122,6 +125,37 @@ export class StateReader {
       }
       return matches;
     };
+  }
+
+  /** The parts of the values of several threads at these paths, as JSON texts, bounded by the bytes of a page. */
+  async extracted(
+    heads: (StoredValues & { space: string })[],
+    paths: readonly ExtractPath['steps'][],
+  ): Promise<{ rows: string[][]; isCut: boolean }> {
+    const names = paths.map(([name]) => name).filter((name) => typeof name === 'string');
+    const keys = names.length === paths.length ? names : undefined;
+    const selection = valuesOnly(keys);
+    const rootsOf = (head: StoredValues & { space: string }): BlobRoot => ({
+      space: head.space,
+      hashes: hashesOfValues(head, selection),
+    });
+    const rows: string[][] = [];
+    let left = this.limits.pageBytes;
+    while (rows.length < heads.length) {
+      const rest = heads.slice(rows.length);
+      const found = await this.#withBatch(rest, rootsOf, selection, async ({ blobs, bytes, count }) => {
+        const input = { blobs, values: rest.slice(0, count), keys, paths };
+        return bytes <= inlineBytesMax ? extract(input) : this.#parser.run('extract', input);
+      });
+      for (const texts of found) {
+        const size = texts.reduce((sum, { length }) => sum + length, 0);
+        if (size > extractedMax) throw tooMuchExtracted(size);
+        left -= size;
+        if (left < 0 && rows.length > 0) return { rows, isCut: true };
+        rows.push(texts);
+      }
+    }
+    return { rows, isCut: false };
   }
 
   /** A checkpoint with the checkpoints of its pending subgraphs, recursively. */

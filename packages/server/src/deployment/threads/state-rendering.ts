@@ -9,6 +9,7 @@ import { type AddText, WireTexts } from '../../engine/codec/wire-text.ts';
 import type { JsonBytes } from '../../parsing/json-bytes.ts';
 import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
 import { contains } from './contains.ts';
+import { type ExtractPath, partAt } from './extract-paths.ts';
 import type { StateField, StateSelection } from './state-selection.ts';
 
 type Join = (ref: string) => unknown;
@@ -111,9 +112,28 @@ export const render = <T extends { length: number }>(
 export interface StateTasks {
   /** States as JSON. */
   states: { input: RenderInput; question: never; output: JsonBytes[] };
+  /** For each item, the parts of its values at the paths, as JSON texts. */
+  extract: { input: ExtractInput; question: never; output: string[][] };
   /** Tells for each item whether its values contain `wanted`. */
   match: { input: MatchInput; question: never; output: boolean[] };
 }
+
+export interface ExtractInput {
+  blobs: BlobRow[];
+  values: StoredValues[];
+  /** Names of the values that the paths begin with. */
+  keys: readonly string[] | undefined;
+  paths: readonly ExtractPath['steps'][];
+}
+
+export const extract = ({ blobs, values, keys, paths }: ExtractInput): string[][] => {
+  const { join } = readerOf(blobs);
+  const selection: StateSelection = { fields: ['values'], keys };
+  return values.map((one) => {
+    const whole = valuesOf(one, selection, join);
+    return paths.map((steps) => JSON.stringify(partAt(whole, steps)));
+  });
+};
 
 export interface MatchInput {
   blobs: BlobRow[];

@@ -5,6 +5,7 @@ import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import { type Handlers, RawJson, Reply } from '../../api/handlers.ts';
 import { textPage } from '../../api/pagination.ts';
+import { parseExtracts } from './extract-paths.ts';
 import type { PruneService } from './prune-service.ts';
 import { readableThreads } from './readable-threads.ts';
 import { stateHandlers } from './state-handlers.ts';
@@ -22,12 +23,13 @@ const searchHandlers = (
   compat: boolean,
 ): Handlers<Pick<typeof threadRoutes, 'searchThreads' | 'countThreads'>> => ({
   searchThreads: async ({ body }, { authorizer }) => {
-    const { select, sort_by, sort_order, ...asked } = body;
+    const { select, extract, sort_by, sort_order, ...asked } = body;
     const { value, filter } = await authorizer.authorize('threads:search', asked);
     const { limit, offset, ...wanted } = value;
     const page = { limit, offset, sort_by, sort_order };
+    const extracts = parseExtracts(extract ?? {});
     const shown = select ? new Set<string>(select) : compat ? new Set(fields) : usual;
-    const found = await threads.search(wanted as ThreadSearch, page, shown, filter);
+    const found = await threads.search(wanted as ThreadSearch, page, { fields: shown, extracts }, filter);
     return textPage(found.page, offset, found.total);
   },
   countThreads: async ({ body }, { authorizer }) => {

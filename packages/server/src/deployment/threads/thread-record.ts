@@ -1,17 +1,20 @@
 // A thread as clients see it, as JSON text: values may be large, and are text already.
 import type { Thread } from '@svc/contract';
+import { Problem } from '@svc/contract/problem';
 import type { JsonPart } from '../../parsing/json-bytes.ts';
 import { JsonText, objectText } from '../../api/json-text.ts';
+import { type ExtractPath, partAt } from './extract-paths.ts';
 import { between } from '../../parsing/json-bytes.ts';
 import type { ListedThread, ThreadRow } from '../../storage/deployment/threads.ts';
 
 export type ThreadField = keyof Thread;
 
-/** `values` is undefined when they are not included. `fields`: the requested fields. */
+/** `values` is undefined when they are not included. `fields`: the requested fields. `extracted`: JSON text, if it was asked for. */
 export const threadText = (
   row: ThreadRow | ListedThread,
   values: JsonPart | undefined,
   fields?: ReadonlySet<string>,
+  extracted?: string,
 ): JsonPart => {
   const { ttl_strategy: strategy, ttl_minutes, expires_at } = row;
   const hasTtl = ttl_minutes !== null && ttl_minutes !== undefined;
@@ -27,12 +30,43 @@ export const threadText = (
     interrupts: textOr(row.interrupts),
     error: textOr(row.error ?? undefined),
     ttl: hasTtl ? { strategy, ttl_minutes, expires_at } : undefined,
+    extracted: textOr(extracted),
   };
-  const wanted = Object.entries(members).filter(([name]) => fields?.has(name) ?? true);
+  const wanted = Object.entries(members).filter(
+    ([name]) => name === 'extracted' || (fields?.has(name) ?? true),
+  );
   const text = objectText(Object.fromEntries(wanted));
   if (typeof values !== 'object') return text;
   return between(text === '{}' ? '{"values":' : `${text.slice(0, -1)},"values":`, values, '}');
 };
+
+/** Characters that a search may extract from one thread. */
+export const extractedMax = 1_048_576;
+
+/** `parts`: those of the values, as JSON texts, in the order of the paths. Undefined without paths. */
+export const extractedText = (
+  row: ListedThread,
+  extracts: readonly ExtractPath[],
+  parts: readonly string[],
+): string | undefined => {
+  if (extracts.length === 0) return undefined;
+  let next = 0;
+  const members = extracts.map(({ alias, root, steps }) => {
+    if (root === 'values') return [alias, new JsonText(parts[next++] ?? 'null')];
+    const column = row[root];
+    const value: unknown = typeof column === 'string' ? JSON.parse(column) : column;
+    return [alias, partAt(value, steps)];
+  });
+  const text = objectText(Object.fromEntries(members) as object);
+  if (text.length > extractedMax) throw tooMuchExtracted(text.length);
+  return text;
+};
+
+export const tooMuchExtracted = (length: number): Problem =>
+  new Problem(
+    'too_large',
+    `A search extracts at most ${extractedMax} characters from a thread, and the paths of one have ${length}. Extract smaller parts, or select the values.`,
+  );
 
 const textOr = (value: unknown): unknown => (typeof value === 'string' ? new JsonText(value) : value);
 

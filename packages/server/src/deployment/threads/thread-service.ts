@@ -22,7 +22,8 @@ import type { StateReader } from './state-reader.ts';
 import { sweepMs, ThreadDeletion } from './thread-deletion.ts';
 import type { StateService, Superstep, Updater } from './state-service.ts';
 import { storageReport } from './storage-report.ts';
-import { isColumnOf, threadText } from './thread-record.ts';
+import type { ExtractPath } from './extract-paths.ts';
+import { extractedText, isColumnOf, threadText } from './thread-record.ts';
 
 export interface NewThread {
   thread_id?: string | undefined;
@@ -36,6 +37,12 @@ export interface NewThread {
 export interface ThreadSearch extends ThreadFilter {
   /** Containment, on the values of the newest checkpoint. */
   values?: Record<string, unknown> | undefined;
+}
+
+/** What a search returns of each thread. */
+export interface ShownParts {
+  fields: ReadonlySet<string>;
+  extracts: readonly ExtractPath[];
 }
 
 /** Maximum number of threads whose states a search by values reads. */
@@ -176,18 +183,18 @@ export class ThreadService {
   async search(
     filter: ThreadSearch,
     page: ThreadPage,
-    fields: ReadonlySet<string>,
+    shown: ShownParts,
     access: RowFilter,
   ): Promise<{ page: PageOf<JsonPart>; total: number }> {
     if (filter.values && Object.keys(filter.values).length > 0) {
       const ids = await this.#matching(filter, page, filter.values, access);
       const wanted = ids.slice(page.offset, page.offset + page.limit);
-      const found = await this.#read({ ids: wanted }, { ...page, offset: 0 }, fields, access);
+      const found = await this.#read({ ids: wanted }, { ...page, offset: 0 }, shown, access);
       const isLast = page.offset + wanted.length >= ids.length;
       return { page: { ...found, hasMore: found.isCut || !isLast }, total: ids.length };
     }
     const [found, total] = await Promise.all([
-      this.#read(filter, page, fields, access),
+      this.#read(filter, page, shown, access),
       this.#storage.threads.count(filter, access),
     ]);
     return { page: found, total };
@@ -203,30 +210,56 @@ export class ThreadService {
   async #read(
     filter: ThreadFilter,
     page: ThreadPage,
-    fields: ReadonlySet<string>,
+    shown: ShownParts,
     access: RowFilter,
   ): Promise<PageOf<JsonPart>> {
-    const found = await this.#storage.threads.search(filter, page, access, isColumnOf(fields));
-    if (!fields.has('values'))
-      return { ...found, rows: found.rows.map((row) => threadText(row, undefined, fields)) };
-    const { rows, isCut } = await this.#withValues(found.rows, fields);
+    const { fields, extracts } = shown;
+    const columns = new Set([...fields, ...extracts.map(({ root }) => root)]);
+    const found = await this.#storage.threads.search(filter, page, access, isColumnOf(columns));
+    if (!columns.has('values')) {
+      const { rows, isCut } = this.#texts(found.rows, (row) =>
+        threadText(row, undefined, fields, extractedText(row, extracts, [])),
+      );
+      return { rows, hasMore: found.hasMore || isCut, isCut: found.isCut || isCut };
+    }
+    const { rows, isCut } = await this.#withValues(found.rows, shown);
     return { rows, hasMore: found.hasMore || isCut, isCut: found.isCut || isCut };
   }
 
-  /** Adds the values. Leaves out threads that were deleted meanwhile. */
+  /** Adds what is built from values. Leaves out threads that were deleted meanwhile. */
   async #withValues(
     found: ListedThread[],
-    fields: ReadonlySet<string>,
+    { fields, extracts }: ShownParts,
   ): Promise<Pick<PageOf<JsonPart>, 'rows' | 'isCut'>> {
     const byId = new Map(found.map((row) => [row.thread_id, row]));
-    const { heads, result: texts } = await this.#ofExisting([...byId.keys()], (remaining) =>
-      this.#reader.valuesOf(remaining),
-    );
-    const rows = texts.rows.flatMap((values, at) => {
-      const row = byId.get(heads[at]?.thread_id ?? '');
-      return row ? [threadText(row, values, fields)] : [];
+    const paths = extracts.filter(({ root }) => root === 'values').map(({ steps }) => steps);
+    const { heads, result } = await this.#ofExisting([...byId.keys()], async (remaining) => ({
+      values: fields.has('values') ? await this.#reader.valuesOf(remaining) : undefined,
+      parts: paths.length > 0 ? await this.#reader.extracted(remaining, paths) : undefined,
+    }));
+    const { values, parts } = result;
+    const count = Math.min(values?.rows.length ?? heads.length, parts?.rows.length ?? heads.length);
+    const existing = heads.slice(0, count).flatMap(({ thread_id }, at) => {
+      const row = byId.get(thread_id);
+      return row ? [{ row, values: values?.rows[at], parts: parts?.rows[at] ?? [] }] : [];
     });
-    return { rows, isCut: texts.isCut };
+    const { rows, isCut } = this.#texts(existing, (one) =>
+      threadText(one.row, one.values, fields, extractedText(one.row, extracts, one.parts)),
+    );
+    return { rows, isCut: isCut || count < heads.length };
+  }
+
+  /** Texts of threads, up to the bytes of a page: several paths may extract the same part. */
+  #texts<T>(items: T[], textOf: (item: T) => JsonPart): Pick<PageOf<JsonPart>, 'rows' | 'isCut'> {
+    const rows: JsonPart[] = [];
+    let left = this.#reader.limits.pageBytes;
+    for (const item of items) {
+      const text = textOf(item);
+      left -= text.length;
+      if (left < 0 && rows.length > 0) return { rows, isCut: true };
+      rows.push(text);
+    }
+    return { rows, isCut: false };
   }
 
   /** Reads data of the threads. When it fails because some were deleted meanwhile, repeats the read without them. */
