@@ -1,8 +1,11 @@
 // Threads that are created at the same time.
 import { randomUUID } from 'node:crypto';
+import { Problem } from '@svc/contract/problem';
 import fc from 'fast-check';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { threadStorage, type ThreadStorage } from '../../src/storage/deployment/threads.ts';
+import { GroupedWrites } from '../../src/storage/postgres/grouped-writes.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 
 let db: TestDatabase;
@@ -108,5 +111,29 @@ describe('threads that are created at the same time', () => {
       }),
       { numRuns: 30 },
     );
+  });
+});
+
+describe('writes that are refused together', () => {
+  const refusedBy = (code: string): GroupedWrites<number, number> => {
+    const cause = Object.assign(new pg.DatabaseError('refused', 7, 'error'), { code });
+    return new GroupedWrites({
+      one: (n) => Promise.resolve(n),
+      several: () => Promise.reject(new Problem('unavailable', 'refused', { cause })),
+      bytesOf: () => 1,
+    });
+  };
+  const statusesOf = async (code: string): Promise<string[]> => {
+    const writes = refusedBy(code);
+    const results = await Promise.allSettled([1, 2, 3, 4].map((n) => writes.write(n)));
+    return results.map(({ status }) => status);
+  };
+
+  it('are stored alone when they need more locks than the database has', async () => {
+    expect(await statusesOf('53200')).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'fulfilled']);
+  });
+
+  it('are not sent again when the outcome is unknown', async () => {
+    expect(await statusesOf('57P01')).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected']);
   });
 });
