@@ -81,6 +81,38 @@ describe('runs that are created at the same time', () => {
     });
     expect(await waiting).toMatchObject({ outcome: 'created' });
   });
+
+  it('do not wait for one whose key is used by another request', async () => {
+    const [one, keyed] = [newRun(assistant_id, randomUUID()), newRun(assistant_id, randomUUID())];
+    let last: TimedRun | Promise<TimedRun> | undefined;
+    await db.transact(async (tx) => {
+      await createRun(tx, { ...keyed, thread_id: null });
+      const [first, second] = await createRuns(db, [one, keyed]);
+      expect(await first).toMatchObject({ outcome: 'created' });
+      last = second;
+      await untilOneWaits(db);
+    });
+    expect(await last).toMatchObject({ outcome: 'exists' });
+  });
+
+  it('do not wait for one that ends queued runs of its thread', async () => {
+    const thread_id = randomUUID();
+    const queued = newRun(assistant_id, thread_id);
+    await createRun(db, queued);
+    const ending = { ...newRun(assistant_id, thread_id), multitask_strategy: 'interrupt' };
+    let last: TimedRun | Promise<TimedRun> | undefined;
+    await db.transact(async (tx) => {
+      await tx.query({ name: '', text: 'select 1 from runs where run_id = $1 for update' }, [queued.run_id]);
+      const [first, second] = await createRuns(db, [...onThreads(1), ending]);
+      expect(await first).toMatchObject({ outcome: 'created' });
+      last = second;
+      await untilOneWaits(db);
+    });
+    expect(await last).toMatchObject({ outcome: 'created' });
+    expect(await storage.runs.find(queued.run_id, thread_id, AccessFilter.parse({}))).toMatchObject({
+      status: 'interrupted',
+    });
+  });
 });
 
 describe('a run that is created together with others', () => {

@@ -86,6 +86,26 @@ describe('short reads', () => {
     expect(await sharedPid(own)).not.toBe(shared);
   });
 
+  it('do not share a connection to a server that is read-only', async () => {
+    await using moved = await testDatabase();
+    const name = new URL(moved.uri).pathname.slice(1);
+    const setReadOnly = (value: 'on' | 'off') =>
+      db.script(`alter database ${name} set default_transaction_read_only = ${value}`);
+    await using own = await openDatabase({
+      connection: { connectionString: moved.uri },
+      sharesReads: true,
+    });
+    const shared = await sharedPid(own);
+    // As if new connections reached the former primary, while the pool is connected to the new one.
+    await setReadOnly('on');
+    await end(shared);
+    for (let at = 0; at < 30; at++) await pidOf(own);
+    await setReadOnly('off');
+    await sharedPid(own);
+    const text = `select current_setting('transaction_read_only') as value`;
+    expect(await own.query({ ...short, name: 'read_only', text }, [])).toEqual([{ value: 'off' }]);
+  });
+
   it('leave few connections to transactions: below four connections, none is shared', async () => {
     await using own = await open(3);
     const pids = await several(own, 12);

@@ -60,7 +60,7 @@ export const createRun = async (db: Database, run: NewRun): Promise<TimedRun> =>
   return { ...(row as CreatedRun), sinceMs };
 };
 
-/** A row of create_runs(). `contended`: the run was not created, because another transaction has locked its thread. */
+/** A row of create_runs(). `contended`: the run was not created, because the others would have waited for it. */
 type GroupRow = { n: number } & (CreatedRun | { outcome: 'contended' });
 
 /** The parameters of a run as a row of the list that create_runs() takes. */
@@ -78,7 +78,7 @@ const listed = (
   assistant_access: assistantAccess.jsonpath,
 });
 
-/** Creates runs by one statement. A run whose thread is locked is created alone; its result is a promise. */
+/** Creates runs by one statement. A run for which the others would wait is created alone; its result is a promise. */
 export const createRuns = async (db: Database, runs: NewRun[]): Promise<(TimedRun | Promise<TimedRun>)[]> => {
   let sinceMs = performance.now();
   const statement = { ...statements.createSeveral, onSend: () => (sinceMs = performance.now()) };

@@ -87,13 +87,18 @@ const statements = {
       select $1::uuid, $1::uuid, $2::jsonb, $3::jsonb where not is_of_lone_run($1)
       on conflict (thread_id) do nothing returning ${columns}`,
   },
-  // An id that is twice in the list is inserted once.
+  // An id that is twice in the list is inserted once, with the values of the first. Threads that exist are left out, because an insert waits
+  // for transactions that are changing the existing row. For others that create or delete one of the threads, the list waits for a second.
+  // A subquery as a value: a join could scan the table.
   createSeveral: {
     name: 'threads_create_several',
     text: `insert into threads (thread_id, blob_space, metadata, config)
       select n.thread_id, n.thread_id, n.metadata, n.config
-      from json_to_recordset($1::json) as n (thread_id uuid, metadata jsonb, config jsonb)
-      where not is_of_lone_run(n.thread_id) order by n.thread_id
+      from set_config('lock_timeout', '1s', true),
+        rows from (json_to_recordset($1::json) as (thread_id uuid, metadata jsonb, config jsonb)) with ordinality
+          as n (thread_id, metadata, config, place)
+      where (select t.thread_id from threads t where t.thread_id = n.thread_id) is null and not is_of_lone_run(n.thread_id)
+      order by n.thread_id, n.place
       on conflict (thread_id) do nothing returning ${columns}`,
   },
   createWithTtl: {

@@ -2,7 +2,7 @@
 // arrives alone leaves at once.
 //
 //   waiting ──fewer than two groups in flight, or patience is over──▶ in flight ──▶ stored
-//                                                           └─ refused because of one of them ──▶ each alone
+//                                                           └─ refused because of some of them ──▶ each alone
 import pg from 'pg';
 import { originalError, policyOf } from './sql-state.ts';
 
@@ -90,11 +90,12 @@ export class GroupedWrites<Input, Output> {
   }
 }
 
-const lockTimeout = '55P03';
+/** A lock timeout; and no room for further locks, of which a group holds some for each of its writes. */
+const refusals = new Set(['55P03', '53200']);
 
-/** True when the database refused the statement because of one of the writes, so nothing was stored. */
+/** True when the database refused the statement because of one of the writes, or of their number, so nothing was stored. */
 const isOfOne = (error: unknown): boolean => {
   const origin = originalError(error);
   if (!(origin instanceof pg.DatabaseError)) return false;
-  return origin.code === lockTimeout || policyOf(origin).kind !== 'unavailable';
+  return refusals.has(origin.code ?? '') || policyOf(origin).kind !== 'unavailable';
 };

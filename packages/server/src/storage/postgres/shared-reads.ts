@@ -4,6 +4,7 @@
 import { setImmediate } from 'node:timers';
 import type pg from 'pg';
 import type { ConnectionSetup } from './connection-options.ts';
+import { checkKind } from './host-selector.ts';
 import { connectAny } from './listener.ts';
 import { policyOf, toProblem } from './sql-state.ts';
 
@@ -22,13 +23,17 @@ export class SharedReads implements AsyncDisposable {
   #client: pg.Client | undefined;
   #opening: Promise<void> | undefined;
   #opensAfterMs = -Infinity;
+  #failovers = 0;
   #corked: pg.Client | undefined;
   #isDisposed = false;
 
   constructor(setup: ConnectionSetup) {
     const config: pg.PoolConfig & { pipeline: boolean } = { ...setup.config, pipeline: true };
     this.#setup = { ...setup, config };
-    this.#failover = setup.hosts.onFailover(() => this.#drop());
+    this.#failover = setup.hosts.onFailover(() => {
+      this.#failovers += 1;
+      this.#drop();
+    });
   }
 
   get isOpen(): boolean {
@@ -90,17 +95,34 @@ export class SharedReads implements AsyncDisposable {
 
   #open(): void {
     if (this.#isDisposed || this.#opening !== undefined || performance.now() < this.#opensAfterMs) return;
-    this.#opening = connectAny(this.#setup)
+    this.#opening = this.#connect()
       .then(
         (client) => {
           this.#client = client;
           client.on('error', () => this.#lose(client));
           client.on('end', () => this.#lose(client));
         },
-        // The pool reports that the database is unavailable.
+        // The pool serves the reads, or reports that the database is unavailable.
         () => void (this.#opensAfterMs = performance.now() + reopenMs),
       )
       .finally(() => (this.#opening = undefined));
+  }
+
+  /**
+   * Connects to a server that takes writes. After a failover, a name may still lead to the former primary: writes of the pool are
+   * refused there, but this connection would read its rows for ever.
+   */
+  async #connect(): Promise<pg.Client> {
+    const failovers = this.#failovers;
+    const client = await connectAny(this.#setup);
+    try {
+      await checkKind(client, { connectionString: undefined, wanted: 'read-write' });
+      if (failovers !== this.#failovers) throw new Error('The server became read-only meanwhile');
+      return client;
+    } catch (error) {
+      void client.end();
+      throw error;
+    }
   }
 
   #lose(client: pg.Client): void {

@@ -1,5 +1,6 @@
 -- Creates the runs of several requests in one transaction, as create_run() does for each of them. `n` is the position in the list.
--- 'contended': another transaction has locked the run's thread, and the run must be created alone, so that the others do not wait for it.
+-- 'contended': another transaction has locked the run's thread or its id (see create_run), or the run would end queued runs, which may be many
+-- or locked. It must be created alone, so that the others do not wait for it.
 -- All other locks are short; if one is not, the caller creates each run alone.
 create or replace function create_runs(p_runs json) returns table (
   n integer, outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamptz,
@@ -21,7 +22,10 @@ begin
       claim boolean, lease_ms float8, delay_ms float8, worker_id uuid, log text, resumable boolean, webhook text, keyed boolean,
       access text, assistant_access text, sealed_user text, graphs json, served_within_ms float8, answered_state_at timestamptz)
   loop
-    if v_run.thread_id <> all (v_locked) and exists (select 1 from threads t where t.thread_id = v_run.thread_id) then
+    if (v_run.thread_id <> all (v_locked) and exists (select 1 from threads t where t.thread_id = v_run.thread_id))
+       or (v_run.strategy in ('interrupt', 'rollback')
+           and exists (select 1 from runs r where r.thread_id = v_run.thread_id and r.status = 'pending'))
+       or (v_run.keyed and not pg_try_advisory_xact_lock(hashtextextended('run ' || v_run.run_id, 0))) then
       n := v_run.n;
       outcome := 'contended';
       return next;
