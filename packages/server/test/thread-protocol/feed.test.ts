@@ -88,6 +88,35 @@ it('gives a reader that comes while a run streams the same events as the first o
   });
 });
 
+it('has the checkpoint of each state immediately before it', async () => {
+  const thread_id = randomUUID();
+  await start(thread_id, 'chat', chatInput('one'));
+  await start(thread_id, 'chat', chatInput('two'));
+  const feed = await readFeed(server.url, thread_id, afterRuns(2), {
+    channels: ['values', 'checkpoints', 'lifecycle'],
+  });
+  const { body } = await server.call('POST', `/threads/${thread_id}/history`, { limit: 100 });
+  const stored = body as { checkpoint: { checkpoint_id: string }; values: { messages?: { id: string }[] } }[];
+  const states = feed.flatMap((event, at) =>
+    event.method === 'values' ? [{ event, before: feed[at - 1] as FeedEvent }] : [],
+  );
+  expect(states).toHaveLength(4);
+  for (const { event, before } of states) {
+    expect(before.method).toBe('checkpoints');
+    const { messages } = event.params.data as { messages: { id: string }[] };
+    const of = stored.find(({ checkpoint }) => checkpoint.checkpoint_id === before.params.data['id']);
+    expect(of?.values.messages?.map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
+  }
+});
+
+it('has a state before the nodes of the next superstep have ended', async () => {
+  const thread_id = randomUUID();
+  const run_id = await start(thread_id, 'probe', { do: 'waitForAbort' });
+  const events = await readFeed(server.url, thread_id, isWaiting);
+  await server.call('POST', `/threads/${thread_id}/runs/${run_id}/cancel`);
+  expect(events.map(({ method }) => method)).toContain('values');
+});
+
 it('reports how a failed run has failed', async () => {
   const thread_id = randomUUID();
   await start(thread_id, 'probe', { do: 'throw' });

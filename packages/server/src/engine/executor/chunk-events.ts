@@ -32,6 +32,8 @@ export class ChunkEvents {
   readonly #emit: EmitEvent;
   /** Undefined without the stream mode `messages`. Its events have no namespace. */
   readonly messages: MessageEvents | undefined;
+  /** By namespace: a state that waits for its checkpoint, which clients of the thread protocol expect immediately before it. */
+  readonly #states = new Map<string, () => void>();
 
   constructor(requested: readonly string[], subgraphs: boolean, emit: EmitEvent) {
     this.#requested = new Set(requested);
@@ -40,7 +42,34 @@ export class ChunkEvents {
     this.messages = this.#requested.has('messages') ? new MessageEvents(emit) : undefined;
   }
 
+  /** The engine reports a state, then its checkpoint: the next chunk of the same graph, unless the graph stops there. */
   chunk(namespace: string[], mode: string, payload: unknown): void {
+    if (!this.#requested.has(checkpointRefs)) return this.#convert(namespace, mode, payload);
+    if (mode === 'checkpoints') this.#refer(namespace, payload as CheckpointChunk);
+    const graph = namespace.join('|');
+    this.#emitState(graph);
+    if (mode === 'values' && !isInterrupt(payload))
+      this.#states.set(graph, () => this.#convert(namespace, mode, payload));
+    else this.#convert(namespace, mode, payload);
+  }
+
+  /** Emits the states that still wait. To be called when the engine has ended, also by an error. */
+  end(): void {
+    for (const graph of this.#states.keys()) this.#emitState(graph);
+  }
+
+  #emitState(graph: string): void {
+    const emit = this.#states.get(graph);
+    this.#states.delete(graph);
+    emit?.();
+  }
+
+  #refer(namespace: string[], payload: CheckpointChunk): void {
+    if (this.#subgraphs || namespace.length === 0)
+      this.#emit(eventName(checkpointRefs, namespace), checkpointRef(payload));
+  }
+
+  #convert(namespace: string[], mode: string, payload: unknown): void {
     if (mode === 'messages') return this.#message(namespace, payload as never);
     if (!this.#subgraphs && namespace.length > 0) {
       // The engine has one writer for the whole tree: custom events of subgraphs are events of the run, also if subgraphs are not requested.
@@ -51,8 +80,6 @@ export class ChunkEvents {
     if (this.#requested.has(mode)) emitMode(mode, payload, emit);
     // After the values that contain the messages, as the stock server does.
     if (mode === 'values') this.messages?.values(payload);
-    if (mode === 'checkpoints' && this.#requested.has(checkpointRefs))
-      emit(checkpointRefs, checkpointRef(payload as CheckpointChunk));
   }
 
   /** The namespace of an event names the graph that contains the node. Older engines append the node, which is removed here. */
@@ -96,6 +123,10 @@ const checkpointEvent = ({ parentConfig, config, tasks, ...rest }: CheckpointChu
     checkpoint: publicConfig(state)?.configurable ?? null,
   })),
 });
+
+/** A state with `__interrupt__` announces an interrupt. No checkpoint follows it. */
+export const isInterrupt = (value: unknown): value is { __interrupt__: unknown[] } =>
+  typeof value === 'object' && value !== null && '__interrupt__' in value;
 
 const checkpointRef = ({ config, parentConfig, metadata }: CheckpointChunk) => {
   const parent_id = checkpointOf(parentConfig)?.checkpoint_id;

@@ -9,7 +9,7 @@ import { ThreadSession } from '../checkpoints/thread-session.ts';
 import type { RunError, ParsedRunCommand, RunStatus, StopReason } from '../dispatch/protocol.ts';
 import { messageOf } from '../codec/bounded-text.ts';
 import { RefCache } from '../codec/ref-cache.ts';
-import { ChunkEvents, type CheckpointChunk, publicChunk } from './chunk-events.ts';
+import { ChunkEvents, type CheckpointChunk, isInterrupt, publicChunk } from './chunk-events.ts';
 import { type Chunk, takeChunks } from './engine-chunks.ts';
 import { EphemeralCheckpointer } from './ephemeral-checkpointer.ts';
 import { callbacksOf } from './lean-callbacks.ts';
@@ -115,7 +115,7 @@ export class RunExecution {
     let thrown: unknown;
     try {
       this.#events.emit('metadata', JSON.stringify({ run_id, attempt }));
-      await this.#stream();
+      await this.#stream().finally(() => this.#chunks.end());
     } catch (error) {
       thrown = this.#outOfSteps ?? error;
     }
@@ -398,6 +398,3 @@ const isCached = (payload: unknown): payload is object =>
   typeof payload === 'object' &&
   payload !== null &&
   (payload as { __metadata__?: { cached?: boolean } }).__metadata__?.cached === true;
-
-const isInterrupt = (value: unknown): value is { __interrupt__: unknown[] } =>
-  typeof value === 'object' && value !== null && '__interrupt__' in value;
