@@ -109,6 +109,18 @@ it('has the checkpoint of each state immediately before it', async () => {
   }
 });
 
+it('has no event after a checkpoint that is older than its state', async () => {
+  const thread_id = randomUUID();
+  const run_id = await start(thread_id, 'probe', { do: 'waitForAbort' });
+  const events = await readFeed(server.url, thread_id, isWaiting);
+  const { body } = await server.call('GET', `/threads/${thread_id}/state`);
+  await server.call('POST', `/threads/${thread_id}/runs/${run_id}/cancel`);
+  const { created_at, checkpoint } = body as { created_at: string; checkpoint: { checkpoint_id: string } };
+  const at = events.findIndex(({ params }) => params.data['id'] === checkpoint.checkpoint_id);
+  const times = events.slice(at).map(({ params }) => params.timestamp);
+  expect(new Set(times)).toEqual(new Set([Date.parse(created_at)]));
+});
+
 it('has a state before the nodes of the next superstep have ended', async () => {
   const thread_id = randomUUID();
   const run_id = await start(thread_id, 'probe', { do: 'waitForAbort' });

@@ -1,6 +1,7 @@
 // Renders states as JSON text from checkpoints and their blobs. No graph is loaded and nothing is recomputed; values stay in wire form.
 // Large states are rendered in a parser thread, so this file has few imports.
 import type { CheckpointSummary, NodeWrite } from '../../engine/checkpoints/checkpoint-summary.ts';
+import { checkpointTimeMs } from '../../engine/checkpoints/checkpoint-time.ts';
 import { isInternalChannel, usualPath } from '../../engine/checkpoints/checkpoint-summary.ts';
 import type { StoredBlob } from '../../engine/codec/blob.ts';
 import { hashesOf } from '../../engine/codec/blob-ref.ts';
@@ -227,12 +228,18 @@ const fieldsOf = (
       ...(run_id === null ? {} : { run_id }),
       writes: writesOf(stored, join),
     }),
-    created_at: () => (JSON.parse(body) as { ts: string }).ts,
+    created_at: () => createdAt(checkpoint_id, body),
     checkpoint: () => at(checkpoint_id),
     parent_checkpoint: () => (parent_id === null ? null : at(parent_id)),
     checkpoint_id: () => checkpoint_id,
     parent_checkpoint_id: () => parent_id,
   };
+};
+
+/** The time that events of the thread protocol have too. `ts` is a little later: clients would ignore events after the checkpoint as older. */
+const createdAt = (checkpoint_id: string, body: string): string => {
+  const ms = checkpointTimeMs(checkpoint_id);
+  return ms === undefined ? (JSON.parse(body) as { ts: string }).ts : new Date(ms).toISOString();
 };
 
 /** The writes of each node that led to this checkpoint; for an input, `__start__` with the input. */
