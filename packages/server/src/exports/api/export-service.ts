@@ -14,7 +14,7 @@ import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { Refusal } from '../../storage/exports/exports.ts';
 import type { PartitionRunScope } from '../../storage/exports/partition-runs.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { toTime } from '../../tracing/ingest/time.ts';
+import { toTime } from '../../time.ts';
 import { readExportRequest } from './export-request.ts';
 import { toWireExport, toWireRun, type WireRules } from './export-wire.ts';
 

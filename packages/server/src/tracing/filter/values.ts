@@ -1,5 +1,5 @@
 // Reads the operands of comparisons.
-import { toTime } from '../ingest/time.ts';
+import { toTime } from '../../time.ts';
 import { decimalText, parseDecimal, timesDecimal } from '../decimal.ts';
 import { FilterError } from './filter-error.ts';
 import type { Node } from './parse.ts';

@@ -12,7 +12,7 @@ import type { TraceWrite } from '../../storage/tracing/traces.ts';
 import { addressOf, agentAddress } from '../projects/agent-address.ts';
 import { parseDottedOrder, segmentOf } from './dotted-order.ts';
 import { type Payload, RunRejected, type SentRun } from './sent-run.ts';
-import { timeMs, toTime } from './time.ts';
+import { timeMs, toTime } from '../../time.ts';
 import { usageOf } from './usage.ts';
 
 export interface ProjectOf {

@@ -4,7 +4,7 @@ import type { TraceRunCondition } from '../../storage/tracing/trace-condition.ts
 import type { TraceRunScope } from '../../storage/tracing/trace-scope.ts';
 import { FilterError, filterProblem } from '../filter/filter-error.ts';
 import { parseFilter } from '../filter/parse-filter.ts';
-import { microsOf, toTime } from '../ingest/time.ts';
+import { microsOf, toTime } from '../../time.ts';
 
 export interface RunSelection {
   id?: string[] | undefined;

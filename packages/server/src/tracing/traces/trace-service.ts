@@ -11,7 +11,7 @@ import { type FeedbackStats, toRunText } from './run-text.ts';
 import type { TraceRunPage } from './run-page.ts';
 import { type RunSelection, toScope } from './run-scope.ts';
 import { treeText } from './run-tree.ts';
-import { toTime } from '../ingest/time.ts';
+import { toTime } from '../../time.ts';
 
 export interface RunQuery extends RunSelection {
   select?: string[] | undefined;
