@@ -54,6 +54,7 @@ export const endpoints = {
   joinRun: { method: 'get', path: '/threads/:thread_id/runs/:run_id/join' },
   joinRunStream: { method: 'get', path: '/threads/:thread_id/runs/:run_id/stream' },
   joinThreadStream: { method: 'get', path: '/threads/:thread_id/stream' },
+  searchRuns: { method: 'post', path: '/runs/search' },
   createCron: { method: 'post', path: '/runs/crons' },
   createThreadCron: { method: 'post', path: '/threads/:thread_id/runs/crons' },
   searchCrons: { method: 'post', path: '/runs/crons/search' },

@@ -3,6 +3,7 @@ import { a2aRoutes } from './deployment/a2a.ts';
 import { assistantRoutes } from './deployment/assistants.ts';
 import { cronRoutes } from './deployment/crons.ts';
 import { mcpRoutes } from './deployment/mcp.ts';
+import { runSearchRoutes } from './deployment/run-search.ts';
 import { runRoutes } from './deployment/runs.ts';
 import { storeRoutes } from './deployment/store.ts';
 import { systemRoutes } from './deployment/system.ts';
@@ -30,6 +31,7 @@ export {
   cronRoutes,
   mcpRoutes,
   runRoutes,
+  runSearchRoutes,
   storeRoutes,
   systemRoutes,
   threadProtocolRoutes,
@@ -46,6 +48,7 @@ export const deploymentRoutes = {
   ...threadProtocolRoutes,
   ...ticketRoutes,
   ...runRoutes,
+  ...runSearchRoutes,
   ...cronRoutes,
   ...webhookRoutes,
   ...storeRoutes,

@@ -144,6 +144,15 @@ export class RunsClient {
   }
 
   /**
+   * Runs across threads, newest first. The header `X-Pagination-Next` has the cursor of the next page.
+   *
+   * @example await client.runs.search({ status: ['error', 'timeout'], graph_id: 'agent', created_after: '2026-01-31T12:00:00Z' });
+   */
+  search(body: Body<'searchRuns'> = {}, options: CallOptions = {}): Promise<Run[]> {
+    return this.#transport.call('searchRuns', { body }, options);
+  }
+
+  /**
    * Stops a run. With `wait`, resolves after the run's last write. `rollback` also removes the run and its checkpoints.
    * Fails with not_found when the run has already ended.
    */

@@ -66,6 +66,7 @@ const samples: Record<string, unknown> = {
   countCrons: {},
   updateCron: { enabled: false },
   cancelRuns: { status: 'pending' },
+  searchRuns: {},
   putItem: { namespace: ['a'], key: 'k', value: {} },
   deleteItem: { namespace: ['a'], key: 'k' },
   searchItems: {},

@@ -17,8 +17,8 @@ export interface ReplyFacts {
   total?: number;
   /** Offset or cursor of the next page of a list. */
   next?: string | number | undefined;
-  /** The page ended before its limit, because the response would have become too large. */
-  isCut?: boolean;
+  /** Why the page ended before its limit: the response would have become too large, or too many rows were examined. */
+  limitedBy?: 'bytes' | 'rows' | undefined;
   /** The content security policy of an HTML page that has scripts. */
   contentPolicy?: string;
   /** How long caches may keep the response; they may not by default. */

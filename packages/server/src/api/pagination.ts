@@ -22,7 +22,7 @@ export const pageReply = <T>(
   new Reply(body, {
     ...(total === undefined ? {} : { total }),
     ...(hasMore && next !== undefined ? { next } : {}),
-    isCut,
+    limitedBy: isCut ? 'bytes' : undefined,
   });
 
 /** A page of JSON texts, by offset, with the number of all matches when it is known. */

@@ -13,6 +13,7 @@ import { RunCanceller } from '../deployment/runs/run-canceller.ts';
 import { RunOutcomeReader } from '../deployment/runs/run-outcome-reader.ts';
 import { runHandlers } from '../deployment/runs/run-handlers.ts';
 import { RunGranter } from '../deployment/runs/run-grant.ts';
+import { RunSearchService } from '../deployment/runs/run-search-service.ts';
 import { RunService } from '../deployment/runs/run-service.ts';
 import { storeHandlers } from '../deployment/store/store-handlers.ts';
 import { ItemIndex } from '../deployment/store/item-index.ts';
@@ -124,6 +125,7 @@ export const createDeployment = async ({
     users,
     graphs: new Set(project.graphs.keys()),
   });
+  const searches = new RunSearchService(storage);
   const granter = new RunGranter(assistants.defaultIds, project.configurableHeaders);
   const signals = new ThreadSignals(notifications, pollMs);
   const threadEvents = new ThreadEventStream({
@@ -136,16 +138,10 @@ export const createDeployment = async ({
   const introspection = new IntrospectionService(dispatcher.pool);
   const running = { runs, granter, outcomes, canceller, log: storage.runLog };
   const handlers = {
-    ...systemHandlers({
-      database: storage,
-      readiness,
-      metrics,
-      facts,
-      disabled: project.disabled,
-    }),
+    ...systemHandlers({ database: storage, readiness, metrics, facts, disabled: project.disabled }),
     ...assistantHandlers(assistants, introspection),
     ...threadHandlers(threads, states, pruning, updaterOf(users), project.compat),
-    ...runHandlers({ ...running, threadEvents, compat: project.compat }),
+    ...runHandlers({ ...running, searches, threadEvents, compat: project.compat }),
     ...threadProtocolHandlers(threadProtocol({ runs, granter, states, outcomes, storage, signals })),
     ...ticketHandlers(tickets),
     ...cronHandlers(new CronService(storage, webhooks, users), granter),

@@ -294,12 +294,13 @@ const sameAsMissing: Partial<Record<keyof typeof deploymentRoutes, Case[]>> = {
   putItem: [inBody({ namespace: ['alice', 'notes'], key: canary, value: {} })],
 };
 
-/** Each of these returns bob's own objects only, and counts only those. */
-const scoped: Partial<Record<keyof typeof deploymentRoutes, { bodies: object[]; count: number }>> = {
+/** Each of these returns bob's own objects only, and counts only those; attacks create runs of bob, which are not counted. */
+const scoped: Partial<Record<keyof typeof deploymentRoutes, { bodies: object[]; count?: number }>> = {
   searchAssistants: { bodies: [{}, { metadata: { mark: canary } }, { name: canary }], count: 1 },
   countAssistants: { bodies: [{}, { metadata: { mark: canary } }], count: 1 },
   searchThreads: { bodies: [{}, { metadata: { owner: 'alice' } }, { values: { note: canary } }], count: 2 },
   countThreads: { bodies: [{}, { metadata: { owner: 'alice' } }, { values: { note: canary } }], count: 2 },
+  searchRuns: { bodies: [{}, { status: ['success'], sort_order: 'asc' }] },
   searchCrons: { bodies: [{}, { metadata: { owner: 'alice' } }], count: 1 },
   countCrons: { bodies: [{}, { metadata: { owner: 'alice' } }], count: 1 },
   searchItems: { bodies: [{}, { namespace_prefix: ['alice'] }, { filter: { mark: canary } }], count: 1 },

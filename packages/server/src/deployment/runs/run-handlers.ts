@@ -1,4 +1,4 @@
-import type { runRoutes } from '@svc/contract';
+import type { runRoutes, runSearchRoutes } from '@svc/contract';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
@@ -20,10 +20,12 @@ import { creationHandlers } from './run-creation-handlers.ts';
 import { runEventResponse } from './run-event-response.ts';
 import type { RunOutcomeReader } from './run-outcome-reader.ts';
 import type { RunGranter } from './run-grant.ts';
+import type { RunSearchService } from './run-search-service.ts';
 import type { RunService } from './run-service.ts';
 
 export interface RunParts {
   runs: RunService;
+  searches: RunSearchService;
   granter: RunGranter;
   outcomes: RunOutcomeReader;
   canceller: RunCanceller;
@@ -38,8 +40,8 @@ interface RunPath {
   run_id?: string | undefined;
 }
 
-export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
-  const { runs, outcomes, canceller, threadEvents, compat } = parts;
+export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes & typeof runSearchRoutes> => {
+  const { runs, searches, outcomes, canceller, threadEvents, compat } = parts;
   const joinStream = async (
     thread_id: string | null,
     run_id: string,
@@ -64,6 +66,13 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
   };
   return {
     ...creationHandlers(parts),
+    searchRuns: async ({ body }, { authorizer }) => {
+      const { status, ...rest } = body;
+      const statuses = typeof status === 'string' ? [status] : status;
+      const access = await readableThreads(authorizer, { thread_id: body.thread_id });
+      const { rows, next, limitedBy } = await searches.search({ ...rest, status: statuses }, access);
+      return new Reply(RawJson.list(rows), { next: next ?? undefined, limitedBy });
+    },
     listRuns: async ({ params, query }, { authorizer }) =>
       textPage(
         await runs.list(params.thread_id, query, await readableThreads(authorizer, params)),

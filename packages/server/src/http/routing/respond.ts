@@ -128,13 +128,13 @@ const withHeaders = (
 });
 
 const headersOf = (facts: ReplyFacts): Record<string, string> => {
-  const { self, continuation, total, next, isCut, contentPolicy, session, cacheControl } = facts;
+  const { self, continuation, total, next, limitedBy, contentPolicy, session, cacheControl } = facts;
   return {
     ...(self === undefined ? {} : { 'content-location': self }),
     ...(continuation === undefined ? {} : { location: continuation }),
     ...(total === undefined ? {} : { 'x-pagination-total': String(total) }),
     ...(next === undefined ? {} : { 'x-pagination-next': String(next) }),
-    ...(isCut === true ? { 'x-pagination-limited-by': 'bytes' } : {}),
+    ...(limitedBy === undefined ? {} : { 'x-pagination-limited-by': limitedBy }),
     ...(session === undefined ? {} : { 'mcp-session-id': session }),
     ...(cacheControl === undefined ? {} : { 'cache-control': cacheControl }),
     ...(contentPolicy === undefined ? {} : { 'content-security-policy': contentPolicy }),

@@ -3,6 +3,7 @@ import type { AnswerLimits } from '../postgres/answer-limits.ts';
 import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
 import { runPasses, type RowFilter } from '../postgres/row-filter.ts';
+import { listed } from './listed-run.ts';
 import {
   runColumns,
   type ListedRun,
@@ -89,31 +90,6 @@ const statements = {
     reads: true,
     text: `select run_id from runs where thread_id = $1 and status in ('pending', 'running') order by created_at, run_id`,
   },
-};
-
-/** Columns of a run in a list; JSON is text. */
-const listColumns = {
-  run_id: 'r.run_id',
-  thread_id: 'r.thread_id',
-  assistant_id: 'r.assistant_id',
-  created_at: 'r.created_at',
-  updated_at: 'r.updated_at',
-  status: 'r.status',
-  metadata: 'r.metadata::text',
-  multitask_strategy: 'r.multitask_strategy',
-  kwargs: 'r.kwargs',
-  attempt: 'r.attempt',
-  lost_attempts: 'r.lost_attempts::text',
-  error: 'r.error',
-};
-
-/** The selected columns, and the id. */
-const listed = (select: readonly string[] | undefined) => {
-  const columns = Object.fromEntries(
-    Object.entries(listColumns).filter(([name]) => name === 'run_id' || (select?.includes(name) ?? true)),
-  );
-  const long = ['metadata', 'kwargs', 'lost_attempts', 'error'].filter((name) => name in columns);
-  return { columns, long };
 };
 
 export const runReads = (db: Database, answers: AnswerLimits) => ({

@@ -5,6 +5,7 @@ import type { Database } from '../postgres/database.ts';
 import type { RowFilter } from '../postgres/row-filter.ts';
 import { createRun, groupedCreation } from './run-creation.ts';
 import { runReads } from './run-reads.ts';
+import { runSearch } from './run-search.ts';
 import { runSequence } from './run-sequence.ts';
 import type { CancelAction, Cancelled, CreatedRun, NewRun, RunAudience, RunRow } from './run-rows.ts';
 
@@ -64,6 +65,7 @@ const createAll = async (
 
 export const runStorage = (db: Database, answers = defaultAnswerLimits, creation = groupedCreation(db)) => ({
   ...runReads(db, answers),
+  ...runSearch(db, answers),
   ...runSequence(db),
 
   create: (run: NewRun) => creation.write(run),

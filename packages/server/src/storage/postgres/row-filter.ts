@@ -1,4 +1,4 @@
-import { type Sql, sql } from './sql.ts';
+import { Sql, sql } from './sql.ts';
 
 /** Restricts a statement to the rows whose metadata passes. */
 export interface RowFilter {
@@ -15,6 +15,18 @@ export const everyRow: RowFilter = { jsonpath: 'strict 1 == 1', isEverything: tr
 export const runPasses = (parameter: string): string =>
   `case when r.temporary then r.metadata @@ ${parameter}::jsonpath
     else exists (select 1 from threads t where t.thread_id = r.thread_id and t.metadata @@ ${parameter}::jsonpath) end`;
+
+/** The same for statements that are composed. */
+export const passesAsRun = ({ isEverything, jsonpath }: RowFilter): Sql[] => {
+  if (isEverything) return [];
+  const parts = runPasses('$').split('$');
+  return [
+    new Sql(
+      parts,
+      parts.slice(1).map(() => jsonpath),
+    ),
+  ];
+};
 
 /** Condition for a search of a table with a `metadata` column. */
 export const passes = ({ isEverything, jsonpath }: RowFilter): Sql[] =>

@@ -646,6 +646,7 @@ CREATE UNIQUE INDEX run_events_pkey ON svc.run_events USING btree (run_id, first
 CREATE UNIQUE INDEX run_queue_size_pkey ON svc.run_queue_size USING btree (only_row)
 CREATE UNIQUE INDEX run_users_pkey ON svc.run_users USING btree (run_id)
 CREATE INDEX runs_behind ON svc.runs USING btree (thread_id, created_at, run_id DESC) WHERE ((status = 'pending'::text) AND (waits_for = 'thread'::text))
+CREATE INDEX runs_by_status ON svc.runs USING btree (status, created_at, thread_id, run_id)
 CREATE INDEX runs_delayed ON svc.runs USING btree (not_before, run_id DESC) WHERE ((status = 'pending'::text) AND ((waits_for IS NULL) OR (waits_for = 'time'::text)))
 CREATE INDEX runs_first_seq ON svc.runs USING btree (thread_id, first_seq) WHERE (first_seq IS NOT NULL)
 CREATE INDEX runs_in_flight ON svc.runs USING btree (thread_id, created_at, run_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]))

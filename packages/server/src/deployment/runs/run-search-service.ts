@@ -1,0 +1,114 @@
+// Searches of runs across threads. The time of a request is bounded: a page may end early, with a cursor for the rest.
+import type { Run } from '@svc/contract';
+import { invalid } from '@svc/contract/problem';
+import { readCursor, toCursor } from '../../api/cursor.ts';
+import { toTime } from '../../time.ts';
+import type { RunPlace, RunSearch, RunSearchPage } from '../../storage/deployment/run-search.ts';
+import type { RowFilter } from '../../storage/postgres/row-filter.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { runText } from './run-record.ts';
+
+/** Runs that are examined for a page, window after window, before it ends early. */
+const windows = [500, 5_000, 20_000] as const;
+/** A caller who may read more threads than this is served by windows only. */
+const threadsMax = 1_000;
+
+export interface RunSearchRequest extends RunSearch {
+  sort_order: 'asc' | 'desc';
+  cursor?: string | undefined;
+  limit: number;
+  select?: readonly (keyof Run)[] | undefined;
+}
+
+export interface FoundRuns {
+  rows: string[];
+  /** The cursor of the next page; null on the last one. */
+  next: string | null;
+  /** Why the page has fewer rows than its limit although more may follow. */
+  limitedBy?: 'bytes' | 'rows' | undefined;
+}
+
+/** Places of a page, and one more when the page is not the last. `end`: where the search stopped before it had found that many. */
+interface Found {
+  places: RunPlace[];
+  end: RunPlace | null;
+}
+
+export class RunSearchService {
+  readonly #runs: Storage['runs'];
+
+  constructor(storage: Pick<Storage, 'runs'>) {
+    this.#runs = storage.runs;
+  }
+
+  /** Throws invalid for a cursor or a time that is none. */
+  async search(request: RunSearchRequest, access: RowFilter): Promise<FoundRuns> {
+    const { cursor, limit, sort_order, select, ...rest } = request;
+    const search = {
+      ...rest,
+      created_after: timeOf('created_after', rest.created_after),
+      created_before: timeOf('created_before', rest.created_before),
+    };
+    const after = cursor === undefined ? undefined : placeOf(cursor);
+    const { places, end } = await this.#find(search, { sort_order, after, limit: limit + 1 }, access);
+    const wanted = places.slice(0, limit);
+    const page = { sort_order, limit };
+    const found = await this.#runs.readPlaces(wanted, search, page, access, select?.slice());
+    const rows = found.rows.map((row) => runText(row));
+    const last = wanted[(found.isCut ? rows.length : wanted.length) - 1];
+    if (found.isCut && last) return { rows, next: cursorOf(last), limitedBy: 'bytes' };
+    if (places.length > limit && last) return { rows, next: cursorOf(last) };
+    return end === null ? { rows, next: null } : { rows, next: cursorOf(end), limitedBy: 'rows' };
+  }
+
+  async #find(search: RunSearch, page: RunSearchPage, access: RowFilter): Promise<Found> {
+    if (search.thread_id !== undefined) return this.#inThreads(search, page, access, [search.thread_id]);
+    const places: RunPlace[] = [];
+    let end: RunPlace | null = null;
+    for (const rows of windows) {
+      const rest = { ...page, after: end ?? page.after, limit: page.limit - places.length };
+      const found = await this.#runs.searchWindow(search, rest, access, Math.max(rows, rest.limit));
+      places.push(...found.places);
+      end = found.end;
+      if (end === null || places.length >= page.limit) return { places, end };
+      if (rows === windows[0] && !access.isEverything) {
+        const threads = await this.#runs.listPassing(access, threadsMax + 1);
+        if (threads.length <= threadsMax) return this.#inThreads(search, page, access, threads);
+      }
+    }
+    return { places, end };
+  }
+
+  async #inThreads(
+    search: RunSearch,
+    page: RunSearchPage,
+    access: RowFilter,
+    threads: string[],
+  ): Promise<Found> {
+    return { places: await this.#runs.searchThreads(search, page, access, threads), end: null };
+  }
+}
+
+const cursorOf = ({ created_at, thread_id, run_id }: RunPlace): string =>
+  toCursor({ start_time: created_at, id: run_id }, { thread_id });
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const placeOf = (cursor: string): RunPlace => {
+  const found = readCursor(cursor);
+  const created_at = toTime(found?.start_time);
+  const thread_id = found?.more['thread_id'];
+  if (!found || created_at === undefined || !uuid.test(found.id) || !isId(thread_id))
+    throw invalid(['body', 'cursor'], 'cursor must be one that this server has returned');
+  return { created_at, thread_id, run_id: found.id };
+};
+
+const isId = (value: unknown): value is string => typeof value === 'string' && uuid.test(value);
+
+const timeOf = (field: string, text: string | undefined): string | undefined => {
+  if (text === undefined) return undefined;
+  const time = toTime(text);
+  if (time === undefined)
+    throw invalid(['body', field], `${field} must be a time, such as 2026-01-31T12:00:00Z`);
+  return time;
+};

@@ -1,0 +1,25 @@
+// Runs as rows of a list.
+/** Columns of a run in a list; JSON is text. */
+const listColumns = {
+  run_id: 'r.run_id',
+  thread_id: 'r.thread_id',
+  assistant_id: 'r.assistant_id',
+  created_at: 'r.created_at',
+  updated_at: 'r.updated_at',
+  status: 'r.status',
+  metadata: 'r.metadata::text',
+  multitask_strategy: 'r.multitask_strategy',
+  kwargs: 'r.kwargs',
+  attempt: 'r.attempt',
+  lost_attempts: 'r.lost_attempts::text',
+  error: 'r.error',
+};
+
+/** The selected columns, and the id; `long` names those of any size. */
+export const listed = (select: readonly string[] | undefined) => {
+  const columns = Object.fromEntries(
+    Object.entries(listColumns).filter(([name]) => name === 'run_id' || (select?.includes(name) ?? true)),
+  );
+  const long = ['metadata', 'kwargs', 'lost_attempts', 'error'].filter((name) => name in columns);
+  return { columns, long };
+};

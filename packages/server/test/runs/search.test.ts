@@ -1,0 +1,201 @@
+// POST /runs/search: runs across threads, in pages by cursor.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RunSearchService } from '../../src/deployment/runs/run-search-service.ts';
+import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
+import { runStorage } from '../../src/storage/deployment/runs.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { startTestServer, type TestServer } from '../server.ts';
+
+interface Found {
+  run_id: string;
+  thread_id: string;
+  status: string;
+  metadata: Record<string, unknown>;
+  created_at: string;
+}
+
+describe('runs of a server', () => {
+  let server: TestServer;
+  const ids: string[] = [];
+  beforeAll(async () => {
+    server = await startTestServer();
+    for (let at = 0; at < 7; at++) {
+      const thread_id = randomUUID();
+      const body = {
+        assistant_id: 'chat',
+        input: { messages: [] },
+        metadata: { at, parity: at % 2 },
+        if_not_exists: 'create',
+        after_seconds: at === 6 ? 0 : 3_600,
+      };
+      const { body: run } = await server.call('POST', `/threads/${thread_id}/runs`, body);
+      ids.push((run as Found).run_id);
+      if (at === 6) await server.call('GET', `/threads/${thread_id}/runs/${ids[6]}/join`);
+    }
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  const search = async (body: object = {}) => {
+    const answer = await server.call('POST', '/runs/search', body);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    return { runs: answer.body as Found[], next: answer.headers.get('x-pagination-next') };
+  };
+  const found = async (body: object) => (await search(body)).runs.map(({ run_id }) => ids.indexOf(run_id));
+
+  it('are listed newest first, or oldest first', async () => {
+    expect(await found({})).toEqual([6, 5, 4, 3, 2, 1, 0]);
+    expect(await found({ sort_order: 'asc' })).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  });
+
+  it('are filtered by status, graph, metadata, thread and time', async () => {
+    const { runs } = await search();
+    expect(await found({ status: 'success' })).toEqual([6]);
+    expect(await found({ status: ['success', 'pending'], metadata: { parity: 0 } })).toEqual([6, 4, 2, 0]);
+    expect(await found({ graph_id: 'chat', limit: 2 })).toEqual([6, 5]);
+    expect(await found({ graph_id: 'nothing' })).toEqual([]);
+    expect(await found({ assistant_id: randomUUID() })).toEqual([]);
+    expect(await found({ thread_id: runs[2]?.thread_id })).toEqual([4]);
+    expect(await found({ thread_id: randomUUID() })).toEqual([]);
+    const { created_at } = runs[3] as Found;
+    const after = await found({ created_after: created_at });
+    const before = await found({ created_before: created_at });
+    expect(after).toContain(3);
+    expect([...after, ...before]).toEqual([6, 5, 4, 3, 2, 1, 0]);
+  });
+
+  it('come in pages, each with the cursor of the next', async () => {
+    const seen: number[] = [];
+    let cursor: string | null | undefined;
+    do {
+      const { runs, next } = await search({ limit: 3, ...(cursor ? { cursor } : {}) });
+      seen.push(...runs.map(({ run_id }) => ids.indexOf(run_id)));
+      cursor = next;
+    } while (cursor);
+    expect(seen).toEqual([6, 5, 4, 3, 2, 1, 0]);
+  });
+
+  it('have the selected fields only, and their id', async () => {
+    const { runs } = await search({ select: ['status'], limit: 1 });
+    expect(Object.keys(runs[0] ?? {}).sort()).toEqual(['run_id', 'status']);
+  });
+
+  it.each([
+    ['a cursor of another server', { cursor: 'abc' }, /cursor/],
+    ['a day that does not exist', { created_after: '2026-02-30T00:00:00Z' }, /created_after/],
+    ['the year 0', { created_before: '0000-01-01T00:00:00Z' }, /created_before/],
+    ['an unknown status', { status: 'lost' }, /status/],
+    ['an unknown field', { select: ['sealed'] }, /select/],
+  ])('are refused for %s', async (_, body, message) => {
+    const answer = await server.call('POST', '/runs/search', body);
+    expect(answer.status).toBe(422);
+    expect(JSON.stringify(answer.body)).toMatch(message);
+  });
+});
+
+describe('100,000 runs of 2,000 threads', () => {
+  let database: TestDatabase;
+  let service: RunSearchService;
+  beforeAll(async () => {
+    database = await testDatabase();
+    // Every thread is of the user "all"; three of them are of "few" too, whose runs are the oldest.
+    await database.query(
+      {
+        name: 'seed_threads',
+        text: `insert into threads (thread_id, blob_space, metadata)
+        select id, id, case when n <= 3 then '{"team": "all", "owner": "few"}'::jsonb else '{"team": "all"}' end
+        from (select n, md5('t' || n)::uuid as id from generate_series(1, 2000) n) t`,
+      },
+      [],
+    );
+    // Fifty runs of each thread; groups of ten have the same time, as runs of a batch have.
+    await database.query(
+      {
+        name: 'seed_runs',
+        text: `insert into runs (run_id, thread_id, assistant_id, status, kwargs, metadata, created_at)
+        select md5('r' || n)::uuid, md5('t' || ((n - 1) / 50 + 1))::uuid, md5('a')::uuid,
+          case when n % 1000 = 0 then 'error' else 'success' end, '{}', jsonb_build_object('n', n),
+          timestamptz '2026-01-01' + (n / 10) * interval '1 s'
+        from generate_series(1, 100000) n`,
+      },
+      [],
+    );
+    await database.query({ name: 'analyze_runs', text: 'analyze runs' }, []);
+    await database.query({ name: 'analyze_threads', text: 'analyze threads' }, []);
+    service = new RunSearchService({ runs: runStorage(database) });
+  }, 120_000);
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const page = { sort_order: 'desc', limit: 1_000 } as const;
+  const of = (filter: Record<string, string>) => AccessFilter.parse(filter);
+  const numbers = (rows: string[]) => rows.map((row) => (JSON.parse(row) as Found).metadata['n'] as number);
+  const walk = async (request: Parameters<RunSearchService['search']>[0], access = everyRow) => {
+    const all: number[] = [];
+    let pages = 0;
+    let cursor: string | null | undefined;
+    do {
+      const got = await service.search({ ...request, ...(cursor ? { cursor } : {}) }, access);
+      all.push(...numbers(got.rows));
+      cursor = got.next;
+      pages++;
+    } while (cursor);
+    return { all, pages };
+  };
+
+  it.each(['desc', 'asc'] as const)('are returned once each, %s', async (sort_order) => {
+    const { all } = await walk({ ...page, sort_order });
+    expect(new Set(all).size).toBe(100_000);
+    expect(all).toHaveLength(100_000);
+    const times = all.map((n) => Math.floor(n / 10));
+    expect(times).toEqual(times.toSorted((a, b) => (sort_order === 'asc' ? a - b : b - a)));
+  });
+
+  it('are found by status without a scan', async () => {
+    const { all, pages } = await walk({ ...page, status: ['error'] });
+    expect(all).toEqual(Array.from({ length: 100 }, (_, at) => (100 - at) * 1_000));
+    expect(pages).toBe(1);
+  });
+
+  it('end a page early when most do not match, and continue behind it', async () => {
+    const first = await service.search({ ...page, metadata: { n: 5 } }, everyRow);
+    expect(first).toMatchObject({ rows: [], limitedBy: 'rows' });
+    expect((await walk({ ...page, metadata: { n: 5 } })).all).toEqual([5]);
+  });
+
+  it('are found in one page for a caller with few threads', async () => {
+    const got = await service.search({ ...page, limit: 200 }, of({ owner: 'few' }));
+    expect(numbers(got.rows).toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 150 }, (_, at) => at + 1),
+    );
+    expect(got.next).toBeNull();
+  });
+
+  it('are paged for a caller with few threads', async () => {
+    const { all, pages } = await walk({ ...page, limit: 40 }, of({ owner: 'few' }));
+    expect(all.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 150 }, (_, at) => at + 1));
+    expect(pages).toBe(4);
+  });
+
+  it('are found for a caller with many threads', async () => {
+    const got = await service.search({ ...page, limit: 3 }, of({ team: 'all' }));
+    expect(numbers(got.rows)).toHaveLength(3);
+    expect((await service.search({ ...page, limit: 3 }, of({ team: 'none' }))).rows).toEqual([]);
+  });
+
+  it('are read by the index of status and time', async () => {
+    const rows = await database.query<{ 'QUERY PLAN': string }>(
+      {
+        name: 'plan_of_window',
+        text: `explain select e.* from unnest(array['success', 'error']) s (status) cross join lateral (
+        select r.run_id, r.thread_id, r.created_at from runs r
+        where r.status = s.status and (r.created_at, r.thread_id, r.run_id) < ('2026-01-01T01:00:00Z'::timestamptz, md5('t1')::uuid, md5('r1')::uuid)
+        order by r.created_at desc, r.thread_id desc, r.run_id desc limit 500) e`,
+      },
+      [],
+    );
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toMatch(/runs_by_status/);
+    expect(plan).not.toMatch(/Seq Scan/);
+  });
+});
