@@ -3,7 +3,12 @@ import type { Run } from '@svc/contract';
 import { invalid } from '@svc/contract/problem';
 import { readCursor, toCursor } from '../../api/cursor.ts';
 import { toTime } from '../../time.ts';
-import type { RunPlace, RunSearch, RunSearchPage } from '../../storage/deployment/run-search.ts';
+import type {
+  RunPlace,
+  RunSearch,
+  RunSearchPage,
+  SearchedWindow,
+} from '../../storage/deployment/run-search.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { runText } from './run-record.ts';
@@ -26,12 +31,6 @@ export interface FoundRuns {
   next: string | null;
   /** Why the page has fewer rows than its limit although more may follow. */
   limitedBy?: 'bytes' | 'rows' | undefined;
-}
-
-/** Places of a page, and one more when the page is not the last. `end`: where the search stopped before it had found that many. */
-interface Found {
-  places: RunPlace[];
-  end: RunPlace | null;
 }
 
 export class RunSearchService {
@@ -61,7 +60,8 @@ export class RunSearchService {
     return end === null ? { rows, next: null } : { rows, next: cursorOf(end), limitedBy: 'rows' };
   }
 
-  async #find(search: RunSearch, page: RunSearchPage, access: RowFilter): Promise<Found> {
+  /** The places of a page. `end`: where the search stopped before it had found as many. */
+  async #find(search: RunSearch, page: RunSearchPage, access: RowFilter): Promise<SearchedWindow> {
     if (search.thread_id !== undefined) return this.#inThreads(search, page, access, [search.thread_id]);
     const places: RunPlace[] = [];
     let end: RunPlace | null = null;
@@ -84,7 +84,7 @@ export class RunSearchService {
     page: RunSearchPage,
     access: RowFilter,
     threads: string[],
-  ): Promise<Found> {
+  ): Promise<SearchedWindow> {
     return { places: await this.#runs.searchThreads(search, page, access, threads), end: null };
   }
 }

@@ -42,7 +42,7 @@ export interface RunSearchPage {
 }
 
 /** `end`: the last run of a full window, behind which there may be more; null when all runs were examined. */
-interface SearchedWindow {
+export interface SearchedWindow {
   places: RunPlace[];
   end: RunPlace | null;
 }
