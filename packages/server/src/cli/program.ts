@@ -57,6 +57,16 @@ export function createProgram(): Command {
       });
     });
 
+  addFlags(program.command('health'), ['dataDir', 'port'])
+    .description('ask a running server whether it is ready, as health checks of containers do')
+    .option('--url <url>', 'address of the server (SVC_API_URL; default: the server of this configuration)')
+    .option('--timeout <seconds>', 'time limit', '5')
+    .addHelpText('after', examples('svc health', 'svc health --url http://127.0.0.1:8080') + exitCodeHelp)
+    .action(async (values: FlagValues) => {
+      const { health } = await import('./commands/health.ts');
+      await health(values);
+    });
+
   addFlags(program.command('config'))
     .description('print the settings and the origin of each')
     .option('--json', 'print JSON')

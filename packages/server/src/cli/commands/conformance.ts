@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import type { Area, ConformanceReport, ScenarioResult } from '@svc/conformance';
 import { ServerUnreachable, UsageError } from '../output/exit-code.ts';
 import type { FlagValues } from '../flags.ts';
-import { printable } from '../platform-api.ts';
+import { printable } from '../server-address.ts';
 import { printTable } from '../output/table.ts';
 
 /** Sets the exit code 1 when a check failed, or when none could be tried. */

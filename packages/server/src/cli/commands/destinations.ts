@@ -5,7 +5,8 @@ import type { Destination, NewCredentials, NewDestination, PlatformClient, Probe
 import { processEnvironment } from '../../config/environment.ts';
 import { exitCodes } from '../output/exit-code.ts';
 import type { FlagValues } from '../flags.ts';
-import { connect, isId, mistake, printable } from '../platform-api.ts';
+import { connect, isId } from '../platform-api.ts';
+import { mistake, printable } from '../server-address.ts';
 import { isPrefix, pickByPrefix } from '../output/short-id.ts';
 import { printTable } from '../output/table.ts';
 

@@ -2,7 +2,8 @@
 import type { BulkExport, ExportEvent, ExportRun, NewExport, PlatformClient } from '@svc/sdk';
 import { destinationId, folderDestination } from './destinations.ts';
 import type { FlagValues } from '../flags.ts';
-import { connect, isId, mistake, printable } from '../platform-api.ts';
+import { connect, isId } from '../platform-api.ts';
+import { mistake, printable } from '../server-address.ts';
 import { bytes, count, plural } from '../output/quantities.ts';
 import { printTable } from '../output/table.ts';
 import { exportId } from '../output/short-id.ts';

@@ -4,7 +4,7 @@ import type { BulkExport, PlatformClient } from '@svc/sdk';
 import { ExportError } from '@svc/sdk';
 import { exitCodes } from '../output/exit-code.ts';
 import { liveLines, type Look, plainLine } from '../output/progress-view.ts';
-import { printable } from '../platform-api.ts';
+import { printable } from '../server-address.ts';
 import { bytes, plural } from '../output/quantities.ts';
 import { Screen } from '../output/screen.ts';
 

@@ -1,7 +1,7 @@
 // Formats the progress of an export for a terminal or a log.
 import type { BulkExport, ExportRun } from '@svc/sdk';
 import { bytes, count, duration, plural } from './quantities.ts';
-import { printable } from '../platform-api.ts';
+import { printable } from '../server-address.ts';
 
 /** The progress at one time. Rates are computed from several of them. */
 export interface Look {

@@ -1,6 +1,7 @@
 // Finds objects by the first characters of their id, as progress bars show them.
 import type { PlatformClient } from '@svc/sdk';
-import { isId, mistake } from '../platform-api.ts';
+import { isId } from '../platform-api.ts';
+import { mistake } from '../server-address.ts';
 
 const charsMin = 4;
 const shown = 5;
