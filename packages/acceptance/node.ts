@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { eventually } from '../server/test/eventually.ts';
 import { svcCommand } from '../server/test/svc-command.ts';
 
-const project = fileURLToPath(new URL('./project/svc.json', import.meta.url));
+const configFile = (name: string): string => fileURLToPath(new URL(`./project/${name}`, import.meta.url));
 
 export interface Node extends AsyncDisposable {
   url: string;
@@ -18,6 +18,8 @@ export interface NodeOptions {
   /** The folder of the gates at which graphs wait. */
   gates: string;
   platformKey: string;
+  /** A config file of the project. */
+  config?: 'svc.json' | 'generative-ui.json' | 'private-ui.json';
   role?: 'all' | 'api' | 'worker';
   /** That of a node which was killed, for clients to connect again. */
   port?: string;
@@ -34,10 +36,11 @@ export const startNode = async ({
   databaseUri,
   gates,
   platformKey,
+  config = 'svc.json',
   role = 'all',
   port = '0',
 }: NodeOptions): Promise<Node> => {
-  const args = ['start', '--config', project, '--role', role, '--port', port, '--executors', '1'];
+  const args = ['start', '--config', configFile(config), '--role', role, '--port', port, '--executors', '1'];
   const child = spawn(process.execPath, [svcCommand, ...args], {
     detached: true, // a process group of its own, so that all of it can be killed at once
     stdio: ['ignore', 'pipe', 'pipe'],

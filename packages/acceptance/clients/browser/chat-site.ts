@@ -1,6 +1,6 @@
 // Bundles a page of `app` and serves it.
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, type BuildOptions } from 'esbuild';
 import { serveSite, type Site } from './browser.ts';
 
 export interface ChatPageKind {
@@ -13,9 +13,14 @@ const sdk = '@langchain/langgraph-sdk';
 const html =
   '<!doctype html><meta charset="utf-8"><title>Chat</title><body><script type="module" src="/app.js"></script>';
 
-export const serveChat = async ({ hook, newestSdk = false }: ChatPageKind): Promise<Site> => {
+export const serveChat = ({ hook, newestSdk = false }: ChatPageKind): Promise<Site> =>
+  servePage(hook, newestSdk ? { alias: { [sdk]: sdk } } : {});
+
+/** Bundles `app/<name>.tsx`, and serves the page of it. */
+export const servePage = async (name: string, options: BuildOptions = {}): Promise<Site> => {
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL(`./app/${hook}.tsx`, import.meta.url))],
+    ...options,
+    entryPoints: [fileURLToPath(new URL(`./app/${name}.tsx`, import.meta.url))],
     bundle: true,
     write: false,
     format: 'esm',
@@ -23,7 +28,6 @@ export const serveChat = async ({ hook, newestSdk = false }: ChatPageKind): Prom
     define: { 'process.env.NODE_ENV': '"production"' },
     // esbuild resolves an alias from the working directory, not from the importing package.
     absWorkingDir: fileURLToPath(new URL('..', import.meta.url)),
-    ...(newestSdk ? { alias: { [sdk]: sdk } } : {}),
   });
   return serveSite({
     '/': { type: 'text/html', body: html },

@@ -1,7 +1,7 @@
 // A browser, a site, and a server that the site's pages use; what the tests of pages share.
 import { Client } from '@langchain/langgraph-sdk';
 import { bearer, openDeployment, type Deployment } from '../../deployment.ts';
-import type { Node } from '../../node.ts';
+import type { Node, NodeOptions } from '../../node.ts';
 import { openBrowser, type Browser, type Site } from './browser.ts';
 
 export class Scene implements AsyncDisposable {
@@ -17,9 +17,9 @@ export class Scene implements AsyncDisposable {
     this.node = node;
   }
 
-  static async open(serve: () => Promise<Site>): Promise<Scene> {
+  static async open(serve: () => Promise<Site>, options: Pick<NodeOptions, 'config'> = {}): Promise<Scene> {
     const [browser, site, deployment] = await Promise.all([openBrowser(), serve(), openDeployment()]);
-    return new Scene(browser, site, deployment, await deployment.start());
+    return new Scene(browser, site, deployment, await deployment.start(options));
   }
 
   runsOf(threadId: string) {
