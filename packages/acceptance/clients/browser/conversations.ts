@@ -108,6 +108,20 @@ const testAnswers = (pages: Pages): void => {
   });
 };
 
+/** Of hooks with the newest SDK over the thread protocol. */
+const testOtherPages = (pages: Pages): void => {
+  it('no longer asks when another page has answered', async () => {
+    await using chat = await pages.open();
+    await chat.send('a letter');
+    await chat.asks('Send the letter?');
+    await using other = await pages.open({ thread: chat.thread() });
+    await other.asks('Send the letter?');
+    await chat.approve();
+    await other.endsWith('human: a letter', 'ai: The letter is sent.');
+    await eventually(async () => expect(await other.page.getByRole('alertdialog').count()).toBe(0));
+  });
+};
+
 const testInterruptions = (pages: Pages): void => {
   it('shows the conversation after a reload', async () => {
     await using chat = await pages.open();
@@ -160,6 +174,7 @@ export const describeConversationsInBrowser = (given: Conversations): void => {
     afterAll(() => pages.scene[Symbol.asyncDispose]());
 
     testAnswers(pages);
+    if (given.newestSdk === true) testOtherPages(pages);
     testInterruptions(pages);
   });
 };

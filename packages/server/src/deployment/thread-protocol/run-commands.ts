@@ -16,6 +16,7 @@ import { readableThreads } from '../threads/readable-threads.ts';
 import type { StateService } from '../threads/state-service.ts';
 import { unlessGone } from '../unless-gone.ts';
 import { CommandError, parsed } from './command-error.ts';
+import { pendingIds } from './pending-ids.ts';
 import { type CommandKey, commandKey } from './repeated-commands.ts';
 
 export interface RunCommandParts {
@@ -79,7 +80,7 @@ export class RunCommands {
       const { kwargs } = request;
       if (kwargs.input === null) return request;
       const thread = await this.#parts.storage.threads.find(command.thread_id, access);
-      if (thread?.status !== 'interrupted' || pendingIds(thread).size === 0) return request;
+      if (thread?.status !== 'interrupted' || pendingIds(thread.interrupts).size === 0) return request;
       const resume = { ...kwargs, input: null, command: { resume: kwargs.input } };
       return { ...request, kwargs: resume, answeredStateAt: thread.state_updated_at };
     };
@@ -171,12 +172,12 @@ export class RunCommands {
   /** The thread that waits at these interrupts. An answer may arrive while the run that was interrupted ends. */
   async #interrupted(thread_id: string, ids: string[], access: RowFilter): Promise<ThreadRow> {
     const isAnswerable = (thread: ThreadRow): boolean => {
-      const pending = pendingIds(thread);
+      const pending = pendingIds(thread.interrupts);
       return thread.status === 'interrupted' && ids.every((id) => pending.has(id));
     };
     const thread = await this.#thread(thread_id, access);
     if (isAnswerable(thread)) return thread;
-    const left = pendingIds(thread);
+    const left = pendingIds(thread.interrupts);
     // The interrupts of the last run, while another run is in flight: they are being answered.
     if (thread.status !== 'busy' || ids.some((id) => left.has(id))) throw noSuchInterrupt(ids);
     const { storage, outcomes } = this.#parts;
@@ -208,12 +209,6 @@ const noSuchInterrupt = (ids: string[]): CommandError =>
     'no_such_interrupt',
     `The thread does not wait at ${ids.join(', ')}: not found, or answered already`,
   );
-
-/** Ids of the interrupts that the newest run has left. */
-const pendingIds = ({ interrupts }: ThreadRow): Set<string> => {
-  const byTask = JSON.parse(interrupts) as Record<string, { id?: string }[]>;
-  return new Set(Object.values(byTask).flatMap((list) => list.flatMap(({ id }) => id ?? [])));
-};
 
 /** The assistant of the thread's newest run. */
 const assistantOf = ({ metadata, thread_id }: ThreadRow): string => {

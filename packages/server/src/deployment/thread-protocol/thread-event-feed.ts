@@ -13,13 +13,14 @@ import type { ThreadSubscription } from '../threads/thread-event-stream.ts';
 import type { ThreadSignal, ThreadSignals } from '../threads/thread-signals.ts';
 import { keepWatched, watch } from '../threads/watched-thread.ts';
 import { unlessGone } from '../unless-gone.ts';
+import { answeredInterrupts } from './answered-interrupts.ts';
 import type { EventFilter } from './event-filter.ts';
 import { eventText, type NumberedEvent } from './translation/protocol-event.ts';
 import { RunTranslator } from './translation/run-translator.ts';
 
 export interface ThreadEventFeedOptions {
   threads: Pick<ThreadStorage, 'watch'>;
-  runs: Pick<RunStorage, 'listSequence' | 'floor' | 'find'>;
+  runs: Pick<RunStorage, 'listSequence' | 'findAnswer' | 'floor' | 'find'>;
   outcomes: Pick<RunOutcomeReader, 'openReplay'>;
   signals: ThreadSignals;
 }
@@ -132,7 +133,7 @@ export class ThreadEventFeed {
     const isInFlight = run.status === 'pending' || run.status === 'running';
     if (!isInFlight && !run.has_log) return true;
     const translator = new RunTranslator(run, reader.filter.unread);
-    if (!send(reader, [translator.begin()])) await sink.drained();
+    if (!send(reader, translator.begin(await this.#answered(reader, run)))) await sink.drained();
     // If the run is not found, it was rolled back or deleted meanwhile.
     const reading = await this.#options.outcomes
       .openReplay(thread_id, run.run_id, access, -1)
@@ -146,6 +147,17 @@ export class ThreadEventFeed {
     const row = await this.#options.runs.find(run.run_id, thread_id, access);
     if (!send(reader, translator.end(row))) await sink.drained();
     return true;
+  }
+
+  /**
+   * Ids of the interrupts that the run answers. None for a run that has failed or was cancelled: the thread may wait at them again, and
+   * a reader that has just read its state would hide them.
+   */
+  async #answered({ thread_id, access, filter }: Reader, run: ClaimedRun): Promise<string[]> {
+    const isFailed = !['pending', 'running', 'success'].includes(run.status);
+    if (isFailed || filter.unread.has('input')) return [];
+    const answer = await this.#options.runs.findAnswer(run.run_id, thread_id, access);
+    return answer === undefined ? [] : answeredInterrupts(answer);
   }
 }
 

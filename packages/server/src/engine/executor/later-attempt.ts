@@ -6,6 +6,7 @@
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
 import type { RunKwargs, ParsedRunCommand } from '../dispatch/protocol.ts';
+import { namesInterrupts } from '../dispatch/resume-value.ts';
 import type { EphemeralCheckpointer } from './ephemeral-checkpointer.ts';
 import type { Graph } from './graph-registry.ts';
 
@@ -49,10 +50,5 @@ export const startOf = async (
   };
 };
 
-/**
- * True when the resume value answers all interrupts. The engine assumes this for every value except an object whose keys
- * are interrupt ids.
- */
-const isPlainAnswer = (resume: unknown): boolean =>
-  Boolean(resume) &&
-  (typeof resume !== 'object' || !Object.keys(resume as object).every((key) => /^[0-9a-f]{32}$/.test(key)));
+/** True when the resume value answers all interrupts. */
+const isPlainAnswer = (resume: unknown): boolean => Boolean(resume) && !namesInterrupts(resume);

@@ -10,6 +10,14 @@ export interface ClaimedRun extends Pick<RunRow, 'run_id' | 'status'> {
   has_log: boolean;
 }
 
+/** How a run that has a resume value was started. */
+export interface RunAnswer {
+  /** JSON text. */
+  kwargs: string;
+  /** The interrupts of the thread when the run was first claimed: lists by task, as a JSON text. */
+  found_interrupts: string | null;
+}
+
 export interface RunSequence {
   claimed: ClaimedRun[];
   /** The oldest run that may be claimed next. */
@@ -34,6 +42,14 @@ const statements = {
       ) n on true
       where t.thread_id = $1 and t.metadata @@ $3::jsonpath
       order by n.first_seq nulls last`,
+  },
+  // Most runs have no resume value; their kwargs, which may be large, are not read.
+  answer: {
+    name: 'run_answer',
+    reads: true,
+    text: `select r.kwargs, r.found_interrupts
+      from runs r join threads t on t.thread_id = r.thread_id
+      where r.run_id = $1 and r.thread_id = $2 and t.metadata @@ $3::jsonpath and strpos(r.kwargs, '"resume":') > 0`,
   },
   repeatable: {
     name: 'runs_repeatable',
@@ -63,6 +79,12 @@ export const runSequence = (db: Database) => ({
     const isClaimed = (row: Row): row is ClaimedRun => row.run_id !== null && row.first_seq !== null;
     const awaited = rows.find((row) => !isClaimed(row))?.run_id ?? undefined;
     return { claimed: rows.filter(isClaimed), awaited };
+  },
+
+  /** How the run was started; undefined when it does not exist or has no resume value. */
+  async findAnswer(run_id: string, thread_id: string, access: RowFilter): Promise<RunAnswer | undefined> {
+    const [row] = await db.query<RunAnswer>(statements.answer, [run_id, thread_id, access.jsonpath]);
+    return row;
   },
 
   /** The runs of these ids that exist. `is_repeatable`: the run is in flight and not older than `ms`. */

@@ -20,7 +20,7 @@ const recorded = (name: string): Log => {
 /** The events of a log, without its first `from` events; without `end`, of a run in flight. */
 const translate = (log: Log, { from = 0, end }: { from?: number; end?: RunEnd | 'rollback' } = {}) => {
   const translator = new RunTranslator(run);
-  const events = [translator.begin()];
+  const events = translator.begin();
   for (const [id, [name, data]] of log.entries())
     if (id >= from) events.push(...translator.take(id, name, JSON.stringify(data)));
   if (end) events.push(...translator.end(end === 'rollback' ? undefined : end));
@@ -97,7 +97,7 @@ describe.each(['toolbox', 'nested'])('the recorded log %s', (name) => {
 
   it('has the same events of some channels when others are not read', () => {
     const translator = new RunTranslator(run, new Set(['values', 'custom', 'messages', 'updates']));
-    const events = [translator.begin()];
+    const events = translator.begin();
     for (const [id, [kind, data]] of log.entries())
       events.push(...translator.take(id, kind, JSON.stringify(data)));
     events.push(...translator.end(success));

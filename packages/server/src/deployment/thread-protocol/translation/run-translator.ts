@@ -48,10 +48,11 @@ export class RunTranslator {
     this.#timeMs = firstSeqMs(run.first_seq);
   }
 
-  /** The first event of the run. */
-  begin(): NumberedEvent {
+  /** The first events of the run. `answered`: ids of the interrupts that it answers. */
+  begin(answered: readonly string[] = []): NumberedEvent[] {
     const data = { event: 'running', graph_name: this.#run.graph_id };
-    return this.#number(0, 'begin', rootLifecycle(data));
+    const events = [rootLifecycle(data), ...(answered.length === 0 ? [] : [inputAnswered(answered)])];
+    return events.map((event) => this.#number(0, 'begin', event));
   }
 
   /** The events for one logged event. */
@@ -137,4 +138,12 @@ const rootLifecycle = (data: object): ProtocolEvent => ({
   namespace: [],
   data,
   key: 'run',
+});
+
+const inputAnswered = (interrupt_ids: readonly string[]): ProtocolEvent => ({
+  channel: 'input',
+  method: 'input.answered',
+  namespace: [],
+  data: { interrupt_ids },
+  key: 'input.answered',
 });
