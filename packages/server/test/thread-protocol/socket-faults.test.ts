@@ -151,9 +151,17 @@ describe('a client', () => {
       answers.push(JSON.parse(data.toString()) as (typeof answers)[0]),
     );
     const params = { channels: ['lifecycle'] };
-    for (let id = 0; id < 10_000; id++)
-      socket.ws.send(JSON.stringify({ id, method: 'subscription.subscribe', params }));
-    await eventually(() => expect(answers).toHaveLength(10_000));
+    const ids = Array.from({ length: 10_000 }, (_, id) => id);
+    for (const id of ids) socket.ws.send(JSON.stringify({ id, method: 'subscription.subscribe', params }));
+    const unanswered = (): number[] => {
+      const answered = new Set(answers.map(({ id }) => id));
+      return ids.filter((id) => !answered.has(id));
+    };
+    const closed = socket.closed.then((close) => Promise.reject(new Error(JSON.stringify(close))));
+    // It also rejects when the test itself closes the socket.
+    closed.catch(() => undefined);
+    await Promise.race([closed, eventually(() => expect(unanswered()).toEqual([]))]);
+    expect(answers).toHaveLength(10_000);
     expect(answers.filter(({ type }) => type === 'success')).toHaveLength(100);
     const refused = answers.filter(({ type }) => type === 'error');
     expect(new Set(refused.map(({ error }) => error))).toEqual(new Set(['invalid_argument']));
