@@ -429,12 +429,11 @@ describe('finished deliveries', () => {
   it('are deleted when they are old, a few at a time', async () => {
     await using sink = await openSink();
     const runs = await Promise.all(Array.from({ length: 5 }, () => endRun(database, sink.url)));
-    sender();
-    for (const run of runs) await ended(run);
-    const pending = await endRun(database, 'https://example.com/', {});
-    await database.script(
-      `update webhook_deliveries set not_before = now() + interval '1 h' where status = 'pending'`,
-    );
+    {
+      await using _sender = openSender(database);
+      for (const run of runs) await ended(run);
+    }
+    const pending = await endRun(database, sink.url);
     expect(await deliveries.deleteEnded(60_000, 10)).toBe(0);
     await database.script(`update webhook_deliveries set ended_at = ended_at - interval '1 h'`);
     expect(await deliveries.deleteEnded(60_000, 3)).toBe(3);
