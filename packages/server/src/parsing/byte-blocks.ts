@@ -1,5 +1,6 @@
 // Bytes of a body in buffers that can be transferred to another thread. Chunks of a socket or a decoder cannot be transferred, because
 // their memory is reused.
+import { freeMapped, mappedBytes } from './mapped-bytes.ts';
 
 /** Bytes of a body, in order. */
 export type Chunks = Uint8Array<ArrayBuffer>[];
@@ -32,7 +33,7 @@ export class ByteBlocks {
   /** The size of blocks grows with the body, so that a small body does not allocate a megabyte. */
   #open(wanted: number): void {
     if (this.#used > 0) this.#full.push(this.#block);
-    this.#block = new Uint8Array(Math.min(blockBytes, Math.max(wanted, this.size)));
+    this.#block = mappedBytes(Math.min(blockBytes, Math.max(wanted, this.size)));
     this.#used = 0;
   }
 }
@@ -45,4 +46,25 @@ export const toBlocks = (chunks: Uint8Array[]): Chunks => {
   const blocks = new ByteBlocks();
   for (const chunk of chunks) blocks.add(chunk);
   return blocks.take();
+};
+
+/** The bytes of the chunks in one buffer. */
+export const joined = (chunks: Chunks): Buffer<ArrayBuffer> => {
+  const [only] = chunks;
+  if (chunks.length === 1 && only) return Buffer.from(only.buffer, only.byteOffset, only.length);
+  return join(chunks, () => undefined);
+};
+
+/** Like `joined`, but frees each chunk as soon as it is copied, so that the bytes are not in memory twice. */
+export const moved = (chunks: Chunks): Buffer<ArrayBuffer> => join(chunks.splice(0), freeMapped);
+
+const join = (chunks: Chunks, onCopied: (chunk: Chunks[number]) => void): Buffer<ArrayBuffer> => {
+  const bytes = mappedBytes(chunks.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+    onCopied(chunk);
+  }
+  return Buffer.from(bytes.buffer);
 };

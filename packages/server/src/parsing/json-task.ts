@@ -1,7 +1,8 @@
 // Parses and checks a large JSON body in a parser thread. Members that are only stored are returned as text: to receive them as values
 // would cost the main thread as much as parsing them.
 import { parseStrictJson } from '../http/body/strict-json.ts';
-import type { Chunks } from './byte-blocks.ts';
+import { type Chunks, moved } from './byte-blocks.ts';
+import { freeMapped } from './mapped-bytes.ts';
 import type { JsonLimits } from './json-limits.ts';
 
 export interface ParsedBody {
@@ -24,8 +25,9 @@ export interface JsonTasks {
 const textCharsMin = 4_096;
 
 export const readJsonBody = ({ chunks, limits, textFields }: JsonTasks['json']['input']): ParsedBody => {
-  const bytes = Buffer.concat(chunks.splice(0));
+  const bytes = moved(chunks);
   const value = parseStrictJson(bytes, limits);
+  freeMapped(bytes);
   const texts: Record<string, string> = {};
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return toBody(value, texts);
   const members = value as Record<string, unknown>;

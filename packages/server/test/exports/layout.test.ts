@@ -9,6 +9,7 @@ import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { type ExportNode, startExportNode } from './export-node.ts';
 import { firstDay, newExport, newPlace, type Place, sql, statusOf } from './export-tables.ts';
+import { inPandas, itInPandas } from './pandas.ts';
 import { addRuns } from './stored-runs.ts';
 
 let db: TestDatabase;
@@ -85,6 +86,20 @@ describe('the folder of an export', () => {
       instance.closeSync();
     },
   );
+
+  itInPandas('is read as a whole by pandas, with its keys as columns', async () => {
+    for (const format_version of ['v1', 'v2_beta'] as const) {
+      const { root } = await written({ format_version });
+      expect(inPandas(root, 'len(frame)')).toBe(50);
+      expect(
+        inPandas(root, 'frame.groupby(["year", "month", "day"]).size().reset_index().values.tolist()'),
+      ).toEqual([
+        [2026, 3, 1, 30],
+        [2026, 3, 2, 20],
+      ]);
+      expect(inPandas(root, 'bool((frame.workspace.astype(str) == frame.tenant_id).all())')).toBe(true);
+    }
+  });
 
   it.each([
     ['v1', 'runs'],

@@ -1,5 +1,6 @@
 // Tests of the server that need more than Node.
 import { whyNoShell } from '../documentation/programs.ts';
+import { whyNoPandas } from '../exports/pandas.ts';
 import { NotRun } from '../not-run.ts';
 import { whyNoS3 } from './availability.ts';
 
@@ -8,6 +9,7 @@ export default class NotRunReporter extends NotRun {
     super([
       { call: 'describeS3(', need: 'an S3', why: whyNoS3 },
       { call: 'itInShell(', need: 'a shell with its programs', why: whyNoShell },
+      { call: 'itInPandas(', need: 'pandas', why: whyNoPandas },
     ]);
   }
 }

@@ -1,6 +1,7 @@
 // Bodies of responses that are sent over time, as Node streams and as web streams.
 import { PassThrough, Readable, type Writable } from 'node:stream';
 import type { JsonPart } from '../../parsing/json-bytes.ts';
+import { mappedText } from '../../parsing/mapped-bytes.ts';
 import type { RequestCall } from '../routing/call.ts';
 
 /**
@@ -20,10 +21,11 @@ export const openBody = (call: RequestCall): { through: PassThrough; readable: R
   return { through, readable: Readable.toWeb(through, { strategy }) as ReadableStream };
 };
 
+/** Copies the blocks: their buffers may be resizable, which many Web APIs reject, and middleware may pass the pieces to them. */
 function* piecesOf(parts: readonly JsonPart[]): Generator<Uint8Array> {
   for (const part of parts)
     if (typeof part === 'string') yield Buffer.from(part);
-    else yield* part.blocks;
+    else for (const block of part.blocks) yield block.slice();
 }
 
 /** Sends the parts of a long text one after the other. Joining them would need memory for two copies: the string and its bytes. */
@@ -32,9 +34,13 @@ export const partsBody = (parts: readonly JsonPart[]): ReadableStream =>
     strategy: new CountQueuingStrategy({ highWaterMark: 1 }),
   }) as ReadableStream;
 
+/** Node would encode all long strings at once, to memory from malloc(). */
+const longText = 65_536;
+const bytesOf = (text: string): string | Uint8Array => (text.length < longText ? text : mappedText(text));
+
 export const writeParts = (out: Writable, parts: readonly JsonPart[]): void => {
   out.cork();
   for (const part of parts)
-    for (const piece of typeof part === 'string' ? [part] : part.blocks) out.write(piece);
+    for (const piece of typeof part === 'string' ? [bytesOf(part)] : part.blocks) out.write(piece);
   out.end();
 };

@@ -1,5 +1,6 @@
 // Packs parts of a batch to send them from a parser thread to the main thread. All bytes of a slice are in one buffer, which is
 // transferred instead of copied.
+import { mappedBytes } from '../../parsing/mapped-bytes.ts';
 import type { Cell } from '../../storage/postgres/column-array.ts';
 import type { TraceField } from '../../storage/tracing/trace-columns.ts';
 import type { Attachment } from '../../storage/tracing/traces.ts';
@@ -41,7 +42,7 @@ class Packer {
   }
 
   bytes(): Uint8Array<ArrayBuffer> {
-    const bytes = new Uint8Array(this.#size);
+    const bytes = mappedBytes(this.#size);
     let at = 0;
     for (const part of this.#parts) {
       bytes.set(part, at);

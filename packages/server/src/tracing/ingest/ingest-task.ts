@@ -1,6 +1,6 @@
 // Parses the body of an ingest request to writes of trace runs. Small bodies are parsed on the main thread, large ones in a parser thread,
 // which sends the result in slices that the main thread stores one at a time.
-import type { Chunks } from '../../parsing/byte-blocks.ts';
+import { type Chunks, joined, moved } from '../../parsing/byte-blocks.ts';
 import { JsonBudget, type JsonLimits } from '../../parsing/json-limits.ts';
 import type { Attachment } from '../../storage/tracing/traces.ts';
 import { type BatchSlice, slicesOf } from './batch-slice.ts';
@@ -48,7 +48,7 @@ export const readRuns = async (
 ): Promise<RunBatch> => {
   const budget = new JsonBudget(limits);
   if (format.kind === 'multipart') return toRunBatch(readParts(chunks, format.boundary, budget));
-  const bytes = Buffer.concat(chunks.splice(0));
+  const bytes = joined(chunks.splice(0));
   switch (format.kind) {
     case 'batch':
       return toRunBatch(readBatch(bytes, budget));
@@ -98,8 +98,10 @@ export const ingestTask = async (
   input: IngestInput,
   ask: (question: unknown, transfer?: ArrayBuffer[]) => Promise<unknown>,
 ): Promise<{ output: BatchSlice; transfer: ArrayBuffer[] }> => {
+  // Multipart bodies are read chunk by chunk.
+  const chunks = input.format.kind === 'multipart' ? input.chunks : [moved(input.chunks)];
   const batch = await readRuns(
-    input,
+    { ...input, chunks },
     async (run_ids) => new Map((await ask({ kind: 'traces', run_ids })) as [string, string][]),
   );
   let last: BatchSlice | undefined;
