@@ -54,7 +54,13 @@ describe('the payload of a handler', () => {
       undefined,
       { namespace: ['a', 'b'], key: 'k' },
     ],
-    ['store:delete', 'DELETE', '/store/items', { namespace: ['a'], key: 'x' }, { namespace: ['a'], key: 'x' }],
+    [
+      'store:delete',
+      'DELETE',
+      '/store/items',
+      { namespace: ['a'], key: 'x' },
+      { namespace: ['a'], key: 'x' },
+    ],
     [
       'store:search',
       'POST',

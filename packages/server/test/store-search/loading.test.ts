@@ -45,8 +45,7 @@ describe('the embedding model', () => {
     expect(answer).toMatchObject({
       status: 503,
       body: {
-        message:
-          'store.index.embed "openai:text-embedding-3-x" cannot be loaded: OPENAI_API_KEY is missing',
+        message: 'store.index.embed "openai:text-embedding-3-x" cannot be loaded: OPENAI_API_KEY is missing',
       },
     });
     await eventually(async () =>

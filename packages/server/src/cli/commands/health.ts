@@ -26,9 +26,7 @@ export async function health(values: FlagValues): Promise<void> {
       `Graphs that cannot be loaded: ${printable(failed_graphs.join(', '))}. The log of the server has the reasons.`,
     );
   if (failed_store_index)
-    console.log(
-      'The embedding model of store.index cannot be loaded. The log of the server has the reason.',
-    );
+    console.log('The embedding model of store.index cannot be loaded. The log of the server has the reason.');
 }
 
 const ask = async (

@@ -138,7 +138,17 @@ export class RunTranslator {
     const { channel, method, namespace, node, data, key, isOnce } = event;
     const event_id = isOnce ? `${first_seq}:${key}` : `${first_seq}:${id}:${key}`;
     // All numbered events have the same fields in the same order: copying events of different forms takes several times longer.
-    return { channel, method, namespace, node, data, isOnce, event_id, seq: this.#seq, timestamp: this.#timeMs };
+    return {
+      channel,
+      method,
+      namespace,
+      node,
+      data,
+      isOnce,
+      event_id,
+      seq: this.#seq,
+      timestamp: this.#timeMs,
+    };
   }
 }
 
