@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 const systems = ['android', 'darwin', 'freebsd', 'win32', 'openbsd', 'openharmony', 'linux'];
 const processors = ['arm64', 'ia32', 'riscv64', 'ppc64', 's390x', 'loong64', 'wasm32', 'x64', 'arm'];
 const scopes =
-  /^@(duckdb|oxc-parser|oxc-resolver|oxfmt|oxlint|oxlint-tsgolint|rollup|tailwindcss|typescript)\//;
+  /^@(duckdb|img|next|oxc-parser|oxc-resolver|oxfmt|oxlint|oxlint-tsgolint|rollup|tailwindcss|typescript)\//;
 
 const first = (words, name) => words.find((word) => name.includes(word));
 
@@ -40,6 +40,7 @@ const folders = [
   '',
   'packages/acceptance/clients/',
   'packages/acceptance/agent-chat-ui/',
+  'packages/acceptance/next/',
   'packages/server/test/compatibility/peer/',
 ];
 for (const folder of folders) complete(new URL(`../${folder}package-lock.json`, import.meta.url));

@@ -1,9 +1,10 @@
-// Runs the acceptance tests: installs the stock clients from their lock files, checks the types of the tests, and runs them.
+// Runs the acceptance tests: installs the stock clients from their lock files, builds the packages unless there is a build, checks the types of
+// the tests, and runs them.
 //
 // npm run test:acceptance                    all clients
 // npm run test:acceptance -- langchain-react  test files with this name, or any arguments of vitest
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const folder = import.meta.dirname;
@@ -31,6 +32,9 @@ const install = (name: string): void => {
   writeFileSync(installed, lock);
 };
 
-for (const name of ['clients', 'agent-chat-ui']) install(name);
+for (const name of ['clients', 'agent-chat-ui', 'next']) install(name);
+const root = join(folder, '../..');
+// A Next application uses the packages as they are published.
+if (!existsSync(join(root, 'build/packages/server/dist/index.js'))) run(root, 'npm', ['run', 'build']);
 run(folder, 'npx', ['tsc', '--noEmit', '-p', '.']);
 run(folder, 'npx', ['vitest', 'run', ...process.argv.slice(2)]);

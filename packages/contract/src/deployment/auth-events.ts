@@ -2,7 +2,7 @@
 // afterwards. The types of handlers in the SDK are derived from these schemas.
 import { z } from 'zod';
 import { Id, Json, JsonObject, Metadata, nullish } from '../json.ts';
-import { Namespace } from './store.ts';
+import { ItemIndex, Namespace } from './store.ts';
 
 const page = { limit: z.int().min(0), offset: z.int().min(0) };
 const metadata = nullish(Metadata);
@@ -86,7 +86,12 @@ export const authEvents = {
   }),
   'crons:delete': z.object({ cron_id: Id }),
   'crons:search': z.object({ assistant_id: nullish(name), thread_id: nullish(Id), metadata, ...page }),
-  'store:put': z.object({ namespace: Namespace.min(1), key: Key, value: JsonObject }),
+  'store:put': z.object({
+    namespace: Namespace.min(1),
+    key: Key,
+    value: JsonObject,
+    index: ItemIndex.nullish(),
+  }),
   'store:get': z.object({ namespace: Namespace, key: Key }),
   'store:delete': z.object({ namespace: Namespace, key: Key }),
   'store:search': z.object({

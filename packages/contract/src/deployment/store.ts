@@ -14,6 +14,8 @@ export const Namespace = z
   .max(32)
   .meta({ id: 'Namespace', description: 'Labels, the outermost first' });
 const Key = z.string().min(1).max(512);
+/** Paths of the texts that searches with a query compare; false for none. */
+export const ItemIndex = z.union([z.literal(false), z.array(z.string().max(256)).max(100)]);
 
 export const Item = z
   .object({ namespace: Namespace, key: Key, value: JsonObject, created_at: Time, updated_at: Time })
@@ -45,12 +47,9 @@ export const storeRoutes = {
       namespace: Namespace.min(1),
       key: Key,
       value: JsonObject,
-      index: z
-        .union([z.literal(false), z.array(z.string().max(256)).max(100)])
-        .nullish()
-        .describe(
-          'Paths of the texts that searches with a query compare; false for none; the default is set in svc.json',
-        ),
+      index: ItemIndex.nullish().describe(
+        'Paths of the texts that searches with a query compare; false for none; the default is set in svc.json',
+      ),
       ttl: Minutes.nullish().describe(
         'Minutes until the item expires; null means never; the default is set in svc.json',
       ),

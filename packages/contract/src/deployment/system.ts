@@ -32,6 +32,12 @@ export const systemRoutes = {
         .array(z.string())
         .optional()
         .describe('Graphs that cannot be loaded: their runs fail. The log has the reasons'),
+      failed_store_index: z
+        .literal(true)
+        .optional()
+        .describe(
+          'Present when the embedding model of store.index cannot be loaded: searches of the store with a query, and puts of items with texts, fail. The log has the reason',
+        ),
     }),
     errors: ['unavailable'],
   }),

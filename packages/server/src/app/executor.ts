@@ -65,7 +65,7 @@ const openStoreIndex = (
 ): StoreIndex => {
   keepIndexOfPuts(checkpoint.AsyncBatchedStore);
   const embedder = new Embedder({
-    load: () => loadEmbeddingModel(config.embed, modules.afterImport),
+    load: () => loadEmbeddingModel(config, modules.afterImport),
     dims: config.dims,
     onError: (err) => logger.error({ err }, 'the embedding function of store.index failed'),
   });

@@ -31,7 +31,13 @@ export const createReadiness = (
           `No graph can be loaded (${failedGraphs.join(', ')}): the log has the reasons`,
         );
     },
-    failedGraphs: () => dispatcher.pool.failedGraphs,
+    failures: () => {
+      const { failedGraphs, isStoreIndexFailed } = dispatcher.pool;
+      return {
+        ...(failedGraphs.length > 0 && { failed_graphs: failedGraphs }),
+        ...(isStoreIndexFailed && { failed_store_index: true }),
+      };
+    },
     checkSchema: () => checkSchema(database, schemaFiles),
     queue: () => storage.workers.queue(nodeTtlMs(dispatcher.leaseMs)),
   });

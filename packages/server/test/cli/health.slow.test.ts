@@ -30,6 +30,13 @@ describe('svc health', () => {
     expect(stdout).toContain('Graphs that cannot be loaded: broken.');
   });
 
+  it('reports that the embedding model cannot be loaded', async () => {
+    await using server = await serverWith(200, '{"ready":true,"failed_store_index":true}');
+    const { code, stdout } = await health('--url', server.url);
+    expect(stdout).toContain('The embedding model of store.index cannot be loaded.');
+    expect(code).toBe(0);
+  });
+
   it('ends with 3 and the reason when the server is not ready', async () => {
     await using server = await serverWith(
       503,

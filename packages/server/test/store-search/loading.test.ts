@@ -33,6 +33,26 @@ const item = (key: string, value: object, options: object = {}) => ({
 });
 
 describe('the embedding model', () => {
+  it('of a provider that cannot be created is named with the reason', async () => {
+    const files = {
+      'node_modules/@langchain/openai/package.json': '{"name": "@langchain/openai", "main": "index.js"}',
+      'node_modules/@langchain/openai/index.js': `exports.OpenAIEmbeddings = class {
+        constructor() { throw new Error('OPENAI_API_KEY is missing'); }
+      };`,
+    };
+    await using server = await startTestServer({ project: project('openai:text-embedding-3-x', files) });
+    const answer = await server.call('POST', '/store/items/search', { query: 'x' });
+    expect(answer).toMatchObject({
+      status: 503,
+      body: {
+        message: 'store.index.embed "openai:text-embedding-3-x" cannot be loaded: OPENAI_API_KEY is missing',
+      },
+    });
+    await eventually(async () =>
+      expect((await server.call('GET', '/ready')).body).toMatchObject({ failed_store_index: true }),
+    );
+  });
+
   it('of a provider is that of the package in the project', async () => {
     const files = {
       'node_modules/@langchain/openai/package.json': '{"name": "@langchain/openai", "main": "index.js"}',
@@ -46,6 +66,7 @@ describe('the embedding model', () => {
     await server.call('PUT', '/store/items', item('k', { text: 'text-embedding-3-x2' }));
     const body = { query: 'text-embedding-3-x2' };
     const { body: found } = await server.call('POST', '/store/items/search', body);
+    expect((await server.call('GET', '/ready')).body).not.toHaveProperty('failed_store_index');
     const { items } = found as { items: { key: string; score: number }[] };
     expect(items.map(({ key, score }) => [key, Math.round(score * 100)])).toEqual([['k', 100]]);
   });
@@ -58,7 +79,7 @@ describe('the embedding model', () => {
       'export const embed = 1;',
       /neither a function \(texts\) => vectors nor an object/,
     ],
-  ])('that %s is logged at the start, and named to clients', async (_, code, sentence) => {
+  ])('that %s is logged at the start, and named by /ready and to clients', async (_, code, sentence) => {
     const lines: string[] = [];
     const logger = createLogger(
       { level: 'error', format: 'json' },
@@ -69,12 +90,23 @@ describe('the embedding model', () => {
       logger,
     });
     await eventually(() => expect(lines.join('')).toMatch(sentence));
-    expect(lines.join('')).toContain('store.index.embed cannot be loaded');
-    const refused = await server.call('PUT', '/store/items', item('k', { text: 'x' }));
-    expect(refused).toMatchObject({
-      status: 503,
-      body: { message: expect.stringMatching(sentence) as string },
+    const name = 'store.index.embed "./embed.ts:embed" cannot be loaded: ';
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+      expect.stringContaining(name),
+    ]);
+    expect(await server.call('GET', '/ready')).toMatchObject({
+      status: 200,
+      body: { ready: true, failed_store_index: true },
     });
+    for (const [method, path, body] of [
+      ['PUT', '/store/items', item('k', { text: 'x' })],
+      ['POST', '/store/items/search', { query: 'x' }],
+    ] as const)
+      expect(await server.call(method, path, body)).toMatchObject({
+        status: 503,
+        body: { message: expect.stringMatching(new RegExp(`^${name}.*${sentence.source}`)) as string },
+      });
+    expect(await server.call('POST', '/store/items/search', {})).toMatchObject({ status: 200 });
     expect(
       (await server.call('PUT', '/store/items', item('k', { text: 'x' }, { index: false }))).status,
     ).toBe(204);

@@ -29,6 +29,7 @@ describe('store.index', () => {
     expect(read({ dims: 3, embed: './embed.ts:embed' }).storeIndex).toEqual({
       dims: 3,
       fields: ['$'],
+      embedName: './embed.ts:embed',
       embed,
     });
     const fields = ['title', 'parts[*].text'];
@@ -42,6 +43,7 @@ describe('store.index', () => {
     expect(read({ dims: 256, embed: 'openai:text-embedding-3-small' }, 'langgraph.json').storeIndex).toEqual({
       dims: 256,
       fields: ['$'],
+      embedName: 'openai:text-embedding-3-small',
       embed: {
         kind: 'provider',
         dir,

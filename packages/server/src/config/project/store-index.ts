@@ -13,6 +13,8 @@ export interface StoreIndexConfig {
   readonly dims: number;
   /** Paths of the texts that are embedded. */
   readonly fields: readonly string[];
+  /** `store.index.embed` as it is written. */
+  readonly embedName: string;
   readonly embed: EmbedSource;
 }
 
@@ -64,7 +66,7 @@ export function readStoreIndex(
       });
   }
   const embed = readEmbed(section.embed, dims, dir);
-  if (!('problem' in embed)) return { dims, fields, embed };
+  if (!('problem' in embed)) return { dims, fields, embedName: section.embed, embed };
   mistakes.push({ where: where(['store', 'index', 'embed']), ...embed });
   return undefined;
 }

@@ -18,9 +18,10 @@ export const storeHandlers = (store: StoreService): Handlers<typeof storeRoutes>
       namespace: body.namespace,
       key: body.key,
       value: itemValue(body.value),
+      index: body.index,
     });
-    const { namespace, key, value } = asked;
-    await store.put({ namespace, key }, value, filter, { ttl: body.ttl, index: body.index });
+    const { namespace, key, value, index } = asked;
+    await store.put({ namespace, key }, value, filter, { ttl: body.ttl, index });
   },
   getItem: async ({ query }, { authorizer }) => {
     const asked = { namespace: query.namespace ?? [], key: query.key };

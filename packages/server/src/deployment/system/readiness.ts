@@ -10,13 +10,17 @@ export interface ReadinessParts {
   checkSchema: () => Promise<void>;
   /** Throws `unavailable` while no executor of this process can run a graph. */
   checkExecutors: () => void;
-  /** Ids of graphs of this process that cannot be loaded. */
-  failedGraphs: () => string[];
+  /** What this process cannot load. */
+  failures: () => Failures;
   queue: () => Promise<QueueState>;
 }
 
 type Checked = { ready: true } & Pick<QueueState, 'workers' | 'pending' | 'running' | 'oldest_pending_ms'>;
-type Ready = Checked & { failed_graphs?: string[] };
+/** Absent when they can be loaded. */
+interface Failures {
+  failed_graphs?: string[];
+  failed_store_index?: true;
+}
 
 /** How long a result is reused: the endpoint is public, and each check writes to the database. */
 const freshMs = 1_000;
@@ -30,7 +34,7 @@ export class Readiness {
   }
 
   /** Throws `unavailable` with the reason. */
-  async check(): Promise<Ready> {
+  async check(): Promise<Checked & Failures> {
     const { isDraining, checkExecutors } = this.#parts;
     if (isDraining()) throw new Problem('unavailable', 'The server is stopping');
     checkExecutors();
@@ -40,9 +44,7 @@ export class Readiness {
       const note = (): void => void (this.#looked = { answer, atMs: performance.now() });
       answer.then(note, note);
     }
-    const failed_graphs = this.#parts.failedGraphs();
-    const answer = await this.#looked.answer;
-    return failed_graphs.length === 0 ? answer : { ...answer, failed_graphs };
+    return { ...(await this.#looked.answer), ...this.#parts.failures() };
   }
 
   async #look(): Promise<Checked> {

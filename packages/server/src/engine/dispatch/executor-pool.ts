@@ -68,6 +68,11 @@ export class ExecutorPool {
     return this.#report?.failures.map(({ graph_id }) => graph_id) ?? [];
   }
 
+  /** Whether the embedding model of the store could not be loaded. */
+  get isStoreIndexFailed(): boolean {
+    return this.#report?.store_index !== undefined;
+  }
+
   /** Slots of executors that have loaded their graphs. */
   get loadedSlots(): number {
     const { slots } = this.#options;

@@ -1,4 +1,5 @@
 // Events of thread protocol v2, before and after they are numbered.
+import { toJsonText } from '../../../api/json-text.ts';
 
 /** Channels of the protocol; `custom:<name>` selects custom events with that name. */
 export const channels = [
@@ -20,6 +21,7 @@ export interface ProtocolEvent {
   method: string;
   namespace: readonly string[];
   node?: string | undefined;
+  /** A JsonText when the data is sent as the log has it: parsing it and rendering it again would take most of the time of a translation. */
   data: unknown;
   /**
    * Unique among the events that one logged event is translated to. It names the content and not the position, so that a reader of a log
@@ -27,11 +29,11 @@ export interface ProtocolEvent {
    */
   key: string;
   /** The run has one event with this key, whichever logged event it is translated from. */
-  isOnce?: true;
+  isOnce?: true | undefined;
 }
 
 /** An event with its place in the sequence of the thread. */
-export interface NumberedEvent extends ProtocolEvent {
+export interface NumberedEvent extends Omit<ProtocolEvent, 'key'> {
   event_id: string;
   seq: number;
   /** Milliseconds since 1970. */
@@ -40,6 +42,8 @@ export interface NumberedEvent extends ProtocolEvent {
 
 /** A logged event, parsed. */
 export interface LoggedEvent {
+  /** What `data` was parsed from. */
+  text: string;
   /** The name without the namespace, such as `values` or `messages`. */
   name: string;
   /** The graph that emitted the event; empty for the root. */
@@ -52,20 +56,13 @@ export type JsonRecord = Readonly<Record<string, unknown>>;
 export const textOr = <T>(value: unknown, other: T): string | T =>
   typeof value === 'string' ? value : other;
 
-/** The JSON text of an event, as clients get it. */
-export const eventText = ({
-  event_id,
-  seq,
-  method,
-  namespace,
-  node,
-  timestamp,
-  data,
-}: NumberedEvent): string =>
-  JSON.stringify({
-    type: 'event',
-    event_id,
-    seq,
-    method,
-    params: { namespace, timestamp, ...(node === undefined ? {} : { node }), data: data ?? null },
-  });
+/** The JSON text of an event, as clients get it. It is joined from parts, because `data` may be a text already. */
+export const eventText = (event: NumberedEvent): string => {
+  const { event_id, seq, method, namespace, node, timestamp, data } = event;
+  const path = namespace.length === 0 ? '[]' : JSON.stringify(namespace);
+  const from = node === undefined ? '' : `"node":${JSON.stringify(node)},`;
+  return (
+    `{"type":"event","event_id":${JSON.stringify(event_id)},"seq":${seq},"method":"${method}",` +
+    `"params":{"namespace":${path},"timestamp":${timestamp},${from}"data":${toJsonText(data ?? null)}}}`
+  );
+};

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { NumberedEvent } from './protocol-event.ts';
+import { eventText, type NumberedEvent } from './protocol-event.ts';
 import { type RunEnd, RunTranslator } from './run-translator.ts';
 
 type Log = [name: string, data: unknown][];
@@ -17,6 +17,14 @@ const recorded = (name: string): Log => {
   return lines.map((line) => JSON.parse(line) as [string, unknown]);
 };
 
+/** An event with the parameters that clients get. */
+const asSent = (event: NumberedEvent): NumberedEvent => {
+  const { params, ...sent } = JSON.parse(eventText(event)) as { params: NumberedEvent };
+  const { event_id, seq, method } = event;
+  expect(sent).toEqual({ type: 'event', event_id, seq, method });
+  return { ...event, ...params };
+};
+
 /** The events of a log, without its first `from` events; without `end`, of a run in flight. */
 const translate = (log: Log, { from = 0, end }: { from?: number; end?: RunEnd | 'rollback' } = {}) => {
   const translator = new RunTranslator(run);
@@ -24,7 +32,7 @@ const translate = (log: Log, { from = 0, end }: { from?: number; end?: RunEnd | 
   for (const [id, [name, data]] of log.entries())
     if (id >= from) events.push(...translator.take(id, name, JSON.stringify(data)));
   if (end) events.push(...translator.end(end === 'rollback' ? undefined : end));
-  return events;
+  return events.map(asSent);
 };
 
 const dataOf = (events: NumberedEvent[], channel: string) =>
@@ -102,7 +110,7 @@ describe.each(['toolbox', 'nested'])('the recorded log %s', (name) => {
       events.push(...translator.take(id, kind, JSON.stringify(data)));
     events.push(...translator.end(success));
     const read = (list: NumberedEvent[]) =>
-      list.filter(({ channel }) => channel !== 'values' && channel !== 'custom');
+      list.filter(({ channel }) => channel !== 'values' && channel !== 'custom').map(asSent);
     expect(read(events)).toEqual(read(whole));
     expect(events.map(({ event_id, seq }) => [event_id, seq])).toEqual(
       whole.map(({ event_id, seq }) => [event_id, seq]),
@@ -320,4 +328,19 @@ it('events have the time of the newest checkpoint before them', () => {
   ]);
   expect(begin?.timestamp).toBe(Date.UTC(2025, 0, 1) + 1_000);
   expect(values?.timestamp).toBe(1795447703024);
+});
+
+describe('what a node writes', () => {
+  it.each<[string, unknown, unknown]>([
+    ['a text', 'a "payload"', { payload: 'a "payload"' }],
+    ['nothing', null, { payload: null }],
+    ['an object', { a: [1, '\u2028'] }, { payload: { a: [1, '\u2028'] } }],
+    ['an object with more than a name and a payload', { name: 'n', payload: 1, b: 2 }, undefined],
+    ['a payload without a name', { payload: 1 }, undefined],
+    ['a payload with a name that is no text', { name: 1, payload: 1 }, undefined],
+    ['a name and a payload', { name: 'n', payload: { x: 1 } }, { name: 'n', payload: { x: 1 } }],
+  ])('is the payload, or is named by the node: %s', (_, written, expected) => {
+    const [data] = dataOf(translate([['custom|node:1', written]]), 'custom');
+    expect(data).toEqual(expected ?? { payload: written });
+  });
 });

@@ -8,7 +8,7 @@
 // The oldest events of a long log are deleted while the run still executes. Then a message whose beginning is missing is left out: only a
 // message of a task whose start is in the log is translated. All other events keep their ids. Their numbers stay between those of the logged
 // events before and after them.
-import { checkpointEvents, taskEvents, updatesEvents, valuesEvents } from './state-json.ts';
+import { checkpointEvents, plainValues, taskEvents, updatesEvents, valuesEvents } from './state-json.ts';
 import { customEvents } from './custom-events.ts';
 import { InterruptEvents } from './interrupt-events.ts';
 import { isTaskResult, LifecycleEvents, taskNamespace } from './lifecycle-events.ts';
@@ -60,12 +60,8 @@ export class RunTranslator {
     if (id !== this.#nextId) this.#isCut = true;
     this.#nextId = id + 1;
     const [kind = '', ...namespace] = name.split('|');
-    // States are large. Without an interrupt, one is translated to one event.
-    const isUnread = this.#unread.has(kind) && (kind === 'custom' || kind === 'values');
-    const data: unknown = isUnread && !text.includes('"__interrupt__"') ? {} : JSON.parse(text);
-    const logged = { name: kind, namespace, data };
-    this.#timeMs = Math.max(this.#timeMs, checkpointMs(logged) ?? 0);
-    return this.#translate(logged).map((event) => this.#number(stride * (id + 1), String(id), event));
+    const events = this.#unparsed(kind, namespace, text) ?? this.#parsed(kind, namespace, text);
+    return events.map((event) => this.#number(stride * (id + 1), String(id), event));
   }
 
   /** The last events of the run. Tasks and messages that have not ended will not end any more. */
@@ -78,6 +74,20 @@ export class RunTranslator {
       ...this.#lifecycle.endAll({ event: left, ...(error === undefined ? {} : { error }) }),
       rootLifecycle({ ...data, graph_name: this.#run.graph_id }),
     ].map((last) => this.#number(stride * (this.#nextId + 1), 'end', last));
+  }
+
+  /** The events of a text that need not be parsed; undefined for others. */
+  #unparsed(kind: string, namespace: readonly string[], text: string): ProtocolEvent[] | undefined {
+    if (kind !== 'custom' && kind !== 'values') return undefined;
+    // States are large. Without an interrupt, one is translated to one event.
+    const given = this.#unread.has(kind) && !text.includes('"__interrupt__"') ? '{}' : text;
+    return kind === 'custom' ? customEvents(namespace, given) : plainValues(namespace, given);
+  }
+
+  #parsed(name: string, namespace: readonly string[], text: string): ProtocolEvent[] {
+    const logged = { name, namespace, text, data: JSON.parse(text) as unknown };
+    this.#timeMs = Math.max(this.#timeMs, checkpointMs(logged) ?? 0);
+    return this.#translate(logged);
   }
 
   #translate(logged: LoggedEvent): ProtocolEvent[] {
@@ -93,8 +103,6 @@ export class RunTranslator {
         return this.#messages.take(logged, (task) => !this.#isCut || this.#lifecycle.isOpen(task));
       case 'tasks':
         return this.#task(logged);
-      case 'custom':
-        return customEvents(logged);
       case 'tools':
         return toolEvents(logged);
       case 'checkpoint_refs':
@@ -127,8 +135,20 @@ export class RunTranslator {
   #number(offset: number, id: string, event: ProtocolEvent): NumberedEvent {
     const { first_seq } = this.#run;
     this.#seq = Math.max(this.#seq + 1, first_seq + offset);
-    const event_id = event.isOnce ? `${first_seq}:${event.key}` : `${first_seq}:${id}:${event.key}`;
-    return { ...event, event_id, seq: this.#seq, timestamp: this.#timeMs };
+    const { channel, method, namespace, node, data, key, isOnce } = event;
+    const event_id = isOnce ? `${first_seq}:${key}` : `${first_seq}:${id}:${key}`;
+    // All numbered events have the same fields in the same order: copying events of different forms takes several times longer.
+    return {
+      channel,
+      method,
+      namespace,
+      node,
+      data,
+      isOnce,
+      event_id,
+      seq: this.#seq,
+      timestamp: this.#timeMs,
+    };
   }
 }
 

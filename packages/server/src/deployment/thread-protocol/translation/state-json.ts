@@ -1,4 +1,5 @@
 // Channels that carry the state of a graph: `values`, `updates`, `checkpoints` and `tasks`.
+import { JsonText } from '../../../api/json-text.ts';
 import { isRecord } from '../../../engine/codec/tagged.ts';
 import type { LoggedEvent, ProtocolEvent } from './protocol-event.ts';
 
@@ -41,6 +42,12 @@ export const normalState = (state: unknown): unknown => {
   return Array.isArray(messages) ? { ...values, messages: messages.map(normalMessage) } : values;
 };
 
+/** A state as the log has it; undefined when it may have messages or interrupts, which are translated. */
+export const plainValues = (namespace: readonly string[], text: string): ProtocolEvent[] | undefined =>
+  text.includes('"messages"') || text.includes('"__interrupt__"')
+    ? undefined
+    : [{ channel: 'values', method: 'values', namespace, data: new JsonText(text), key: 'values' }];
+
 /** An interrupt is announced by a state with nothing else than `__interrupt__`; it is no event of this channel. */
 export const valuesEvents = ({ namespace, data }: LoggedEvent): ProtocolEvent[] => {
   if (isRecord(data) && '__interrupt__' in data && Object.keys(data).length === 1) return [];
@@ -66,6 +73,6 @@ export const checkpointEvents = ({ namespace, data }: LoggedEvent): ProtocolEven
   { channel: 'checkpoints', method: 'checkpoints', namespace, data, key: 'checkpoint' },
 ];
 
-export const taskEvents = ({ namespace, data }: LoggedEvent): ProtocolEvent[] => [
-  { channel: 'tasks', method: 'tasks', namespace, data, key: 'task' },
+export const taskEvents = ({ namespace, text }: LoggedEvent): ProtocolEvent[] => [
+  { channel: 'tasks', method: 'tasks', namespace, data: new JsonText(text), key: 'task' },
 ];

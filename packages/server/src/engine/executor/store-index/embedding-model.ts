@@ -1,7 +1,7 @@
 // Loads the embedding model that `store.index.embed` names.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { EmbedSource } from '../../../config/project/store-index.ts';
+import type { EmbedSource, StoreIndexConfig } from '../../../config/project/store-index.ts';
 import { exportOf } from '../../../module-export.ts';
 import { messageOf } from '../../codec/bounded-text.ts';
 import { explainImport } from '../load-failure.ts';
@@ -18,19 +18,16 @@ type Embed = (texts: string[]) => unknown;
 
 /** `onImport` is called after the import, with its error if it failed. Throws an EmbeddingError with the place, the cause and the remedy. */
 export const loadEmbeddingModel = async (
-  source: EmbedSource,
+  { embed, embedName }: Pick<StoreIndexConfig, 'embed' | 'embedName'>,
   onImport: (error?: unknown) => void,
 ): Promise<EmbeddingModel> => {
   try {
-    return await (source.kind === 'export' ? ofExport(source, onImport) : ofProvider(source));
+    return await (embed.kind === 'export' ? ofExport(embed, onImport) : ofProvider(embed));
   } catch (cause) {
-    if (cause instanceof EmbeddingError) throw cause;
-    throw failure(messageOf(cause), cause);
+    const what = `store.index.embed ${JSON.stringify(embedName)} cannot be loaded`;
+    throw new EmbeddingError(`${what}: ${messageOf(cause)}`, { cause });
   }
 };
-
-const failure = (what: string, cause?: unknown): EmbeddingError =>
-  new EmbeddingError(`store.index.embed cannot be loaded: ${what}`, { cause });
 
 const ofExport = async (
   { file, export: name }: Extract<EmbedSource, { kind: 'export' }>,
@@ -41,17 +38,17 @@ const ofExport = async (
     module = await importProjectModule(file);
   } catch (cause) {
     onImport(cause);
-    throw failure(explainImport(file, cause), cause);
+    throw new Error(explainImport(file, cause), { cause });
   }
   onImport();
   const exported = await exportOf(module, name);
   if (exported === undefined) {
     const names = Object.keys(module).join(', ') || 'nothing';
-    throw failure(`${file} does not export ${name}; it exports ${names}. Name one of them after the colon`);
+    throw new Error(`${file} does not export ${name}; it exports ${names}. Name one of them after the colon`);
   }
   if (isModel(exported)) return exported;
   if (typeof exported === 'function') return ofFunction(exported as Embed);
-  throw failure(
+  throw new Error(
     `${name} in ${file} is neither a function (texts) => vectors nor an object with embedDocuments and embedQuery`,
   );
 };
@@ -77,8 +74,8 @@ type Provider = Extract<EmbedSource, { kind: 'provider' }>;
 const ofProvider = ({ dir, package: name, className, options }: Provider): EmbeddingModel => {
   const module = createRequire(join(dir, 'svc.json'))(name) as Record<string, unknown>;
   const Model = module[className] as (new (options: object) => unknown) | undefined;
-  if (typeof Model !== 'function') throw failure(`the package ${name} has no ${className}`);
+  if (typeof Model !== 'function') throw new Error(`the package ${name} has no ${className}`);
   const model = new Model(options);
-  if (!isModel(model)) throw failure(`${className} of ${name} has no embedDocuments and embedQuery`);
+  if (!isModel(model)) throw new Error(`${className} of ${name} has no embedDocuments and embedQuery`);
   return model;
 };
