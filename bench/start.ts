@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startMeasured } from './processes.ts';
 import { fixed, median } from './report.ts';
 
@@ -14,14 +15,22 @@ const commands = {
 
 interface Start {
   okMs: number;
+  /** Until an executor can take a run. */
+  readyMs: number;
   firstRunMs: number;
-  /** CPU of the server, its executor and PostgreSQL until the first run has ended. */
-  cpuMs: number;
+  /** CPU until the first run has ended. */
+  serverCpuMs: number;
+  executorCpuMs: number;
+  databaseCpuMs: number;
+  /** Resident memory of the server process after the first run. */
+  memoryMb: number;
 }
 
 const start = async (command: string, dataDir: string): Promise<Start> => {
   const began = performance.now();
   const server = await startMeasured(dataDir, { command });
+  while (!(await fetch(`${server.url}/ready`)).ok) await sleep(20);
+  const readyMs = performance.now() - began;
   const response = await fetch(`${server.url}/runs/wait`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -29,7 +38,17 @@ const start = async (command: string, dataDir: string): Promise<Start> => {
   });
   if (!response.ok) throw new Error(`the run failed: ${await response.text()}`);
   await response.text();
-  const measured = { okMs: server.startMs, firstRunMs: performance.now() - began, cpuMs: server.cpuMs() };
+  const firstRunMs = performance.now() - began;
+  const usage = server.usage();
+  const measured = {
+    okMs: server.startMs,
+    readyMs,
+    firstRunMs,
+    serverCpuMs: usage.server.cpuMs,
+    executorCpuMs: usage.executors.cpuMs,
+    databaseCpuMs: usage.database.cpuMs,
+    memoryMb: server.memoryMb(),
+  };
   await server.stop();
   return measured;
 };
@@ -44,10 +63,11 @@ try {
   }
   console.log(`Node ${process.version}, median of ${rounds} starts`);
   for (const [name, all] of Object.entries(starts)) {
-    const [ok, firstRun, cpu] = (['okMs', 'firstRunMs', 'cpuMs'] as const).map((key) =>
-      fixed(median(all.map((one) => one[key])), 0),
+    const of = (key: keyof Start): string => fixed(median(all.map((one) => one[key])), 0);
+    console.log(
+      `${name.padEnd(8)} /ok ${of('okMs')} ms, /ready ${of('readyMs')} ms, first run ${of('firstRunMs')} ms; CPU: server ` +
+        `${of('serverCpuMs')} ms, executors ${of('executorCpuMs')} ms, PostgreSQL ${of('databaseCpuMs')} ms; ${of('memoryMb')} MB`,
     );
-    console.log(`${name.padEnd(8)} /ok ${ok} ms, first run ${firstRun} ms, CPU ${cpu} ms`);
   }
 } finally {
   rmSync(dataDir, { recursive: true, force: true });

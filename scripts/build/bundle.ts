@@ -11,9 +11,11 @@ export interface Bundle {
   external: string[];
 }
 
-// Bundled CommonJS packages call `require` for modules of Node.
+// Bundled CommonJS packages call `require` for modules of Node. Node 20 has no `navigator`, and without it `pg` constructs a Response to
+// find out whether it runs in a Cloudflare Worker, which loads the HTTP client of Node into each executor and exporter.
 const requireOfBundle = `import { createRequire as createRequireOfBundle } from 'node:module';
-const require = createRequireOfBundle(import.meta.url);`;
+const require = createRequireOfBundle(import.meta.url);
+const navigatorOfBundle = globalThis.navigator ?? { userAgent: 'Node.js' };`;
 
 /** Writes JavaScript into `dist` of the package in `folder`, and the licenses of what it contains. Paths are relative to `root`. */
 export const bundlePackage = async (
@@ -37,6 +39,7 @@ export const bundlePackage = async (
     target: 'node20.19',
     external: external.flatMap((name) => [name, `${name}/*`]),
     banner: { js: requireOfBundle },
+    define: { navigator: 'navigatorOfBundle' },
     keepNames: true,
     legalComments: 'none',
     sourcemap: true,

@@ -1,5 +1,5 @@
 // Requests are closed: a key that no schema names is refused, so that a misspelled filter does not return everything.
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Names of keys, each with the reason why the operation does not use it. */
 export type IgnoredKeys = Readonly<Record<string, string>>;

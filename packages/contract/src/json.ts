@@ -1,5 +1,5 @@
 // Schemas that many operations share. The body parser has checked that a body is JSON, so the schemas do not check it again.
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const Json = z.unknown().meta({ id: 'Json', description: 'Any JSON value' });
 

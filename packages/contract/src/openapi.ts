@@ -1,5 +1,5 @@
 // The routes as an OpenAPI 3.1 document.
-import { z } from 'zod';
+import * as z from 'zod';
 import { bodyExamples, parameterExamples } from './openapi-examples.ts';
 import { parameterDescriptions, tagDescriptions } from './openapi-parameters.ts';
 import { problems, type ProblemCode } from './problem.ts';

@@ -1,5 +1,5 @@
 // Parameters and headers of pages: limit, offset, order.
-import { z } from 'zod';
+import * as z from 'zod';
 import { nullish } from './json.ts';
 
 export const limitMax = 1_000;

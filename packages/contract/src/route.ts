@@ -1,5 +1,5 @@
 // An operation of the API as plain data. Validation, the types of handlers, the OpenAPI document and the SDK are derived from it.
-import { z } from 'zod';
+import * as z from 'zod';
 import { closed, type IgnoredKeys, type UnsupportedKeys } from './closed.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';

@@ -14,3 +14,17 @@ export const onAbort = (signal: AbortSignal, act: () => void): (() => void) => {
 /** Resolves when the signal is aborted. */
 export const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => onAbort(signal, resolve));
+
+/** Returns what `work` resolves to. Rejects with the signal's reason when the signal is aborted before. */
+export const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
+  if (!signal) return work;
+  let stop: (() => void) | undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = onAbort(signal, () => reject(signal.reason as Error));
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    stop?.();
+  }
+};

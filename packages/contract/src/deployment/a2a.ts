@@ -1,5 +1,5 @@
 // The Agent2Agent protocol: assistants as agents.
-import { z } from 'zod';
+import * as z from 'zod';
 import { AssistantRef, Json, nullish } from '../json.ts';
 import { route } from '../route.ts';
 

@@ -1,6 +1,6 @@
 // The payload of each event of custom authentication. A handler may change the payload, and the server validates it again
 // afterwards. The types of handlers in the SDK are derived from these schemas.
-import { z } from 'zod';
+import * as z from 'zod';
 import { Id, Json, JsonObject, Metadata, nullish } from '../json.ts';
 import { ItemIndex, Namespace } from './store.ts';
 

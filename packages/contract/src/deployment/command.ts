@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Json, nullish } from '../json.ts';
 
 const Node = z.string().min(1).max(256);

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { AssistantRef, Empty, Id, JsonObject, Metadata, nullish, Time } from '../json.ts';
 import { limit, offset, paginationHeaders, sortBy, SortOrder } from '../page.ts';
 import { route } from '../route.ts';

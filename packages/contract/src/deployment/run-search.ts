@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Id, Metadata, nullish } from '../json.ts';
 import { limit, limitedBy, SortOrder } from '../page.ts';
 import { route } from '../route.ts';

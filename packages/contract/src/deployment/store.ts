@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Empty, JsonObject, nullish, queryList, QueryBoolean, Time } from '../json.ts';
 import { limit, offset, pageHeaders } from '../page.ts';
 import { route } from '../route.ts';

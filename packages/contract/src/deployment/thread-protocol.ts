@@ -1,5 +1,5 @@
 // Thread protocol v2: commands and one feed of events for a thread.
-import { z } from 'zod';
+import * as z from 'zod';
 import { AssistantRef, Id, Json, JsonObject, Metadata, nullish } from '../json.ts';
 import { route } from '../route.ts';
 import { Config } from './assistants.ts';

@@ -1,5 +1,5 @@
 // How many bytes a thread occupies.
-import { z } from 'zod';
+import * as z from 'zod';
 import { Id } from '../json.ts';
 
 const usage = { count: z.int(), bytes: z.int() };

@@ -1,5 +1,5 @@
 // Tickets: credentials for one WebSocket, for clients that can send no headers.
-import { z } from 'zod';
+import * as z from 'zod';
 import { route } from '../route.ts';
 
 export const Ticket = z

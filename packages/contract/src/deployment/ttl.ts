@@ -1,5 +1,5 @@
 // Times to live, in minutes. Fractions are allowed.
-import { z } from 'zod';
+import * as z from 'zod';
 import { Id, Time } from '../json.ts';
 
 /** A hundred years. */

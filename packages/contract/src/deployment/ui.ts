@@ -1,5 +1,5 @@
 // Generative user interfaces: components of the project that a web page loads and renders.
-import { z } from 'zod';
+import * as z from 'zod';
 import { route } from '../route.ts';
 
 const tag = 'UI';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Id, Time } from '../json.ts';
 import { route } from '../route.ts';
 

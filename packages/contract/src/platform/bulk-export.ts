@@ -1,5 +1,5 @@
 // Requests for exports, and exports.
-import { z } from 'zod';
+import * as z from 'zod';
 import { Id, nullish, Time } from '../json.ts';
 import { exportFields } from './export-fields.ts';
 

@@ -1,5 +1,5 @@
 // Destinations of exports: a bucket of any S3-compatible service, or a folder of the server.
-import { z } from 'zod';
+import * as z from 'zod';
 import { Id, nullish, Time } from '../json.ts';
 import { route } from '../route.ts';
 

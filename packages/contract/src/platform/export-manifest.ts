@@ -1,5 +1,5 @@
 // The manifest, which is the last file of an export and lists all others.
-import { z } from 'zod';
+import * as z from 'zod';
 import { Time } from '../json.ts';
 import { Compression, FormatVersion, LayoutVersion } from './bulk-export.ts';
 

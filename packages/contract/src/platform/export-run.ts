@@ -1,5 +1,5 @@
 // A run of an export (export partition run): the part of an export that covers one UTC day, its partition.
-import { z } from 'zod';
+import * as z from 'zod';
 import { Time } from '../json.ts';
 import { ExportStatus } from './bulk-export.ts';
 

@@ -1,5 +1,5 @@
 // Bulk exports: the trace runs of a project in a time span, written as Parquet files by one export run for each UTC day.
-import { z } from 'zod';
+import * as z from 'zod';
 import { Id, queryInteger, queryList } from '../json.ts';
 import { paginationHeaders } from '../page.ts';
 import { route } from '../route.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Empty, Id, Json, JsonObject, nullish, queryInteger, Time } from '../json.ts';
 import { route } from '../route.ts';
 

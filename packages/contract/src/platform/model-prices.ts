@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Empty, Id, nullish, Time } from '../json.ts';
 import { route } from '../route.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Empty, Id, JsonObject, nullish, QueryBoolean, queryList, Time } from '../json.ts';
 import { route } from '../route.ts';
 import { pageQuery } from './run-reads.ts';

@@ -1,5 +1,5 @@
 // Version 2 of the reads of traces: stock tracers name the fields that they want (`selects`), and follow `next_cursor`.
-import { z } from 'zod';
+import * as z from 'zod';
 import { Id, Json, JsonObject, nullish, queryInteger, queryList, Time } from '../json.ts';
 import { limitedBy } from '../page.ts';
 import { route } from '../route.ts';

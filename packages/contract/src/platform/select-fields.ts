@@ -1,5 +1,5 @@
 // Names of the fields and statistics that clients can select.
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The fields that `selects` accepts. Of those in the second list the server stores nothing: they are absent from every trace run. */
 export const runFields = [

@@ -1,5 +1,5 @@
 // Version 2 of the reads of threads of traces, and the groups of version 1.
-import { z } from 'zod';
+import * as z from 'zod';
 import { Id, nullish, queryList, Time } from '../json.ts';
 import { limitedBy } from '../page.ts';
 import { route } from '../route.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Id, Json, JsonObject, nullish, Time } from '../json.ts';
 import { limitedBy, SortOrder } from '../page.ts';
 import { route } from '../route.ts';

@@ -1,6 +1,6 @@
 // JSON-RPC 2.0 messages, as a server reads and answers them.
 import { Problem } from '@svc/contract/problem';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Call } from './handlers.ts';
 
 export const rpcCodes = {

@@ -2,7 +2,6 @@
 // servers, so an asynchronous context identifies the server that running code belongs to.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Logger } from 'pino';
-import { exposeEnvironment } from '../config/environment.ts';
 import type { LoadedModules } from '../config/project/loaded-modules.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { SendOwnWebhook } from '../deployment/webhooks/own-webhook.ts';
@@ -98,10 +97,9 @@ const exposeFetch = (): void => {
     (owners.getStore()?.fetch ?? fetch)(input, init);
 };
 
-/** Makes variables of `env` and the logger of the SDK available to code that is loaded into the server process. */
+/** Makes the logger of the SDK available to code that is loaded into the server process. */
 export const prepareGlobals = async (project: SvcJson, logger: Logger): Promise<void> => {
   if (project.auth === undefined && project.customApp === undefined) return;
-  exposeEnvironment(project.env);
   // Imported here, because most servers have no such code.
   const { exposeLogger } = await import('../engine/executor/server-globals.ts');
   exposeLogger(logger.child({ process: project.customApp ? 'server' : 'auth' }));

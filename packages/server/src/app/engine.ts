@@ -62,6 +62,7 @@ export const createEngine = async (
     logger,
     // A node that only answers requests still introspects graphs and applies state updates.
     executors: role === 'api' ? 1 : runs.executors,
+    standby: parts.standby,
     slots: role === 'api' ? noSlots : slotLimits(runs.jobsPerWorker),
     solitaryMax: parts.plan.solitary,
     setup: {

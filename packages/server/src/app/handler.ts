@@ -10,9 +10,10 @@ import { embed, type Embedded } from '../http/server/embedded.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import type { HostAuthenticate } from './host-auth.ts';
 import { mountPrefix } from './mount-prefix.ts';
+import { startEarlyParts } from './early-parts.ts';
 import { owning } from './owned.ts';
 import { openServedApp } from './served-app.ts';
-import { explainData } from './server.ts';
+import { explainData } from './explain-data.ts';
 
 export interface SvcHandlerOptions {
   /** `svc.json`, or its folder; the working directory by default. */
@@ -61,11 +62,9 @@ export const createSvcHandler = async (options: SvcHandlerOptions = {}): Promise
   const { authenticate } = options;
   try {
     const handler = await owning(async (owned) => {
-      const { app, services } = await openServedApp(
-        { settings, project, logger, authenticate },
-        exposure,
-        owned,
-      );
+      const served = { settings, project, logger, authenticate };
+      const early = startEarlyParts(served, owned);
+      const { app, services } = await openServedApp(served, exposure, early, owned);
       services.dispatcher.pool.setAddress(options.url ?? null);
       const guard = { cors: exposure.cors, sameSite: exposure.mode.kind === 'anonymous' };
       return {

@@ -26,21 +26,19 @@ import { requestLimits } from '../parsing/json-limits.ts';
 import { serveCustom } from './custom-app.ts';
 import { CustomCode, prepareGlobals } from './custom-code.ts';
 import { type HostAuthenticate, withHostAuth } from './host-auth.ts';
+import type { EarlyParts } from './early-parts.ts';
 import { mountPrefix } from './mount-prefix.ts';
 import type { Owned } from './owned.ts';
 import type { ParserTasks, ServerParsing } from './parser-tasks.ts';
 import { servedRoutes } from './served-routes.ts';
 import { createServices, type Services } from './services.ts';
-import { openConnection } from '../storage/postgres/connection.ts';
 import {
-  type ConnectionLimits,
   type ConnectionPlan,
   type NodeProcesses,
   planConnections,
   readConnectionLimits,
-  wantedConnections,
 } from '../storage/postgres/connection-plan.ts';
-import { type DatabaseOptions, openDatabase } from '../storage/postgres/database.ts';
+import { openDatabase } from '../storage/postgres/database.ts';
 import { nodeTtlMs } from '../storage/deployment/workers.ts';
 import { migrate } from '../storage/schema/migrate.ts';
 
@@ -59,11 +57,12 @@ export interface ServedAppOptions {
 export const openServedApp = async (
   options: ServedAppOptions,
   exposure: Exposure,
+  early: EarlyParts,
   owned: Owned,
 ): Promise<{ app: ServedApp; upgrades: Upgrades; services: Services }> => {
   const parsing = createParsing<ParserTasks>(options.settings.http.memoryBytes, options.logger);
   owned.keep(parsing.parser);
-  const { services, customCode } = await openServices(options, exposure, { owned, parsing });
+  const { services, customCode } = await openServices(options, exposure, { early, owned, parsing });
   const upgrades = createUpgrades(options, parsing);
   const app = createServerApp(options, services, exposure, { parsing, customCode, upgrades });
   return { app, upgrades, services };
@@ -72,7 +71,7 @@ export const openServedApp = async (
 const openServices = async (
   options: ServedAppOptions,
   { mode }: Exposure,
-  { owned, parsing }: { owned: Owned; parsing: ServerParsing },
+  { early, owned, parsing }: { early: EarlyParts; owned: Owned; parsing: ServerParsing },
 ): Promise<{ services: Services; customCode: CustomCode | undefined }> => {
   const { settings, project, logger, signal } = options;
   // The auth object is loaded first. If it fails, the server must not serve anything.
@@ -83,22 +82,22 @@ const openServices = async (
   const authDefinition = withHostAuth(ownAuth, options.authenticate);
   const customCode = await CustomCode.load(project, { logger, modules });
   signal?.throwIfAborted();
-  const node = nodeOf(settings);
-  const connections = wantedConnections(node);
-  const connection = owned.keep(await openConnection(settings.storage, { connections, signal }));
+  const connection = await early.connection;
   const databaseOptions = connection.options;
-  const limits = await prepareDatabase(databaseOptions, settings);
+  // Before it is known how many connections the database allows.
+  const database = owned.keep(await openDatabase({ ...databaseOptions, poolMax: 2, sharesReads: true }));
+  await migrate(database);
+  const limits = await readConnectionLimits(database, nodeTtlMs(settings.runs.leaseMs));
   signal?.throwIfAborted();
-  const plan = planConnections(node, limits);
-  reportPlan(plan, node, logger);
-  const database = owned.keep(
-    await openDatabase({ ...databaseOptions, poolMax: plan.server, sharesReads: true }),
-  );
+  const plan = planConnections(early.node, limits);
+  reportPlan(plan, early.node, logger);
+  database.resize(plan.server);
   const databaseFailure = (): string | undefined => connection.failure();
   const parts = {
     database,
     databaseOptions,
     plan,
+    standby: early.executors,
     databaseFailure,
     settings,
     project,
@@ -110,20 +109,6 @@ const openServices = async (
     onModules: options.onModules,
   };
   return { services: owned.keep(await createServices(parts)), customCode };
-};
-
-/** A node with the role `api` also has an executor, which introspects graphs and applies state updates. */
-const nodeOf = ({ role, storage, runs, exports }: Settings): NodeProcesses => ({
-  poolMax: storage.poolMax,
-  executors: role === 'api' ? 1 : runs.executors,
-  exporters: role === 'api' ? 0 : exports.slots,
-});
-
-/** Migrates the schema, and reads how many connections the database allows. */
-const prepareDatabase = async (options: DatabaseOptions, settings: Settings): Promise<ConnectionLimits> => {
-  await using database = await openDatabase({ ...options, poolMax: 2 });
-  await migrate(database);
-  return await readConnectionLimits(database, nodeTtlMs(settings.runs.leaseMs));
 };
 
 const reportPlan = (plan: ConnectionPlan, node: NodeProcesses, logger: Logger): void => {

@@ -1,19 +1,16 @@
 // Starts a whole server (database, services, HTTP), and stops it in reverse order.
 import type { Logger } from 'pino';
+import { unlessAborted } from '../abort.ts';
 import { exposureOf } from '../config/settings/exposure.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import { announce } from '../http/server/address-file.ts';
-import { localHosts } from '../http/server/request-guard.ts';
-import { assertBindable, listen, reachableUrl } from '../http/server/listen.ts';
+import { assertBindable } from '../http/server/bind.ts';
 import type { FirstKey } from '../auth/keys/bootstrap.ts';
 import { type Owned, owning } from './owned.ts';
 import { mountPrefix } from './mount-prefix.ts';
-import { openServedApp, type ServedAppOptions } from './served-app.ts';
-import { openConnection } from '../storage/postgres/connection.ts';
-import { type Database, openDatabase } from '../storage/postgres/database.ts';
-import { migrate } from '../storage/schema/migrate.ts';
-import { explainFolder } from '../storage/embedded/data-folder.ts';
-import { createStorage, type Storage } from '../storage/storage.ts';
+import { startEarlyParts } from './early-parts.ts';
+import type { ServedAppOptions } from './served-app.ts';
+import { explainData } from './explain-data.ts';
 
 export type ServerOptions = Omit<ServedAppOptions, 'authenticate'>;
 
@@ -43,11 +40,6 @@ export const startServer = async (options: ServerOptions): Promise<RunningServer
   }
 };
 
-export const explainData = (
-  error: unknown,
-  { storage: { dataDir, databaseUri } }: Settings,
-): Promise<unknown> => explainFolder(error, dataDir, { holdsDatabase: databaseUri === undefined });
-
 const build = async (
   options: ServerOptions,
   owned: Owned,
@@ -57,7 +49,18 @@ const build = async (
   const { mode, cors, warnings } = exposure;
   for (const warning of warnings) logger.warn(warning);
   await assertBindable(settings.http.host, settings.http.port);
-  const { app, upgrades, services } = await openServedApp(options, exposure, owned);
+  const early = startEarlyParts(options, owned);
+  // Imported here: half of a start is loading these modules, and PostgreSQL and the executors start meanwhile.
+  const modules = Promise.all([
+    import('./served-app.ts'),
+    import('../http/server/listen.ts'),
+    import('../http/server/request-guard.ts'),
+  ]);
+  const [{ openServedApp }, { listen, reachableUrl }, { localHosts }] = await unlessAborted(
+    modules,
+    options.signal,
+  );
+  const { app, upgrades, services } = await openServedApp(options, exposure, early, owned);
   const { host, port } = settings.http;
   const isAnonymous = mode.kind === 'anonymous';
   const hosts = isAnonymous && mode.local ? localHosts(host) : undefined;
@@ -89,29 +92,4 @@ const announced = async (url: string, { storage }: Settings, logger: Logger): Pr
     logger.warn({ err }, 'failed to write the address of the server; pass --url to commands on this machine');
     return { [Symbol.asyncDispose]: () => Promise.resolve() };
   }
-};
-
-/** Opens the configured database without migrating its schema. */
-export const withUnmigratedDatabase = async <T>(
-  settings: Settings,
-  work: (database: Database) => Promise<T>,
-): Promise<T> => {
-  try {
-    await using connection = await openConnection(settings.storage);
-    await using database = await openDatabase(connection.options);
-    return await work(database);
-  } catch (error) {
-    throw await explainData(error, settings);
-  }
-};
-
-/** Calls `work` with the migrated database, without a server. */
-export const withDatabase = async <T>(
-  settings: Settings,
-  work: (storage: Storage) => Promise<T>,
-): Promise<T> => {
-  return await withUnmigratedDatabase(settings, async (database) => {
-    await migrate(database);
-    return work(createStorage(database));
-  });
 };

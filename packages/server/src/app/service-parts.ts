@@ -6,6 +6,7 @@ import type { Settings } from '../config/settings/settings.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { CustomCode } from './custom-code.ts';
 import type { ServerParsing } from './parser-tasks.ts';
+import type { StandbyProcesses } from '../jobs/standby-processes.ts';
 import type { ConnectionPlan } from '../storage/postgres/connection-plan.ts';
 import type { Database, DatabaseOptions } from '../storage/postgres/database.ts';
 
@@ -14,6 +15,8 @@ export interface ServiceParts {
   /** The options with which executors and exporters open their own connections. */
   databaseOptions: DatabaseOptions;
   plan: ConnectionPlan;
+  /** Executor processes that have been started already. */
+  standby: StandbyProcesses;
   /** Why the embedded PostgreSQL is unavailable; undefined while it is available. */
   databaseFailure: () => string | undefined;
   settings: Settings;

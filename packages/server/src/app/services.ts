@@ -59,8 +59,22 @@ const createAuth = async (
   return { auth, users: new RunUsers(sealer, compat) };
 };
 
-const openPlatform = async (
-  { settings, project, parsing, plan, logger }: ServiceParts,
+/** A worker serves no platform API. */
+const createFirstKey = async (
+  { settings: { role, storage: folder, platform }, logger }: ServiceParts,
+  storage: Storage,
+): Promise<FirstKey | undefined> => {
+  if (role === 'worker') return undefined;
+  return bootstrap(storage.apiKeys, {
+    dataDir: folder.dataDir,
+    key: platform.bootstrapApiKey?.reveal(),
+    workspaceId: platform.bootstrapWorkspaceId,
+    warn: (text) => logger.warn(text),
+  });
+};
+
+const openPlatform = (
+  { settings, project, parsing, plan }: ServiceParts,
   storage: Storage,
   {
     notifications,
@@ -69,19 +83,10 @@ const openPlatform = async (
     metrics,
   }: { notifications: NotificationBus; guard: EgressGuard; sealer: LazySealer; metrics: Metrics },
 ) => {
-  const { bootstrapApiKey, bootstrapWorkspaceId, traceDaysKept: daysKept, traceQueryMs } = settings.platform;
-  const firstKey =
-    settings.role === 'worker'
-      ? undefined
-      : await bootstrap(storage.apiKeys, {
-          dataDir: settings.storage.dataDir,
-          key: bootstrapApiKey?.reveal(),
-          workspaceId: bootstrapWorkspaceId,
-          warn: (text) => logger.warn(text),
-        });
+  const { traceDaysKept: daysKept, traceQueryMs } = settings.platform;
   const { compression, scheduleLagMs, fileRoots, folderRules, lendsCredentials } = settings.exports;
   const [fileRoot = settings.storage.dataDir] = fileRoots;
-  const platform = createPlatform({
+  return createPlatform({
     storage,
     notifications,
     poolMax: plan.server,
@@ -100,7 +105,6 @@ const openPlatform = async (
     sealer,
     stores: { guard, fileRoots, folderRules, lendsCredentials },
   });
-  return { platform, firstKey };
 };
 
 const answerLimits = ({
@@ -126,9 +130,13 @@ const buildServices = async (
   const answers = answerLimits(parts);
   const storage = createStorage(parts.database, answers);
   const graphs = new Map(project.graphs);
-  await storage.expiry.configure(expiryDefaults(project.raw));
   const assistants = new AssistantService(storage, graphs, project.graphDefaults);
-  await assistants.syncDefaults();
+  const [facts, firstKey] = await Promise.all([
+    serverFacts(servedRoutes(settings.role, project)),
+    createFirstKey(parts, storage),
+    storage.expiry.configure(expiryDefaults(project.raw)),
+    assistants.syncDefaults(),
+  ]);
   const sealer = new LazySealer({
     encryptionKey: settings.auth.encryptionKey,
     storage: settings.storage,
@@ -136,7 +144,6 @@ const buildServices = async (
   });
   const { auth, users } = await createAuth(parts, sealer);
   const tickets = new TicketService({ storage: storage.tickets, sealer, mode: mode.kind });
-  const facts = await serverFacts(servedRoutes(settings.role, project));
   const metrics = new Metrics(facts.svc_version);
   const engine = await createEngine(parts, storage, users, metrics, owned);
   watchEngine(metrics, parts, storage, engine);
@@ -156,7 +163,7 @@ const buildServices = async (
   });
   if (settings.role !== 'api')
     startWorkerTasks(parts, storage, { pruning, guard, notifications, pollMs, owned });
-  const { platform, firstKey } = await openPlatform(parts, storage, {
+  const platform = openPlatform(parts, storage, {
     notifications,
     guard,
     sealer,

@@ -1,7 +1,7 @@
 // A small table of routes on a real socket, for the tests of this folder.
 import { route, type Routes } from '@svc/contract';
 import { Hono } from 'hono';
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   EventStreamResponse,
   type EventWriter,

@@ -7,15 +7,21 @@ import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { channelFd, ProcessChannel } from './process-channel.ts';
 
-export interface WorkerProcessOptions<Message> {
-  /** Name of the kind of process, for logs and errors. */
-  name: string;
+/** How a process is started. */
+export interface WorkerProgram {
   /** Path of the module that it runs. */
   program: string;
   /** Arguments of the program. */
   args?: readonly string[];
   execArgv?: readonly string[];
   env: Readonly<Record<string, string>>;
+}
+
+export interface WorkerProcessOptions<Message> extends WorkerProgram {
+  /** Name of the kind of process, for logs and errors. */
+  name: string;
+  /** A process that startWorker() has started with the same program. Without it, one is started. */
+  started?: ChildProcess | undefined;
   /** The message; undefined when the value is not a valid message. */
   parse: (value: unknown) => Message | undefined;
   /** Messages other than `ready`. */
@@ -28,6 +34,13 @@ export interface WorkerProcessOptions<Message> {
 interface Ready {
   kind: 'ready';
 }
+
+/** Starts a process that waits for its first message. */
+export const startWorker = ({ program, args = [], execArgv = [], env }: WorkerProgram): ChildProcess =>
+  spawn(process.execPath, [...execArgv, program, ...args], {
+    env,
+    stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+  });
 
 /** How long to wait, after the exit of a process, for its channel to close: a child of the process may hold the other end. */
 const closingMsMax = 1_000;
@@ -60,11 +73,7 @@ export class WorkerProcess<Command, Message extends { kind: string }> {
     // Without a caller that waits for it, the rejection is reported by onEnd alone.
     this.ready.catch(() => undefined);
     this.#ended = new Promise((resolve) => (this.#resolveEnded = resolve));
-    const { program, args = [], execArgv = [], env } = options;
-    this.#child = spawn(process.execPath, [...execArgv, program, ...args], {
-      env,
-      stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
-    });
+    this.#child = options.started ?? startWorker(options);
     const socket = (this.#child.stdio as ChildProcess['stdio'] | undefined)?.[channelFd] as
       | Socket
       | undefined;

@@ -12,7 +12,7 @@ export interface PruneOptions {
 
 export async function pruneAssistants(sources: ConfigSources, options: PruneOptions): Promise<void> {
   const { settings, project } = loadStored(sources);
-  const { withDatabase } = await import('../../app/server.ts');
+  const { withDatabase } = await import('../../app/stored-data.ts');
   const { AssistantPruner } = await import('../../deployment/assistants/assistant-pruner.ts');
   await withDatabase(settings, async (storage) => {
     const pruner = new AssistantPruner(storage, [...(project?.graphs.keys() ?? [])]);

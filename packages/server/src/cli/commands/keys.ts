@@ -16,7 +16,7 @@ export async function createKey(sources: ConfigSources, values: FlagValues): Pro
   const expiresMs = typeof expires === 'string' ? Date.parse(expires) : undefined;
   if (Number.isNaN(expiresMs))
     throw mistake('--expires', expires, 'Give a time such as 2027-01-31T00:00:00Z.');
-  const { withDatabase } = await import('../../app/server.ts');
+  const { withDatabase } = await import('../../app/stored-data.ts');
   const { KeyService } = await import('../../auth/keys/key-service.ts');
   const made = await withDatabase(settings, async (storage) => {
     const there = (await storage.workspaces.list(null)).map(({ id }) => id);
@@ -45,7 +45,7 @@ export async function createKey(sources: ConfigSources, values: FlagValues): Pro
 
 export async function listKeys(sources: ConfigSources): Promise<void> {
   const { settings } = loadStored(sources);
-  const { withDatabase } = await import('../../app/server.ts');
+  const { withDatabase } = await import('../../app/stored-data.ts');
   const keys = await withDatabase(settings, (storage) => storage.apiKeys.list(null));
   for (const key of keys) {
     const used = key.last_used_at === null ? 'never used' : `used ${key.last_used_at}`;
@@ -69,7 +69,7 @@ export async function revokeKey(sources: ConfigSources, named: string): Promise<
       named,
       'Give the id of a key, or four or more of its first characters (svc keys list).',
     );
-  const { withDatabase } = await import('../../app/server.ts');
+  const { withDatabase } = await import('../../app/stored-data.ts');
   const gone = await withDatabase(settings, async ({ apiKeys }) => {
     const id = isId(named) ? named : pickByPrefix(await apiKeys.list(null), named)?.id;
     return id === undefined ? undefined : apiKeys.revoke(id, null);

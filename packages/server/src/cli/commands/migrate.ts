@@ -11,7 +11,7 @@ export interface MigrateOptions {
 /** Applies the missing migrations and prints their names. */
 export async function migrate(sources: ConfigSources, { plan, contract }: MigrateOptions): Promise<void> {
   const { settings } = loadSettings(sources);
-  const { withUnmigratedDatabase } = await import('../../app/server.ts');
+  const { withUnmigratedDatabase } = await import('../../app/stored-data.ts');
   const schema = await import('../../storage/schema/migrate.ts');
   await withUnmigratedDatabase(settings, async (database) => {
     if (plan) return printPlan(await schema.planMigration(database));

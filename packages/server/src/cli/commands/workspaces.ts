@@ -4,7 +4,7 @@ import type { ConfigSources } from '../../config/config.ts';
 
 export async function createWorkspace(sources: ConfigSources, display_name: string): Promise<void> {
   const { settings } = loadStored(sources);
-  const { withDatabase } = await import('../../app/server.ts');
+  const { withDatabase } = await import('../../app/stored-data.ts');
   const id = randomUUID();
   await withDatabase(settings, (storage) => storage.workspaces.create({ id, display_name }));
   console.log(id);
@@ -12,7 +12,7 @@ export async function createWorkspace(sources: ConfigSources, display_name: stri
 
 export async function listWorkspaces(sources: ConfigSources): Promise<void> {
   const { settings } = loadStored(sources);
-  const { withDatabase } = await import('../../app/server.ts');
+  const { withDatabase } = await import('../../app/stored-data.ts');
   const workspaces = await withDatabase(settings, (storage) => storage.workspaces.list(null));
   for (const { id, display_name, created_at } of workspaces)
     console.log(`${id}  ${created_at}  ${display_name.replaceAll(/\p{C}/gu, '?')}`);

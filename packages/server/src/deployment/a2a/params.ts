@@ -1,5 +1,5 @@
 // Parameters of the methods, in the spelling of A2A 0.3 and of A2A 1.0. Unknown members are ignored, as the protocol demands.
-import { z } from 'zod';
+import * as z from 'zod';
 import type { AgentTaskState } from '../../storage/deployment/agent-tasks.ts';
 import type { Part } from './agent-task.ts';
 import { states } from './wire.ts';

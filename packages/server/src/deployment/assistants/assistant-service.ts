@@ -65,8 +65,10 @@ export class AssistantService {
    */
   async syncDefaults(): Promise<void> {
     const { assistants } = this.#storage;
+    const descriptions = await assistants.descriptions([...this.defaultIds], ownerKey);
     for (const [graph_id, { description = null }] of this.#graphs) {
       const assistant_id = defaultAssistantId(graph_id);
+      if (descriptions.get(assistant_id) === description) continue;
       const { config = {}, context = {} } = this.#defaults.get(graph_id) ?? {};
       const assistant = {
         assistant_id,

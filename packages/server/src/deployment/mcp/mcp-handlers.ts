@@ -2,7 +2,7 @@
 // requests of one client, so that it can cancel them.
 import { randomUUID } from 'node:crypto';
 import type { mcpRoutes } from '@svc/contract';
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   type Call,
   DeferredResponse,

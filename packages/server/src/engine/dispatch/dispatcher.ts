@@ -47,7 +47,7 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.graphs = options.setup.graphs.map(([graph_id]) => graph_id);
-    const { setup, executors, slots, solitaryMax, logger, leaseMs, pollMs, notifications } = options;
+    const { setup, executors, standby, slots, solitaryMax, logger, leaseMs, pollMs, notifications } = options;
     const executesRuns = slots.most > 0;
     this.#endings = new RunEndings(options, () => this.#claims.wake());
     this.#attempts = new LeaseKeeper({
@@ -59,6 +59,7 @@ export class Dispatcher {
     this.pool = new ExecutorPool({
       setup,
       executors,
+      standby,
       slots,
       solitaryMax,
       logger,

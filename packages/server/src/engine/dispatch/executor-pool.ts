@@ -3,6 +3,7 @@
 import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { ProcessPool } from '../../jobs/process-pool.ts';
+import type { StandbyProcesses } from '../../jobs/standby-processes.ts';
 import { solitaryConnections } from '../../storage/postgres/connection-plan.ts';
 import { endsAttempt, ExecutorProcess, type AttemptRef, type ExecutorEvents } from './executor-process.ts';
 import type { SlotLimits } from './slot-limits.ts';
@@ -18,6 +19,8 @@ import type {
 export interface PoolOptions {
   setup: ExecutorSetup;
   executors: number;
+  /** Executor processes that have been started already; they are used first. */
+  standby?: StandbyProcesses | undefined;
   /** Runs at a time per executor; none on a node that executes no runs. */
   slots: SlotLimits;
   /** Maximum number of solitary executors; further runs wait for one. */
@@ -134,7 +137,7 @@ export class ExecutorPool {
   }
 
   #startShared(onEnd: (reason: string, fields: object) => void): ExecutorProcess {
-    const { setup, events, logger } = this.#options;
+    const { setup, events, standby, logger } = this.#options;
     const executor = new ExecutorProcess(
       setup,
       {
@@ -147,6 +150,7 @@ export class ExecutorPool {
         },
       },
       logger,
+      { started: standby?.take() },
     );
     if (this.#address !== undefined) executor.sendAddress(this.#address);
     executor.load().then(

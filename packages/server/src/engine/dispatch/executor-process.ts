@@ -1,4 +1,5 @@
 // The server's side of one executor: sends it commands and keeps track of its attempts and calls.
+import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Problem, type ProblemCode } from '@svc/contract/problem';
 import type { Logger } from 'pino';
@@ -6,7 +7,7 @@ import { executorEnvironment } from '../../config/environment.ts';
 import { settledWithin } from '../../backoff.ts';
 import { packageFile } from '../../package-files.ts';
 import type { PooledProcess } from '../../jobs/process-pool.ts';
-import { WorkerProcess } from '../../jobs/worker-process.ts';
+import { WorkerProcess, type WorkerProgram } from '../../jobs/worker-process.ts';
 import { parseFromExecutor, parseLoadReport } from './executor-message.ts';
 import type { SlotLimits } from './slot-limits.ts';
 import type {
@@ -62,6 +63,14 @@ const entry = fileURLToPath(packageFile('bin/executor.js'));
 /** Node 22 has the faster AsyncLocalStorage behind a flag; from 24 on it is the default. */
 const execArgv = process.versions.node.startsWith('22.') ? ['--experimental-async-context-frame'] : [];
 
+/** How an executor is started. `tsconfig`: path of the project's tsconfig.json, if it has one. */
+export const executorProgram = (tsconfig: string | undefined): WorkerProgram => ({
+  program: entry,
+  args: tsconfig === undefined ? [] : [tsconfig],
+  execArgv,
+  env: executorEnvironment(),
+});
+
 export class ExecutorProcess implements PooledProcess {
   /** By run id and lease token. */
   readonly attempts = new Map<string, AttemptRef>();
@@ -79,17 +88,23 @@ export class ExecutorProcess implements PooledProcess {
   /** Messages that are sent at begin(); undefined afterwards. */
   #held: ToExecutor[] | undefined;
 
-  /** `isHeld`: the process connects to no database and executes no run before begin(). */
-  constructor(setup: ExecutorSetup, events: ExecutorEvents, logger: Logger, { isHeld = false } = {}) {
+  /**
+   * `isHeld`: the process connects to no database and executes no run before begin(). `started`: a process of executorProgram() that
+   * is used instead of a new one.
+   */
+  constructor(
+    setup: ExecutorSetup,
+    events: ExecutorEvents,
+    logger: Logger,
+    { isHeld = false, started }: { isHeld?: boolean; started?: ChildProcess | undefined } = {},
+  ) {
     if (isHeld) this.#held = [];
     this.#events = events;
     this.#isTracing = setup.tracing !== undefined;
     this.#child = new WorkerProcess({
       name: 'executor',
-      program: entry,
-      args: setup.tsconfig === undefined ? [] : [setup.tsconfig],
-      execArgv,
-      env: executorEnvironment(),
+      ...executorProgram(setup.tsconfig),
+      started,
       parse: parseFromExecutor,
       onMessage: (message) => {
         if (message.kind === 'answer') this.#answer(message);

@@ -1,5 +1,5 @@
 import { type Fault, Problem } from '@svc/contract/problem';
-import { z } from 'zod';
+import * as z from 'zod';
 import { nearest } from '../../config/project/nearest.ts';
 import { shortKey } from '../body/json-faults.ts';
 

@@ -151,6 +151,11 @@ const statements = {
     name: 'assistants_mark_default',
     text: 'update assistants set is_default = true where assistant_id = any ($1::uuid[]) and not is_default',
   },
+  descriptions: {
+    name: 'assistants_descriptions',
+    reads: true,
+    text: `select assistant_id, description from assistants where assistant_id = any ($1::uuid[]) and not metadata ? $2`,
+  },
   unmarked: {
     name: 'assistants_unmarked',
     reads: true,
@@ -240,6 +245,18 @@ const defaults = (db: Database) => ({
   /** Marks assistants as default assistants of their graphs. */
   async markDefaults(assistant_ids: readonly string[]): Promise<void> {
     await db.query(statements.mark, [assistant_ids]);
+  },
+
+  /** Descriptions of the assistants that exist and have no key `withoutKey` in their metadata, by id. */
+  async descriptions(
+    assistant_ids: readonly string[],
+    withoutKey: string,
+  ): Promise<ReadonlyMap<string, string | null>> {
+    const rows = await db.query<Pick<AssistantRow, 'assistant_id' | 'description'>>(statements.descriptions, [
+      assistant_ids,
+      withoutKey,
+    ]);
+    return new Map(rows.map(({ assistant_id, description }) => [assistant_id, description]));
   },
 
   /** Assistants with `created_by: system` in their metadata that are not marked as default; oldest first. */

@@ -20,6 +20,13 @@ export interface ConnectionSetup {
   hosts: HostSelector;
   Client: typeof pg.Client;
   config: pg.PoolConfig;
+  sizes: PoolSizes;
+}
+
+export interface PoolSizes {
+  /** Connections of the pool. */
+  max: number;
+  /** Whether short reads have a connection of their own. */
   sharesReads: boolean;
 }
 
@@ -48,21 +55,28 @@ const timeouts = {
  */
 const session = '-c search_path=svc -c datestyle=ISO -c timezone=UTC -c jit=off -c random_page_cost=1.1';
 
+/** Divides the allowed connections. */
+export const poolSizes = ({ poolMax = 10, sharesReads = false }: DatabaseOptions): PoolSizes =>
+  sharesReads && poolMax >= sharingMin
+    ? { max: poolMax - 1, sharesReads }
+    : { max: poolMax, sharesReads: false };
+
 /** With several hosts, a writable one is required unless the URI says otherwise, since the server needs to write. */
-export const connectionSetup = ({
-  connection,
-  poolMax = 10,
-  sharesReads: wantsShared = false,
-  applicationName = 'svc',
-}: DatabaseOptions): ConnectionSetup => {
+export const connectionSetup = (given: DatabaseOptions): ConnectionSetup => {
+  const { connection, applicationName = 'svc' } = given;
   const { connectionString, options, ...rest } = connection;
-  const sharesReads = wantsShared && poolMax >= sharingMin;
-  const max = sharesReads ? poolMax - 1 : poolMax;
-  const base = { ...timeouts, application_name: applicationName, ...rest, max, types: columnTypes };
+  const sizes = poolSizes(given);
+  const base = {
+    ...timeouts,
+    application_name: applicationName,
+    ...rest,
+    max: sizes.max,
+    types: columnTypes,
+  };
   if (connectionString === undefined) {
     const selector = new HostSelector([], 'any');
     const config = { ...base, options: options === undefined ? session : `${options} ${session}` };
-    return { hosts: selector, Client: clientOf(selector), config, sharesReads };
+    return { hosts: selector, Client: clientOf(selector), config, sizes };
   }
   const uri = parseDatabaseUri(connectionString, { options: session });
   if ('problem' in uri) throw new Problem('unavailable', `SVC_DATABASE_URI ${uri.problem}`);
@@ -72,5 +86,5 @@ export const connectionSetup = ({
     wanted,
   );
   const timeout = connectTimeoutMs === undefined ? {} : { connectionTimeoutMillis: connectTimeoutMs };
-  return { hosts: selector, Client: clientOf(selector), config: { ...base, ...timeout }, sharesReads };
+  return { hosts: selector, Client: clientOf(selector), config: { ...base, ...timeout }, sizes };
 };

@@ -47,6 +47,11 @@ export class ConnectionPool implements AsyncDisposable {
     return { pool_total: totalCount, pool_idle: idleCount, pool_waiting: waitingCount };
   }
 
+  /** Allows `max` connections. */
+  resize(max: number): void {
+    this.#pool.options.max = max;
+  }
+
   get outage(): Outage | undefined {
     return this.#outage;
   }

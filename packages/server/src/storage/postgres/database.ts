@@ -3,7 +3,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contract/problem';
 import type pg from 'pg';
-import { type ConnectionSetup, connectionSetup, type DatabaseOptions } from './connection-options.ts';
+import {
+  type ConnectionSetup,
+  connectionSetup,
+  type DatabaseOptions,
+  poolSizes,
+} from './connection-options.ts';
 import type { OnRow } from './copy-out.ts';
 import {
   type PooledConnection,
@@ -54,6 +59,11 @@ export interface Database extends AsyncDisposable {
   ): Promise<AsyncDisposable>;
 }
 
+export interface PooledDatabase extends Database {
+  /** Allows `poolMax` connections, and not fewer than before. */
+  resize(poolMax: number): void;
+}
+
 /** The driver's time limit cannot be switched off, so it is set to a day. */
 const scriptMs = 24 * 60 * 60 * 1_000;
 const conflictAttempts = 3;
@@ -61,9 +71,8 @@ const conflictAttempts = 3;
 const failoverMs = { max: 2_000, pause: 100 };
 
 /** Opens one connection to check that the database is usable. Throws `unavailable` with advice. */
-export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
+export const openDatabase = async (options: DatabaseOptions): Promise<PooledDatabase> => {
   const setup = connectionSetup(options);
-  const shared = setup.sharesReads ? new SharedReads(setup) : undefined;
   const pool = new ConnectionPool(setup);
   try {
     await pool.withConnection(({ client }) => checkSession(client, () => connectAny(setup)), false);
@@ -71,7 +80,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     await pool[Symbol.asyncDispose]();
     throw explain(error);
   }
-  return poolDatabase(pool, shared, setup);
+  return poolDatabase(pool, setup, options);
 };
 
 const explain = (error: unknown): Problem => {
@@ -83,34 +92,43 @@ const explain = (error: unknown): Problem => {
 
 const poolDatabase = (
   pool: ConnectionPool,
-  shared: SharedReads | undefined,
   setup: ConnectionSetup,
-): Database => ({
-  ...queries(<Row extends pg.QueryResultRow>(query: pg.QueryConfig, { reads, isShort, onSend }: Handling) =>
-    withRetries(
-      () =>
-        (isShort === true ? shared?.send<Row>(query) : undefined) ??
-        pool.withConnection((connection) => {
-          onSend?.();
-          return runQuery<Row>(connection, query);
-        }),
-      reads,
+  options: DatabaseOptions,
+): PooledDatabase => {
+  let shared = setup.sizes.sharesReads ? new SharedReads(setup) : undefined;
+  return {
+    ...queries(<Row extends pg.QueryResultRow>(query: pg.QueryConfig, { reads, isShort, onSend }: Handling) =>
+      withRetries(
+        () =>
+          (isShort === true ? shared?.send<Row>(query) : undefined) ??
+          pool.withConnection((connection) => {
+            onSend?.();
+            return runQuery<Row>(connection, query);
+          }),
+        reads,
+      ),
     ),
-  ),
-  transact: (work) => withRetries(() => pool.withConnection((connection) => inTransaction(connection, work))),
-  copyOut: (text, onRow, signal) =>
-    pool.withConnection((connection) => copyRows(connection, text, onRow, signal)),
-  poolState: () => {
-    const { pool_total, ...state } = pool.state;
-    return { pool_total: pool_total + (shared?.isOpen === true ? 1 : 0), ...state };
-  },
-  outage: () => pool.outage,
-  listen: (channel, onNotify, onReconnect) => openListener({ setup, channel, onNotify, onReconnect }),
-  async [Symbol.asyncDispose]() {
-    await shared?.[Symbol.asyncDispose]();
-    await pool[Symbol.asyncDispose]();
-  },
-});
+    transact: (work) =>
+      withRetries(() => pool.withConnection((connection) => inTransaction(connection, work))),
+    copyOut: (text, onRow, signal) =>
+      pool.withConnection((connection) => copyRows(connection, text, onRow, signal)),
+    poolState: () => {
+      const { pool_total, ...state } = pool.state;
+      return { pool_total: pool_total + (shared?.isOpen === true ? 1 : 0), ...state };
+    },
+    outage: () => pool.outage,
+    listen: (channel, onNotify, onReconnect) => openListener({ setup, channel, onNotify, onReconnect }),
+    resize(poolMax) {
+      const { max, sharesReads } = poolSizes({ ...options, poolMax });
+      pool.resize(max);
+      if (sharesReads) shared ??= new SharedReads(setup);
+    },
+    async [Symbol.asyncDispose]() {
+      await shared?.[Symbol.asyncDispose]();
+      await pool[Symbol.asyncDispose]();
+    },
+  };
+};
 
 type Handling = Pick<Statement, 'reads' | 'isShort' | 'onSend'>;
 
