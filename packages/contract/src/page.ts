@@ -1,4 +1,4 @@
-// Parameters and headers of pages: limit, offset, order.
+// Parameters of pages in a body: limit, offset, order (queries use queryInteger). Headers of pages.
 import * as z from 'zod';
 import { nullish } from './json.ts';
 
