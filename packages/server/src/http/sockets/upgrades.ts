@@ -100,7 +100,8 @@ export class Upgrades {
 export const handshakeNeeded = (): HttpProblem =>
   new HttpProblem(426, 'bad_request', 'A GET of this path needs the handshake of a WebSocket.', {
     upgrade: 'websocket',
-    connection: 'upgrade',
+    // Node would otherwise keep the connection open, also when the client asks to close it.
+    connection: 'upgrade, close',
   });
 
 /** Returns the request to the server without its Upgrade header. */
