@@ -10,6 +10,7 @@ export const areas = [
   'store',
   'crons',
   'thread-protocol',
+  'websocket',
   'access',
   'mcp',
   'a2a',

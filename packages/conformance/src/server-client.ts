@@ -1,6 +1,7 @@
 // Requests to the server that is checked. Scenarios use nothing else.
 import { CheckFailed, checkStatus, getText, NotTried } from './check.ts';
 import { readEvents, type ServerEvent } from './events.ts';
+import { Socket } from './socket.ts';
 
 export type Caller = 'first' | 'second' | 'nobody';
 
@@ -88,6 +89,12 @@ export class ServerClient {
     throw new CheckFailed(`${method} ${path}: expected content-type text/event-stream, got ${type}`);
   }
 
+  /** Opens a WebSocket. Throws `HandshakeRefused` for another response than 101. */
+  socket(path: string, { caller = 'first', headers = {} }: Sending = {}): Promise<Socket> {
+    const url = `${this.#options.url.replace(/^http/, 'ws')}${path}`;
+    return Socket.open(url, { ...this.#credential(caller), ...headers }, this.#options.signal);
+  }
+
   /** The id of a new thread, which is deleted after the scenario. */
   async newThread(fields: object = {}): Promise<string> {
     const body = await this.call('POST', '/threads', { metadata: { conformance: true }, ...fields });
@@ -106,10 +113,6 @@ export class ServerClient {
   }
 
   async #fetch(method: string, path: string, body: unknown, { caller = 'first', headers }: Sending) {
-    const credential = { first: this.#options.headers, second: this.#options.secondHeaders, nobody: {} }[
-      caller
-    ];
-    if (credential === undefined) throw new NotTried('needs --second-header');
     const isText = typeof body === 'string';
     return fetch(this.#options.url + path, {
       method,
@@ -117,12 +120,19 @@ export class ServerClient {
       signal: this.#options.signal,
       headers: {
         accept: 'application/json',
-        ...credential,
+        ...this.#credential(caller),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
       ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
     });
+  }
+
+  #credential(caller: Caller): Readonly<Record<string, string>> {
+    const { headers: first, secondHeaders: second } = this.#options;
+    const credential = { first, second, nobody: {} }[caller];
+    if (credential === undefined) throw new NotTried('needs --second-header');
+    return credential;
   }
 }
 

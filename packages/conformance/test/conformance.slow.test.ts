@@ -1,7 +1,8 @@
 // The command's checks against servers of ours, and against the same servers behind a proxy that breaks one thing.
-import type { IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
 import { serveHttp } from '../../server/test/serve-http.ts';
 import { startTestServer, type TestServer } from '../../server/test/server.ts';
 import { areas, type ConformanceReport, runConformance, ServerNotReached } from '../src/index.ts';
@@ -63,6 +64,45 @@ const proxyTo = (url: string, { header, request, body }: Break) =>
     forward().catch(() => out.destroy());
   });
 
+/** A proxy that changes or drops messages of the server over WebSockets. */
+const socketProxyTo = async (url: string, change: (text: string) => string | undefined) => {
+  const { origin } = new URL(url);
+  const sockets = new WebSocketServer({ noServer: true });
+  const server = createServer((incoming, out) => {
+    const { method, headers } = incoming;
+    const forwarded = request(origin + incoming.url, { method, headers }, (response) => {
+      out.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(out);
+    });
+    forwarded.on('error', () => out.destroy());
+    out.on('close', () => forwarded.destroy());
+    incoming.pipe(forwarded);
+  });
+  server.on('upgrade', (incoming, socket, head) => {
+    sockets.handleUpgrade(incoming, socket, head, (client) => {
+      const upstream = new WebSocket(origin.replace('http', 'ws') + incoming.url);
+      const sent: Buffer[] = [];
+      client.on('message', (data: Buffer, binary) => {
+        if (upstream.readyState === WebSocket.OPEN) upstream.send(data, { binary });
+        else sent.push(data);
+      });
+      upstream.on('open', () => {
+        for (const data of sent) upstream.send(data.toString());
+      });
+      upstream.on('message', (data: Buffer) => {
+        const text = change(data.toString());
+        if (text !== undefined) client.send(text);
+      });
+      for (const one of [client, upstream]) {
+        const other = one === client ? upstream : client;
+        one.on('error', () => other.terminate());
+        one.on('close', () => other.terminate());
+      }
+    });
+  });
+  return serveHttp(server);
+};
+
 const textOf = async (incoming: IncomingMessage): Promise<string> => {
   let text = '';
   for await (const part of incoming) text += String(part);
@@ -78,11 +118,12 @@ describe('a server of ours', () => {
     });
     expect(reasonsOf(report, 'failed')).toEqual([]);
     expect(new Set(reasonsOf(report, 'not tried').map((text) => text.split(':')[0]))).toEqual(
-      new Set(['access']),
+      new Set(['access', 'websocket']),
     );
+    expect(reasonsOf(report, 'not tried').every((text) => /needs --(second-)?header/.test(text))).toBe(true);
     expect(report).toMatchObject({ passed: true, url: open.url });
     expect(new Set(seen)).toEqual(new Set(areas));
-    expect(report.counts.passed).toBeGreaterThan(60);
+    expect(report.counts.passed).toBeGreaterThan(70);
     // The checks leave no threads.
     expect((await open.call('POST', '/threads/search', {})).body).toEqual([]);
   });
@@ -137,12 +178,43 @@ describe('a broken server', () => {
     expect(reasonsOf(report, 'failed')).toEqual([]);
     expect(report.passed).toBe(true);
     expect(new Set(reasonsOf(report, 'not tried').map((text) => text.split(':')[0]))).toEqual(
-      new Set(['access', 'store', 'mcp', 'a2a']),
+      new Set(['access', 'websocket', 'store', 'mcp', 'a2a']),
     );
     for (const area of ['store', 'mcp', 'a2a'] as const) {
       const named = await runConformance({ url: small.url, only: [area] });
       expect(named).toMatchObject({ passed: false, counts: { passed: 0, 'not tried': 0 } });
     }
+  });
+
+  it('without WebSockets passes, unless they are named', async () => {
+    // The proxy passes no upgrade on.
+    await using proxy = await proxyTo(open.url, {});
+    const report = await runConformance({ url: proxy.url });
+    expect(reasonsOf(report, 'failed')).toEqual([]);
+    const reasons = reasonsOf(report, 'not tried').filter((text) => text.startsWith('websocket'));
+    expect(reasons).toHaveLength(12);
+    for (const reason of reasons)
+      expect(reason).toMatch(/the server has no WebSocket of thread protocol v2: its handshake gets 426/);
+    const named = await runConformance({ url: proxy.url, only: ['websocket'] });
+    expect(named).toMatchObject({ passed: false, counts: { passed: 0 } });
+  });
+
+  it.each<[string, (text: string) => string | undefined, RegExp]>([
+    [
+      'other event ids over WebSockets',
+      (text) => text.replaceAll('"event_id":"', '"event_id":"x'),
+      /event ids/,
+    ],
+    [
+      'no response to malformed messages',
+      (text) => (text.includes('"id":null') ? undefined : text),
+      /aborted/,
+    ],
+    ['other codes of errors', (text) => text.replace('unknown_command', 'unknown'), /unknown_command/],
+  ])('with %s fails', async (_, change, reason) => {
+    await using proxy = await socketProxyTo(open.url, change);
+    const report = await runConformance({ url: proxy.url, only: ['websocket'], timeoutMs: 10_000 });
+    expect(reasonsOf(report, 'failed').join('\n')).toMatch(reason);
   });
 
   it('without an answer throws ServerNotReached', async () => {

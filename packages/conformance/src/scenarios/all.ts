@@ -11,6 +11,7 @@ import { streams } from './streams.ts';
 import { system } from './system.ts';
 import { threadProtocol } from './thread-protocol.ts';
 import { threads } from './threads.ts';
+import { websocket } from './websocket.ts';
 
 export const allScenarios: readonly AreaScenarios[] = [
   system,
@@ -22,6 +23,7 @@ export const allScenarios: readonly AreaScenarios[] = [
   store,
   crons,
   threadProtocol,
+  websocket,
   access,
   mcp,
   a2a,

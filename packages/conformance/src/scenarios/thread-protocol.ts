@@ -1,9 +1,10 @@
 // Thread protocol v2: commands, and the feed of events.
-import { check, CheckFailed, checkEqual, get, getText } from '../check.ts';
+import { check, checkEqual, get, getText } from '../check.ts';
 import type { ServerEvent } from '../events.ts';
 import type { AreaScenarios } from '../scenario.ts';
 import type { ServerClient } from '../server-client.ts';
 import { agentRun, approvalRun, unknownId } from './agents.ts';
+import { readFeed } from './thread-feed.ts';
 
 const command = async (server: ServerClient, id: string, method: string, params: object): Promise<unknown> =>
   server.call('POST', `/threads/${id}/commands`, { id: 1, method, params });
@@ -12,26 +13,6 @@ const result = async (...of: Parameters<typeof command>): Promise<unknown> => {
   const answer = await command(...of);
   checkEqual(`the type of the response to ${of[2]}`, get(answer, 'type'), 'success');
   return get(answer, 'result');
-};
-
-const channels = ['values', 'updates', 'messages', 'lifecycle', 'input'];
-
-const isEnd = ({ event, data }: ServerEvent): boolean =>
-  event === 'lifecycle' &&
-  (get(data, 'params', 'namespace') as unknown[]).length === 0 &&
-  ['completed', 'failed', 'interrupted'].includes(getText(data, 'params', 'data', 'event'));
-
-/** Events of the feed up to the end of a run. */
-const readFeed = async (server: ServerClient, id: string, selection: object = {}): Promise<ServerEvent[]> => {
-  const body = { channels, ...selection };
-  const { events } = await server.stream('POST', `/threads/${id}/stream/events`, body);
-  const read: ServerEvent[] = [];
-  for await (const event of events) {
-    read.push(event);
-    // Leaving the loop closes the feed.
-    if (isEnd(event)) return read;
-  }
-  throw new CheckFailed('expected the end of a run, but the feed ended before it');
 };
 
 const methodsOf = (events: ServerEvent[]): Set<string> => new Set(events.map(({ event }) => event));

@@ -38,9 +38,12 @@ export interface SvcHandler extends Embedded, AsyncDisposable {
   graphs: string[];
   /** Claims no more runs. Resolves when all runs here have ended, or their grace period is over, or `hurry` is aborted. */
   drain(hurry?: AbortSignal): Promise<void>;
-  /** Closes everything. Runs that have not ended are given back to other processes. */
+  /** Closes everything, and asks the clients of WebSockets to connect again. Runs that have not ended are given back to other processes. */
   close(): Promise<void>;
 }
+
+/** How long closing waits for WebSockets whose clients do not answer. */
+const socketGraceMs = 5000;
 
 /** Opens the database, starts the executors, and resolves with functions that answer requests. */
 export const createSvcHandler = async (options: SvcHandlerOptions = {}): Promise<SvcHandler> => {
@@ -64,11 +67,12 @@ export const createSvcHandler = async (options: SvcHandlerOptions = {}): Promise
     const handler = await owning(async (owned) => {
       const served = { settings, project, logger, authenticate };
       const early = startEarlyParts(served, owned);
-      const { app, services } = await openServedApp(served, exposure, early, owned);
+      const { app, upgrades, services } = await openServedApp(served, exposure, early, owned);
+      owned.keep({ [Symbol.asyncDispose]: () => upgrades.close(socketGraceMs) });
       services.dispatcher.pool.setAddress(options.url ?? null);
       const guard = { cors: exposure.cors, sameSite: exposure.mode.kind === 'anonymous' };
       return {
-        ...embed({ app, prefix: mountPrefix({ settings, project }), guard, logger }),
+        ...embed({ app, prefix: mountPrefix({ settings, project }), guard, logger, upgrades }),
         graphs: [...project.graphs.keys()],
         drain: (hurry = new AbortController().signal) => services.drain(settings.runs.shutdownGraceMs, hurry),
       };

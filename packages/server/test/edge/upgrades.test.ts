@@ -66,6 +66,12 @@ describe('an upgrade', () => {
     expect(await refusal(open(anonymous, headers))).toMatchObject({ status: 421 });
   });
 
+  it('is needed: a GET without it gets 426, and the connection closes, as its client asks', async () => {
+    const path = `/threads/${randomUUID()}/stream/events`;
+    const { status, headers } = await send(anonymous, { path });
+    expect({ status, ...headers }).toMatchObject({ status: 426, upgrade: 'websocket' });
+  });
+
   it.each([
     ['without a key', []],
     ['with a short key', [['sec-websocket-key', 'abc']]],

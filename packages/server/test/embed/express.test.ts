@@ -1,4 +1,5 @@
 // The server in an Express application: examples/embed-express.
+import { randomUUID } from 'node:crypto';
 import express from 'express';
 import { createClient } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +9,8 @@ import { testDatabase, type TestDatabase } from '../database.ts';
 import { openStream, projectWith } from '../edge/wire.ts';
 import { eventually } from '../eventually.ts';
 import { type HttpServer, serveHttp } from '../serve-http.ts';
+import { isRunEnd } from '../thread-protocol/feed.ts';
+import { openSocket, refusal } from '../thread-protocol/socket.ts';
 import { openDataFolder, openHandler } from './open-handler.ts';
 
 let database: TestDatabase;
@@ -54,6 +57,23 @@ describe('examples/embed-express', () => {
       status: 401,
       message: expect.stringContaining('The request is not authenticated'),
     });
+  });
+
+  it('has WebSockets for its users', async () => {
+    const open = (name: string, thread_id: string) =>
+      openSocket(`${program.url}/agents`, thread_id, {
+        headers: { authorization: `Bearer token-of-${name}` },
+      });
+    const thread_id = randomUUID();
+    const socket = await open('ann', thread_id);
+    await socket.command('subscription.subscribe', { channels: ['values', 'lifecycle'] });
+    await socket.command('run.start', { assistant_id: 'greeter', input: { name: 'Ann' } });
+    const values = (await socket.until(isRunEnd)).findLast(({ method }) => method === 'values');
+    expect(values?.params.data).toMatchObject({ greeting: 'Hello, Ann!' });
+    const his = await open('bob', thread_id);
+    expect(await his.command('state.get')).toMatchObject({ error: 'invalid_argument' });
+    expect(await refusal(open('eve', thread_id))).toMatchObject({ status: 401 });
+    for (const { ws } of [socket, his]) ws.close();
   });
 
   it('keeps the other routes of the application', async () => {

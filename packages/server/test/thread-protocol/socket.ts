@@ -1,5 +1,4 @@
 // A WebSocket of thread protocol v2, without a client library.
-import { once } from 'node:events';
 import { json } from 'node:stream/consumers';
 import type { IncomingMessage } from 'node:http';
 import { type ClientOptions, WebSocket } from 'ws';
@@ -19,7 +18,7 @@ export interface OpenSocket {
 }
 
 export const socketUrl = (url: string, thread_id: string, query = ''): string =>
-  `${url.replace('http:', 'ws:')}/threads/${thread_id}/stream/events${query}`;
+  `${url.replace('http', 'ws')}/threads/${thread_id}/stream/events${query}`;
 
 interface Options extends ClientOptions {
   query?: string;
@@ -79,10 +78,12 @@ const listen = (ws: WebSocket): OpenSocket => {
     for (const each of wakes) each();
   };
   let isClosed = false;
-  const closed = once(ws, 'close').then(([code, reason]) => {
-    isClosed = true;
-    wake();
-    return { code: code as number, reason: String(reason) };
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    ws.once('close', (code, reason) => {
+      isClosed = true;
+      wake();
+      resolve({ code, reason: String(reason) });
+    });
   });
   // The tests read the reason of a close.
   ws.on('error', () => undefined);

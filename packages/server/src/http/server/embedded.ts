@@ -1,12 +1,14 @@
 // Requests of a program that contains this server: as Node's request and response, or as a Fetch API Request.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
+import { Server as SecureServer } from 'node:https';
+import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { watchedBody } from '../body/limited-body.ts';
 import { type OuterRequest, requestIdOf } from '../routing/call.ts';
+import { serveWithoutUpgrade, type Upgrades } from '../sockets/upgrades.ts';
 import { emptyHeaders } from './headers.ts';
 import type { ServedApp } from './listen.ts';
 import { malformedTarget } from './malformed-target.ts';
-import { withoutPrefix } from './mount-path.ts';
 import { type HttpLogger, problemResponse } from './problem.ts';
 import {
   type CheckedRequest,
@@ -24,6 +26,8 @@ export interface EmbeddedOptions {
   prefix: string;
   guard: RequestGuardOptions;
   logger: HttpLogger;
+  /** Without it there are no WebSockets. */
+  upgrades?: Upgrades | undefined;
 }
 
 export interface Embedded {
@@ -31,12 +35,47 @@ export interface Embedded {
   fetch: (request: Request, host?: unknown) => Promise<Response>;
   /** `next` is called for paths outside of the prefix; without it they get 404. */
   node: (incoming: IncomingMessage, outgoing: ServerResponse, next?: (error?: unknown) => void) => void;
+  /**
+   * A listener for the event `upgrade` of the program's server. Returns true when it has taken the request: a handshake for a WebSocket of this
+   * server, another request to upgrade below the prefix, or any request when there is no other listener. Otherwise it does nothing.
+   */
+  upgrade: (incoming: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
 }
 
-export const embed = (options: EmbeddedOptions): Embedded => ({
-  fetch: fetchHandler(options),
-  node: nodeHandler(options),
-});
+export const embed = (options: EmbeddedOptions): Embedded => {
+  const node = nodeHandler(options);
+  return { fetch: fetchHandler(options), node, upgrade: upgradeHandler(options, node) };
+};
+
+const upgradeHandler = (
+  { prefix, upgrades }: EmbeddedOptions,
+  node: Embedded['node'],
+): Embedded['upgrade'] => {
+  const upgrade: Embedded['upgrade'] = (incoming, socket, head) => {
+    if (upgrades?.take(incoming, socket, head, (...exchange) => node(...exchange))) return true;
+    const server = serverOf(socket);
+    if (server === undefined) return false;
+    const isOwn = prefix !== '' && isBelow(prefix, pathOf(incoming.url));
+    if (!isOwn && !isOnlyListener(server, upgrade)) return false;
+    // Node would have served it without an upgrade if there were no listener. The middleware of the program is called too.
+    serveWithoutUpgrade(server, incoming, socket, head);
+    return true;
+  };
+  return upgrade;
+};
+
+const isOnlyListener = (server: Server, upgrade: Embedded['upgrade']): boolean =>
+  server.listeners('upgrade').every((listener) => listener === upgrade);
+
+/** Node sets this property, without a type. Other implementations of its interface may not. */
+const serverOf = (socket: Duplex): Server | undefined => {
+  const { server } = socket as { server?: unknown };
+  return server instanceof Server || server instanceof SecureServer ? (server as Server) : undefined;
+};
+
+const pathOf = (url = ''): string => url.split('?', 1)[0] ?? '';
+
+const isBelow = (prefix: string, path: string): boolean => path === prefix || path.startsWith(`${prefix}/`);
 
 const fetchHandler = ({ app, guard, logger }: EmbeddedOptions): Embedded['fetch'] => {
   const check = createRequestCheck(guard);
@@ -93,7 +132,6 @@ type HostRequest = IncomingMessage & { originalUrl?: string; body?: unknown; raw
 
 const nodeHandler = ({ app, prefix, guard, logger }: EmbeddedOptions): Embedded['node'] => {
   const passes = createRequestGuard(guard, logger);
-  const pathInPrefix = withoutPrefix(prefix);
   const listener = getRequestListener(
     (request, env) => {
       const { incoming, outgoing } = env as HttpBindings;
@@ -120,9 +158,8 @@ const nodeHandler = ({ app, prefix, guard, logger }: EmbeddedOptions): Embedded[
   );
   return (incoming: HostRequest, outgoing, next) => {
     const url = incoming.originalUrl ?? incoming.url ?? '';
-    const [path = ''] = url.split('?', 1);
     // Probes of the program itself may have the same paths.
-    if (next && prefix !== '' && pathInPrefix(path) !== '/' && !path.startsWith(`${prefix}/`)) return next();
+    if (next && prefix !== '' && !isBelow(prefix, pathOf(url))) return next();
     incoming.url = url;
     if (passes(incoming, outgoing)) void listener(incoming, outgoing);
   };

@@ -34,6 +34,8 @@ const reasonBytesMax = 123;
 const silentBeatsMax = 6;
 
 export class SocketConnection implements SocketPeer {
+  /** Resolves when the connection is closed. */
+  readonly closed: Promise<void>;
   readonly #ws: WebSocket;
   readonly #request: ConnectionRequest;
   readonly #listener: SocketListener;
@@ -52,6 +54,7 @@ export class SocketConnection implements SocketPeer {
   ) {
     const { messageBytesMax, json, parsing, bufferBytesMax, heartbeatMs } = options;
     this.#ws = ws;
+    this.closed = new Promise((resolve) => ws.once('close', () => resolve()));
     this.#request = request;
     this.#writer = new SocketWriter(ws, socket, {
       bufferBytesMax,

@@ -3,6 +3,7 @@
 // to another protocol, is served as if it had no `Upgrade` header: HTTP/1.1 allows that.
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 import { WebSocketServer } from 'ws';
 import type { SocketResponse } from '../../api/sockets.ts';
 import { HttpProblem } from '../server/problem.ts';
@@ -12,6 +13,8 @@ export interface UpgradeOptions extends ConnectionOptions {
   /** Whether a request for this URL may become a WebSocket. */
   isSocketUrl: (url: string) => boolean;
 }
+
+type Handle = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 /** How long a client has to answer the close frame before its connection is closed. */
 const closeTimeoutMs = 5_000;
@@ -45,18 +48,24 @@ export class Upgrades {
   }
 
   /** Passes requests for a WebSocket to `handle`, like other requests. */
-  listen(server: Server, handle: (incoming: IncomingMessage, outgoing: ServerResponse) => void): void {
+  listen(server: Server, handle: Handle): void {
     server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
-      if (!this.#isHandshake(incoming)) return serveWithoutUpgrade(server, incoming, socket, head);
-      // Node's server has removed its own listener.
-      socket.on('error', () => socket.destroy());
-      const outgoing = new ServerResponse(incoming);
-      outgoing.shouldKeepAlive = false;
-      outgoing.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0]);
-      outgoing.once('finish', () => socket.end(() => socket.destroy()));
-      this.#heads.set(incoming, head);
-      handle(incoming, outgoing);
+      if (!this.take(incoming, socket, head, handle)) serveWithoutUpgrade(server, incoming, socket, head);
     });
+  }
+
+  /** Passes a request for a WebSocket to `handle`, with a response. Returns false, and does nothing, for another request. */
+  take(incoming: IncomingMessage, socket: Duplex, head: Buffer, handle: Handle): boolean {
+    if (!this.#isHandshake(incoming)) return false;
+    // Node's server has removed its own listener.
+    socket.on('error', () => socket.destroy());
+    const outgoing = new ServerResponse(incoming);
+    outgoing.shouldKeepAlive = false;
+    outgoing.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0]);
+    outgoing.once('finish', () => socket.end(() => socket.destroy()));
+    this.#heads.set(incoming, head);
+    handle(incoming, outgoing);
+    return true;
   }
 
   /**
@@ -66,13 +75,14 @@ export class Upgrades {
   accept(outgoing: ServerResponse, response: SocketResponse, request: ConnectionRequest): void {
     const { socket, req: incoming } = outgoing;
     const head = this.#heads.get(incoming);
-    if (head === undefined || socket === null) throw handshakeNeeded();
+    if (head === undefined) throw incoming.headers.upgrade === undefined ? handshakeNeeded() : notPassed();
+    if (socket === null) throw handshakeNeeded();
     if (this.#isStopping) throw new HttpProblem(503, 'unavailable', 'The server stops.');
     this.#handshakes.handleUpgrade(incoming, socket, head, (ws) => {
       outgoing.statusCode = 101;
       const connection = new SocketConnection(ws, socket, response, request, this.#options);
       this.#open.add(connection);
-      ws.once('close', () => this.#open.delete(connection));
+      void connection.closed.then(() => this.#open.delete(connection));
     });
     if (outgoing.statusCode !== 101)
       throw new HttpProblem(400, 'bad_request', 'The client has disconnected during the handshake.');
@@ -89,6 +99,14 @@ export class Upgrades {
     for (const connection of this.#open) connection.terminate();
   }
 
+  /** Stops, and resolves when all connections are closed, at the latest after `graceMs`. */
+  async close(graceMs: number): Promise<void> {
+    this.stop();
+    const cut = setTimeout(() => this.terminate(), graceMs);
+    await Promise.all([...this.#open].map(({ closed }) => closed));
+    clearTimeout(cut);
+  }
+
   #isHandshake({ method, url = '', headers }: IncomingMessage): boolean {
     return (
       method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && this.#options.isSocketUrl(url)
@@ -100,11 +118,20 @@ export class Upgrades {
 export const handshakeNeeded = (): HttpProblem =>
   new HttpProblem(426, 'bad_request', 'A GET of this path needs the handshake of a WebSocket.', {
     upgrade: 'websocket',
-    connection: 'upgrade',
+    // Node would otherwise keep the connection open, also when the client asks to close it.
+    connection: 'upgrade, close',
   });
 
+/** The error for a handshake that a program has passed as a request without an upgrade. */
+const notPassed = (): HttpProblem =>
+  new HttpProblem(
+    501,
+    'not_supported',
+    "The program has no WebSockets of this server: its server needs the listener on('upgrade', svc.upgrade).",
+  );
+
 /** Returns the request to the server without its Upgrade header. */
-const serveWithoutUpgrade = (
+export const serveWithoutUpgrade = (
   server: Server,
   { method, url, httpVersion, rawHeaders }: IncomingMessage,
   socket: Duplex,
@@ -116,5 +143,6 @@ const serveWithoutUpgrade = (
     if (name.toLowerCase() !== 'upgrade') text += `${name}: ${rawHeaders[at + 1]}\r\n`;
   }
   socket.unshift(Buffer.concat([Buffer.from(`${text}\r\n`, 'latin1'), head]));
-  server.emit('connection', socket);
+  // A server for HTTPS has decrypted this connection, and handles it as one of HTTP from here.
+  server.emit(socket instanceof TLSSocket ? 'secureConnection' : 'connection', socket);
 };
