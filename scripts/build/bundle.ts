@@ -17,18 +17,18 @@ const requireOfBundle = `import { createRequire as createRequireOfBundle } from 
 const require = createRequireOfBundle(import.meta.url);
 const navigatorOfBundle = globalThis.navigator ?? { userAgent: 'Node.js' };`;
 
-/** Writes JavaScript into `dist` of the package in `folder`, and the licenses of what it contains. Paths are relative to `root`. */
-export const bundlePackage = async (
+/** Bundles modules of `src` into `outdir`. Relative paths start at `root`. */
+export const bundleModules = async (
   root: string,
   folder: string,
   { entries, external }: Bundle,
-): Promise<void> => {
-  const dist = join(root, folder, 'dist');
+  outdir: string,
+): Promise<Metafile> => {
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: entries.map((entry) => join(folder, 'src', entry)),
     outbase: join(folder, 'src'),
-    outdir: dist,
+    outdir,
     chunkNames: 'chunks/[name]-[hash]',
     bundle: true,
     splitting: true,
@@ -47,6 +47,13 @@ export const bundlePackage = async (
     metafile: true,
     logLevel: 'warning',
   });
+  return metafile;
+};
+
+/** Writes JavaScript into `dist` of the package in `folder`, and the licenses of what it contains. Paths are relative to `root`. */
+export const bundlePackage = async (root: string, folder: string, bundle: Bundle): Promise<void> => {
+  const dist = join(root, folder, 'dist');
+  const metafile = await bundleModules(root, folder, bundle, dist);
   await writeFile(join(dist, 'LICENSES.txt'), await licensesOf(root, metafile));
 };
 

@@ -1,5 +1,5 @@
 // One PostgreSQL for the whole test run: the embedded one, or the server at SVC_TEST_DATABASE_URI. Migrations run once on a template
-// database; every test file copies it.
+// database; every test file copies it. The programs of child processes are compiled once too.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, statfs } from 'node:fs/promises';
@@ -12,6 +12,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../src/storage/postgres/database.ts';
 import { migrate } from '../src/storage/schema/migrate.ts';
+import { compilePrograms } from './programs.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -71,7 +72,12 @@ const scratchParent = async (): Promise<string> => {
 export const setup = async (project: Pick<TestProject, 'provide'>): Promise<() => Promise<void>> => {
   const uri = process.env['SVC_TEST_DATABASE_URI'];
   const scratch = await mkdtemp(join(await scratchParent(), 'svc-test-'));
-  const guard = await startGuard(scratch, uri ? 'external' : 'embedded');
+  const [guard, programs] = await Promise.all([
+    startGuard(scratch, uri ? 'external' : 'embedded'),
+    compilePrograms(join(scratch, 'programs')),
+  ]);
+  // Workers, and the servers that they start, inherit it.
+  process.env['SVC_TEST_PROGRAMS'] = programs;
   const connection = uri ? { connectionString: uri } : guard.connection;
   const template = `svc_template_${process.pid}`;
   const asAdmin = async (sql: string): Promise<void> => {

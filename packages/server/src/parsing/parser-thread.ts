@@ -1,8 +1,7 @@
 // The main thread's side of one parser thread, which executes one task at a time.
-import { fileURLToPath } from 'node:url';
 import { Worker, type TransferListItem } from 'node:worker_threads';
 import { Problem } from '@svc/contract/problem';
-import { packageFile } from '../package-files.ts';
+import { programFile } from '../programs.ts';
 import { fromProblemData, toProblemData } from './problem-data.ts';
 import type { FromThread, ToThread } from './tasks.ts';
 
@@ -29,8 +28,7 @@ interface Running {
   failure?: Error;
 }
 
-/** The same file for src/parsing and dist/parsing. */
-const entry = fileURLToPath(packageFile('bin/parser.js'));
+const entry = programFile('parser.js');
 
 export class ParserThread {
   readonly #worker: Worker;

@@ -1,11 +1,10 @@
 // The server's side of one executor: sends it commands and keeps track of its attempts and calls.
 import type { ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { Problem, type ProblemCode } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { executorEnvironment } from '../../config/environment.ts';
 import { settledWithin } from '../../backoff.ts';
-import { packageFile } from '../../package-files.ts';
+import { programFile } from '../../programs.ts';
 import type { PooledProcess } from '../../jobs/process-pool.ts';
 import { WorkerProcess, type WorkerProgram } from '../../jobs/worker-process.ts';
 import { parseFromExecutor, parseLoadReport } from './executor-message.ts';
@@ -57,8 +56,7 @@ export const endsAttempt = ({ kind }: AttemptMessage): boolean => kind === 'done
 
 const keyOf = ({ run_id, lease_token }: AttemptRef): string => `${run_id} ${lease_token}`;
 
-/** The same file for src/engine/dispatch and dist/engine/dispatch. */
-const entry = fileURLToPath(packageFile('bin/executor.js'));
+const entry = programFile('executor.js');
 
 /** Node 22 has the faster AsyncLocalStorage behind a flag; from 24 on it is the default. */
 const execArgv = process.versions.node.startsWith('22.') ? ['--experimental-async-context-frame'] : [];

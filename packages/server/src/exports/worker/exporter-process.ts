@@ -1,8 +1,7 @@
 // The server's side of one exporter: it executes one command at a time.
-import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { executorEnvironment } from '../../config/environment.ts';
-import { packageFile } from '../../package-files.ts';
+import { programFile } from '../../programs.ts';
 import type { PooledProcess } from '../../jobs/process-pool.ts';
 import { WorkerProcess } from '../../jobs/worker-process.ts';
 import { parseFromExporter } from './exporter-message.ts';
@@ -23,8 +22,7 @@ export interface CommandEvents {
   onLost: (reason: string) => void;
 }
 
-/** The same path from src/exports/worker and from dist/exports/worker. */
-export const exporterProgram = fileURLToPath(packageFile('bin/exporter.js'));
+export const exporterProgram = programFile('exporter.js');
 
 export class ExporterProcess implements PooledProcess {
   readonly #child: WorkerProcess<ToExporter, FromExporter>;
