@@ -96,7 +96,7 @@ function findProgram(root: string, dir: string): string {
   const program = join('node_modules', name, 'bin', 'svc.js');
   for (let at = dir; isInside(root, at); at = dirname(at))
     if (existsSync(join(at, program))) return join(at, program);
-  const owner = [dir, root].find((at) => Object.hasOwn({ ...dependenciesOf(at) }, name));
+  const owner = [dir, root].find((at) => Object.hasOwn(dependenciesOf(at), name));
   if (owner !== undefined) return join(owner, program);
   throw mistake(
     join(dir, 'package.json'),
@@ -105,7 +105,9 @@ function findProgram(root: string, dir: string): string {
   );
 }
 
-const dependenciesOf = (folder: string): unknown => readManifest(folder)['dependencies'];
+const dependenciesOf = (folder: string): object => ({
+  ...(readManifest(folder)['dependencies'] as object | undefined),
+});
 
 function readManifest(folder: string): Record<string, unknown> {
   const file = join(folder, 'package.json');
