@@ -118,7 +118,7 @@ describe('svc build', () => {
     expect(stdout).toContain('docker build --tag my-agent .svc/image');
     expect(code).toBe(0);
     const context = join(project.dir, '.svc/image');
-    expect(new Set(readdirSync(context, { recursive: true }))).toEqual(
+    expect(new Set(readdirSync(context, { recursive: true, encoding: 'utf8' }))).toEqual(
       new Set([
         '.dockerignore',
         'Dockerfile',
