@@ -1,5 +1,5 @@
 import { it, type TestFunction } from 'vitest';
-import { programs, whyNoPrograms } from './programs.ts';
+import { type programs, whyNoPrograms } from './programs.ts';
 
 /** A test that needs a program. */
 export const itWithPrograms = (

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { createClient } from '../../../packages/sdk/src/index.ts';
-import { Owned, owning } from '../../../packages/server/src/app/owned.ts';
+import { type Owned, owning } from '../../../packages/server/src/app/owned.ts';
 import { eventually } from '../../../packages/server/test/eventually.ts';
 import { startTestServer, type TestServer } from '../../../packages/server/test/server.ts';
 import { freePort } from '../free-port.ts';
