@@ -9,7 +9,7 @@ import { createClient } from '../../../packages/sdk/src/index.ts';
 import { type Owned, owning } from '../../../packages/server/src/app/owned.ts';
 import { eventually } from '../../../packages/server/test/eventually.ts';
 import { startTestServer, type TestServer } from '../../../packages/server/test/server.ts';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../../../packages/server/test/faults/free-port.ts';
 import { output } from '../programs.ts';
 import { itWithPrograms } from '../with-programs.ts';
 

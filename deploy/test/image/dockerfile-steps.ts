@@ -64,7 +64,7 @@ class Stage implements BuiltImage {
 
   async run(command: string): Promise<void> {
     const isRoot = process.getuid?.() === 0;
-    await run('sh', ['-c', `${isRoot ? '' : 'chown() { :; }\n'}${this.placed(command)}`], {
+    await run('sh', ['-c', `exec < /dev/null\n${isRoot ? '' : 'chown() { :; }\n'}${this.placed(command)}`], {
       cwd: join(this.root, this.workdir),
       env: {
         HOME: process.env['HOME'],

@@ -13,7 +13,7 @@ import { Owned } from '../../../packages/server/src/app/owned.ts';
 import { testDatabase, type TestDatabase } from '../../../packages/server/test/database.ts';
 import { eventually } from '../../../packages/server/test/eventually.ts';
 import { svcCommand } from '../../../packages/server/test/svc-command.ts';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../../../packages/server/test/faults/free-port.ts';
 import { buildFrom, type BuiltImage } from './dockerfile-steps.ts';
 
 const run = promisify(execFile);
