@@ -53,7 +53,7 @@ export function readImageProject(cwd: string, configPath: string | undefined): I
       : basename(config.file),
     manager: packageManagerOf(lockFile, { text: lockText, field: manifest['packageManager'] }),
     tarballs: tarballsIn([JSON.stringify(manifest), lockText], root),
-    hasLinks: links.length > 0 || manifest['workspaces'] !== undefined,
+    hasLinks: links.length > 0 || hasWorkspaces(root),
     svcProgram: inImage(root, findProgram(root, dir)),
     port: Number.isInteger(port) && port > 0 ? port : 2024,
     nodeVersion: String(raw.node_version ?? 24),
@@ -76,19 +76,24 @@ function readConfigFile(cwd: string, configPath: string | undefined): SvcJson {
   return project;
 }
 
-/** The nearest folder with a lock file, from the config file upwards. */
+/** The folder of the nearest package.json with its lock file; else a folder above that describes workspaces, which share a lock file. */
 function findLock(dir: string): { root: string; lockFile: (typeof lockFiles)[number] } {
+  let isNearest = true;
   for (let root = dir; ; root = dirname(root)) {
     const lockFile = lockFiles.find((name) => existsSync(join(root, name)));
-    if (lockFile !== undefined) return { root, lockFile };
+    if (lockFile !== undefined && (isNearest || hasWorkspaces(root))) return { root, lockFile };
+    if (existsSync(join(root, 'package.json'))) isNearest = false;
     if (dirname(root) === root)
       throw mistake(
         dir,
-        `there is no lock file (${lockFiles.join(', ')}) here or in a folder above`,
+        `there is no lock file (${lockFiles.join(', ')}) here or in the root of its workspaces`,
         'An image installs the versions of a lock file: run npm install, pnpm install or yarn install.',
       );
   }
 }
+
+const hasWorkspaces = (folder: string): boolean =>
+  existsSync(join(folder, 'pnpm-workspace.yaml')) || readManifest(folder)['workspaces'] !== undefined;
 
 /** The program of the server: where it is installed, else where a package manager would install it. */
 function findProgram(root: string, dir: string): string {

@@ -81,6 +81,15 @@ describe('svc dockerfile', () => {
     expect(dockerfile).toContain('ENTRYPOINT ["node","/app/node_modules/@svc/server/bin/svc.js"]');
   });
 
+  it('does not use the lock file of another package above the project', () => {
+    using project = createImageSample({
+      ...npmLock,
+      'agents/shop/package.json': { dependencies: { '@svc/server': '0.1.0' } },
+      'agents/shop/svc.json': { graphs: { agent: './agent.ts:graph' } },
+    });
+    expect(() => dockerfileIn(project.dir, 'agents/shop')).toThrow('there is no lock file');
+  });
+
   it.each<[string, Record<string, unknown>, string]>([
     ['there is no lock file', {}, 'there is no lock file'],
     ['the server is no dependency', { ...npmLock, 'package.json': {} }, 'does not depend on @svc/server'],
