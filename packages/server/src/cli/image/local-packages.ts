@@ -38,12 +38,16 @@ export function tarballsIn(texts: readonly string[], root: string): LocalTarball
   }));
 }
 
-/** Replaces the paths of tarballs by those in the context. */
+/** Replaces the paths of tarballs by those in the context. yarn also writes a path as the fragment of a resolution: `#../a.tgz`. */
 export function withTargets(text: string, tarballs: readonly LocalTarball[]): string {
-  const replacements = tarballs
-    .flatMap(({ specs, target }) => [...specs].map((spec) => ({ spec, target })))
-    .toSorted((a, b) => b.spec.length - a.spec.length);
-  return replacements.reduce((changed, { spec, target }) => changed.replaceAll(spec, `file:${target}`), text);
+  const paths = tarballs
+    .flatMap(({ specs, target }) => [...specs].map((spec) => ({ path: spec.replace('file:', ''), target })))
+    .toSorted((a, b) => b.path.length - a.path.length);
+  return paths.reduce(
+    (changed, { path, target }) =>
+      changed.replaceAll(`file:${path}`, `file:${target}`).replaceAll(`#${path}`, `#${target}`),
+    text,
+  );
 }
 
 const fields = ['dependencies', 'devDependencies', 'optionalDependencies', 'overrides', 'resolutions'];

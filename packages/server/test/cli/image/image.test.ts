@@ -146,6 +146,20 @@ describe('svc build', () => {
     expect(readFileSync(join(context, 'Dockerfile'), 'utf8')).toContain('COPY tarballs ./tarballs\n');
   });
 
+  it('writes the new path of a tarball wherever a lock file of yarn has it', async () => {
+    using outside = createImageSample({ 'a.tgz': 'packed' });
+    const path = join(outside.dir, 'a.tgz');
+    using project = createImageSample({
+      'package.json': { dependencies: { '@svc/server': `file:${path}` } },
+      'yarn.lock': `"a@file:${path}::locator=x":\n  resolution: "a@file:${path}#${path}::hash=1&locator=x"\n`,
+    });
+    const output = join(project.dir, 'out');
+    await writeContext(readImageProject(project.dir, undefined), output, undefined);
+    expect(readFileSync(join(output, 'yarn.lock'), 'utf8')).toBe(
+      '"a@file:tarballs/a.tgz::locator=x":\n  resolution: "a@file:tarballs/a.tgz#tarballs/a.tgz::hash=1&locator=x"\n',
+    );
+  });
+
   it('svc dockerfile refuses such a project, because the image build does not see the tarballs', () => {
     using outside = createImageSample({ 'a.tgz': 'packed' });
     using project = createImageSample(withTarball(`file:${outside.dir}/a.tgz`));
