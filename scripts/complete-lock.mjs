@@ -41,6 +41,7 @@ const folders = [
   'packages/acceptance/clients/',
   'packages/acceptance/agent-chat-ui/',
   'packages/acceptance/next/',
+  'deploy/test/',
   'packages/server/test/compatibility/peer/',
 ];
 for (const folder of folders) complete(new URL(`../${folder}package-lock.json`, import.meta.url));

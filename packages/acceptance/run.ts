@@ -3,17 +3,12 @@
 //
 // npm run test:acceptance                    all clients
 // npm run test:acceptance -- langchain-react  test files with this name, or any arguments of vitest
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { run } from '../../scripts/tools-folder.ts';
 import './install.ts';
 
 const folder = import.meta.dirname;
-
-const run = (cwd: string, command: string, args: string[]): void => {
-  const { status } = spawnSync(command, args, { cwd, stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
-};
 
 const root = join(folder, '../..');
 // A Next application uses the packages as they are published.

@@ -76,15 +76,8 @@ export function createProgram(): Command {
       showConfig(toSources(values), values['json'] === true);
     });
 
-  program
-    .command('completion')
-    .description('print a script that completes svc commands in a shell')
-    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
-    .addHelpText('after', examples('source <(svc completion bash)', 'svc completion fish | source'))
-    .action((shell: (typeof shells)[number]) => {
-      process.stdout.write(completionScript(program, shell));
-    });
-
+  addCompletionCommand(program);
+  addImageCommands(program);
   addConformanceCommand(program.command('conformance'));
   addAssistantCommands(program.command('assistants').description('assistants of the deployment'));
   addKeyCommands(program.command('keys').description('API keys of the platform'));
@@ -94,6 +87,41 @@ export function createProgram(): Command {
   );
   addDestinationCommands(program.command('destinations').description('buckets and folders for exports'));
   return program;
+}
+
+function addCompletionCommand(program: Command): void {
+  program
+    .command('completion')
+    .description('print a script that completes svc commands in a shell')
+    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
+    .addHelpText('after', examples('source <(svc completion bash)', 'svc completion fish | source'))
+    .action((shell: (typeof shells)[number]) => {
+      process.stdout.write(completionScript(program, shell));
+    });
+}
+
+function addImageCommands(program: Command): void {
+  const withBase = (command: Command): Command =>
+    addFlags(command, []).option('--base-image <image>', 'image to start from (default: node:24-slim)');
+  withBase(program.command('dockerfile'))
+    .description('print a Dockerfile for this project, by its lock file (npm, pnpm, yarn)')
+    .option('--dockerignore', 'print the .dockerignore instead')
+    .addHelpText(
+      'after',
+      examples('svc dockerfile > Dockerfile', 'svc dockerfile --dockerignore > .dockerignore'),
+    )
+    .action(async (values: FlagValues) => {
+      const { printDockerfile } = await import('./commands/image.ts');
+      printDockerfile(values);
+    });
+  withBase(program.command('build'))
+    .description('write a folder from which the image of this project can be built')
+    .option('--output <folder>', 'a new or empty folder, or one that svc build wrote (default: .svc/image)')
+    .addHelpText('after', examples('svc build', 'svc build --output ../image && docker build ../image'))
+    .action(async (values: FlagValues) => {
+      const { buildContext } = await import('./commands/image.ts');
+      await buildContext(values);
+    });
 }
 
 /** Values of an option that may be repeated. */

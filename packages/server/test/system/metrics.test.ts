@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createClient } from '@svc/sdk';
 import { expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { startTestServer } from '../server.ts';
+import { metricsIn, metricsTextOf } from './metrics-text.ts';
 
 it('metrics have the version of the server and the durations of runs', async () => {
   await using server = await startTestServer();
@@ -42,4 +44,29 @@ it('metrics follow the naming rules of Prometheus', async () => {
   // The rules above apply where promtool is not installed (Debian: package prometheus).
   if (error === undefined) expect(stdout + stderr).toBe('');
   else expect(error).toMatchObject({ code: 'ENOENT' });
+});
+
+/** The rows of the table in docs/monitoring.md. */
+const documented = (): Map<string, { type: string; labels: string[]; help: string }> => {
+  const page = readFileSync(new URL('../../../../docs/monitoring.md', import.meta.url), 'utf8');
+  const rows = page.matchAll(/^\| `(svc_\w+)` \| (\w+) \| (.*?) \| (.*) \|$/gm);
+  return new Map(
+    [...rows].map(([, name = '', type = '', labels = '', help = '']) => [
+      name,
+      { type, labels: labels.match(/\w+/g) ?? [], help },
+    ]),
+  );
+};
+
+it('docs/monitoring.md has every metric of the server with its type, labels and meaning', async () => {
+  await using server = await startTestServer();
+  const live = [...metricsIn(await metricsTextOf(server))].filter(([name]) => name.startsWith('svc_'));
+  const page = documented();
+  const row = (name: string, type: string, help: string) => `| \`${name}\` | ${type} | … | ${help} |`;
+  expect([...page].map(([name, { type, help }]) => row(name, type, help)).toSorted()).toEqual(
+    live.map(([name, { type, help }]) => row(name, type, help)).toSorted(),
+  );
+  // Series of some labels exist only after an event that does not happen here.
+  for (const [name, { labels }] of live)
+    expect(page.get(name)?.labels, name).toEqual(expect.arrayContaining(labels));
 });

@@ -70,8 +70,8 @@ describe('keys that svc does not support', () => {
     [{ node_loader: 'ts-node' }, 'node_loader: this has no effect: modules are loaded by tsx'],
     [{ node_version: '12' }, `node_version: this names Node.js 12; svc runs on ${node}`],
     [
-      { base_image: 'x', dockerfile_lines: [] },
-      'image builds use base_image, dockerfile_lines; svc does not',
+      { base_image: 'x', docker_compose_file: 'x', dockerfile_lines: [] },
+      'image builds use base_image, docker_compose_file; svc does not',
     ],
     [{ disable_persistence: true }, 'disable_persistence: this has no effect: threads are always stored'],
     [

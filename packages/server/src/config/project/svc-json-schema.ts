@@ -129,7 +129,10 @@ export const SvcJsonFile = z
       })
       .optional()
       .describe('How the components of "ui" are built'),
-    node_version: z.union([z.string(), z.number()]).optional().describe('For image builds'),
+    node_version: z
+      .union([z.string(), z.number()])
+      .optional()
+      .describe('Node.js of the image that svc dockerfile describes: 24'),
     node_loader: z.string().optional(),
     python_version: z.string().optional(),
     pip_config_file: z.string().optional(),
@@ -138,7 +141,10 @@ export const SvcJsonFile = z
     api_version: z.string().optional(),
     base_image: z.string().optional(),
     image_distro: z.string().optional(),
-    dockerfile_lines: z.array(z.string()).optional(),
+    dockerfile_lines: z
+      .array(z.string())
+      .optional()
+      .describe('Lines of the Dockerfile, after its first FROM'),
     docker_compose_file: z.string().optional(),
     source: section('For image builds'),
     disable_persistence: z.boolean().optional(),

@@ -50,7 +50,10 @@ export function readUnsupported(raw: SvcJsonFile, { where, mistakes }: Reading):
   const named = ineffective.filter(({ path }) => !isSupported(path) && valueAt(raw, path) !== undefined);
   const reported = new Set([...refused, ...named].map(({ path }) => path.join('.')));
   for (const key of switched) reported.add(`http.${key}`);
-  const image = imageKeys.filter((key) => raw[key] !== undefined && !reported.has(key));
+  // `svc dockerfile` writes the lines of `dockerfile_lines`.
+  const image = imageKeys.filter(
+    (key) => key !== 'dockerfile_lines' && raw[key] !== undefined && !reported.has(key),
+  );
   return [
     ...unknownIn(raw, SvcJsonFile, [], { where, reported }),
     ...named.map(({ path, effect }) => `${where(path)}: this has no effect: ${effect}`),

@@ -1,0 +1,153 @@
+// Executes the instructions of a Dockerfile without a container engine: a stage is a folder, and its absolute paths are below that
+// folder. The base image is replaced by the programs of this machine. Knows the instructions that `svc dockerfile` writes.
+import { execFile } from 'node:child_process';
+import { cp, mkdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** The last stage: what a container of the image is started with. */
+export interface BuiltImage {
+  /** Paths of the image are below this folder. */
+  root: string;
+  workdir: string;
+  env: Record<string, string>;
+  user: string;
+  volumes: string[];
+  entrypoint: string[];
+  command: string[];
+  health: string[];
+}
+
+interface Instruction {
+  name: string;
+  text: string;
+}
+
+export const instructionsOf = (dockerfile: string): Instruction[] =>
+  dockerfile
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      const [name = '', ...words] = line.split(' ');
+      return { name, text: words.join(' ') };
+    });
+
+/** `KEY=value KEY=value`, without quotes. */
+const assignments = (text: string): Record<string, string> =>
+  Object.fromEntries(text.split(/\s+/).map((pair) => pair.split(/=(.*)/s, 2) as [string, string]));
+
+const program = (text: string): string[] => JSON.parse(text) as string[];
+
+class Stage implements BuiltImage {
+  workdir = '/';
+  env: Record<string, string> = {};
+  user = 'root';
+  volumes: string[] = [];
+  entrypoint: string[] = [];
+  command: string[] = [];
+  health: string[] = [];
+  readonly root: string;
+
+  constructor(root: string) {
+    this.root = root;
+  }
+
+  /** The text with the absolute paths of this stage instead of those of the image. */
+  placed(text: string): string {
+    return text.replaceAll(/(^|[\s="])(\/(?:app|data)\b)/g, (_, before: string, path: string) =>
+      before.concat(this.root, path),
+    );
+  }
+
+  async run(command: string): Promise<void> {
+    const isRoot = process.getuid?.() === 0;
+    await run('sh', ['-c', `exec < /dev/null\n${isRoot ? '' : 'chown() { :; }\n'}${this.placed(command)}`], {
+      cwd: join(this.root, this.workdir),
+      env: {
+        HOME: process.env['HOME'],
+        // `npm install --global` must not change this machine.
+        npm_config_prefix: join(this.root, 'usr/local'),
+        PATH: `${join(this.root, 'usr/local/bin')}:${process.env['PATH']}`,
+        ...this.env,
+      },
+      maxBuffer: 64 * 1024 * 1024,
+    });
+  }
+}
+
+export const buildFrom = async (
+  context: string,
+  dockerfile: string,
+  scratch: string,
+): Promise<BuiltImage> => {
+  const stages = new Map<string, Stage>();
+  let stage = new Stage(scratch);
+  for (const { name, text } of instructionsOf(dockerfile)) {
+    if (name === 'FROM') {
+      const as = / AS (\S+)$/.exec(text)?.[1] ?? 'last';
+      stage = new Stage(join(scratch, as));
+      await mkdir(stage.root, { recursive: true });
+      stages.set(as, stage);
+    } else await execute(stage, { name, text }, { context, stages });
+  }
+  return stage;
+};
+
+const execute = async (
+  stage: Stage,
+  { name, text }: Instruction,
+  { context, stages }: { context: string; stages: ReadonlyMap<string, Stage> },
+): Promise<void> => {
+  switch (name) {
+    case 'WORKDIR':
+      stage.workdir = text;
+      await mkdir(join(stage.root, text), { recursive: true });
+      break;
+    case 'COPY': {
+      const [from, rest] = /^--from=(\S+) (.*)$/.exec(text)?.slice(1) ?? [undefined, text];
+      const source = from === undefined ? context : stages.get(from)?.root;
+      if (source === undefined) throw new Error(`there is no stage ${from}`);
+      await copy(stage, source, (rest ?? '').split(' '));
+      break;
+    }
+    case 'RUN':
+      await stage.run(text.replaceAll(/--mount=\S+ /g, ''));
+      break;
+    case 'ENV':
+    case 'ARG':
+      Object.assign(stage.env, assignments(stage.placed(text)));
+      break;
+    case 'USER':
+      stage.user = text;
+      break;
+    case 'VOLUME':
+      stage.volumes.push(text);
+      break;
+    case 'EXPOSE':
+      break;
+    case 'HEALTHCHECK':
+      stage.health = program(stage.placed(/CMD (.*)$/.exec(text)?.[1] ?? ''));
+      break;
+    case 'ENTRYPOINT':
+      stage.entrypoint = program(stage.placed(text));
+      break;
+    case 'CMD':
+      stage.command = program(text);
+      break;
+    default:
+      throw new Error(`unknown instruction ${name} ${text}`);
+  }
+};
+
+/** The content of a folder is copied, as docker does; a file is copied into a target that ends with `/`. */
+const copy = async (stage: Stage, source: string, words: string[]): Promise<void> => {
+  const target = join(stage.root, words.at(-1)?.startsWith('/') ? '' : stage.workdir, words.at(-1) ?? '');
+  for (const word of words.slice(0, -1))
+    await cp(join(source, word), target.endsWith('/') ? join(target, basename(word)) : target, {
+      recursive: true,
+      verbatimSymlinks: true,
+    });
+};

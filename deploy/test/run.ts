@@ -1,0 +1,12 @@
+// Runs the tests of deploy/: installs their tools from the lock file, checks the types of the tests, and runs them.
+// The tests of the image need the result of `npm run build`.
+//
+// npm run test:deploy             all tests
+// npm run test:deploy -- chart    test files with this name, or any arguments of vitest
+import { installTools, run } from '../../scripts/tools-folder.ts';
+
+const folder = import.meta.dirname;
+
+installTools(folder);
+run(folder, 'npx', ['tsc', '--noEmit', '-p', '.']);
+run(folder, 'npx', ['vitest', 'run', ...process.argv.slice(2)]);

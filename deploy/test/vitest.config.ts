@@ -1,0 +1,19 @@
+import { defineConfig } from 'vitest/config';
+import { NotRun } from '../../packages/server/test/not-run.ts';
+import { whyNoPrograms } from './programs.ts';
+
+export default defineConfig({
+  test: {
+    root: import.meta.dirname,
+    reporters: [
+      'default',
+      new NotRun([{ call: 'itWithPrograms(', need: 'programs of Debian', why: whyNoPrograms }]),
+    ],
+    include: ['**/*.test.ts'],
+    globalSetup: ['../../packages/server/test/global-setup.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});

@@ -1,0 +1,123 @@
+// What an image of a project contains: the folder of its lock file, with the packages of that lock file.
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { packageFile } from '../../package-files.ts';
+import { ConfigError } from '../../config/project/mistake.ts';
+import { findConfigFile, readSvcJson } from '../../config/project/svc-json.ts';
+import type { SvcJson } from '../../config/project/svc-json.ts';
+import { inImage, isInside, linkedFolders, tarballsIn, type LocalTarball } from './local-packages.ts';
+import { lockFiles, packageManagerOf, type PackageManager } from './package-manager.ts';
+
+export interface ImageProject {
+  /** The folder of the lock file, absolute. */
+  readonly root: string;
+  /** The folder of the config file in `root`; empty when it is `root`. */
+  readonly folder: string;
+  /** Undefined: the server finds the file by its name. */
+  readonly configFile: string | undefined;
+  readonly manager: PackageManager;
+  readonly tarballs: readonly LocalTarball[];
+  /** The lock file also describes packages in folders of the project. */
+  readonly hasLinks: boolean;
+  /** In `root`. */
+  readonly svcProgram: string;
+  readonly port: number;
+  readonly nodeVersion: string;
+  /** `dockerfile_lines` of the config file. */
+  readonly lines: readonly string[];
+  /** The file that `env` names, in `root`. */
+  readonly envFile: string | undefined;
+}
+
+/** Throws a `ConfigError` when the project cannot become an image. Variables and settings of the deployment are not checked. */
+export function readImageProject(cwd: string, configPath: string | undefined): ImageProject {
+  const config = readConfigFile(cwd, configPath);
+  const { dir, raw, envFile } = config;
+  const { root, lockFile } = findLock(dir);
+  const manifest = readManifest(root);
+  const lockText = readFileSync(join(root, lockFile), 'utf8');
+  const links = [root, dir].flatMap((at) => linkedFolders(readManifest(at), at));
+  const outside = links.filter((link) => !isInside(root, link));
+  if (outside.length > 0)
+    throw mistake(
+      join(root, 'package.json'),
+      `depends on folders that an image build does not see: ${outside.join(', ')}`,
+      'Move them into the project, or depend on a tarball of them (npm pack).',
+    );
+  const port = Number(raw.settings?.['port'] ?? 2024);
+  return {
+    root,
+    folder: inImage(root, dir),
+    configFile: ['svc.json', 'langgraph.json'].includes(basename(config.file))
+      ? undefined
+      : basename(config.file),
+    manager: packageManagerOf(lockFile, { text: lockText, field: manifest['packageManager'] }),
+    tarballs: tarballsIn([JSON.stringify(manifest), lockText], root),
+    hasLinks: links.length > 0 || hasWorkspaces(root),
+    svcProgram: inImage(root, findProgram(root, dir)),
+    port: Number.isInteger(port) && port > 0 ? port : 2024,
+    nodeVersion: String(raw.node_version ?? 24),
+    lines: raw.dockerfile_lines ?? [],
+    envFile: envFile !== undefined && isInside(root, envFile) ? inImage(root, envFile) : undefined,
+  };
+}
+
+/** Throws for a file that cannot be read at all: its other mistakes may be due to variables that only the deployment has. */
+function readConfigFile(cwd: string, configPath: string | undefined): SvcJson {
+  const file = findConfigFile(cwd, configPath);
+  if (file === undefined)
+    throw mistake(
+      resolve(cwd, configPath ?? '.'),
+      'there is no svc.json and no langgraph.json here',
+      'Name the file or its folder with --config.',
+    );
+  const { project, mistakes } = readSvcJson(file, {});
+  if (project === undefined) throw new ConfigError(mistakes);
+  return project;
+}
+
+/** The folder of the nearest package.json with its lock file; else a folder above that describes workspaces, which share a lock file. */
+function findLock(dir: string): { root: string; lockFile: (typeof lockFiles)[number] } {
+  let isNearest = true;
+  for (let root = dir; ; root = dirname(root)) {
+    const lockFile = lockFiles.find((name) => existsSync(join(root, name)));
+    if (lockFile !== undefined && (isNearest || hasWorkspaces(root))) return { root, lockFile };
+    if (existsSync(join(root, 'package.json'))) isNearest = false;
+    if (dirname(root) === root)
+      throw mistake(
+        dir,
+        `there is no lock file (${lockFiles.join(', ')}) here or in the root of its workspaces`,
+        'An image installs the versions of a lock file: run npm install, pnpm install or yarn install.',
+      );
+  }
+}
+
+const hasWorkspaces = (folder: string): boolean =>
+  existsSync(join(folder, 'pnpm-workspace.yaml')) || readManifest(folder)['workspaces'] !== undefined;
+
+/** The program of the server: where it is installed, else where a package manager would install it. */
+function findProgram(root: string, dir: string): string {
+  const { name } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { name: string };
+  const program = join('node_modules', name, 'bin', 'svc.js');
+  for (let at = dir; isInside(root, at); at = dirname(at))
+    if (existsSync(join(at, program))) return join(at, program);
+  const owner = [dir, root].find((at) => Object.hasOwn(dependenciesOf(at), name));
+  if (owner !== undefined) return join(owner, program);
+  throw mistake(
+    join(dir, 'package.json'),
+    `does not depend on ${name}, so the image would have no server`,
+    `Add it to "dependencies": npm install ${name}`,
+  );
+}
+
+const dependenciesOf = (folder: string): object => ({
+  ...(readManifest(folder)['dependencies'] as object | undefined),
+});
+
+function readManifest(folder: string): Record<string, unknown> {
+  const file = join(folder, 'package.json');
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>) : {};
+}
+
+const mistake = (where: string, problem: string, remedy: string): ConfigError =>
+  new ConfigError([{ where, problem, remedy }]);
