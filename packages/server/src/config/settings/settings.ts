@@ -27,6 +27,7 @@ export interface Settings {
     readonly heartbeatMs: number;
     /** Undefined: `http.mount_prefix` of svc.json applies. */
     readonly mountPrefix: string | undefined;
+    readonly console: boolean;
     /** Undefined: `http.cors` of svc.json applies. */
     readonly corsOrigins: readonly string[] | undefined;
     readonly trustedProxies: readonly Cidr[];
@@ -265,6 +266,7 @@ function group(
       answerLimitBytes: values.answerLimit,
       heartbeatMs: values.heartbeat,
       mountPrefix: values.mountPrefix,
+      console: values.console === 'on',
       corsOrigins: values.corsOrigins,
       trustedProxies: values.trustedProxies ?? [],
     }),

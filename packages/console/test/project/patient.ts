@@ -1,0 +1,53 @@
+// A graph for tests: it streams words with pauses, so that a run can be watched and stopped, and fails on request.
+import { AIMessage, AIMessageChunk, type BaseMessage } from '@langchain/core/messages';
+import type { CallbackManagerForLLMRun } from '@langchain/core/callbacks/manager';
+import { BaseChatModel } from '@langchain/core/language_models/chat_models';
+import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs';
+import { Annotation, END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
+
+const pauseMs = 150;
+
+class PatientModel extends BaseChatModel {
+  constructor() {
+    super({});
+  }
+
+  _llmType(): string {
+    return 'patient';
+  }
+
+  _generate(messages: BaseMessage[]): Promise<ChatResult> {
+    const text = String(messages.at(-1)?.content ?? '');
+    return Promise.resolve({ generations: [{ text, message: new AIMessage(text) }] });
+  }
+
+  override async *_streamResponseChunks(
+    messages: BaseMessage[],
+    options: this['ParsedCallOptions'],
+    runManager?: CallbackManagerForLLMRun,
+  ): AsyncGenerator<ChatGenerationChunk> {
+    for (const text of String(messages.at(-1)?.content ?? '').split(/(?<= )/)) {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      options.signal?.throwIfAborted();
+      const chunk = new ChatGenerationChunk({ text, message: new AIMessageChunk(text) });
+      yield chunk;
+      await runManager?.handleLLMNewToken(text, undefined, undefined, undefined, undefined, { chunk });
+    }
+  }
+}
+
+const model = new PatientModel();
+
+const State = Annotation.Root({ ...MessagesAnnotation.spec, plan: Annotation<string> });
+
+export const patient = new StateGraph(State)
+  .addNode('prepare', ({ messages }) => {
+    if (String(messages.at(-1)?.content).startsWith('fail'))
+      throw new TypeError('The plan has no first step.');
+    return { plan: `Repeat ${messages.length} messages` };
+  })
+  .addNode('repeat', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+  .addEdge(START, 'prepare')
+  .addEdge('prepare', 'repeat')
+  .addEdge('repeat', END)
+  .compile();
