@@ -8,9 +8,6 @@ import { isOpen } from './statuses.ts';
 const listMs = 5_000;
 const openMs = 1_500;
 
-/** The keys of all queries that a change of threads or runs can change. */
-export const changing = [['threads'], ['thread'], ['runs'], ['run'], ['inbox'], ['counts']] as const;
-
 export const useAssistants = (): UseQueryResult<Assistant[]> => {
   const client = useClient();
   return useQuery({

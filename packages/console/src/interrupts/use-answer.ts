@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient, type UseMutationResult } from '@tanstack/react-query';
 import { useClient } from '../api/client.tsx';
-import { changing } from '../api/queries.ts';
+import { refreshChanged } from '../api/refresh.ts';
 import { resumeOf, type Question } from './read-interrupt.ts';
 
 export interface Answer {
@@ -32,8 +32,6 @@ export const useAnswer = (): UseMutationResult<{ runId: string }, Error, Answer>
       );
       return { runId: run.run_id };
     },
-    onSuccess: async () => {
-      await Promise.all(changing.map((queryKey) => queries.invalidateQueries({ queryKey })));
-    },
+    onSuccess: () => refreshChanged(queries),
   });
 };

@@ -4,7 +4,8 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { Assistant, Run, RunOptions, ThreadState } from '@svc/sdk';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { useClient } from '../api/client.tsx';
-import { changing, useRun, useThreadState } from '../api/queries.ts';
+import { useRun, useThreadState } from '../api/queries.ts';
+import { refreshChanged } from '../api/refresh.ts';
 import { isOpen } from '../api/statuses.ts';
 import { questionsOf, resumeOf, type Question } from '../interrupts/read-interrupt.ts';
 import type { NodeActivity } from '../messages/fold-run.ts';
@@ -99,7 +100,7 @@ const useStream = (run: Run | undefined, onRead: () => void): RunStream => {
       void navigate({ search: (search) => ({ ...search, run: id }), replace: true });
     },
     onEnded: async () => {
-      await Promise.all(changing.map((queryKey) => queries.invalidateQueries({ queryKey })));
+      await refreshChanged(queries);
       onRead();
     },
   });

@@ -3,7 +3,8 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import type { Run, RunOptions } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
-import { changing, useAssistants, useRun } from '../api/queries.ts';
+import { useAssistants, useRun } from '../api/queries.ts';
+import { refreshChanged } from '../api/refresh.ts';
 import { isOpen } from '../api/statuses.ts';
 import { StatusBadge } from '../ui/badge.tsx';
 import { CopyId } from '../ui/copy-id.tsx';
@@ -79,7 +80,7 @@ const RunActions = ({ run }: { run: Run }): ReactNode => {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [isAsking, setAsking] = useState(false);
-  const refresh = () => Promise.all(changing.map((queryKey) => queries.invalidateQueries({ queryKey })));
+  const refresh = () => refreshChanged(queries);
   const cancel = useMutation({
     mutationFn: () => client.runs.cancel(run.thread_id, run.run_id, { wait: true }),
     onSuccess: () => (setAsking(false), refresh()),

@@ -1,11 +1,15 @@
-// A graph for tests: it streams words with pauses, so that a run can be watched and stopped, and fails on request.
+// A graph for tests: it streams the words of its input, waits at words that name a gate until the test has opened it, and fails on request.
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { AIMessage, AIMessageChunk, type BaseMessage } from '@langchain/core/messages';
 import type { CallbackManagerForLLMRun } from '@langchain/core/callbacks/manager';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs';
 import { Annotation, END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 
-const pauseMs = 150;
+const pauseMs = 20;
 
 class PatientModel extends BaseChatModel {
   constructor() {
@@ -27,8 +31,9 @@ class PatientModel extends BaseChatModel {
     runManager?: CallbackManagerForLLMRun,
   ): AsyncGenerator<ChatGenerationChunk> {
     for (const text of String(messages.at(-1)?.content ?? '').split(/(?<= )/)) {
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
-      options.signal?.throwIfAborted();
+      do {
+        await setTimeout(pauseMs, undefined, { signal: options.signal });
+      } while (text.startsWith('gate-') && !existsSync(join(tmpdir(), text.trim())));
       const chunk = new ChatGenerationChunk({ text, message: new AIMessageChunk(text) });
       yield chunk;
       await runManager?.handleLLMNewToken(text, undefined, undefined, undefined, undefined, { chunk });

@@ -51,8 +51,9 @@ export class ConsoleFiles {
   async findAsset(name: string, acceptEncoding: string): Promise<Asset | undefined> {
     const ending = assetName.exec(name)?.[1];
     if (ending === undefined) return undefined;
-    const encoding = (['br', 'gzip'] as const).find((one) => accepts(acceptEncoding, one));
-    const encoded = (encoding && (await this.#find(name, encoding))) ?? (await this.#find(name, undefined));
+    const accepted = (['br', 'gzip'] as const).filter((encoding) => accepts(acceptEncoding, encoding));
+    let encoded: Encoded | undefined;
+    for (const encoding of [...accepted, undefined]) encoded ??= await this.#find(name, encoding);
     return encoded && { ...encoded, type: types[ending] ?? 'application/octet-stream' };
   }
 
