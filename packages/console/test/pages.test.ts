@@ -36,10 +36,13 @@ describeInBrowser('every page', () => {
       { name: 'home', path: '/', ready: (page) => page.getByRole('row').nth(4).waitFor() },
       {
         name: 'playground',
-        path: `/playground?assistant=agent&thread=${talk.threadId}&panel=state`,
+        path: '/playground?assistant=agent&panel=state',
         ready: async (page) => {
-          await text(page, 'The sum is 42.');
           await graph(page);
+          await page.getByLabel('Message', { exact: true }).fill('What is the weather in Oslo?');
+          await page.keyboard.press('Enter');
+          await text(page, 'The weather: snow, -3 °C.');
+          await page.locator('.badge', { hasText: 'success' }).waitFor();
         },
       },
       {
@@ -74,8 +77,8 @@ describeInBrowser('every page', () => {
   });
 
   for (const colorScheme of ['light', 'dark'] as const)
-    it(`can be used by everybody, in ${colorScheme}`, async () => {
-      const page = await console.open('/', { colorScheme, viewport: { width: 1280, height: 760 } });
+    it(`can be used by everybody, in ${colorScheme}`, { timeout: 300_000 }, async () => {
+      const page = await console.open('/', { colorScheme, viewport: { width: 1360, height: 800 } });
       for (const { name, path, ready } of shown) {
         await page.goto(`${console.url}/console${path}`);
         await ready(page);

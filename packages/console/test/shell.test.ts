@@ -71,7 +71,7 @@ describeInBrowser('every page', () => {
     await page.getByText('No access to threads.').waitFor();
   });
 
-  it('says when the server is away, and goes on when it is back', async () => {
+  it('says when the server is away, and goes on when it is back', { timeout: 240_000 }, async () => {
     await using server = await startServerProcess();
     const page = await console.open('/runs', { url: server.url, expected: /Failed to load|ERR_/ });
     await page.getByRole('heading', { name: 'There are no runs yet' }).waitFor();

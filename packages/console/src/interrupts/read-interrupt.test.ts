@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { questionsOf, readInterrupt, resumeOf, titleOf } from './read-interrupt.ts';
 
-const answers = (value: unknown, given: unknown = undefined) =>
+const answers = (value: unknown, given?: unknown) =>
   Object.fromEntries(readInterrupt(value).choices.map(({ label, answer }) => [label, answer(given)]));
 
 describe('the form of an interrupt', () => {

@@ -31,7 +31,7 @@ export const emptyView: RunView = {
 /** `nowMs` is when the event has arrived. */
 export const foldEvent = (view: RunView, { event, data }: RunStreamEvent, nowMs: number): RunView => {
   // Events of subgraphs are named `mode|namespace`.
-  const [mode, namespace] = event.split('|');
+  const [mode = '', namespace] = event.split('|');
   switch (mode) {
     case 'metadata':
       return isObject(data) && typeof data['run_id'] === 'string'

@@ -14,14 +14,17 @@ describeInBrowser('the inbox', () => {
     await page.getByLabel('Your answer, as JSON').fill('{ "approve": true, "edit": "Short." }');
     await page.keyboard.press('Control+Enter');
     await expect.poll(() => item.count()).toBe(0);
-    const { values } = await console.client.threads.getState(threadId);
-    expect(values).toMatchObject({ draft: 'Short.', decision: 'sent' });
+    await expect
+      .poll(async () => (await console.client.threads.getState(threadId)).values)
+      .toMatchObject({ draft: 'Short.', decision: 'sent' });
   });
 
   it('counts those that wait in the rail', async () => {
     await run(console.client, 'approval', { topic: 'the rail' });
     const page = await console.open('/');
     await page.getByRole('link', { name: /^Inbox \d+ waiting$/ }).click();
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+    await page.getByRole('link', { name: 'Send this?' }).first().click();
     await page.getByRole('heading', { name: 'Send this?' }).waitFor();
   });
 

@@ -51,7 +51,11 @@ export const patient = new StateGraph(State)
       throw new TypeError('The plan has no first step.');
     return { plan: `Repeat ${messages.length} messages` };
   })
-  .addNode('repeat', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+  .addNode('repeat', async ({ messages }) => {
+    let whole: AIMessageChunk | undefined;
+    for await (const chunk of await model.stream(messages)) whole = whole?.concat(chunk) ?? chunk;
+    return { messages: whole === undefined ? [] : [whole] };
+  })
   .addEdge(START, 'prepare')
   .addEdge('prepare', 'repeat')
   .addEdge('repeat', END)
