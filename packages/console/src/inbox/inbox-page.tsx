@@ -59,7 +59,7 @@ export const InboxPage = (): ReactNode => {
         {(threads) => {
           const selected = threads.find(({ thread_id: id }) => id === sel) ?? threads[0];
           return selected ? (
-            <div className="inbox">
+            <div className="split">
               <WaitingList threads={threads} selected={selected} />
               <Waiting key={selected.thread_id} thread={selected} />
             </div>
@@ -82,7 +82,7 @@ const graphOf = ({ metadata }: Thread): string =>
   typeof metadata['graph_id'] === 'string' ? metadata['graph_id'] : '';
 
 const WaitingList = ({ threads, selected }: { threads: readonly Thread[]; selected: Thread }): ReactNode => (
-  <nav className="inbox-list" aria-label="Waiting threads" tabIndex={0}>
+  <nav className="split-list" aria-label="Waiting threads" tabIndex={0}>
     {threads.map((thread) => (
       <Link
         key={thread.thread_id}
@@ -118,7 +118,7 @@ const Waiting = ({ thread }: { thread: Thread }): ReactNode => {
   const assistantId =
     typeof metadata['assistant_id'] === 'string' ? metadata['assistant_id'] : graphOf(thread);
   return (
-    <section className="inbox-detail" aria-label="The waiting thread" tabIndex={0}>
+    <section className="split-detail" aria-label="The waiting thread" tabIndex={0}>
       <header className="row">
         <Link to="/threads/$threadId" params={{ threadId }}>
           Thread

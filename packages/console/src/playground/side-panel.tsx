@@ -39,7 +39,7 @@ export const SidePanel = ({
               <p className="muted">
                 next: <code>{state.next.length > 0 ? state.next.join(', ') : 'nothing'}</code>
               </p>
-              <JsonTree value={state.values} openDepth={2} />
+              <JsonTree value={state.values} />
             </div>
           ) : (
             <p className="muted">The thread has no state yet.</p>

@@ -6,6 +6,7 @@ import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
 import { runStatuses, type RunStatus } from '../api/statuses.ts';
 import { isId } from '../app/search-text.ts';
+import { GraphSelect } from '../graph/graph-select.tsx';
 import { Failure, Skeleton, State } from '../ui/states.tsx';
 import { isFiltered, spans, toRequest, type RunFilter } from './run-filter.ts';
 import { RunTable } from './run-table.tsx';
@@ -101,8 +102,6 @@ const Filters = ({
   onChange: (changed: RunFilter) => void;
 }): ReactNode => {
   const { status = [], graph, since, thread, meta } = filter;
-  const assistants = useAssistants();
-  const graphs = [...new Set(assistants.data?.map(({ graph_id: id }) => id))].toSorted();
   return (
     <div className="filters" role="search" aria-label="Filter of runs">
       <div className="chips" role="group" aria-label="Status">
@@ -118,17 +117,7 @@ const Filters = ({
           </button>
         ))}
       </div>
-      <select
-        className="field"
-        aria-label="Graph"
-        value={graph ?? ''}
-        onChange={(event) => onChange({ graph: event.target.value || undefined })}
-      >
-        <option value="">All graphs</option>
-        {graphs.map((id) => (
-          <option key={id}>{id}</option>
-        ))}
-      </select>
+      <GraphSelect graph={graph} onChange={(changed) => onChange({ graph: changed })} />
       <select
         className="field"
         aria-label="Created"

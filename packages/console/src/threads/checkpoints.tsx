@@ -55,8 +55,8 @@ export const Checkpoints = ({ threadId }: { threadId: string }): ReactNode => {
     );
   const selected = rows.find(({ checkpoint_id: id }) => id === chosen) ?? newest;
   return (
-    <div className="checkpoints">
-      <nav className="checkpoint-list" aria-label="Checkpoints, newest first" tabIndex={0}>
+    <div className="split">
+      <nav className="split-list checkpoint-list" aria-label="Checkpoints, newest first" tabIndex={0}>
         <ErrorNotice error={query.error} />
         <CheckpointTree rows={rows} selected={selected} />
         {query.hasNextPage && (
@@ -158,7 +158,7 @@ const CheckpointDetail = ({ threadId, row }: { threadId: string; row: Row }): Re
   const state = useStateAt(threadId, id);
   const before = useStateAt(threadId, view === 'changes' ? parent : null);
   return (
-    <section className="checkpoint-detail" aria-label="Checkpoint" tabIndex={0}>
+    <section className="split-detail" aria-label="Checkpoint" tabIndex={0}>
       <header className="row">
         <h2>
           Step {stepOf(row)} · {nameOf(row)}

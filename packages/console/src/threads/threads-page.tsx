@@ -1,9 +1,10 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import type { Thread } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
-import { useAssistants, useThreadCount, useThreads, type ThreadFilter } from '../api/queries.ts';
+import { useThreadCount, useThreads, type ThreadFilter } from '../api/queries.ts';
 import { threadStatuses } from '../api/statuses.ts';
 import { isId, metadataOf } from '../app/search-text.ts';
+import { GraphSelect } from '../graph/graph-select.tsx';
 import { StatusBadge } from '../ui/badge.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
@@ -163,8 +164,6 @@ const Filters = ({
   search: Search;
   onChange: (changed: Partial<Search>) => void;
 }): ReactNode => {
-  const assistants = useAssistants();
-  const graphs = [...new Set(assistants.data?.map(({ graph_id: id }) => id))].toSorted();
   return (
     <div className="filters" role="search" aria-label="Filter of threads">
       <div className="chips" role="group" aria-label="Status">
@@ -180,17 +179,7 @@ const Filters = ({
           </button>
         ))}
       </div>
-      <select
-        className="field"
-        aria-label="Graph"
-        value={search.graph ?? ''}
-        onChange={(event) => onChange({ graph: event.target.value || undefined })}
-      >
-        <option value="">All graphs</option>
-        {graphs.map((id) => (
-          <option key={id}>{id}</option>
-        ))}
-      </select>
+      <GraphSelect graph={search.graph} onChange={(changed) => onChange({ graph: changed })} />
       <FreeField search={search} onChange={onChange} />
       <select
         className="field"
