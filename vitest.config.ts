@@ -9,6 +9,9 @@ const slow = 'packages/*/test/**/*.slow.test.ts';
 /** Take minutes each. */
 const faults = 'packages/server/test/faults/**/*.faults.test.ts';
 
+/** Drive a browser: npm run test:console. */
+const console = 'packages/console/test/**';
+
 /** Compare with another server, which is installed first. */
 const compatibility = 'packages/server/test/compatibility/**/*.compat.test.ts';
 
@@ -34,7 +37,7 @@ export default defineConfig({
           ...common,
           name: 'fast',
           include: all,
-          exclude: [...configDefaults.exclude, slow, faults, compatibility],
+          exclude: [...configDefaults.exclude, slow, faults, compatibility, console],
         },
       },
       { test: { ...common, name: 'slow', include: [slow] } },

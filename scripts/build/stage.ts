@@ -48,7 +48,8 @@ export const stagePackage = async (
   for (const name of ['dist', ...files])
     await cp(join(source, name), join(target, name), { recursive: true });
   for (const [name, from] of Object.entries(copies)) {
-    const filter = (path: string) => !/[\\/](?:node_modules|\.svc)$/.test(path);
+    // Pictures of the documentation are larger than the rest of the package.
+    const filter = (path: string) => !/[\\/](?:node_modules|\.svc)$|\.png$/.test(path);
     await cp(join(root, from), join(target, name), { recursive: true, filter });
   }
   await cp(join(root, 'LICENSE'), join(target, 'LICENSE'));

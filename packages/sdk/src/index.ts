@@ -39,7 +39,7 @@ export const createClient = (options: ClientOptions): Client => {
 
 export { createPlatformClient, type PlatformClient, type PlatformClientOptions } from './platform-client.ts';
 export { ApiError, RunError } from './api-error.ts';
-export type { RunOptions, RunStreamEvent, StartOptions } from './runs-client.ts';
+export type { RunOptions, RunSearchPage, RunStreamEvent, StartOptions } from './runs-client.ts';
 export {
   ExportError,
   type ExportQuery,

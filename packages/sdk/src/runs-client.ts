@@ -20,6 +20,12 @@ export interface RunStreamEvent {
   data: unknown;
 }
 
+/** A page of runs, and the cursor of the next one if there is one. */
+export interface RunSearchPage {
+  runs: Run[];
+  next: string | undefined;
+}
+
 const reconnectsMax = 5;
 
 /** The routes that start a run: on a thread, and without one. */
@@ -143,8 +149,17 @@ export class RunsClient {
     return this.#transport.call('listRuns', { params: { thread_id: threadId }, query }, options);
   }
 
+  /** Like `search`, with the cursor of the next page: `cursor` in the body of the next call. */
+  async searchPage(body: Body<'searchRuns'> = {}, options: CallOptions = {}): Promise<RunSearchPage> {
+    const response = await this.#transport.open('searchRuns', { body }, options);
+    return {
+      runs: (await response.json()) as Run[],
+      next: response.headers.get('x-pagination-next') ?? undefined,
+    };
+  }
+
   /**
-   * Runs across threads, newest first. The header `X-Pagination-Next` has the cursor of the next page.
+   * Runs across threads, newest first: one page.
    *
    * @example await client.runs.search({ status: ['error', 'timeout'], graph_id: 'agent', created_after: '2026-01-31T12:00:00Z' });
    */

@@ -10,7 +10,7 @@ import { apiKeyAuthenticator } from '../auth/principal/api-key-authenticator.ts'
 import { CallerLimits } from '../auth/limits/caller-limits.ts';
 import type { Authenticate, Caller } from '../auth/principal/caller.ts';
 import { type AddressOf, createAddressOf } from '../auth/principal/client-address.ts';
-import type { AccessMode, Exposure } from '../config/settings/exposure.ts';
+import { type AccessMode, type Exposure, servesConsole } from '../config/settings/exposure.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import { LoadedModules } from '../config/project/loaded-modules.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
@@ -30,6 +30,7 @@ import type { EarlyParts } from './early-parts.ts';
 import { mountPrefix } from './mount-prefix.ts';
 import type { Owned } from './owned.ts';
 import type { ParserTasks, ServerParsing } from './parser-tasks.ts';
+import { packageFile } from '../package-files.ts';
 import { servedRoutes } from './served-routes.ts';
 import { createServices, type Services } from './services.ts';
 import {
@@ -169,6 +170,7 @@ const createServerApp = (
     streamBufferBytes,
     parsing,
     upgrades,
+    consoleFolder: servesConsole(mode, settings) ? packageFile('console/') : undefined,
   });
   if (!customCode || !project.customApp) return app;
   const { authenticate } = deployment;

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import { exposureOf } from '../../config/settings/exposure.ts';
+import { exposureOf, servesConsole } from '../../config/settings/exposure.ts';
 import type { AccessMode } from '../../config/settings/exposure.ts';
 import { withoutPassword } from '../../config/settings/secret.ts';
 import { productVersion } from '../commands/version.ts';
@@ -28,6 +28,7 @@ export function banner(
     ['API', base],
     ['Traces', `${base}/api/v1`],
     ['Docs', `${base}/docs`],
+    ...(servesConsole(mode, settings) ? ([['Console', `${base}/console`]] as const) : []),
     ['Access', access(mode)],
     ['Database', database],
     ['Graphs', graphs.join(', ')],

@@ -57,6 +57,12 @@ export const settingDefinitions = {
     default: 'false',
     doc: 'Serve anyone who can reach the server, on any address, without authentication.',
   }),
+  console: setting({
+    variable: 'SVC_CONSOLE',
+    type: oneOf(['on', 'off']),
+    default: 'on',
+    doc: 'Serve the [console](console.md) under `/console`, where only this machine can reach the server and callers need no credential.',
+  }),
   mountPrefix: setting({
     variable: 'SVC_MOUNT_PREFIX',
     aliases: [{ name: 'MOUNT_PREFIX' }],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { SettingKey } from './definitions.ts';
-import { exposureOf, readExposure } from './exposure.ts';
+import { exposureOf, readExposure, servesConsole } from './exposure.ts';
 import { loadSvcJson } from '../project/svc-json.ts';
 import { testSettings } from '../test-settings.ts';
 
@@ -114,5 +114,28 @@ describe('every origin with credentials', () => {
     expect(read({ apiKeys, corsOrigins: '*' }, split).mistakes).toMatchObject([
       { where: 'flag corsOrigins', value: '"*"' },
     ]);
+  });
+});
+
+describe('the console', () => {
+  const serves = (settings: Partial<Record<SettingKey, string>>, sections?: object) =>
+    servesConsole(read(settings, sections).exposure.mode, testSettings({ dataDir: dir, ...settings }));
+
+  it('is served where only this machine can reach the server without a credential', () => {
+    expect(serves({})).toBe(true);
+    expect(serves({ console: 'off' })).toBe(false);
+    expect(serves({ apiKeys })).toBe(false);
+    expect(serves({ host: '0.0.0.0', allowAnonymous: 'true' })).toBe(false);
+    expect(serves({ role: 'worker' })).toBe(false);
+    expect(serves({}, { auth })).toBe(false);
+  });
+
+  it('that was asked for and cannot be served is named in a warning', () => {
+    const warnings = (settings: Partial<Record<SettingKey, string>>) =>
+      read(settings).exposure.warnings.join();
+    expect(warnings({ apiKeys, console: 'on' })).toContain('The console is not served');
+    expect(warnings({ apiKeys })).not.toContain('console');
+    expect(warnings({ console: 'on' })).not.toContain('console');
+    expect(warnings({ console: 'on', role: 'worker' })).not.toContain('console');
   });
 });

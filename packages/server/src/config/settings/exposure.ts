@@ -16,6 +16,13 @@ export type AccessMode =
   /** Without authentication. `local`: only from this machine, so requests from web pages of other sites are rejected. */
   | { readonly kind: 'anonymous'; readonly local: boolean };
 
+/**
+ * The console has no sign-in of its own yet, so it is served only where callers need no credential. `local` also keeps pages of other
+ * sites from using the server.
+ */
+export const servesConsole = (mode: AccessMode, { http }: Settings): boolean =>
+  http.console && mode.kind === 'anonymous' && mode.local;
+
 export interface Exposure {
   readonly mode: AccessMode;
   readonly cors: CorsRules | undefined;
@@ -78,7 +85,11 @@ function credentialsMistake(cors: CorsRules | undefined, { origins }: Settings):
   };
 }
 
-function* warn(mode: AccessMode, cors: CorsRules | undefined, { access }: Settings): Generator<string> {
+function* warn(mode: AccessMode, cors: CorsRules | undefined, settings: Settings): Generator<string> {
+  const { access, http, origins, role } = settings;
+  const isWanted = http.console && origins.console.origin !== 'default' && role !== 'worker';
+  if (isWanted && !servesConsole(mode, settings))
+    yield 'The console is not served: it cannot sign in yet, so it needs a server that only this machine can reach, without authentication.';
   if (mode.kind === 'custom' && access.apiKeys.length > 0)
     yield 'SVC_API_KEY is set and not used: "auth" in svc.json decides who may use the server.';
   if (cors !== undefined && cors.origins.size === 0 && cors.originPattern === undefined)

@@ -20,6 +20,7 @@ describe('settings', () => {
         memoryBytes: 67_108_864,
         answerLimitBytes: 16_777_216,
         heartbeatMs: 5_000,
+        console: true,
         corsOrigins: undefined,
         trustedProxies: [],
       },

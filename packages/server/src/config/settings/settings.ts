@@ -27,6 +27,7 @@ export interface Settings {
     readonly heartbeatMs: number;
     /** Undefined: `http.mount_prefix` of svc.json applies. */
     readonly mountPrefix: string | undefined;
+    readonly console: boolean;
     /** Undefined: `http.cors` of svc.json applies. */
     readonly corsOrigins: readonly string[] | undefined;
     readonly trustedProxies: readonly Cidr[];
@@ -250,24 +251,28 @@ function quote(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }
 
-function group(
-  values: { [K in SettingKey]: SettingValue<K> },
-  origins: Record<SettingKey, SettingOrigin>,
-): Settings {
+type SettingValues = { [K in SettingKey]: SettingValue<K> };
+
+function groupHttp(values: SettingValues): Settings['http'] {
+  return {
+    host: values.host,
+    port: values.port,
+    bodyLimitBytes: values.bodyLimit,
+    json: { valuesMax: values.jsonValues, keysMax: values.jsonKeys, depthMax: values.jsonDepth },
+    memoryBytes: values.requestMemory,
+    answerLimitBytes: values.answerLimit,
+    heartbeatMs: values.heartbeat,
+    mountPrefix: values.mountPrefix,
+    console: values.console === 'on',
+    corsOrigins: values.corsOrigins,
+    trustedProxies: values.trustedProxies ?? [],
+  };
+}
+
+function group(values: SettingValues, origins: Record<SettingKey, SettingOrigin>): Settings {
   return Object.freeze({
     role: values.role,
-    http: Object.freeze({
-      host: values.host,
-      port: values.port,
-      bodyLimitBytes: values.bodyLimit,
-      json: { valuesMax: values.jsonValues, keysMax: values.jsonKeys, depthMax: values.jsonDepth },
-      memoryBytes: values.requestMemory,
-      answerLimitBytes: values.answerLimit,
-      heartbeatMs: values.heartbeat,
-      mountPrefix: values.mountPrefix,
-      corsOrigins: values.corsOrigins,
-      trustedProxies: values.trustedProxies ?? [],
-    }),
+    http: Object.freeze(groupHttp(values)),
     access: Object.freeze({ apiKeys: values.apiKeys ?? [], allowAnonymous: values.allowAnonymous }),
     limits: Object.freeze({
       requestsPerSecond: values.rateLimit,

@@ -4,6 +4,7 @@ import { type JsonLimits, requestLimits } from '../../parsing/json-limits.ts';
 import type { Parsing } from '../../parsing/parsing.ts';
 import { type HttpContext, type HttpEnv, requestIdOf } from '../routing/call.ts';
 import { emptyHeaders, htmlHeaders, jsonHeaders } from './headers.ts';
+import { Console } from '../console/console.ts';
 import { mount, type MountOptions, type Observe, type Surface } from '../routing/mount.ts';
 import { type HttpLogger, problemResponse } from './problem.ts';
 import { rawPath, urlCharsMax, withoutPrefix } from './mount-path.ts';
@@ -31,6 +32,8 @@ export interface AppOptions {
   /** The web pages that may send requests; all pages when absent. */
   sites?: MountOptions['sites'];
   upgrades?: MountOptions['upgrades'];
+  /** The folder of the built console; no console when absent. */
+  consoleFolder?: URL | undefined;
 }
 
 /** For a browser that opens the address of the server. */
@@ -75,13 +78,17 @@ export const createApp = (options: AppOptions): Hono<HttpEnv> => {
     unsent: { memory: options.parsing.memory, stalledMs: options.stalledMs ?? 30_000 },
   };
   for (const surface of surfaces) mount(app, surface, mounting);
+  const console =
+    options.consoleFolder && new Console({ folder: options.consoleFolder, prefix, logger, pathOf, idOf });
+  console?.mount(app);
   const table = surfaces.flatMap(({ routes }) => Object.values(routes));
   if (!table.some(({ method, path }) => method === 'get' && path === '/')) {
-    app.get('/', (context) =>
-      (context.req.header('accept') ?? '').includes('text/html')
-        ? new Response(rootPage(prefix), { headers: withId(htmlHeaders, context) })
-        : new Response('{"ok":true}', { headers: withId(jsonHeaders, context) }),
-    );
+    app.get('/', async (context) => {
+      if (!(context.req.header('accept') ?? '').includes('text/html'))
+        return new Response('{"ok":true}', { headers: withId(jsonHeaders, context) });
+      const redirect = await console?.redirect(context.req.raw);
+      return redirect ?? new Response(rootPage(prefix), { headers: withId(htmlHeaders, context) });
+    });
   }
   const aliases = table.flatMap(({ method, aliases: paths = [] }) => paths.map((path) => ({ method, path })));
   const patterns = toPatterns([...table, ...aliases, { method: 'get', path: '/' }]);

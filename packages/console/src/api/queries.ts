@@ -1,0 +1,98 @@
+// What pages read from the server. The key of a query contains everything that its result depends on.
+import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
+import type { Assistant, GraphSchemas, Run, Thread, ThreadState } from '@svc/sdk';
+import { useClient } from './client.tsx';
+import { isOpen } from './statuses.ts';
+
+/** Lists have no stream yet, so visible ones are read again. Queries pause while the tab is hidden. */
+const listMs = 5_000;
+const openMs = 1_500;
+
+export const useAssistants = (): UseQueryResult<Assistant[]> => {
+  const client = useClient();
+  return useQuery({
+    queryKey: ['assistants'],
+    queryFn: ({ signal }) => client.assistants.search({ limit: 1_000 }, { signal }),
+    staleTime: 30_000,
+  });
+};
+
+export const useSchemas = (assistantId: string | undefined): UseQueryResult<GraphSchemas> => {
+  const client = useClient();
+  return useQuery({
+    queryKey: ['assistants', assistantId, 'schemas'],
+    queryFn: ({ signal }) => client.assistants.schemas(assistantId ?? '', { signal }),
+    enabled: assistantId !== undefined,
+    staleTime: 300_000,
+  });
+};
+
+export const useThread = (threadId: string | undefined): UseQueryResult<Thread> => {
+  const client = useClient();
+  return useQuery({
+    queryKey: ['thread', threadId],
+    queryFn: ({ signal }) => client.threads.get(threadId ?? '', { signal }),
+    enabled: threadId !== undefined,
+    refetchInterval: ({ state }) => (state.data?.status === 'busy' ? openMs : listMs),
+  });
+};
+
+/** The newest state of a thread. */
+export const useThreadState = (
+  threadId: string | undefined,
+  { isLive = false }: { isLive?: boolean } = {},
+): UseQueryResult<ThreadState> => {
+  const client = useClient();
+  return useQuery({
+    queryKey: ['thread', threadId, 'state'],
+    queryFn: ({ signal }) => client.threads.getState(threadId ?? '', { signal }),
+    enabled: threadId !== undefined,
+    refetchInterval: isLive ? listMs : false,
+  });
+};
+
+export const useRun = (threadId: string | undefined, runId: string | undefined): UseQueryResult<Run> => {
+  const client = useClient();
+  return useQuery({
+    queryKey: ['run', threadId, runId],
+    queryFn: ({ signal }) => client.runs.get(threadId ?? '', runId ?? '', { signal }),
+    enabled: threadId !== undefined && runId !== undefined,
+    refetchInterval: ({ state }) => (state.data && isOpen(state.data.status) ? openMs : false),
+  });
+};
+
+export interface ThreadFilter {
+  status: Thread['status'] | undefined;
+  metadata: Record<string, unknown> | undefined;
+  sort: 'created_at' | 'updated_at' | 'state_updated_at';
+  offset: number;
+  limit: number;
+}
+
+/** The first words of a conversation are read by the server: values are not sent. */
+const preview = { last: 'values.messages[-1].content', first: 'values.messages[0].content' };
+
+export const useThreads = (filter: ThreadFilter): UseQueryResult<Thread[]> => {
+  const client = useClient();
+  const { status, metadata, sort, offset, limit } = filter;
+  return useQuery({
+    queryKey: ['threads', filter],
+    queryFn: ({ signal }) =>
+      client.threads.search(
+        { status, metadata, sort_by: sort, sort_order: 'desc', offset, limit, extract: preview },
+        { signal },
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: listMs,
+  });
+};
+
+export const useThreadCount = (filter: Pick<ThreadFilter, 'status' | 'metadata'>): UseQueryResult<number> => {
+  const client = useClient();
+  return useQuery({
+    queryKey: ['counts', filter],
+    queryFn: ({ signal }) => client.threads.count(filter, { signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: listMs,
+  });
+};

@@ -1,0 +1,15 @@
+import type { ErrorComponentProps } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { State } from '../ui/states.tsx';
+
+/** A page that threw while it was drawn. The rail stays. */
+export const PageError = ({ error }: ErrorComponentProps): ReactNode => (
+  <State icon="warning" title="This page has failed">
+    <p className="muted" role="alert">
+      {error instanceof Error ? error.message : String(error)}
+    </p>
+    <button type="button" className="button" onClick={() => location.reload()}>
+      Load it again
+    </button>
+  </State>
+);

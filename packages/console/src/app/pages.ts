@@ -1,0 +1,10 @@
+import type { IconName } from '../ui/icons.tsx';
+
+/** The pages of the rail, with the letter that follows `g`. */
+export const pages = [
+  { to: '/', label: 'Home', icon: 'home', key: 'h' },
+  { to: '/playground', label: 'Playground', icon: 'playground', key: 'p' },
+  { to: '/inbox', label: 'Inbox', icon: 'inbox', key: 'i' },
+  { to: '/threads', label: 'Threads', icon: 'threads', key: 't' },
+  { to: '/runs', label: 'Runs', icon: 'runs', key: 'r' },
+] as const satisfies readonly { to: string; label: string; icon: IconName; key: string }[];

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { formatSearch, idOf, manyOf, metadataOf, oneOf, parseSearch } from './search-text.ts';
+
+describe('a query string', () => {
+  it('repeats a parameter that is a list, and contains no JSON', () => {
+    const text = formatSearch({ status: ['error', 'timeout'], graph: 'agent', thread: undefined });
+    expect(text).toBe('?status=error&status=timeout&graph=agent');
+    expect(parseSearch(text)).toEqual({ status: ['error', 'timeout'], graph: 'agent' });
+  });
+
+  it('is empty when no parameter has a value', () => {
+    expect(formatSearch({ status: [], graph: '', sel: undefined })).toBe('');
+  });
+
+  it('loses values that the page does not know', () => {
+    const raw = parseSearch('?status=error&status=broken&sort=up&thread=../x');
+    expect(manyOf(raw, 'status', ['error', 'success'])).toEqual(['error']);
+    expect(oneOf(raw, 'sort', ['asc', 'desc'])).toBeUndefined();
+    expect(idOf(raw, 'thread')).toBeUndefined();
+  });
+});
+
+describe('a condition on metadata', () => {
+  it('is read from pairs, with numbers and booleans as such', () => {
+    expect(metadataOf('customer:acme, seats:12 paid:true')).toEqual({
+      customer: 'acme',
+      seats: 12,
+      paid: true,
+    });
+  });
+
+  it('is undefined for a text without pairs', () => {
+    expect(metadataOf('acme')).toBeUndefined();
+    expect(metadataOf(undefined)).toBeUndefined();
+  });
+});

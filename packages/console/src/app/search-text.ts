@@ -1,0 +1,78 @@
+// Query strings that people can read and write: `status=error&status=timeout`, without JSON.
+
+/** What is in a query string: a parameter that repeats is a list. */
+export type RawSearch = Record<string, string | string[]>;
+
+export const parseSearch = (text: string): RawSearch => {
+  const raw: RawSearch = {};
+  for (const [name, value] of new URLSearchParams(text)) {
+    const earlier = raw[name];
+    raw[name] = earlier === undefined ? value : [earlier, value].flat();
+  }
+  return raw;
+};
+
+/** Values that are undefined, empty or an empty list are left out. */
+export const formatSearch = (search: Readonly<Record<string, unknown>>): string => {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(search))
+    for (const one of [value].flat()) {
+      const text = typeof one === 'string' || typeof one === 'number' ? String(one) : '';
+      if (text !== '') parameters.append(name, text);
+    }
+  const text = parameters.toString();
+  return text === '' ? '' : `?${text}`;
+};
+
+const first = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value[0] : value;
+
+/** A parameter of any text. */
+export const textOf = (raw: Record<string, unknown>, name: string): string | undefined => {
+  const value = first(raw[name] as string | string[] | undefined);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+};
+
+/** One of the values that the page knows; undefined for any other. */
+export const oneOf = <T extends string>(
+  raw: Record<string, unknown>,
+  name: string,
+  values: readonly T[],
+): T | undefined => values.find((value) => value === textOf(raw, name));
+
+/** The values of a repeated parameter that the page knows. */
+export const manyOf = <T extends string>(
+  raw: Record<string, unknown>,
+  name: string,
+  values: readonly T[],
+): T[] | undefined => {
+  const given = [raw[name] ?? []].flat();
+  const known = values.filter((value) => given.includes(value));
+  return known.length > 0 ? known : undefined;
+};
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export const isId = (text: string): boolean => uuid.test(text);
+
+/** An id; undefined for any other text. */
+export const idOf = (raw: Record<string, unknown>, name: string): string | undefined => {
+  const value = textOf(raw, name);
+  return value !== undefined && isId(value) ? value : undefined;
+};
+
+/** `key:value`, several of them: a condition on metadata. Values are read as JSON where they are JSON. */
+export const metadataOf = (text: string | undefined): Record<string, unknown> | undefined => {
+  const pairs = (text ?? '')
+    .split(/[\s,]+/)
+    .map((pair) => /^([^:]+):(.+)$/.exec(pair))
+    .filter((match) => match !== null)
+    .map(([, key = '', value = '']) => [key, scalar(value)] as const);
+  return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
+};
+
+const scalar = (text: string): unknown => {
+  if (text === 'true' || text === 'false') return text === 'true';
+  const number = Number(text);
+  return /^-?\d/.test(text) && Number.isFinite(number) ? number : text;
+};

@@ -1,0 +1,118 @@
+// What every page has: the rail, the bar at the top, and the keys.
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
+import { useThreadCount } from '../api/queries.ts';
+import { Icon } from '../ui/icons.tsx';
+import { State } from '../ui/states.tsx';
+import { apiUrl } from './addresses.ts';
+import { Connection } from './connection.tsx';
+import { Help } from './help.tsx';
+import { pages } from './pages.ts';
+import { Palette } from './palette.tsx';
+import { useShortcuts } from './shortcuts.ts';
+import '../ui/controls.css';
+import '../ui/layout.css';
+import './shell.css';
+
+export const Shell = (): ReactNode => {
+  const [overlay, setOverlay] = useState<'palette' | 'help'>();
+  const [isRailOpen, setRailOpen] = useState(false);
+  const openPalette = useCallback(() => setOverlay('palette'), []);
+  const openHelp = useCallback(() => setOverlay('help'), []);
+  const close = useCallback(() => setOverlay(undefined), []);
+  useShortcuts({ onPalette: openPalette, onHelp: openHelp });
+  const { pathname } = useLocation();
+  useEffect(() => setRailOpen(false), [pathname]);
+  useTitle(pathname);
+  return (
+    <div className="shell" data-rail={isRailOpen}>
+      <a className="skip" href="#content">
+        Skip to the content
+      </a>
+      <header className="top">
+        <button
+          type="button"
+          className="button rail-toggle"
+          data-kind="plain"
+          aria-label="Menu"
+          aria-expanded={isRailOpen}
+          onClick={() => setRailOpen(!isRailOpen)}
+        >
+          <Icon name="menu" />
+        </button>
+        <Link to="/" className="brand">
+          <span className="brand-mark" aria-hidden="true">
+            <Icon name="right" size={12} />
+          </span>
+          svc
+        </Link>
+        <button type="button" className="search" onClick={openPalette}>
+          <Icon name="search" size={14} />
+          <span>Search or paste an id</span>
+          <kbd className="kbd">Ctrl K</kbd>
+        </button>
+        <Connection />
+      </header>
+      <Rail onHelp={openHelp} />
+      <main id="content" className="content" tabIndex={-1}>
+        <Outlet />
+      </main>
+      {overlay === 'palette' && <Palette onClose={close} />}
+      {overlay === 'help' && <Help onClose={close} />}
+    </div>
+  );
+};
+
+const Rail = ({ onHelp }: { onHelp: () => void }): ReactNode => {
+  const waiting = useThreadCount({ status: 'interrupted', metadata: undefined });
+  return (
+    <nav className="rail" aria-label="Pages">
+      {pages.map(({ to, label, icon }) => (
+        <Link
+          key={to}
+          to={to}
+          className="rail-link"
+          activeOptions={{ exact: to === '/', includeSearch: false }}
+        >
+          <Icon name={icon} />
+          {label}
+          {to === '/inbox' && (waiting.data ?? 0) > 0 && (
+            <span className="rail-count">
+              {waiting.data}
+              <span className="visually-hidden"> waiting</span>
+            </span>
+          )}
+        </Link>
+      ))}
+      <div className="rail-foot">
+        <a className="rail-link" href={`${apiUrl}/docs`} target="_blank" rel="noopener noreferrer">
+          <Icon name="book" />
+          API reference
+        </a>
+        <button type="button" className="rail-link" onClick={onHelp}>
+          <kbd className="kbd">?</kbd>
+          Keyboard
+        </button>
+      </div>
+    </nav>
+  );
+};
+
+/** The title of the tab, and the place where a screen reader continues after a change of the page. */
+const useTitle = (pathname: string): void => {
+  const isFirst = useRef(true);
+  useEffect(() => {
+    const page = pages.findLast(({ to }) => (to === '/' ? true : pathname.startsWith(to)));
+    document.title = `${page?.label ?? 'svc'} · svc console`;
+    if (!isFirst.current) document.getElementById('content')?.focus({ preventScroll: true });
+    isFirst.current = false;
+  }, [pathname]);
+};
+
+export const NotFound = (): ReactNode => (
+  <State icon="empty" title="The console has no such page">
+    <Link to="/" className="button">
+      Home
+    </Link>
+  </State>
+);

@@ -1,0 +1,144 @@
+// A graph with the nodes that run now lit. Loaded on demand, because React Flow is large.
+import {
+  BaseEdge,
+  EdgeLabelRenderer,
+  getBezierPath,
+  Handle,
+  MarkerType,
+  Position,
+  ReactFlow,
+  type Edge,
+  type EdgeProps,
+  type Node,
+  type NodeProps,
+} from '@xyflow/react';
+import '@xyflow/react/dist/style.css';
+import { useMemo, type ReactNode } from 'react';
+import type { NodeActivity } from '../messages/fold-run.ts';
+import { duration } from '../ui/duration.ts';
+import { Skeleton } from '../ui/states.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import { sizeOf, type Graph, type GraphNode } from './read-graph.ts';
+import { useLayout } from './use-layout.ts';
+import './graph.css';
+
+type FlowNode = Node<{ node: GraphNode; activity: NodeActivity | undefined }, 'graph'>;
+type Size = ReturnType<typeof sizeOf>;
+type FlowEdge = Edge<{ label: string | undefined; source: Size; target: Size }, 'graph'>;
+
+/** Events that arrive together say nothing of the time between them. */
+const took = (ms: number): string => (ms < 1 ? '✓' : duration(ms));
+
+const NodeBox = ({ data: { node, activity } }: NodeProps<FlowNode>): ReactNode => (
+  <div
+    className="graph-node"
+    data-kind={node.kind}
+    data-activity={activity?.state ?? 'none'}
+    style={sizeOf(node)}
+    title={node.id}
+  >
+    <Handle type="target" position={Position.Top} isConnectable={false} />
+    <span className="graph-node-label">{visibleText(node.label)}</span>
+    {node.tools.length > 0 && <span className="graph-node-tools">{visibleText(node.tools.join(', '))}</span>}
+    {activity && (
+      <span className="graph-node-activity">
+        {activity.visits > 1 && `×${activity.visits} `}
+        {activity.state === 'running' ? '…' : took(activity.tookMs ?? 0)}
+      </span>
+    )}
+    <Handle type="source" position={Position.Bottom} isConnectable={false} />
+  </div>
+);
+
+/** An edge to an earlier node leaves and arrives at the right side, around the nodes between. */
+const pathAround = ({ sourceX, sourceY, targetX, targetY, data }: EdgeProps<FlowEdge>): string => {
+  const none = { width: 0, height: 0 };
+  const { source = none, target = none } = data ?? {};
+  const from = { x: sourceX + source.width / 2, y: sourceY - source.height / 2 };
+  const to = { x: targetX + target.width / 2, y: targetY + target.height / 2 };
+  const side = Math.max(from.x, to.x) + 50;
+  return `M ${from.x},${from.y} C ${side},${from.y} ${side},${to.y} ${to.x + 3},${to.y}`;
+};
+
+const GraphEdgeLine = (edge: EdgeProps<FlowEdge>): ReactNode => {
+  const [straight, x, y] = getBezierPath(edge);
+  const { label } = edge.data ?? {};
+  return (
+    <>
+      <BaseEdge
+        path={edge.targetY < edge.sourceY ? pathAround(edge) : straight}
+        {...(edge.markerEnd === undefined ? {} : { markerEnd: edge.markerEnd })}
+        {...(edge.style === undefined ? {} : { style: edge.style })}
+      />
+      {label !== undefined && (
+        <EdgeLabelRenderer>
+          <span
+            className="graph-edge-label"
+            style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
+          >
+            {visibleText(label)}
+          </span>
+        </EdgeLabelRenderer>
+      )}
+    </>
+  );
+};
+
+const nodeTypes = { graph: NodeBox };
+const edgeTypes = { graph: GraphEdgeLine };
+
+const flowEdges = ({ nodes, edges }: Graph): FlowEdge[] => {
+  const sizes = new Map(nodes.map((node) => [node.id, sizeOf(node)]));
+  return edges.flatMap(({ source, target, isConditional, label }, index) => {
+    const from = sizes.get(source);
+    const to = sizes.get(target);
+    if (!from || !to) return []; // an edge to a node that is not drawn
+    return {
+      id: String(index),
+      type: 'graph',
+      source,
+      target,
+      data: { label, source: from, target: to },
+      markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14 },
+      className: isConditional ? 'graph-edge-conditional' : 'graph-edge',
+    } as const;
+  });
+};
+
+export const GraphView = ({
+  graph,
+  activity,
+}: {
+  graph: Graph;
+  activity: ReadonlyMap<string, NodeActivity>;
+}): ReactNode => {
+  const positions = useLayout(graph);
+  const edges = useMemo(() => flowEdges(graph), [graph]);
+  if (!positions) return <Skeleton rows={4} />;
+  const nodes = graph.nodes.map((node): FlowNode => ({
+    id: node.id,
+    type: 'graph',
+    position: positions[node.id] ?? { x: 0, y: 0 },
+    data: { node, activity: activity.get(node.id) },
+    ...sizeOf(node),
+  }));
+  return (
+    <ReactFlow
+      aria-label="Graph of the assistant"
+      nodes={nodes}
+      edges={edges}
+      nodeTypes={nodeTypes}
+      edgeTypes={edgeTypes}
+      nodesDraggable={false}
+      nodesConnectable={false}
+      nodesFocusable={false}
+      edgesFocusable={false}
+      elementsSelectable={false}
+      proOptions={{ hideAttribution: true }}
+      minZoom={0.1}
+      maxZoom={1.5}
+      fitView
+      fitViewOptions={{ padding: 0.15, maxZoom: 1 }}
+    />
+  );
+};

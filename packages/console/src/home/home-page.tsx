@@ -1,0 +1,123 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useClient } from '../api/client.tsx';
+import { useAssistants, useThreadCount } from '../api/queries.ts';
+import type { ThreadStatus } from '../api/statuses.ts';
+import { RunTable } from '../runs/run-table.tsx';
+import { Icon, type IconName } from '../ui/icons.tsx';
+import { ErrorNotice, Loaded } from '../ui/states.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import './home.css';
+
+const dayMs = 86_400_000;
+const shownRuns = 8;
+
+export const HomePage = (): ReactNode => (
+  <div className="page">
+    <header className="page-head">
+      <h1>Home</h1>
+    </header>
+    <div className="page-body pad stack home" tabIndex={0} role="region" aria-label="Home">
+      <div className="tiles">
+        <Tile status="interrupted" label="waiting for a person" icon="inbox" to="/inbox" />
+        <Tile status="busy" label="busy threads" icon="runs" to="/threads" />
+        <Tile status="error" label="threads whose last run failed" icon="warning" to="/threads" />
+        <Tile status={undefined} label="threads" icon="threads" to="/threads" />
+      </div>
+      <Assistants />
+      <Newest title="Failures of the last day" isFailed />
+      <Newest title="Newest runs" isFailed={false} />
+    </div>
+  </div>
+);
+
+const Tile = ({
+  status,
+  label,
+  icon,
+  to,
+}: {
+  status: ThreadStatus | undefined;
+  label: string;
+  icon: IconName;
+  to: '/inbox' | '/threads';
+}): ReactNode => {
+  const count = useThreadCount({ status, metadata: undefined });
+  return (
+    <Link to={to} search={to === '/threads' ? { status } : {}} className="tile" data-kind={status ?? 'all'}>
+      <Icon name={icon} size={18} />
+      <strong>{count.data ?? (count.error ? '?' : '…')}</strong>
+      <span className="muted">{label}</span>
+    </Link>
+  );
+};
+
+const Assistants = (): ReactNode => {
+  const assistants = useAssistants();
+  return (
+    <section className="panel" aria-label="Assistants">
+      <div className="panel-head">
+        <h2>Assistants</h2>
+      </div>
+      <Loaded query={assistants}>
+        {(all) => (
+          <ul className="assistants">
+            {all.map(({ assistant_id: id, name, description, graph_id: graph }) => (
+              <li key={id}>
+                <Link to="/playground" search={{ assistant: id }} className="assistant">
+                  <strong>{visibleText(name)}</strong>
+                  <span className="muted">{visibleText(description ?? `graph ${graph}`)}</span>
+                  <Icon name="right" size={14} />
+                </Link>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </section>
+  );
+};
+
+const Newest = ({ title, isFailed }: { title: string; isFailed: boolean }): ReactNode => {
+  const client = useClient();
+  const assistants = useAssistants();
+  const runs = useQuery({
+    queryKey: ['runs', 'newest', isFailed],
+    queryFn: ({ signal }) =>
+      client.runs.search(
+        {
+          limit: shownRuns,
+          ...(isFailed
+            ? { status: ['error', 'timeout'], created_after: new Date(Date.now() - dayMs).toISOString() }
+            : {}),
+        },
+        { signal },
+      ),
+    refetchInterval: 5_000,
+  });
+  return (
+    <section className="panel" aria-label={title}>
+      <div className="panel-head">
+        <h2>{title}</h2>
+        <Link
+          className="spread"
+          to="/runs"
+          search={isFailed ? { status: ['error', 'timeout'], since: '1d' } : {}}
+        >
+          All
+        </Link>
+      </div>
+      <ErrorNotice error={runs.data && runs.error} />
+      <Loaded query={runs}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <p className="muted pad">{isFailed ? 'No run has failed.' : 'No run has been started yet.'}</p>
+          ) : (
+            <RunTable runs={rows} assistants={assistants.data ?? []} />
+          )
+        }
+      </Loaded>
+    </section>
+  );
+};

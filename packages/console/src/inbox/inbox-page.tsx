@@ -1,0 +1,174 @@
+// Threads that wait for a person, the oldest first, answered in place.
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { Thread } from '@svc/sdk';
+import type { ReactNode } from 'react';
+import { useClient } from '../api/client.tsx';
+import { useThreadState } from '../api/queries.ts';
+import { QuestionBox } from '../interrupts/question-box.tsx';
+import { questionsOf, titleOf } from '../interrupts/read-interrupt.ts';
+import { useAnswer } from '../interrupts/use-answer.ts';
+import { MessageList } from '../messages/message-list.tsx';
+import { readMessages } from '../messages/read-messages.ts';
+import { CopyId } from '../ui/copy-id.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { Loaded, State } from '../ui/states.tsx';
+import { Ago } from '../ui/time.tsx';
+import { ChannelList } from '../values/channel-list.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import './inbox.css';
+
+const route = getRouteApi('/inbox');
+const threadsMax = 100;
+
+const useWaiting = (graph: string | undefined) => {
+  const client = useClient();
+  return useQuery({
+    queryKey: ['inbox', graph],
+    queryFn: ({ signal }) =>
+      client.threads.search(
+        {
+          status: 'interrupted',
+          sort_by: 'state_updated_at',
+          sort_order: 'asc',
+          limit: threadsMax,
+          select: ['thread_id', 'state_updated_at', 'metadata', 'status', 'interrupts'],
+          ...(graph === undefined ? {} : { metadata: { graph_id: graph } }),
+        },
+        { signal },
+      ),
+    refetchInterval: 4_000,
+  });
+};
+
+export const InboxPage = (): ReactNode => {
+  const { graph, sel } = route.useSearch();
+  const waiting = useWaiting(graph);
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1>Inbox</h1>
+        <span className="muted">Threads that wait for a person, the oldest first</span>
+        {graph !== undefined && (
+          <Link to="/inbox" className="chip">
+            graph {graph} ×
+          </Link>
+        )}
+      </header>
+      <Loaded query={waiting}>
+        {(threads) => {
+          const selected = threads.find(({ thread_id: id }) => id === sel) ?? threads[0];
+          return selected ? (
+            <div className="split">
+              <WaitingList threads={threads} selected={selected} />
+              <Waiting key={selected.thread_id} thread={selected} />
+            </div>
+          ) : (
+            <State icon="check" title="Nobody is waiting for you">
+              <p className="muted">
+                A graph that calls <code>interrupt()</code> appears here, until somebody has answered.
+              </p>
+            </State>
+          );
+        }}
+      </Loaded>
+    </div>
+  );
+};
+
+const firstValue = ({ interrupts = {} }: Thread): unknown => Object.values(interrupts)[0]?.[0]?.value;
+
+const graphOf = ({ metadata }: Thread): string =>
+  typeof metadata['graph_id'] === 'string' ? metadata['graph_id'] : '';
+
+const WaitingList = ({ threads, selected }: { threads: readonly Thread[]; selected: Thread }): ReactNode => (
+  <nav className="split-list" aria-label="Waiting threads" tabIndex={0}>
+    {threads.map((thread) => (
+      <Link
+        key={thread.thread_id}
+        from="/inbox"
+        to="."
+        search={(search) => ({ ...search, sel: thread.thread_id })}
+        className="inbox-item"
+        data-row
+        aria-current={thread === selected ? 'true' : undefined}
+      >
+        <span className="inbox-title">{inboxTitle(thread)}</span>
+        <span className="muted row">
+          {visibleText(graphOf(thread))} · <span className="mono">{thread.thread_id.slice(0, 8)}</span>
+          <span className="spread">
+            <Ago at={thread.state_updated_at} />
+          </span>
+        </span>
+      </Link>
+    ))}
+  </nav>
+);
+
+/** A thread that stopped at a breakpoint asks nothing. */
+const inboxTitle = (thread: Thread): string => {
+  const value = firstValue(thread);
+  return value === undefined ? 'Stopped at a breakpoint' : visibleText(titleOf(value).slice(0, 200));
+};
+
+const Waiting = ({ thread }: { thread: Thread }): ReactNode => {
+  const { thread_id: threadId, metadata } = thread;
+  const state = useThreadState(threadId, { isLive: true });
+  const answer = useAnswer();
+  const assistantId =
+    typeof metadata['assistant_id'] === 'string' ? metadata['assistant_id'] : graphOf(thread);
+  return (
+    <section className="split-detail" aria-label="The waiting thread" tabIndex={0}>
+      <header className="row">
+        <Link to="/threads/$threadId" params={{ threadId }}>
+          Thread
+        </Link>
+        <CopyId id={threadId} label="thread id" />
+        <Link
+          className="button spread"
+          to="/playground"
+          search={{ assistant: assistantId, thread: threadId }}
+        >
+          <Icon name="playground" size={14} /> Open in the playground
+        </Link>
+      </header>
+      <Loaded query={state}>
+        {(current) => {
+          const questions = questionsOf(current);
+          const messages = readMessages(current.values);
+          return (
+            <>
+              {questions.map((question, index) => (
+                <QuestionBox
+                  key={question.id ?? index}
+                  question={question}
+                  isSending={answer.isPending}
+                  error={answer.error}
+                  onAnswer={(given) => answer.mutate({ threadId, assistantId, question, answer: given })}
+                />
+              ))}
+              {questions.length === 0 && (
+                <p className="notice" data-tone="amber">
+                  The thread asks nothing. It has stopped before{' '}
+                  {visibleText(current.next.join(', ')) || 'its end'}; continue it in the playground.
+                </p>
+              )}
+              <section className="panel" aria-label="State of the thread">
+                <div className="panel-head">
+                  <h2>{messages.length > 0 ? 'The conversation so far' : 'The state so far'}</h2>
+                </div>
+                {messages.length > 0 ? (
+                  <MessageList messages={messages.slice(-6)} />
+                ) : (
+                  <div className="pad">
+                    <ChannelList values={current.values} />
+                  </div>
+                )}
+              </section>
+            </>
+          );
+        }}
+      </Loaded>
+    </section>
+  );
+};

@@ -1,0 +1,38 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { ApiError, createClient } from '@svc/sdk';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { ClientProvider } from './api/client.tsx';
+import { apiUrl } from './app/addresses.ts';
+import { reloadOnceFor } from './app/stale-chunks.ts';
+import { createConsoleRouter } from './routes.tsx';
+import './ui/tokens.css';
+import './ui/base.css';
+
+reloadOnceFor(window);
+
+const client = createClient({ apiUrl });
+const router = createConsoleRouter();
+const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 1_000,
+      // The SDK repeats requests itself, except where the server has answered.
+      retry: (count, error) => !(error instanceof ApiError) && count < 2,
+      refetchOnWindowFocus: true,
+    },
+  },
+});
+
+const root = document.getElementById('root');
+if (!root) throw new Error('index.html has no element with the id "root"');
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={queryClient}>
+      <ClientProvider client={client}>
+        <RouterProvider router={router} />
+      </ClientProvider>
+    </QueryClientProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,166 @@
+// A conversation: messages, tool calls with their results, reasoning.
+import { useState, type ReactNode } from 'react';
+import { Icon } from '../ui/icons.tsx';
+import { JsonTree } from '../values/json-tree.tsx';
+import { Markdown } from '../values/markdown.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import type { Message } from './read-messages.ts';
+import { ToolCallBox } from './tool-call.tsx';
+import './messages.css';
+
+const pageSize = 100;
+
+export interface MessageActions {
+  /** Absent where messages cannot be edited. */
+  onEdit?: ((message: Message, text: string) => void) | undefined;
+}
+
+/** The newest messages; earlier ones on request. */
+export const MessageList = ({
+  messages,
+  isStreaming = false,
+  onEdit,
+}: { messages: readonly Message[]; isStreaming?: boolean } & MessageActions): ReactNode => {
+  const [shown, setShown] = useState(pageSize);
+  const hidden = Math.max(0, messages.length - shown);
+  const answers = new Map(messages.map((message) => [message.toolCallId, message]));
+  const asked = new Set(messages.flatMap(({ toolCalls }) => toolCalls.map(({ id }) => id)));
+  const visible = messages
+    .slice(hidden)
+    // The result of a call is shown with the call.
+    .filter(({ kind, toolCallId }) => kind !== 'tool' || !asked.has(toolCallId));
+  return (
+    <div className="messages" role="log" aria-label="Conversation">
+      {hidden > 0 && (
+        <button type="button" className="button" onClick={() => setShown(shown + pageSize)}>
+          {hidden} earlier messages
+        </button>
+      )}
+      {visible.map((message, index) => (
+        <MessageBox
+          key={message.id ?? index}
+          message={message}
+          answers={answers}
+          isWriting={isStreaming && index === visible.length - 1 && message.kind === 'ai'}
+          onEdit={onEdit}
+        />
+      ))}
+    </div>
+  );
+};
+
+const labels: Record<Message['kind'], string> = {
+  human: 'You',
+  ai: 'Agent',
+  tool: 'Tool',
+  system: 'System',
+  other: 'Message',
+};
+
+const MessageBox = ({
+  message,
+  answers,
+  isWriting,
+  onEdit,
+}: {
+  message: Message;
+  answers: ReadonlyMap<string | undefined, Message>;
+  isWriting: boolean;
+} & MessageActions): ReactNode => {
+  const [isEditing, setEditing] = useState(false);
+  const { kind, name, text, reasoning, toolCalls, images, usage } = message;
+  const canEdit = onEdit !== undefined && kind === 'human' && message.id !== undefined && !isEditing;
+  return (
+    <article className="message" data-kind={kind}>
+      <header className="message-head">
+        <span className="message-who">
+          {name === undefined ? labels[kind] : visibleText(name.slice(0, 200))}
+        </span>
+        {usage && (
+          <span className="muted" title="Tokens that were read and written">
+            {usage.input} → {usage.output} tokens
+          </span>
+        )}
+        {canEdit && (
+          <button
+            type="button"
+            className="button message-action"
+            data-kind="plain"
+            title="Edit this message and run again from here"
+            onClick={() => setEditing(true)}
+          >
+            <Icon name="edit" size={13} /> Edit
+          </button>
+        )}
+      </header>
+      {isEditing && onEdit ? (
+        <EditBox
+          text={text}
+          onCancel={() => setEditing(false)}
+          onSave={(edited) => {
+            setEditing(false);
+            onEdit(message, edited);
+          }}
+        />
+      ) : (
+        <>
+          {reasoning !== '' && (
+            <details className="reasoning">
+              <summary>Reasoning</summary>
+              <Markdown text={reasoning} />
+            </details>
+          )}
+          {(text !== '' || isWriting) && (
+            <div className="message-text" data-writing={isWriting}>
+              <Markdown text={text} />
+            </div>
+          )}
+          {images.map((source) => (
+            <img key={source.slice(0, 200)} className="message-image" src={source} alt="In the message" />
+          ))}
+          {toolCalls.map((call, index) => (
+            <ToolCallBox key={call.id ?? index} call={call} answer={answers.get(call.id)} />
+          ))}
+          {kind === 'other' && text === '' && <JsonTree value={message.raw} openDepth={0} />}
+        </>
+      )}
+    </article>
+  );
+};
+
+const EditBox = ({
+  text,
+  onSave,
+  onCancel,
+}: {
+  text: string;
+  onSave: (text: string) => void;
+  onCancel: () => void;
+}): ReactNode => {
+  const [edited, setEdited] = useState(text);
+  return (
+    <div className="stack">
+      <textarea
+        className="field"
+        aria-label="Edited message"
+        // The field appears because the user asked for it.
+        ref={(field) => field?.focus()}
+        value={edited}
+        onChange={(event) => setEdited(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') onCancel();
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSave(edited);
+        }}
+      />
+      <div className="row">
+        <button type="button" className="button" data-kind="primary" onClick={() => onSave(edited)}>
+          <Icon name="fork" size={13} /> Fork and run
+        </button>
+        <button type="button" className="button" onClick={onCancel}>
+          Back
+        </button>
+        <span className="muted">The messages after it stay in the earlier branch.</span>
+      </div>
+    </div>
+  );
+};

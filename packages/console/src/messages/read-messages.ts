@@ -1,0 +1,132 @@
+// Messages of LangChain, as they are on the wire, in a form that the pages show.
+
+export interface ToolCall {
+  id: string | undefined;
+  name: string;
+  /** Parsed where it is JSON; the text as far as it has arrived otherwise. */
+  args: unknown;
+}
+
+export interface Message {
+  id: string | undefined;
+  kind: 'human' | 'ai' | 'tool' | 'system' | 'other';
+  /** Of a tool or a participant. */
+  name: string | undefined;
+  text: string;
+  reasoning: string;
+  toolCalls: ToolCall[];
+  /** The call that a tool message answers. */
+  toolCallId: string | undefined;
+  isError: boolean;
+  /** `data:` URLs in the content. */
+  images: string[];
+  usage: { input: number; output: number } | undefined;
+  raw: Record<string, unknown>;
+}
+
+type Fields = Record<string, unknown>;
+
+export const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const kinds: Record<string, Message['kind']> = {
+  human: 'human',
+  user: 'human',
+  ai: 'ai',
+  assistant: 'ai',
+  AIMessageChunk: 'ai',
+  tool: 'tool',
+  ToolMessage: 'tool',
+  system: 'system',
+  developer: 'system',
+};
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const optional = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+const partsOf = (content: unknown): Fields[] =>
+  typeof content === 'string'
+    ? [{ type: 'text', text: content }]
+    : Array.isArray(content)
+      ? content.map((part): Fields => (isObject(part) ? part : { type: 'text', text: String(part) }))
+      : [];
+
+const imageOf = (part: Fields): string | undefined => {
+  const given = isObject(part['image_url']) ? part['image_url']['url'] : part['image_url'];
+  return typeof given === 'string' && given.startsWith('data:image/') ? given : undefined;
+};
+
+const tokens = (value: unknown): number => (typeof value === 'number' ? value : 0);
+
+const usageOf = (value: unknown): Message['usage'] =>
+  isObject(value)
+    ? { input: tokens(value['input_tokens']), output: tokens(value['output_tokens']) }
+    : undefined;
+
+export const parsedArgs = (args: unknown): unknown => {
+  if (typeof args !== 'string') return args;
+  try {
+    return JSON.parse(args) as unknown;
+  } catch {
+    return args; // it has not arrived completely, or the model has written something else
+  }
+};
+
+const toolCallsOf = (raw: Fields): ToolCall[] => {
+  const complete = Array.isArray(raw['tool_calls']) ? raw['tool_calls'] : [];
+  const calls =
+    complete.length > 0 ? complete : Array.isArray(raw['tool_call_chunks']) ? raw['tool_call_chunks'] : [];
+  return calls.filter(isObject).map((call) => ({
+    id: optional(call['id']),
+    name: textOf(call['name']),
+    args: parsedArgs(call['args']),
+  }));
+};
+
+/** Undefined for a value that is no message. */
+export const readMessage = (raw: unknown): Message | undefined => {
+  if (!isObject(raw)) return undefined;
+  const type = optional(raw['type']) ?? optional(raw['role']);
+  if (type === undefined || !('content' in raw)) return undefined;
+  const parts = partsOf(raw['content']);
+  const texts = (type: string, field: string) =>
+    parts
+      .filter((part) => part['type'] === type)
+      .map((part) => textOf(part[field]))
+      .join('');
+  const extra = isObject(raw['additional_kwargs'])
+    ? textOf(raw['additional_kwargs']['reasoning_content'])
+    : '';
+  return {
+    id: optional(raw['id']),
+    kind: kinds[type] ?? 'other',
+    name: optional(raw['name']),
+    text: texts('text', 'text'),
+    reasoning: texts('reasoning', 'reasoning') + texts('thinking', 'thinking') + extra,
+    toolCalls: toolCallsOf(raw),
+    toolCallId: optional(raw['tool_call_id']),
+    isError: raw['status'] === 'error',
+    images: parts.map(imageOf).filter((image) => image !== undefined),
+    usage: usageOf(raw['usage_metadata']),
+    raw,
+  };
+};
+
+/** The name of the channel that holds messages, if the state has one: `messages`, or the first list of messages. */
+export const messagesKey = (values: unknown): string | undefined => {
+  if (!isObject(values)) return undefined;
+  const isList = (key: string): boolean => {
+    const list = values[key];
+    return Array.isArray(list) && list.length > 0 && readMessage(list[0]) !== undefined;
+  };
+  if (isList('messages')) return 'messages';
+  return Object.keys(values).find(isList);
+};
+
+export const readMessages = (values: unknown): Message[] => {
+  const key = messagesKey(values);
+  if (key === undefined || !isObject(values)) return [];
+  return (values[key] as unknown[]).map(readMessage).filter((message) => message !== undefined);
+};

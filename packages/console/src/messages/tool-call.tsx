@@ -1,0 +1,45 @@
+import { useState, type ReactNode } from 'react';
+import { Icon } from '../ui/icons.tsx';
+import { JsonTree } from '../values/json-tree.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import { parsedArgs, type Message, type ToolCall } from './read-messages.ts';
+
+const shortText = (value: unknown): string => {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  return visibleText(text.length > 120 ? `${text.slice(0, 120)}…` : text);
+};
+
+/** One call of a tool, closed to one line: its name, its arguments, and its result when it has one. */
+export const ToolCallBox = ({ call, answer }: { call: ToolCall; answer: Message | undefined }): ReactNode => {
+  const [isOpen, setOpen] = useState(false);
+  const state = answer === undefined ? 'waiting' : answer.isError ? 'error' : 'done';
+  return (
+    <div className="tool-call" data-state={state}>
+      <button
+        type="button"
+        className="tool-call-head"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Icon name="tool" size={14} />
+        <span className="tool-call-name">{visibleText(call.name.slice(0, 200))}</span>
+        <span className="tool-call-args">{shortText(call.args)}</span>
+        <span className="tool-call-result">
+          {answer === undefined ? 'no result yet' : shortText(answer.text)}
+        </span>
+      </button>
+      {isOpen && (
+        <div className="tool-call-body">
+          <h3>Arguments</h3>
+          <JsonTree value={call.args} openDepth={3} />
+          {answer && (
+            <>
+              <h3>{answer.isError ? 'Error' : 'Result'}</h3>
+              <JsonTree value={parsedArgs(answer.text)} openDepth={3} />
+            </>
+          )}
+        </div>
+      )}
+    </div>
+  );
+};

@@ -1,0 +1,34 @@
+import type { RunOptions } from '@svc/sdk';
+import { isObject } from '../messages/read-messages.ts';
+import { readJson } from '../values/read-json.ts';
+
+/** What a person sets for the runs of the playground, as it was typed. */
+export interface RunSettings {
+  configurable: string;
+  context: string;
+  /** Nodes before which a run stops, with commas between. */
+  stopBefore: string;
+}
+
+export const noSettings: RunSettings = { configurable: '', context: '', stopBefore: '' };
+
+export const readSettings = ({
+  configurable,
+  context,
+  stopBefore,
+}: RunSettings): { options: RunOptions } | { problem: string } => {
+  const config = readJson(configurable);
+  if ('problem' in config) return { problem: `Configurable: ${config.problem}` };
+  if (config.value !== undefined && !isObject(config.value))
+    return { problem: 'Configurable must be an object.' };
+  const given = readJson(context);
+  if ('problem' in given) return { problem: `Context: ${given.problem}` };
+  const nodes = stopBefore.split(/[\s,]+/).filter((name) => name !== '');
+  return {
+    options: {
+      ...(config.value === undefined ? {} : { config: { configurable: config.value } }),
+      ...(given.value === undefined ? {} : { context: given.value as RunOptions['context'] }),
+      ...(nodes.length === 0 ? {} : { interrupt_before: nodes }),
+    },
+  };
+};

@@ -1,0 +1,42 @@
+import { Link } from '@tanstack/react-router';
+import { useEffect, useState, type ReactNode } from 'react';
+import { StatusBadge } from '../ui/badge.tsx';
+import { duration } from '../ui/duration.ts';
+import { Icon } from '../ui/icons.tsx';
+import type { Conversation } from './use-conversation.ts';
+
+/** The run that streams or that has just ended, with the button that stops it. */
+export const RunStatus = ({
+  conversation: { run, isRunning, stop },
+}: {
+  conversation: Pick<Conversation, 'run' | 'isRunning' | 'stop'>;
+}): ReactNode => (
+  <span className="row" aria-live="polite">
+    {isRunning ? <StatusBadge status="running" /> : run && <StatusBadge status={run.status} />}
+    {isRunning && <Elapsed />}
+    {run && (
+      <Link to="/runs/$runId" params={{ runId: run.run_id }} search={{ thread: run.thread_id }}>
+        Run
+      </Link>
+    )}
+    {isRunning && (
+      <button type="button" className="button" data-kind="danger" onClick={() => void stop()}>
+        <Icon name="stop" size={12} /> Stop
+      </button>
+    )}
+  </span>
+);
+
+const Elapsed = (): ReactNode => {
+  const [startedMs] = useState(() => performance.now());
+  const [nowMs, setNow] = useState(startedMs);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(performance.now()), 200);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <span className="muted mono" aria-hidden="true">
+      {duration(nowMs - startedMs)}
+    </span>
+  );
+};

@@ -1,0 +1,116 @@
+// One run at a time, as a stream: started here, or joined after the page was loaded again. Leaving the page does not stop the run.
+import type { RunOptions, RunStreamEvent } from '@svc/sdk';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { useClient } from '../api/client.tsx';
+import { streamModes } from '../interrupts/use-answer.ts';
+import { emptyView, foldEvent, type RunView } from '../messages/fold-run.ts';
+
+export interface NewRun {
+  threadId: string;
+  assistantId: string;
+  options: RunOptions;
+}
+
+export interface RunStream {
+  view: RunView;
+  isRunning: boolean;
+  /** The request or the connection has failed; a run that fails has its error in the view. */
+  error: Error | undefined;
+  start: (run: NewRun) => Promise<void>;
+  /** Follows a run from its first event that is kept. */
+  join: (threadId: string, runId: string) => Promise<void>;
+  reset: () => void;
+}
+
+/** How long events are collected before the page is drawn again. */
+const drawMs = 30;
+
+export const useRunStream = ({
+  onCreated,
+  onEnded,
+}: {
+  onCreated: (runId: string) => void;
+  onEnded: () => Promise<void>;
+}): RunStream => {
+  const client = useClient();
+  const [view, setView] = useState<RunView>(emptyView);
+  const [isRunning, setRunning] = useState(false);
+  const [error, setError] = useState<Error>();
+  const current = useRef<AbortController>(undefined);
+  const callbacks = useRef({ onCreated, onEnded });
+  callbacks.current = { onCreated, onEnded };
+
+  const follow = useCallback(async (open: (signal: AbortSignal) => AsyncIterable<RunStreamEvent>) => {
+    current.current?.abort();
+    const controller = new AbortController();
+    current.current = controller;
+    const isCurrent = (): boolean => current.current === controller;
+    setRunning(true);
+    setError(undefined);
+    setView(emptyView);
+    try {
+      await foldAll(open(controller.signal), (change) => isCurrent() && setView(change));
+    } catch (failure) {
+      if (isCurrent() && !controller.signal.aborted) setError(failure as Error);
+    }
+    if (!isCurrent() || controller.signal.aborted) return;
+    await callbacks.current.onEnded();
+    if (isCurrent()) setRunning(false);
+  }, []);
+
+  const start = useCallback(
+    ({ threadId, assistantId, options }: NewRun) =>
+      follow((signal) =>
+        client.runs.stream(
+          threadId,
+          assistantId,
+          { ...options, stream_mode: [...streamModes], stream_resumable: true, on_disconnect: 'continue' },
+          {
+            signal,
+            idempotencyKey: crypto.randomUUID(),
+            onRunCreated: ({ runId }) => callbacks.current.onCreated(runId),
+          },
+        ),
+      ),
+    [client, follow],
+  );
+  const join = useCallback(
+    (threadId: string, runId: string) =>
+      follow((signal) => client.runs.joinStream(threadId, runId, { lastEventId: '-1', signal })),
+    [client, follow],
+  );
+  const reset = useCallback(() => {
+    current.current?.abort();
+    current.current = undefined;
+    setRunning(false);
+    setError(undefined);
+    setView(emptyView);
+  }, []);
+  useEffect(() => () => current.current?.abort(), []);
+  return { view, isRunning, error, start, join, reset };
+};
+
+/** Calls `update` once for all events of a moment. */
+const foldAll = async (
+  events: AsyncIterable<RunStreamEvent>,
+  update: (change: (view: RunView) => RunView) => void,
+): Promise<void> => {
+  let waiting: { event: RunStreamEvent; atMs: number }[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    const batch = waiting;
+    waiting = [];
+    if (batch.length > 0)
+      update((view) => batch.reduce((now, { event, atMs }) => foldEvent(now, event, atMs), view));
+  };
+  try {
+    for await (const event of events) {
+      waiting.push({ event, atMs: performance.now() });
+      timer ??= setTimeout(flush, drawMs);
+    }
+  } finally {
+    flush();
+  }
+};

@@ -1,0 +1,115 @@
+// The pages by their paths. What a page shows is in its query string, and each page is a chunk of its own.
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  type RouterHistory,
+} from '@tanstack/react-router';
+import { consolePath } from './app/addresses.ts';
+import { formatSearch, idOf, manyOf, oneOf, parseSearch, textOf } from './app/search-text.ts';
+import { NotFound, Shell } from './app/shell.tsx';
+import { PageError } from './app/page-error.tsx';
+import { runStatuses, threadStatuses } from './api/statuses.ts';
+
+/** Every parameter may be absent. */
+const optional = <T extends object>(search: T): { [Name in keyof T]?: T[Name] } => search;
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: PageError });
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: lazyRouteComponent(() => import('./home/home-page.tsx'), 'HomePage'),
+});
+
+const playground = createRoute({
+  getParentRoute: () => root,
+  path: '/playground',
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({
+      assistant: textOf(raw, 'assistant'),
+      thread: idOf(raw, 'thread'),
+      run: idOf(raw, 'run'),
+      panel: oneOf(raw, 'panel', ['config', 'state', 'schema']),
+    }),
+  component: lazyRouteComponent(() => import('./playground/playground-page.tsx'), 'PlaygroundPage'),
+});
+
+const inbox = createRoute({
+  getParentRoute: () => root,
+  path: '/inbox',
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({ graph: textOf(raw, 'graph'), sel: idOf(raw, 'sel') }),
+  component: lazyRouteComponent(() => import('./inbox/inbox-page.tsx'), 'InboxPage'),
+});
+
+const threads = createRoute({
+  getParentRoute: () => root,
+  path: '/threads',
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({
+      status: oneOf(raw, 'status', threadStatuses),
+      graph: textOf(raw, 'graph'),
+      meta: textOf(raw, 'meta'),
+      sort: oneOf(raw, 'sort', ['created_at', 'updated_at', 'state_updated_at']),
+      page: textOf(raw, 'page'),
+    }),
+  component: lazyRouteComponent(() => import('./threads/threads-page.tsx'), 'ThreadsPage'),
+});
+
+const thread = createRoute({
+  getParentRoute: () => root,
+  path: '/threads/$threadId',
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({
+      tab: oneOf(raw, 'tab', ['chat', 'checkpoints', 'runs', 'details']),
+      checkpoint: idOf(raw, 'checkpoint'),
+      view: oneOf(raw, 'view', ['changes', 'values']),
+    }),
+  component: lazyRouteComponent(() => import('./threads/thread-page.tsx'), 'ThreadPage'),
+});
+
+const runs = createRoute({
+  getParentRoute: () => root,
+  path: '/runs',
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({
+      status: manyOf(raw, 'status', runStatuses),
+      graph: textOf(raw, 'graph'),
+      thread: idOf(raw, 'thread'),
+      meta: textOf(raw, 'meta'),
+      since: oneOf(raw, 'since', ['15m', '1h', '1d', '7d']),
+      sort: oneOf(raw, 'sort', ['asc', 'desc']),
+    }),
+  component: lazyRouteComponent(() => import('./runs/runs-page.tsx'), 'RunsPage'),
+});
+
+const run = createRoute({
+  getParentRoute: () => root,
+  path: '/runs/$runId',
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({
+      thread: idOf(raw, 'thread'),
+      tab: oneOf(raw, 'tab', ['overview', 'input', 'events', 'raw']),
+    }),
+  component: lazyRouteComponent(() => import('./runs/run-page.tsx'), 'RunPage'),
+});
+
+const routeTree = root.addChildren([home, playground, inbox, threads, thread, runs, run]);
+
+export const createConsoleRouter = (history?: RouterHistory) =>
+  createRouter({
+    routeTree,
+    basepath: consolePath,
+    parseSearch: (text) => parseSearch(text),
+    stringifySearch: (search) => formatSearch(search),
+    defaultPreload: 'intent',
+    ...(history === undefined ? {} : { history }),
+  });
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createConsoleRouter>;
+  }
+}

@@ -1,0 +1,97 @@
+// The events of a run: those that its log keeps, and new ones as they come.
+import type { Run, RunStreamEvent } from '@svc/sdk';
+import { useEffect, useState, type ReactNode } from 'react';
+import { useClient } from '../api/client.tsx';
+import { ErrorNotice, Skeleton, State } from '../ui/states.tsx';
+import { JsonTree } from '../values/json-tree.tsx';
+import { visibleText } from '../values/visible-text.ts';
+
+const shownMax = 500;
+
+export const RunEvents = ({ run: { thread_id: threadId, run_id: runId } }: { run: Run }): ReactNode => {
+  const { events, isOpen, error } = useEvents(threadId, runId);
+  if (events.length === 0 && error) return <ErrorNotice error={error} />;
+  if (events.length === 0)
+    return isOpen ? (
+      <Skeleton />
+    ) : (
+      <State icon="empty" title="No events are kept">
+        <p className="muted">
+          A run with <code>stream_resumable</code> keeps its events for the time of{' '}
+          <code>SVC_STREAM_TTL</code>.
+        </p>
+      </State>
+    );
+  return (
+    <div className="stack">
+      {events.length > shownMax && (
+        <p className="muted">
+          The newest {shownMax} of {events.length} events.
+        </p>
+      )}
+      <table className="table" aria-label="Events">
+        <thead>
+          <tr>
+            <th scope="col" className="number">
+              Id
+            </th>
+            <th scope="col">Event</th>
+            <th scope="col">Data</th>
+          </tr>
+        </thead>
+        <tbody>
+          {events.slice(-shownMax).map(({ id, event, data }, index) => (
+            <tr key={id ?? index} style={{ cursor: 'default', verticalAlign: 'top' }}>
+              <td className="number mono">{id}</td>
+              <td className="mono">{visibleText(event)}</td>
+              <td className="wide" style={{ whiteSpace: 'normal', padding: '6px 12px' }}>
+                <JsonTree value={data} openDepth={0} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <ErrorNotice error={error} />
+    </div>
+  );
+};
+
+const useEvents = (
+  threadId: string,
+  runId: string,
+): { events: RunStreamEvent[]; isOpen: boolean; error: Error | undefined } => {
+  const client = useClient();
+  const [events, setEvents] = useState<RunStreamEvent[]>([]);
+  const [isOpen, setOpen] = useState(true);
+  const [error, setError] = useState<Error>();
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    let waiting: RunStreamEvent[] = [];
+    const flush = (): void => {
+      const batch = waiting;
+      waiting = [];
+      if (batch.length > 0 && !signal.aborted) setEvents((earlier) => [...earlier, ...batch]);
+    };
+    const timer = setInterval(flush, 100);
+    setEvents([]);
+    setOpen(true);
+    const read = async (): Promise<void> => {
+      try {
+        for await (const event of client.runs.joinStream(threadId, runId, { lastEventId: '-1', signal }))
+          waiting.push(event);
+      } catch (failure) {
+        if (!signal.aborted) setError(failure as Error);
+      }
+      flush();
+      clearInterval(timer);
+      if (!signal.aborted) setOpen(false);
+    };
+    void read();
+    return () => {
+      controller.abort();
+      clearInterval(timer);
+    };
+  }, [client, threadId, runId]);
+  return { events, isOpen, error };
+};

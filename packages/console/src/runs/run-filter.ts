@@ -1,0 +1,41 @@
+// The filter of the runs page: its query string, and what the server is asked for.
+import type { RunStatus } from '../api/statuses.ts';
+import { metadataOf } from '../app/search-text.ts';
+
+export interface RunFilter {
+  status?: RunStatus[] | undefined;
+  graph?: string | undefined;
+  thread?: string | undefined;
+  meta?: string | undefined;
+  since?: '15m' | '1h' | '1d' | '7d' | undefined;
+  sort?: 'asc' | 'desc' | undefined;
+}
+
+export const spans = { '15m': 15 * 60_000, '1h': 3_600_000, '1d': 86_400_000, '7d': 7 * 86_400_000 } as const;
+
+export const isFiltered = ({ status, graph, thread, meta, since }: RunFilter): boolean =>
+  [status, graph, thread, meta, since].some((value) => value !== undefined);
+
+/** The fields that the list shows: inputs of runs may be large. */
+const select = [
+  'run_id',
+  'thread_id',
+  'assistant_id',
+  'created_at',
+  'updated_at',
+  'status',
+  'metadata',
+  'attempt',
+  'error',
+] as const;
+
+export const toRequest = ({ status, graph, thread, meta, since, sort }: RunFilter, nowMs: number) => ({
+  select: [...select],
+  limit: 50,
+  sort_order: sort ?? ('desc' as const),
+  ...(status === undefined ? {} : { status }),
+  ...(graph === undefined ? {} : { graph_id: graph }),
+  ...(thread === undefined ? {} : { thread_id: thread }),
+  ...(metadataOf(meta) === undefined ? {} : { metadata: metadataOf(meta) }),
+  ...(since === undefined ? {} : { created_after: new Date(nowMs - spans[since]).toISOString() }),
+});

@@ -1,0 +1,120 @@
+import { Link } from '@tanstack/react-router';
+import type { Assistant, Run } from '@svc/sdk';
+import type { ReactNode } from 'react';
+import { isOpen } from '../api/statuses.ts';
+import { CopyId } from '../ui/copy-id.tsx';
+import { duration } from '../ui/duration.ts';
+import { Icon } from '../ui/icons.tsx';
+import { Ago, Took } from '../ui/time.tsx';
+import { JsonTree } from '../values/json-tree.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import { adviceFor } from './waiting.ts';
+
+export const RunOverview = ({
+  run,
+  assistant,
+}: {
+  run: Run;
+  assistant: Assistant | undefined;
+}): ReactNode => (
+  <div className="stack">
+    {run.waiting_for && <WhyPending run={run} waiting={run.waiting_for} />}
+    {run.error && (
+      <div className="notice" data-tone="red">
+        <Icon name="warning" />
+        <strong>{visibleText(run.error.error)}</strong>
+        <span>{visibleText(run.error.message)}</span>
+      </div>
+    )}
+    <section className="panel">
+      <dl className="facts pad">
+        <dt>Assistant</dt>
+        <dd>
+          {assistant ? (
+            `${visibleText(assistant.name)} (graph ${assistant.graph_id})`
+          ) : (
+            <code>{run.assistant_id}</code>
+          )}
+        </dd>
+        <dt>Thread</dt>
+        <dd className="row">
+          <Link to="/threads/$threadId" params={{ threadId: run.thread_id }}>
+            Open
+          </Link>
+          <CopyId id={run.thread_id} label="thread id" />
+        </dd>
+        <dt>Created</dt>
+        <dd>
+          <Ago at={run.created_at} /> <span className="muted mono">{run.created_at}</span>
+        </dd>
+        <dt>{isOpen(run.status) ? 'Since' : 'Took'}</dt>
+        <dd>
+          {isOpen(run.status) ? (
+            duration(Date.now() - Date.parse(run.created_at))
+          ) : (
+            <Took from={run.created_at} to={run.updated_at} />
+          )}
+        </dd>
+        <dt>Attempt</dt>
+        <dd>{run.attempt}</dd>
+        <dt>When the thread is busy</dt>
+        <dd>{run.multitask_strategy}</dd>
+        <dt>Metadata</dt>
+        <dd>
+          <JsonTree value={run.metadata} />
+        </dd>
+      </dl>
+    </section>
+    {run.lost_attempts && run.lost_attempts.length > 0 && <LostAttempts attempts={run.lost_attempts} />}
+  </div>
+);
+
+const WhyPending = ({ run, waiting }: { run: Run; waiting: NonNullable<Run['waiting_for']> }): ReactNode => {
+  const { sentence, remedy } = adviceFor(waiting);
+  return (
+    <section className="notice" data-tone="amber" aria-label="Why the run is pending">
+      <strong>{visibleText(sentence)}</strong>
+      <span>{remedy}</span>
+      {waiting.run_id !== undefined && (
+        <Link
+          className="button spread"
+          to="/runs/$runId"
+          params={{ runId: waiting.run_id }}
+          search={{ thread: run.thread_id }}
+        >
+          Open the run in front
+        </Link>
+      )}
+    </section>
+  );
+};
+
+const LostAttempts = ({ attempts }: { attempts: NonNullable<Run['lost_attempts']> }): ReactNode => (
+  <section className="panel" aria-label="Lost attempts">
+    <div className="panel-head">
+      <h2>Lost attempts</h2>
+    </div>
+    <table className="table">
+      <thead>
+        <tr>
+          <th scope="col">Attempt</th>
+          <th scope="col">When</th>
+          <th scope="col">Reason</th>
+          <th scope="col">Charged</th>
+        </tr>
+      </thead>
+      <tbody>
+        {attempts.map(({ attempt, at, message, charged }) => (
+          <tr key={`${attempt} ${at}`}>
+            <td>{attempt}</td>
+            <td>
+              <Ago at={at} />
+            </td>
+            <td className="wide">{visibleText(message)}</td>
+            <td>{charged === false ? 'no' : 'yes'}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);

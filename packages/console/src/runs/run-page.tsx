@@ -1,0 +1,143 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import type { Run, RunOptions } from '@svc/sdk';
+import { useState, type ReactNode } from 'react';
+import { useClient } from '../api/client.tsx';
+import { useAssistants, useRun } from '../api/queries.ts';
+import { refreshChanged } from '../api/refresh.ts';
+import { isOpen } from '../api/statuses.ts';
+import { StatusBadge } from '../ui/badge.tsx';
+import { CopyId } from '../ui/copy-id.tsx';
+import { Confirm } from '../ui/dialog.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { ErrorNotice, Loaded, State } from '../ui/states.tsx';
+import { Tabs } from '../ui/tabs.tsx';
+import { JsonTree } from '../values/json-tree.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import { RunEvents } from './run-events.tsx';
+import { RunOverview } from './run-overview.tsx';
+import { rerunOptions } from './rerun.ts';
+
+const route = getRouteApi('/runs/$runId');
+
+const tabs = [
+  { name: 'overview', label: 'Overview' },
+  { name: 'input', label: 'Input' },
+  { name: 'events', label: 'Events' },
+  { name: 'raw', label: 'Raw' },
+] as const;
+
+export const RunPage = (): ReactNode => {
+  const { runId } = route.useParams();
+  const { thread } = route.useSearch();
+  const query = useRun(thread, runId);
+  if (thread === undefined)
+    return (
+      <State icon="empty" title="The address lacks the thread of the run">
+        <p className="muted">
+          A run is read through its thread: /console/runs/&lt;run&gt;?thread=&lt;thread&gt;.
+        </p>
+        <Link to="/runs" className="button">
+          All runs
+        </Link>
+      </State>
+    );
+  return <Loaded query={query}>{(run) => <RunView run={run} />}</Loaded>;
+};
+
+const RunView = ({ run }: { run: Run }): ReactNode => {
+  const { tab = 'overview' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const assistants = useAssistants();
+  const assistant = assistants.data?.find(({ assistant_id: id }) => id === run.assistant_id);
+  return (
+    <div className="page">
+      <header className="page-head" data-tabs>
+        <h1>Run</h1>
+        <CopyId id={run.run_id} label="run id" />
+        <StatusBadge status={run.status} />
+        <span className="muted">{assistant && visibleText(assistant.name)}</span>
+        <RunActions run={run} />
+      </header>
+      <Tabs
+        label="Parts of the run"
+        tabs={tabs}
+        active={tab}
+        onChange={(next) => void navigate({ search: (search) => ({ ...search, tab: next }), replace: true })}
+      />
+      <div className="page-body pad" tabIndex={0} role="region" aria-label={tab}>
+        {tab === 'overview' && <RunOverview run={run} assistant={assistant} />}
+        {tab === 'input' && <JsonTree value={run.kwargs} openDepth={3} />}
+        {tab === 'events' && <RunEvents run={run} />}
+        {tab === 'raw' && <JsonTree value={run} openDepth={2} />}
+      </div>
+    </div>
+  );
+};
+
+const RunActions = ({ run }: { run: Run }): ReactNode => {
+  const client = useClient();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [isAsking, setAsking] = useState(false);
+  const refresh = () => refreshChanged(queries);
+  const cancel = useMutation({
+    mutationFn: () => client.runs.cancel(run.thread_id, run.run_id, { wait: true }),
+    onSuccess: () => (setAsking(false), refresh()),
+  });
+  const rerun = useMutation({
+    mutationFn: () =>
+      client.runs.create(run.thread_id, run.assistant_id, rerunOptions(run) as RunOptions, {
+        idempotencyKey: crypto.randomUUID(),
+      }),
+    onSuccess: async (created) => {
+      await refresh();
+      await navigate({
+        to: '/runs/$runId',
+        params: { runId: created.run_id },
+        search: { thread: created.thread_id },
+      });
+    },
+  });
+  return (
+    <>
+      <div className="page-actions">
+        <Link
+          className="button"
+          to="/playground"
+          search={{ assistant: run.assistant_id, thread: run.thread_id, run: run.run_id }}
+        >
+          <Icon name="playground" size={14} /> Open in the playground
+        </Link>
+        {isOpen(run.status) ? (
+          <button type="button" className="button" data-kind="danger" onClick={() => setAsking(true)}>
+            <Icon name="stop" size={12} /> Cancel…
+          </button>
+        ) : (
+          <button
+            type="button"
+            className="button"
+            title="Starts a run with the same input, on the newest state of the thread"
+            disabled={rerun.isPending}
+            onClick={() => rerun.mutate()}
+          >
+            <Icon name="rerun" size={14} /> Run again
+          </button>
+        )}
+      </div>
+      <ErrorNotice error={rerun.error} />
+      {isAsking && (
+        <Confirm
+          title="Cancel this run?"
+          action="Cancel the run"
+          isBusy={cancel.isPending}
+          onConfirm={() => cancel.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          <p>What it has written to its thread stays. The run cannot be continued afterwards.</p>
+          <ErrorNotice error={cancel.error} />
+        </Confirm>
+      )}
+    </>
+  );
+};

@@ -1,0 +1,97 @@
+import { Link, useNavigate } from '@tanstack/react-router';
+import type { Assistant, Run } from '@svc/sdk';
+import type { ReactNode } from 'react';
+import { isOpen } from '../api/statuses.ts';
+import { StatusBadge } from '../ui/badge.tsx';
+import { CopyId } from '../ui/copy-id.tsx';
+import { Ago, Took } from '../ui/time.tsx';
+import { visibleText } from '../values/visible-text.ts';
+
+export const RunTable = ({
+  runs,
+  assistants,
+  showsThread = true,
+}: {
+  runs: readonly Run[];
+  assistants: readonly Assistant[];
+  showsThread?: boolean;
+}): ReactNode => {
+  const names = new Map(assistants.map(({ assistant_id: id, name }) => [id, name]));
+  return (
+    <table className="table">
+      <thead>
+        <tr>
+          <th scope="col">Status</th>
+          <th scope="col">Run</th>
+          <th scope="col">Assistant</th>
+          {showsThread && <th scope="col">Thread</th>}
+          <th scope="col">Error</th>
+          <th scope="col" className="number optional">
+            Attempt
+          </th>
+          <th scope="col" className="number">
+            Took
+          </th>
+          <th scope="col" className="number">
+            Created
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {runs.map((run) => (
+          <RunRow
+            key={run.run_id}
+            run={run}
+            assistant={names.get(run.assistant_id) ?? run.assistant_id.slice(0, 8)}
+            showsThread={showsThread}
+          />
+        ))}
+      </tbody>
+    </table>
+  );
+};
+
+const RunRow = ({
+  run,
+  assistant,
+  showsThread,
+}: {
+  run: Run;
+  assistant: string;
+  showsThread: boolean;
+}): ReactNode => {
+  const navigate = useNavigate();
+  const target = {
+    to: '/runs/$runId',
+    params: { runId: run.run_id },
+    search: { thread: run.thread_id },
+  } as const;
+  return (
+    <tr onClick={() => void navigate(target)}>
+      <td>
+        <StatusBadge status={run.status} />
+      </td>
+      <td>
+        <Link {...target} data-row aria-label={`Run ${run.run_id}`} className="mono">
+          {run.run_id.slice(0, 8)}
+        </Link>
+      </td>
+      <td>{visibleText(assistant)}</td>
+      {showsThread && (
+        <td>
+          <CopyId id={run.thread_id} label="thread id" />
+        </td>
+      )}
+      <td className="wide" title={run.error?.message}>
+        {run.error === undefined ? '' : visibleText(`${run.error.error}: ${run.error.message}`.slice(0, 300))}
+      </td>
+      <td className="number optional">{run.attempt}</td>
+      <td className="number">
+        {isOpen(run.status) ? '' : <Took from={run.created_at} to={run.updated_at} />}
+      </td>
+      <td className="number">
+        <Ago at={run.created_at} />
+      </td>
+    </tr>
+  );
+};

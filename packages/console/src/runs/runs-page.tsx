@@ -1,0 +1,190 @@
+// Runs of all threads, newest first. The filter is the query string.
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { useClient } from '../api/client.tsx';
+import { useAssistants } from '../api/queries.ts';
+import { runStatuses, type RunStatus } from '../api/statuses.ts';
+import { isId } from '../app/search-text.ts';
+import { GraphSelect } from '../graph/graph-select.tsx';
+import { Failure, Skeleton, State } from '../ui/states.tsx';
+import { isFiltered, spans, toRequest, type RunFilter } from './run-filter.ts';
+import { RunTable } from './run-table.tsx';
+
+const route = getRouteApi('/runs');
+const pollMs = 4_000;
+/** Pages that are read again while they are visible. Older ones change rarely. */
+const livePages = 3;
+
+export const RunsPage = (): ReactNode => {
+  const filter = route.useSearch();
+  const navigate = route.useNavigate();
+  const change = (changed: RunFilter): void =>
+    void navigate({ search: { ...filter, ...changed }, replace: true });
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1>Runs</h1>
+      </header>
+      <Filters filter={filter} onChange={change} />
+      <div className="page-body" tabIndex={0} role="region" aria-label="Runs">
+        <RunList filter={filter} />
+      </div>
+    </div>
+  );
+};
+
+const RunList = ({ filter }: { filter: RunFilter }): ReactNode => {
+  const client = useClient();
+  const assistants = useAssistants();
+  const query = useInfiniteQuery({
+    queryKey: ['runs', filter],
+    queryFn: ({ signal, pageParam }) =>
+      client.runs.searchPage({ ...toRequest(filter, Date.now()), cursor: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next,
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) <= livePages ? pollMs : false),
+  });
+  if (query.data === undefined)
+    return query.error ? (
+      <Failure error={query.error} onRetry={() => void query.refetch()} />
+    ) : (
+      <Skeleton rows={12} />
+    );
+  const runs = query.data.pages.flatMap((page) => page.runs);
+  if (runs.length === 0) return <NoRuns isFiltered={isFiltered(filter)} />;
+  return (
+    <>
+      <RunTable runs={runs} assistants={assistants.data ?? []} />
+      {query.hasNextPage && (
+        <div className="load-more">
+          <button
+            type="button"
+            className="button"
+            disabled={query.isFetchingNextPage}
+            onClick={() => void query.fetchNextPage()}
+          >
+            {query.isFetchingNextPage ? 'Loading…' : 'Load older runs'}
+          </button>
+        </div>
+      )}
+    </>
+  );
+};
+
+const NoRuns = ({ isFiltered: hasFilter }: { isFiltered: boolean }): ReactNode =>
+  hasFilter ? (
+    <State icon="empty" title="No run matches the filter">
+      <Link to="/runs" className="button">
+        Clear the filter
+      </Link>
+    </State>
+  ) : (
+    <State icon="empty" title="There are no runs yet">
+      <p className="muted">A run is one execution of an assistant. Start one in the playground.</p>
+      <Link to="/playground" className="button" data-kind="primary">
+        Open the playground
+      </Link>
+    </State>
+  );
+
+const toggled = (status: readonly RunStatus[], one: RunStatus): RunStatus[] | undefined => {
+  const next = status.includes(one) ? status.filter((other) => other !== one) : [...status, one];
+  return next.length > 0 ? next : undefined;
+};
+
+const Filters = ({
+  filter,
+  onChange,
+}: {
+  filter: RunFilter;
+  onChange: (changed: RunFilter) => void;
+}): ReactNode => {
+  const { status = [], graph, since, thread, meta } = filter;
+  return (
+    <div className="filters" role="search" aria-label="Filter of runs">
+      <div className="chips" role="group" aria-label="Status">
+        {runStatuses.map((one) => (
+          <button
+            key={one}
+            type="button"
+            className="chip"
+            aria-pressed={status.includes(one)}
+            onClick={() => onChange({ status: toggled(status, one) })}
+          >
+            {one}
+          </button>
+        ))}
+      </div>
+      <GraphSelect graph={graph} onChange={(changed) => onChange({ graph: changed })} />
+      <select
+        className="field"
+        aria-label="Created"
+        value={since ?? ''}
+        onChange={(event) => onChange({ since: (event.target.value || undefined) as RunFilter['since'] })}
+      >
+        <option value="">Any time</option>
+        {Object.keys(spans).map((span) => (
+          <option key={span} value={span}>
+            Last {span}
+          </option>
+        ))}
+      </select>
+      <ThreadField thread={thread} onChange={(changed) => onChange({ thread: changed })} />
+      <MetadataField meta={meta} onChange={(changed) => onChange({ meta: changed })} />
+    </div>
+  );
+};
+
+const ThreadField = ({
+  thread,
+  onChange,
+}: {
+  thread: string | undefined;
+  onChange: (thread: string | undefined) => void;
+}): ReactNode => {
+  const [text, setText] = useState(thread ?? '');
+  return (
+    <input
+      className="field mono"
+      data-filter
+      aria-label="Thread id"
+      placeholder="thread id"
+      aria-invalid={text !== '' && !isId(text)}
+      value={text}
+      onChange={(event) => {
+        const changed = event.target.value.trim();
+        setText(changed);
+        if (changed === '' || isId(changed)) onChange(changed || undefined);
+      }}
+    />
+  );
+};
+
+const MetadataField = ({
+  meta,
+  onChange,
+}: {
+  meta: string | undefined;
+  onChange: (meta: string | undefined) => void;
+}): ReactNode => {
+  const [text, setText] = useState(meta ?? '');
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onChange(text.trim() || undefined);
+      }}
+    >
+      <input
+        className="field"
+        aria-label="Metadata"
+        placeholder="metadata key:value"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onBlur={() => onChange(text.trim() || undefined)}
+      />
+    </form>
+  );
+};

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { fieldsOf, messagesField } from './read-schema.ts';
+import { readDraft } from './schema-form.tsx';
+
+const schema = {
+  type: 'object',
+  properties: {
+    messages: { type: 'array', langgraph_type: 'messages' },
+    topic: {},
+    count: { type: 'integer' },
+    tone: { enum: ['dry', 'warm'] },
+    tags: { type: 'array' },
+  },
+  required: ['topic'],
+};
+
+it('the conversation of a schema is not one of its fields', () => {
+  expect(messagesField(schema)).toBe('messages');
+  expect(fieldsOf(schema).map(({ name, kind, isRequired }) => [name, kind, isRequired])).toEqual([
+    ['topic', 'text', true],
+    ['count', 'number', false],
+    ['tone', 'choice', false],
+    ['tags', 'json', false],
+  ]);
+});
+
+it('a graph without a schema has no fields', () => {
+  for (const none of [null, undefined, {}, { properties: 7 }]) expect(fieldsOf(none)).toEqual([]);
+});
+
+it('a draft becomes an object without the empty fields, or says which field is wrong', () => {
+  const fields = fieldsOf(schema);
+  expect(readDraft(fields, { topic: 'tea', count: '3', tags: '["a"]', tone: '' })).toEqual({
+    value: { topic: 'tea', count: 3, tags: ['a'] },
+  });
+  expect(readDraft(fields, { tags: '[' })).toMatchObject({
+    problem: expect.stringMatching(/^tags: Not valid JSON/),
+  });
+});

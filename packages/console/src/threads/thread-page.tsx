@@ -1,0 +1,145 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import type { Thread } from '@svc/sdk';
+import type { ReactNode } from 'react';
+import { useClient } from '../api/client.tsx';
+import { useAssistants, useThread, useThreadState } from '../api/queries.ts';
+import { MessageList } from '../messages/message-list.tsx';
+import { readMessages } from '../messages/read-messages.ts';
+import { RunTable } from '../runs/run-table.tsx';
+import { StatusBadge } from '../ui/badge.tsx';
+import { CopyId } from '../ui/copy-id.tsx';
+import { Loaded, State } from '../ui/states.tsx';
+import { Tabs } from '../ui/tabs.tsx';
+import { Ago } from '../ui/time.tsx';
+import { ChannelList } from '../values/channel-list.tsx';
+import { isBranch } from '../values/json-entries.ts';
+import { JsonTree } from '../values/json-tree.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import { Checkpoints } from './checkpoints.tsx';
+import { ThreadActions } from './thread-actions.tsx';
+
+const route = getRouteApi('/threads/$threadId');
+
+const tabs = [
+  { name: 'chat', label: 'Conversation' },
+  { name: 'checkpoints', label: 'Checkpoints' },
+  { name: 'runs', label: 'Runs' },
+  { name: 'details', label: 'Details' },
+] as const;
+
+export const ThreadPage = (): ReactNode => {
+  const { threadId } = route.useParams();
+  const query = useThread(threadId);
+  return <Loaded query={query}>{(thread) => <ThreadView thread={thread} />}</Loaded>;
+};
+
+const ThreadView = ({ thread }: { thread: Thread }): ReactNode => {
+  const { tab = 'chat' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { thread_id: threadId, status, metadata } = thread;
+  const graph = typeof metadata['graph_id'] === 'string' ? metadata['graph_id'] : '';
+  return (
+    <div className="page">
+      <header className="page-head" data-tabs>
+        <h1>Thread</h1>
+        <CopyId id={threadId} label="thread id" />
+        <StatusBadge status={status} />
+        <span className="muted">{visibleText(graph)}</span>
+        <ThreadActions thread={thread} />
+      </header>
+      <Tabs
+        label="Parts of the thread"
+        tabs={tabs}
+        active={tab}
+        onChange={(next) => void navigate({ search: { tab: next }, replace: true })}
+      />
+      {tab === 'chat' && <Chat thread={thread} />}
+      {tab === 'checkpoints' && <Checkpoints threadId={threadId} />}
+      {tab === 'runs' && <ThreadRuns threadId={threadId} />}
+      {tab === 'details' && <Details thread={thread} />}
+    </div>
+  );
+};
+
+const Chat = ({ thread }: { thread: Thread }): ReactNode => {
+  const state = useThreadState(thread.thread_id, { isLive: thread.status === 'busy' });
+  return (
+    <div className="page-body" tabIndex={0} role="region" aria-label="Conversation">
+      <Loaded query={state}>
+        {({ values }) => {
+          const messages = readMessages(values);
+          if (messages.length > 0) return <MessageList messages={messages} />;
+          const isEmpty = !isBranch(values) || Object.keys(values).length === 0;
+          return isEmpty ? (
+            <State icon="empty" title="The thread has no state yet">
+              <p className="muted">No run has written to it.</p>
+            </State>
+          ) : (
+            <div className="messages">
+              <ChannelList values={values} />
+            </div>
+          );
+        }}
+      </Loaded>
+    </div>
+  );
+};
+
+const runsMax = 100;
+
+const ThreadRuns = ({ threadId }: { threadId: string }): ReactNode => {
+  const client = useClient();
+  const assistants = useAssistants();
+  const runs = useQuery({
+    queryKey: ['runs', 'of', threadId],
+    queryFn: ({ signal }) => client.runs.list(threadId, { limit: runsMax, signal }),
+    refetchInterval: 4_000,
+  });
+  return (
+    <div className="page-body" tabIndex={0} role="region" aria-label="Runs">
+      <Loaded query={runs}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <State icon="empty" title="The thread has no runs" />
+          ) : (
+            <RunTable runs={rows} assistants={assistants.data ?? []} showsThread={false} />
+          )
+        }
+      </Loaded>
+    </div>
+  );
+};
+
+const Details = ({ thread }: { thread: Thread }): ReactNode => (
+  <div className="page-body pad" tabIndex={0} role="region" aria-label="Details">
+    <section className="panel">
+      <dl className="facts pad">
+        <dt>Thread</dt>
+        <dd className="mono">{thread.thread_id}</dd>
+        <dt>Created</dt>
+        <dd>
+          <Ago at={thread.created_at} /> <span className="muted mono">{thread.created_at}</span>
+        </dd>
+        <dt>State changed</dt>
+        <dd>
+          <Ago at={thread.state_updated_at} /> <span className="muted mono">{thread.state_updated_at}</span>
+        </dd>
+        <dt>Expires</dt>
+        <dd>{thread.ttl === undefined ? 'never' : <JsonTree value={thread.ttl} />}</dd>
+        <dt>Metadata</dt>
+        <dd>
+          <JsonTree value={thread.metadata} openDepth={2} />
+        </dd>
+        {thread.error !== undefined && thread.error !== null && (
+          <>
+            <dt>Error of the last run</dt>
+            <dd>
+              <JsonTree value={thread.error} />
+            </dd>
+          </>
+        )}
+      </dl>
+    </section>
+  </div>
+);

@@ -1,0 +1,27 @@
+import { useEffect, useState, type ReactNode } from 'react';
+import { Icon } from './icons.tsx';
+
+/** The start of an id; a click copies all of it. */
+export const CopyId = ({ id, label = 'id' }: { id: string; label?: string }): ReactNode => {
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return undefined;
+    const timer = setTimeout(() => setCopied(false), 1_500);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  return (
+    <button
+      type="button"
+      className="copy-id"
+      title={`Copy ${id}`}
+      aria-label={isCopied ? `Copied ${label}` : `Copy ${label} ${id}`}
+      onClick={(event) => {
+        event.stopPropagation();
+        void navigator.clipboard.writeText(id).then(() => setCopied(true));
+      }}
+    >
+      {id.slice(0, 8)}
+      <Icon name={isCopied ? 'check' : 'copy'} size={12} />
+    </button>
+  );
+};

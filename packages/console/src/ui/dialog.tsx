@@ -1,0 +1,74 @@
+import { useEffect, useId, useRef, type ReactNode } from 'react';
+
+/** A modal dialog. The browser keeps the focus in it, and gives it back afterwards. */
+export const Dialog = ({
+  title,
+  onClose,
+  children,
+  actions,
+}: {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+  actions?: ReactNode;
+}): ReactNode => {
+  const ref = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={ref}
+      className="dialog"
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => event.target === ref.current && onClose()}
+    >
+      <div className="dialog-body">
+        <h2 id={titleId}>{title}</h2>
+        {children}
+      </div>
+      {actions !== undefined && <div className="dialog-actions">{actions}</div>}
+    </dialog>
+  );
+};
+
+/** Asks before something that cannot be undone. */
+export const Confirm = ({
+  title,
+  action,
+  isBusy,
+  onConfirm,
+  onClose,
+  children,
+}: {
+  title: string;
+  action: string;
+  isBusy: boolean;
+  onConfirm: () => void;
+  onClose: () => void;
+  children: ReactNode;
+}): ReactNode => (
+  <Dialog
+    title={title}
+    onClose={onClose}
+    actions={
+      <>
+        <button type="button" className="button" onClick={onClose}>
+          Back
+        </button>
+        <button type="button" className="button" data-kind="danger" disabled={isBusy} onClick={onConfirm}>
+          {action}
+        </button>
+      </>
+    }
+  >
+    {children}
+  </Dialog>
+);

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { age, duration } from './duration.ts';
+
+it('a duration has two units at most, and is never negative', () => {
+  expect([412, 4_200, 185_000, 3_720_000, 90_000_000, -5].map(duration)).toEqual([
+    '412 ms',
+    '4.2 s',
+    '3 min 5 s',
+    '1 h 2 min',
+    '1 d 1 h',
+    '0 ms',
+  ]);
+});
+
+it('an age is a rough one', () => {
+  expect([0, 61_000, 7_200_000].map(age)).toEqual(['just now', '1 min ago', '2 h ago']);
+});

@@ -1,0 +1,23 @@
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** `412 ms`, `4.2 s`, `3 min 5 s`. A negative one, of clocks that differ, is 0. */
+export const duration = (given: number): string => {
+  const ms = Math.max(0, given);
+  if (ms < second) return `${Math.round(ms)} ms`;
+  if (ms < minute) return `${(ms / second).toFixed(1)} s`;
+  if (ms < hour) return `${Math.floor(ms / minute)} min ${Math.floor((ms % minute) / second)} s`;
+  if (ms < day) return `${Math.floor(ms / hour)} h ${Math.floor((ms % hour) / minute)} min`;
+  return `${Math.floor(ms / day)} d ${Math.floor((ms % day) / hour)} h`;
+};
+
+/** `just now`, `5 min ago`. */
+export const age = (ms: number): string => {
+  if (ms < 5 * second) return 'just now';
+  if (ms < minute) return `${Math.floor(ms / second)} s ago`;
+  if (ms < hour) return `${Math.floor(ms / minute)} min ago`;
+  if (ms < day) return `${Math.floor(ms / hour)} h ago`;
+  return `${Math.floor(ms / day)} d ago`;
+};

@@ -1,0 +1,99 @@
+// The four states of everything that is read from the server: loading, empty, failed, and not permitted.
+import type { UseQueryResult } from '@tanstack/react-query';
+import { ApiError } from '@svc/sdk';
+import type { ReactNode } from 'react';
+import { Icon, type IconName } from './icons.tsx';
+
+export const State = ({
+  icon,
+  title,
+  children,
+}: {
+  icon: IconName;
+  title: string;
+  children?: ReactNode;
+}): ReactNode => (
+  <div className="state">
+    <Icon name={icon} size={28} />
+    <h2>{title}</h2>
+    {children}
+  </div>
+);
+
+/** Lines that appear after a moment, so that fast answers do not flicker. */
+export const Skeleton = ({ rows = 8 }: { rows?: number }): ReactNode => (
+  <div className="skeleton" role="status" aria-label="Loading">
+    {Array.from({ length: rows }, (_, index) => (
+      <span key={index} style={{ width: `${95 - ((index * 13) % 40)}%` }} />
+    ))}
+  </div>
+);
+
+/** Detail of a validation error, as sentences. */
+const sentencesOf = (error: Error): string[] => {
+  if (!(error instanceof ApiError)) return [error.message];
+  const { detail } = error;
+  if (typeof detail === 'string') return [detail === '' ? error.message : detail];
+  return detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`);
+};
+
+const statusOf = (error: Error): number | undefined => (error instanceof ApiError ? error.status : undefined);
+
+const titleOf = (error: Error): string => {
+  const status = statusOf(error);
+  if (status === 404) return 'Not found';
+  if (status === undefined) return 'The server cannot be reached';
+  return 'The server reports an error';
+};
+
+const Refused = ({ error }: { error: Error }): ReactNode => (
+  <State icon="lock" title="Not permitted">
+    <p className="muted">
+      {sentencesOf(error).join(' ')} The console acts with the rights of the caller; the auth handlers of the
+      project decide what it may do.
+    </p>
+  </State>
+);
+
+export const Failure = ({ error, onRetry }: { error: Error; onRetry?: () => void }): ReactNode => {
+  const status = statusOf(error);
+  if (status === 401 || status === 403) return <Refused error={error} />;
+  const requestId = error instanceof ApiError ? error.requestId : undefined;
+  return (
+    <State icon={status === 404 ? 'empty' : 'warning'} title={titleOf(error)}>
+      {sentencesOf(error).map((sentence) => (
+        <p key={sentence} className="muted" role="alert">
+          {sentence}
+        </p>
+      ))}
+      {requestId !== undefined && <p className="muted mono">request {requestId}</p>}
+      {onRetry && (
+        <button type="button" className="button" onClick={onRetry}>
+          Try again
+        </button>
+      )}
+    </State>
+  );
+};
+
+/** A line above content that stays usable. */
+export const ErrorNotice = ({ error }: { error: Error | null | undefined }): ReactNode =>
+  error ? (
+    <div className="notice" data-tone="red" role="alert">
+      <Icon name="warning" />
+      {sentencesOf(error).join(' ')}
+    </div>
+  ) : null;
+
+/** Shows the data of a query, or why there is none. */
+export const Loaded = <Data,>({
+  query,
+  children,
+}: {
+  query: UseQueryResult<Data>;
+  children: (data: Data) => ReactNode;
+}): ReactNode => {
+  if (query.data !== undefined) return children(query.data);
+  if (query.error) return <Failure error={query.error} onRetry={() => void query.refetch()} />;
+  return <Skeleton />;
+};

@@ -1,0 +1,13 @@
+import type { ReactNode } from 'react';
+import { age, duration } from './duration.ts';
+
+/** How long ago; the exact time is the title. */
+export const Ago = ({ at }: { at: string }): ReactNode => (
+  <time dateTime={at} title={at}>
+    {age(Date.now() - Date.parse(at))}
+  </time>
+);
+
+export const Took = ({ from, to }: { from: string; to: string }): ReactNode => (
+  <span title={`${from} to ${to}`}>{duration(Date.parse(to) - Date.parse(from))}</span>
+);

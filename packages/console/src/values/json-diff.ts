@@ -1,0 +1,37 @@
+// What is different between two JSON values, by path.
+import { isBranch } from './json-entries.ts';
+
+export interface Change {
+  kind: 'added' | 'removed' | 'changed';
+  /** `messages[2].content`; empty for the value itself. */
+  path: string;
+  before: unknown;
+  after: unknown;
+}
+
+const changesMax = 500;
+
+/** At most 500 changes. A value that is an object on one side only is one change. */
+export const diffValues = (before: unknown, after: unknown): Change[] => {
+  const changes: Change[] = [];
+  collect(before, after, '', changes);
+  return changes;
+};
+
+const collect = (before: unknown, after: unknown, path: string, changes: Change[]): void => {
+  if (changes.length >= changesMax || Object.is(before, after)) return;
+  const kind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
+  const isSameKind = isBranch(before) && isBranch(after) && Array.isArray(before) === Array.isArray(after);
+  if (!isSameKind) {
+    changes.push({ kind, path, before, after });
+    return;
+  }
+  const isList = Array.isArray(before);
+  for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const inner = isList ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
+    collect(valueAt(before, key), valueAt(after, key), inner, changes);
+  }
+};
+
+const valueAt = (value: object, key: string): unknown =>
+  Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;

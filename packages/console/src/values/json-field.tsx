@@ -1,0 +1,48 @@
+import { useId, type ReactNode } from 'react';
+import { readJson } from './read-json.ts';
+
+/** A text field for JSON. It says where the text is not JSON. */
+export const JsonField = ({
+  label,
+  text,
+  onChange,
+  onSubmit,
+  rows = 6,
+}: {
+  label: string;
+  text: string;
+  onChange: (text: string) => void;
+  /** Called at Ctrl Enter. */
+  onSubmit?: () => void;
+  rows?: number;
+}): ReactNode => {
+  const id = useId();
+  const read = readJson(text);
+  const problem = 'problem' in read ? read.problem : undefined;
+  return (
+    <div className="stack" style={{ gap: 4 }}>
+      <label htmlFor={id}>{label}</label>
+      <textarea
+        id={id}
+        className="field mono"
+        rows={rows}
+        spellCheck={false}
+        value={text}
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem === undefined ? undefined : `${id}-problem`}
+        onChange={(event) => onChange(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+            event.preventDefault();
+            onSubmit?.();
+          }
+        }}
+      />
+      {problem !== undefined && (
+        <p id={`${id}-problem`} style={{ color: 'var(--red)' }}>
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+};

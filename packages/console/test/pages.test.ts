@@ -1,0 +1,92 @@
+// Every page in light and dark: no serious finding of axe, and the pictures of the documentation.
+//   SVC_SCREENSHOTS=on npm run test:console -- pages.test    writes docs/console/*.png
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, expect, it } from 'vitest';
+import { describeInBrowser, seriousFindings, useConsole, type Page } from './browser.ts';
+import { run, says } from './conversations.ts';
+
+const pictures = join(import.meta.dirname, '../../../docs/console');
+const writesPictures = process.env['SVC_SCREENSHOTS'] === 'on';
+
+interface Shown {
+  name: string;
+  path: string;
+  /** Resolves when the page shows what the picture is of. */
+  ready: (page: Page) => Promise<void>;
+}
+
+describeInBrowser('every page', () => {
+  const console = useConsole();
+  const shown: Shown[] = [];
+
+  beforeAll(async () => {
+    const { client } = console;
+    const talk = await run(client, 'agent', says('What is the weather in Oslo?'), { customer: 'acme' });
+    await client.runs.wait(talk.threadId, 'agent', { input: says('And what is 12 + 30?') });
+    const failed = await run(client, 'patient', says('fail'), { customer: 'acme' });
+    const waiting = await run(client, 'approval', { topic: 'the summer party' });
+    await run(client, 'approval', { topic: 'the new office' });
+    const later = await client.threads.create({ graphId: 'agent' });
+    const input = says('Remind me');
+    const pending = await client.runs.create(later.thread_id, 'agent', { input, after_seconds: 3_600 });
+    const text = (page: Page, sentence: string) => page.getByText(sentence).first().waitFor();
+    const graph = (page: Page) => page.locator('.react-flow__edge').first().waitFor({ state: 'attached' });
+    shown.push(
+      { name: 'home', path: '/', ready: (page) => page.getByRole('row').nth(4).waitFor() },
+      {
+        name: 'playground',
+        path: '/playground?assistant=agent&panel=state',
+        ready: async (page) => {
+          await graph(page);
+          await page.getByLabel('Message', { exact: true }).fill('What is the weather in Oslo?');
+          await page.keyboard.press('Enter');
+          await text(page, 'The weather: snow, -3 °C.');
+          await page.locator('.badge', { hasText: 'success' }).waitFor();
+        },
+      },
+      {
+        name: 'inbox',
+        path: `/inbox?sel=${waiting.threadId}`,
+        ready: (page) => text(page, 'the summer party'),
+      },
+      { name: 'threads', path: '/threads', ready: (page) => page.getByRole('row').nth(2).waitFor() },
+      { name: 'thread', path: `/threads/${talk.threadId}`, ready: (page) => text(page, 'The sum is 42.') },
+      {
+        name: 'checkpoints',
+        path: `/threads/${talk.threadId}?tab=checkpoints`,
+        ready: (page) =>
+          page
+            .getByRole('region', { name: /^added messages/ })
+            .first()
+            .waitFor(),
+      },
+      { name: 'runs', path: '/runs', ready: (page) => page.getByRole('row').nth(4).waitFor() },
+      {
+        name: 'run',
+        path: `/runs/${failed.runId}?thread=${failed.threadId}`,
+        ready: (page) => text(page, 'The plan has no first step.'),
+      },
+      {
+        name: 'pending',
+        path: `/runs/${pending.run_id}?thread=${pending.thread_id}`,
+        ready: (page) => text(page, 'It starts by itself.'),
+      },
+    );
+    if (writesPictures) await mkdir(pictures, { recursive: true });
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const)
+    it(`can be used by everybody, in ${colorScheme}`, { timeout: 300_000 }, async () => {
+      const page = await console.open('/', { colorScheme, viewport: { width: 1360, height: 800 } });
+      for (const { name, path, ready } of shown) {
+        await page.goto(`${console.url}/console${path}`);
+        await ready(page);
+        if (writesPictures) await page.screenshot({ path: join(pictures, `${name}-${colorScheme}.png`) });
+        expect({ name, findings: await seriousFindings(page) }).toEqual({ name, findings: [] });
+      }
+      await page.keyboard.press('Control+k');
+      await page.getByRole('option').first().waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+    });
+});

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import { describeInBrowser, useConsole } from '../browser.ts';
+import { run } from '../conversations.ts';
+
+describeInBrowser('the inbox', () => {
+  const console = useConsole();
+
+  it('shows the threads that wait, and removes one when it is answered', async () => {
+    const { threadId } = await run(console.client, 'approval', { topic: 'the inbox' });
+    const page = await console.open(`/inbox?sel=${threadId}`);
+    await page.getByRole('definition').filter({ hasText: 'Dear all, a word about the inbox.' }).waitFor();
+    const item = page.getByRole('link', { name: threadId.slice(0, 8) });
+    await item.waitFor();
+    await page.getByLabel('Your answer, as JSON').fill('{ "approve": true, "edit": "Short." }');
+    await page.keyboard.press('Control+Enter');
+    await expect.poll(() => item.count()).toBe(0);
+    await expect
+      .poll(async () => (await console.client.threads.getState(threadId)).values)
+      .toMatchObject({ draft: 'Short.', decision: 'sent' });
+  });
+
+  it('counts those that wait in the rail', async () => {
+    await run(console.client, 'approval', { topic: 'the rail' });
+    const page = await console.open('/');
+    await page.getByRole('link', { name: /^Inbox \d+ waiting$/ }).click();
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+    await page.getByRole('link', { name: 'Send this?' }).first().click();
+    await page.getByRole('heading', { name: 'Send this?' }).waitFor();
+  });
+
+  it('says when somebody else has answered in between', async () => {
+    const { threadId } = await run(console.client, 'approval', { topic: 'two people' });
+    const page = await console.open(`/inbox?sel=${threadId}`);
+    await page.getByLabel('Your answer, as JSON').fill('{ "approve": false }');
+    await console.client.runs.wait(threadId, 'approval', { command: { resume: { approve: true } } });
+    await expect.poll(() => page.getByRole('link', { name: threadId.slice(0, 8) }).count()).toBe(0);
+    const { values } = await console.client.threads.getState(threadId);
+    expect(values).toMatchObject({ decision: 'sent' });
+  });
+
+  it('says when nobody waits', async () => {
+    const page = await console.open('/inbox?graph=agent');
+    await page.getByRole('heading', { name: 'Nobody is waiting for you' }).waitFor();
+  });
+});

@@ -1,0 +1,131 @@
+import { expect, it } from 'vitest';
+import { closedGate } from '../conversations.ts';
+import { describeInBrowser, useConsole, type Page } from '../browser.ts';
+
+const send = async (page: Page, text: string): Promise<void> => {
+  await page.getByLabel('Message', { exact: true }).fill(text);
+  await page.keyboard.press('Enter');
+};
+
+const badge = (page: Page, status: string) => page.locator('.badge', { hasText: status }).first();
+
+describeInBrowser('the playground', () => {
+  const console = useConsole();
+
+  it('streams an answer with its tool calls, and lights the nodes of the graph', async () => {
+    const page = await console.open('/playground?assistant=agent');
+    await send(page, 'What is the weather in Oslo?');
+    await page.getByText('The weather: snow, -3 °C.').waitFor();
+    await badge(page, 'success').waitFor();
+    await page.getByRole('button', { name: /^weather/ }).click();
+    await page.getByRole('heading', { name: 'Arguments' }).waitFor();
+    const nodes = page.getByRole('list', { name: 'Nodes' }).getByRole('listitem');
+    expect(await nodes.allTextContents()).toEqual(['agent: done', 'tools: done']);
+    expect(await page.getByText('What is the weather in Oslo?').count()).toBe(1);
+  });
+
+  it('shows the same conversation after a reload', async () => {
+    const page = await console.open('/playground?assistant=agent');
+    await send(page, 'Add 12 and 30');
+    await page.getByText('The sum is 42.').waitFor();
+    await badge(page, 'success').waitFor();
+    await page.reload();
+    await page.getByText('The sum is 42.').waitFor();
+    expect(await page.getByText('The sum is 42.').count()).toBe(1);
+  });
+
+  it('continues a stream after a reload, without losing or doubling a word', async () => {
+    await using gate = closedGate();
+    const words = `one two three ${gate.word} four five six`;
+    const page = await console.open('/playground?assistant=patient');
+    await send(page, words);
+    await page.getByText('one two three', { exact: true }).waitFor();
+    await page.waitForURL(/run=/);
+    await page.reload();
+    await badge(page, 'running').waitFor();
+    await page.getByText('one two three', { exact: true }).waitFor();
+    await gate.open();
+    await badge(page, 'success').waitFor();
+    expect(await page.getByText(words, { exact: true }).count()).toBe(2);
+  });
+
+  it('stops a run', async () => {
+    const page = await console.open('/playground?assistant=patient');
+    await using gate = closedGate();
+    await send(page, `a text ${gate.word} that goes on`);
+    await page.getByText('a text', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await badge(page, 'interrupted').waitFor();
+    const [run] = await console.client.runs.list(new URL(page.url()).searchParams.get('thread')!);
+    expect(run?.status).toBe('interrupted');
+  });
+
+  it('forks a conversation where a message is edited, and says so', async () => {
+    const page = await console.open('/playground?assistant=agent');
+    await send(page, 'Weather in Oslo, please');
+    await page.getByText('The weather: snow, -3 °C.').waitFor();
+    await badge(page, 'success').waitFor();
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('Edited message').fill('Weather in Lisbon, please');
+    await page.getByRole('button', { name: 'Fork and run' }).click();
+    await page.getByText('The weather: sunny, 24 °C.').waitFor();
+    await badge(page, 'success').waitFor();
+    await expect.poll(() => page.getByText('The weather: snow, -3 °C.').count()).toBe(0);
+    await page.getByText('Forked.').waitFor();
+    const threadId = new URL(page.url()).searchParams.get('thread')!;
+    const state = await console.client.threads.getState(threadId);
+    expect((state.values as { messages: unknown[] }).messages).toHaveLength(4);
+    await page.getByRole('link', { name: 'checkpoints of the thread' }).click();
+    await page.getByRole('navigation', { name: 'Checkpoints, newest first' }).waitFor();
+  });
+
+  it('has a form for a graph without a conversation, and answers its question in place', async () => {
+    const page = await console.open('/playground?assistant=approval');
+    await page.getByLabel('topic').fill('tea');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('heading', { name: 'Send this?' }).waitFor();
+    const nodes = page.getByRole('list', { name: 'Nodes' });
+    await expect.poll(() => nodes.textContent()).toContain('review: interrupted');
+    await page.getByRole('button', { name: '{ "approve": true }' }).click();
+    await page.getByRole('button', { name: 'Send answer' }).click();
+    await page.getByRole('definition').filter({ hasText: 'sent' }).waitFor();
+  });
+
+  it('keeps the draft of an answer over a reload', async () => {
+    const page = await console.open('/playground?assistant=approval');
+    await page.getByLabel('topic').fill('coffee');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByLabel('Your answer, as JSON').fill('{ "approve": fal');
+    await page.getByText('Not valid JSON').waitFor();
+    expect(await page.getByRole('button', { name: 'Send answer' }).isDisabled()).toBe(true);
+    await page.reload();
+    await expect.poll(() => page.getByLabel('Your answer, as JSON').inputValue()).toBe('{ "approve": fal');
+  });
+
+  it('stops before a node, and continues', async () => {
+    const page = await console.open('/playground?assistant=agent');
+    await page.getByLabel('Stop before these nodes').fill('tools');
+    await send(page, 'Weather in Zurich?');
+    await page.getByText('Stopped before tools.').waitFor();
+    await page.getByLabel('Stop before these nodes').fill('');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('The weather: fog in the morning, 9 °C.').waitFor();
+  });
+
+  it('says why a run has failed', async () => {
+    const page = await console.open('/playground?assistant=patient');
+    await send(page, 'fail');
+    await page.getByRole('alert').filter({ hasText: 'TypeError: The plan has no first step.' }).waitFor();
+    await expect
+      .poll(() => page.getByRole('list', { name: 'Nodes' }).textContent())
+      .toContain('prepare: error');
+  });
+
+  it('sends no run while its settings are not valid', async () => {
+    const page = await console.open('/playground?assistant=agent');
+    await page.getByLabel('Configurable, as JSON').fill('[1]');
+    await page.getByLabel('Message', { exact: true }).fill('hello');
+    await page.getByText('Configurable must be an object.').waitFor();
+    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+  });
+});

@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest';
+import { describeInBrowser, useConsole } from '../browser.ts';
+import { closedGate, run, says } from '../conversations.ts';
+
+describeInBrowser('the runs', () => {
+  const console = useConsole();
+
+  it('are found by the filter in the address', async () => {
+    const failed = await run(console.client, 'patient', says('fail'), { case: 'runs' });
+    await run(console.client, 'agent', says('hello'), { case: 'runs' });
+    const page = await console.open('/runs?meta=case:runs');
+    const rows = page.getByRole('row');
+    await page.getByRole('cell', { name: 'TypeError: The plan has no first step.' }).waitFor();
+    expect(await rows.count()).toBe(3);
+    await page.getByRole('button', { name: 'error' }).click();
+    await expect.poll(() => rows.count()).toBe(2);
+    await page.reload();
+    await expect.poll(() => rows.count()).toBe(2);
+    await page.getByRole('link', { name: `Run ${failed.runId}` }).click();
+    await page.getByText('The plan has no first step.').waitFor();
+    await page.getByRole('heading', { name: 'Run', exact: true }).waitFor();
+  });
+
+  it('appear while they are watched', async () => {
+    const page = await console.open('/runs?meta=case:watched');
+    await page.getByRole('heading', { name: 'No run matches the filter' }).waitFor();
+    await run(console.client, 'agent', says('hello'), { case: 'watched' });
+    await page.getByRole('row').nth(1).waitFor();
+  });
+
+  it('are walked by the keyboard', async () => {
+    const { runId } = await run(console.client, 'agent', says('hello'), { case: 'keys' });
+    const page = await console.open('/runs?meta=case:keys');
+    await page.getByRole('row').nth(1).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/runs/${runId}?**`);
+    await page.getByRole('tab', { name: 'Overview' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await expect
+      .poll(() => page.getByRole('tab', { name: 'Input' }).getAttribute('aria-selected'))
+      .toBe('true');
+  });
+});
+
+describeInBrowser('a run', () => {
+  const console = useConsole();
+
+  it('says why it is pending, and is cancelled after a question', async () => {
+    await using gate = closedGate();
+    const { thread_id: threadId } = await console.client.threads.create();
+    const first = await console.client.runs.create(threadId, 'patient', { input: says(`a ${gate.word}`) });
+    const second = await console.client.runs.create(threadId, 'patient', { input: says('b') });
+    const page = await console.open(`/runs/${second.run_id}?thread=${threadId}`);
+    const reason = page.getByRole('region', { name: 'Why the run is pending' });
+    await reason.getByText('Runs of a thread are executed one after the other.').waitFor();
+    await reason.getByRole('link', { name: 'Open the run in front' }).click();
+    await page.waitForURL(`**/runs/${first.run_id}?**`);
+    await page.getByRole('button', { name: 'Cancel…' }).click();
+    await page.getByRole('button', { name: 'Cancel the run' }).click();
+    await page.locator('.badge', { hasText: 'interrupted' }).waitFor();
+    expect((await console.client.runs.get(threadId, first.run_id)).status).toBe('interrupted');
+  });
+
+  it('is started again with the same input', async () => {
+    const { threadId, runId } = await run(console.client, 'agent', says('Add 1 and 2'));
+    const page = await console.open(`/runs/${runId}?thread=${threadId}`);
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await page.waitForURL((url) => url.pathname.includes('/runs/') && !url.pathname.endsWith(runId));
+    await page.locator('.badge', { hasText: 'success' }).waitFor();
+    await page.getByRole('tab', { name: 'Events' }).click();
+    await page.getByRole('cell', { name: 'metadata' }).waitFor();
+    expect(await console.client.runs.list(threadId)).toHaveLength(2);
+  });
+
+  it('whose address lacks the thread says so', async () => {
+    const page = await console.open('/runs/00000000-0000-4000-8000-000000000000');
+    await page.getByRole('heading', { name: 'The address lacks the thread of the run' }).waitFor();
+  });
+});

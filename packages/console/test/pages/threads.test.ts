@@ -1,0 +1,87 @@
+import { expect, it } from 'vitest';
+import { describeInBrowser, useConsole } from '../browser.ts';
+import { run, says } from '../conversations.ts';
+
+describeInBrowser('the threads', () => {
+  const console = useConsole();
+
+  it('are found by the filter in the address, with the first words of their newest message', async () => {
+    await run(console.client, 'agent', says('Weather in Oslo?'), { case: 'filter' });
+    await run(console.client, 'patient', says('fail'), { case: 'filter' });
+    const page = await console.open('/threads?meta=case:filter');
+    const rows = page.getByRole('row');
+    await page.getByRole('cell', { name: 'The weather: snow, -3 °C.' }).waitFor();
+    expect(await rows.count()).toBe(3);
+    await page.getByRole('group', { name: 'Status' }).getByRole('button', { name: 'error' }).click();
+    await expect.poll(() => rows.count()).toBe(2);
+    const { searchParams } = new URL(page.url());
+    expect(Object.fromEntries(searchParams)).toEqual({ status: 'error', meta: 'case:filter' });
+    await page.reload();
+    await page.getByRole('cell', { name: 'patient' }).waitFor();
+    expect(await rows.count()).toBe(2);
+  });
+
+  it('say when nothing matches, and clear the filter', async () => {
+    await run(console.client, 'agent', says('hello'));
+    const page = await console.open('/threads?meta=case:nothing');
+    await page.getByRole('heading', { name: 'No thread matches the filter' }).waitFor();
+    await page.getByRole('link', { name: 'Clear the filter' }).click();
+    await page.getByRole('table').waitFor();
+  });
+
+  it('open by their id in the filter field', async () => {
+    const { threadId } = await run(console.client, 'agent', says('hello'));
+    const page = await console.open('/threads');
+    await page.getByRole('heading', { name: 'Threads' }).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type(threadId);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/threads/${threadId}`);
+  });
+});
+
+describeInBrowser('a thread', () => {
+  const console = useConsole();
+
+  it('shows what each checkpoint has changed, at an address of its own', async () => {
+    const { threadId } = await run(console.client, 'agent', says('Add 2 and 40'));
+    const page = await console.open(`/threads/${threadId}`);
+    await page.getByText('The sum is 42.').waitFor();
+    await page.getByRole('tab', { name: 'Checkpoints' }).click();
+    await page.getByRole('region', { name: 'added messages[3]' }).waitFor();
+    await page.getByRole('link', { name: /^2 ?tools/ }).click();
+    await page.getByRole('region', { name: 'added messages[2]' }).waitFor();
+    await page.reload();
+    await page.getByRole('region', { name: 'added messages[2]' }).waitFor();
+    await page.getByRole('button', { name: 'All values' }).click();
+    await page.getByText('3 elements').waitFor();
+  });
+
+  it('is copied with its history', async () => {
+    const { threadId } = await run(console.client, 'agent', says('Add 2 and 5'));
+    const page = await console.open(`/threads/${threadId}`);
+    await page.getByRole('button', { name: 'Copy', exact: true }).click();
+    await page.waitForURL((url) => url.pathname.includes('/threads/') && !url.pathname.endsWith(threadId));
+    await page.getByText('The sum is 7.').waitFor();
+  });
+
+  it('is deleted after a question', async () => {
+    const { threadId } = await run(console.client, 'agent', says('goodbye'));
+    // The page may read the thread once more before it is left.
+    const page = await console.open(`/threads/${threadId}`, { expected: /404/ });
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Back' }).click();
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    await page.getByRole('button', { name: 'Delete the thread' }).click();
+    await page.waitForURL(/\/threads$/);
+    await expect(console.client.threads.get(threadId)).rejects.toThrow('404');
+  });
+
+  it('that does not exist is said to be missing', async () => {
+    const missing = '00000000-0000-4000-8000-000000000000';
+    const page = await console.open(`/threads/${missing}`, { expected: /404/ });
+    await page.getByRole('heading', { name: 'Not found' }).waitFor();
+    await page.getByText(/^request /).waitFor();
+  });
+});

@@ -1,0 +1,59 @@
+// A server process with the graphs of the tests, and a database of its own.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { svcCommand } from '../../server/test/svc-command.ts';
+
+export interface ServerProcess extends AsyncDisposable {
+  url: string;
+  /** Ends the process. Its data stays, for `start()`. */
+  stop: () => Promise<void>;
+  /** Starts the process again, at the same address. */
+  start: () => Promise<void>;
+}
+
+export const startServerProcess = async (): Promise<ServerProcess> => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'svc-console-'));
+  let running = await launch(dataDir, '0');
+  const { url } = running;
+  return {
+    url,
+    stop: () => running.stop(),
+    start: async () => {
+      running = await launch(dataDir, new URL(url).port);
+    },
+    async [Symbol.asyncDispose]() {
+      await running.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+};
+
+const launch = async (dataDir: string, port: string): Promise<{ url: string; stop: () => Promise<void> }> => {
+  const config = join(import.meta.dirname, 'project/svc.json');
+  const args = ['start', '--config', config, '--port', port, '--data-dir', dataDir, '--executors', '1'];
+  const child = spawn(process.execPath, [svcCommand, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, SVC_LOG_LEVEL: 'error', SVC_RATE_LIMIT: 'none' },
+  });
+  const ended = once(child, 'exit');
+  let output = '';
+  const url = await new Promise<string>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+        const found = /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0];
+        if (found !== undefined) resolve(found);
+      });
+    child.once('exit', () => reject(new Error(`svc did not start: ${output}`)));
+  });
+  return {
+    url,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+};

@@ -1,0 +1,84 @@
+import { expect, it } from 'vitest';
+import { describeInBrowser, useConsole } from './browser.ts';
+import { run, says } from './conversations.ts';
+import { startServerProcess } from './serve.ts';
+
+describeInBrowser('every page', () => {
+  const console = useConsole();
+
+  it('is opened from the root of the server', async () => {
+    const page = await console.open('/');
+    await page.goto(console.url);
+    await page.waitForURL('**/console');
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+  });
+
+  it('is reached by the keyboard alone', async () => {
+    const { threadId } = await run(console.client, 'agent', says('hello'));
+    const page = await console.open('/');
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    for (const [key, name] of [
+      ['t', 'Threads'],
+      ['r', 'Runs'],
+      ['i', 'Inbox'],
+      ['p', 'Playground'],
+    ] as const) {
+      await page.keyboard.press('g');
+      await page.keyboard.press(key);
+      await page.getByRole('heading', { name, exact: true }).waitFor();
+    }
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(threadId);
+    await page.getByRole('option', { name: threadId }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/threads/${threadId}`);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+  });
+
+  it('keeps single letters for text while a field has the focus', async () => {
+    const page = await console.open('/playground?assistant=agent');
+    await page.getByLabel('Message', { exact: true }).fill('');
+    await page.keyboard.type('g r ?');
+    expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('g r ?');
+    expect(new URL(page.url()).pathname).toBe('/console/playground');
+  });
+
+  it('has a menu on a narrow screen', async () => {
+    const page = await console.open('/runs', { viewport: { width: 390, height: 800 } });
+    const link = page.getByRole('link', { name: 'Threads' });
+    expect(await link.count()).toBe(0);
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await link.click();
+    await page.getByRole('heading', { name: 'Threads' }).waitFor();
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(overflow).toBe(0);
+  });
+
+  it('that does not exist says so', async () => {
+    const page = await console.open('/nowhere');
+    await page.getByRole('heading', { name: 'The console has no such page' }).waitFor();
+  });
+
+  it('says what a caller without the permission gets', async () => {
+    const page = await console.open('/', { expected: /403/ });
+    const body = JSON.stringify({ detail: 'No access to threads.', message: 'No access to threads.' });
+    await page.route('**/threads/search', (route) => route.fulfill({ status: 403, body }));
+    await page.goto(`${console.url}/console/threads`);
+    await page.getByRole('heading', { name: 'Not permitted' }).waitFor();
+    await page.getByText('No access to threads.').waitFor();
+  });
+
+  it('says when the server is away, and goes on when it is back', { timeout: 240_000 }, async () => {
+    await using server = await startServerProcess();
+    const page = await console.open('/runs', { url: server.url, expected: /Failed to load|ERR_/ });
+    await page.getByRole('heading', { name: 'There are no runs yet' }).waitFor();
+    await server.stop();
+    await page.getByRole('status').filter({ hasText: 'server away' }).waitFor();
+    await page.getByRole('heading', { name: 'There are no runs yet' }).waitFor();
+    await server.start();
+    await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
+  });
+});

@@ -1,0 +1,117 @@
+// Serves the console below /console. Its pages are states of one document, so every path that a browser opens gets index.html.
+import { Problem } from '@svc/contract/problem';
+import type { Hono } from 'hono';
+import type { HttpContext, HttpEnv } from '../routing/call.ts';
+import { logAnswer } from '../routing/log-answer.ts';
+import { type HttpLogger, problemResponse } from '../server/problem.ts';
+import { ConsoleFiles } from './console-files.ts';
+
+export interface ConsoleOptions {
+  /** The folder that the build writes; it ends with a slash. */
+  folder: URL;
+  /** Path before all routes. */
+  prefix: string;
+  logger: HttpLogger;
+  pathOf: (request: Request, env: HttpEnv['Bindings'] | undefined) => string;
+  idOf: (context: HttpContext) => string;
+}
+
+const common = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+/** Scripts, styles and requests of this origin only. Images may be in messages, as `data:` URLs. */
+const contentPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'content-security-policy': contentPolicy,
+  ...common,
+};
+
+const notBuilt = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>svc console</title>
+<h1>The console is not built</h1>
+<p>In a checkout of svc, run <code>npm run build:console</code>, and load this page again. The API works without it.</p>
+</html>
+`;
+
+export class Console {
+  readonly #files: ConsoleFiles;
+  readonly #options: ConsoleOptions;
+
+  constructor(options: ConsoleOptions) {
+    this.#options = options;
+    this.#files = new ConsoleFiles(options.folder);
+  }
+
+  mount(app: Hono<HttpEnv>): void {
+    const handle = async (context: HttpContext): Promise<Response> => {
+      const startedMs = performance.now();
+      const requestId = this.#options.idOf(context);
+      const response = await this.#respond(context, requestId);
+      response.headers.set('x-request-id', requestId);
+      const entry = { route: '/console/*', requestId, startedMs, status: response.status };
+      logAnswer(context, entry, this.#options.logger);
+      return response;
+    };
+    app.get('/console', handle);
+    app.get('/console/*', handle);
+  }
+
+  /** For a browser that opens `/`: undefined when the request is no navigation, or the console is not built. */
+  async redirect({ headers }: Request): Promise<Response | undefined> {
+    const mode = headers.get('sec-fetch-mode') ?? 'navigate';
+    if (mode !== 'navigate' || (await this.#files.findIndex()) === undefined) return undefined;
+    const location = `${this.#options.prefix}/console`;
+    return new Response(null, { status: 302, headers: { location, 'cache-control': 'no-store', ...common } });
+  }
+
+  async #respond(context: HttpContext, requestId: string): Promise<Response> {
+    const { prefix, pathOf, logger } = this.#options;
+    const path = pathOf(context.req.raw, context.env).slice('/console'.length);
+    const asset = /^\/assets\/([^/]+)$/.exec(path)?.[1];
+    if (asset !== undefined) {
+      const found = await this.#files.findAsset(asset, context.req.header('accept-encoding') ?? '');
+      if (found) return assetResponse(found);
+    } else if (path === '' || path === '/' || context.req.header('accept')?.includes('text/html') === true) {
+      const index = await this.#files.findIndex();
+      if (index === undefined) return new Response(notBuilt, { status: 503, headers: pageHeaders });
+      // All paths share the document, so the addresses in it must not be relative.
+      const page = index.replaceAll('"./assets/', `"${prefix}/console/assets/`);
+      return new Response(page, { headers: pageHeaders });
+    }
+    return problemResponse(new Problem('not_found', 'The console has no such file.'), requestId, logger);
+  }
+}
+
+const assetResponse = ({
+  body,
+  type,
+  encoding,
+}: NonNullable<Awaited<ReturnType<ConsoleFiles['findAsset']>>>): Response =>
+  new Response(body, {
+    headers: {
+      'content-type': type,
+      'cache-control': 'public, max-age=31536000, immutable',
+      vary: 'accept-encoding',
+      ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
+      ...common,
+    },
+  });
