@@ -67,7 +67,12 @@ describe('a run that loses attempts', () => {
       durability: 'sync',
     });
     await eventually(async () => expect(await client.store.get(['waiting'], run_id)).toBeTruthy());
-    const before = await client.threads.getState(thread_id);
+    // Older engines start a step before the checkpoint of the last one is stored, also with durability "sync".
+    const before = await eventually(async () => {
+      const state = await client.threads.getState(thread_id);
+      expect(state.next).toEqual(['close']);
+      return state;
+    });
     // As if the attempt had been lost between its last step and its end.
     const text = `update runs set kwargs = replace(kwargs, '"recursion_limit":10', '"recursion_limit":1') where run_id = $1`;
     await server.database.query({ name: 'lower', text }, [run_id]);

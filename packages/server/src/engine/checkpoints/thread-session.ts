@@ -261,14 +261,10 @@ export class ThreadSession implements Writer {
     const waiting = this.#items.checkpoints.findLast(
       (row) => row.checkpoint_id === checkpoint_id && row.checkpoint_ns === ns,
     );
-    if (waiting) waiting.shape = text;
-    else
-      this.#items.summaries.push({
-        thread_id: this.thread_id,
-        checkpoint_ns: ns,
-        checkpoint_id,
-        shape: text,
-      });
+    if (waiting) return void (waiting.shape = text);
+    // The flush of the checkpoint has begun, as always with durability `sync`. Readers need the tasks while these run.
+    this.#items.summaries.push({ thread_id: this.thread_id, checkpoint_ns: ns, checkpoint_id, shape: text });
+    this.#watch(this.#send());
   }
 
   /** True when an earlier attempt of this run has finished a task of this name in the next step. */
@@ -377,9 +373,18 @@ export class ThreadSession implements Writer {
 
   /** Waits for the flush with durability `sync`, or when more than `pendingBytesMax` bytes wait. */
   async #commit(): Promise<void> {
-    const flushed = this.#options.queue.commit(this);
-    this.#inFlight = flushed;
+    const flushed = this.#send();
     if (this.#options.sync || this.#blobs.pendingBytes > pendingBytesMax) return flushed;
+    this.#watch(flushed);
+  }
+
+  #send(): Promise<void> {
+    this.#inFlight = this.#options.queue.commit(this);
+    return this.#inFlight;
+  }
+
+  /** Reports the failure of a flush that no caller awaits. */
+  #watch(flushed: Promise<void>): void {
     flushed.catch((error: Error) => {
       if (this.#failure) return;
       this.#failure = error;
