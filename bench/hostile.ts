@@ -1,5 +1,6 @@
 // The longest time for which the event loop of a server is blocked, and its memory, with hostile bodies and large responses of both
-// APIs; writes bench/hostile.md. Usage: npm run bench:hostile
+// APIs; writes bench/hostile.md. With a pattern, only the requests whose name matches are sent, and only printed.
+// Usage: npm run bench:hostile [-- <pattern>]
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,6 +12,8 @@ import { type HostileAnswer, storeAnswers } from './hostile-answers.ts';
 import { hostileBodies } from './hostile-bodies.ts';
 import { startMeasured } from './processes.ts';
 
+const pattern = process.argv[2] === undefined ? undefined : new RegExp(process.argv[2]);
+const isWanted = ({ what }: { what: string }): boolean => pattern?.test(what) ?? true;
 const goals = { delayMs: 250, memoryMb: 400 };
 const holders = 4;
 
@@ -152,9 +155,9 @@ try {
     });
     runs.push(`/threads/${String(thread_id)}/runs/${String(run_id)}`);
   }
-  for (const { what, times, method = 'POST', path, headers, body } of hostileBodies(key))
+  for (const { what, times, method = 'POST', path, headers, body } of hostileBodies(key).filter(isWanted))
     rows.push(await measure(what, times, { method, path, headers, body, unread: false }));
-  for (const answer of await storeAnswers(server.url, key))
+  for (const answer of (await storeAnswers(server.url, key)).filter(isWanted))
     rows.push(await measure(answer.what, answer.times, toSent(answer)));
   for (const path of runs) {
     const run = await call('GET', path);
@@ -178,9 +181,7 @@ const allocator =
     : `Settings of the C library: ${allocatorSettings.map((one) => one.join('=')).join(' ')}.`;
 const worst = (of: (row: Row) => number): string => Math.max(...rows.map(of)).toFixed(0);
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim();
-writeFileSync(
-  new URL('hostile.md', import.meta.url),
-  `# Hostile bodies and large responses
+const report = `# Hostile bodies and large responses
 
 \`npm run bench:hostile\` sends each request several times concurrently to a server with leases of 5 seconds and ${holders} runs that only wait. The delay is
 the longest delay of the event loop of the server process. The own delay excludes the time in which other processes used the cores (clients, executors and
@@ -201,5 +202,6 @@ ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versi
 ${rows.map((row) => `| ${row.what} | ${row.times} | ${row.statuses} | ${row.seconds.toFixed(1)} | ${row.ownMs.toFixed(0)} | ${row.delayMs.toFixed(0)} | ${row.memoryMb.toFixed(0)} |`).join('\n')}
 
 The own delay is the delay minus the waiting time in the same interval of 50 ms; on an idle machine both are the same. ${allocator}
-`,
-);
+`;
+if (pattern === undefined) writeFileSync(new URL('hostile.md', import.meta.url), report);
+else process.stdout.write(report);
