@@ -1,4 +1,5 @@
 // Columns of a batch as text[] parameters in PostgreSQL's binary format, so that neither side escapes or parses text.
+import { LongParameter } from './long-parameter.ts';
 
 /** Text, or bytes that are valid UTF-8. */
 export type Cell = string | Uint8Array | null;
@@ -6,22 +7,28 @@ export type Cell = string | Uint8Array | null;
 const textOid = 25;
 const headBytes = 20;
 const nullLength = -1;
+/** Longer cells are sent without being copied. */
+const longBytes = 65_536;
+
+const lengthOf = (cell: Cell): number =>
+  cell === null ? nullLength : typeof cell === 'string' ? Buffer.byteLength(cell) : cell.length;
 
 /** A parameter of type text[]. */
-export const toColumn = (cells: readonly Cell[]): Buffer => {
+export const toColumn = (cells: readonly Cell[]): Buffer | LongParameter => {
   let size = headBytes;
   let hasNull = 0;
   const lengths: number[] = [];
   for (let index = 0; index < cells.length; index++) {
     const cell = cells[index] ?? null;
-    const length =
-      cell === null ? nullLength : typeof cell === 'string' ? Buffer.byteLength(cell) : cell.length;
+    const length = lengthOf(cell);
     lengths.push(length);
     if (length === nullLength) hasNull = 1;
-    else size += length;
+    else if (!isLong(cell)) size += length;
     size += 4;
   }
   const bytes = Buffer.allocUnsafe(size);
+  const pieces: Uint8Array[] = [];
+  let from = 0;
   let at = 0;
   for (const word of [1, hasNull, textOid, cells.length, 1]) at = bytes.writeInt32BE(word, at);
   for (let index = 0; index < cells.length; index++) {
@@ -29,9 +36,20 @@ export const toColumn = (cells: readonly Cell[]): Buffer => {
     at = bytes.writeInt32BE(length, at);
     const cell = cells[index] ?? null;
     if (cell === null) continue;
+    if (isLong(cell)) {
+      pieces.push(bytes.subarray(from, at), cell);
+      from = at;
+      continue;
+    }
     if (typeof cell === 'string') bytes.write(cell, at, length);
     else bytes.set(cell, at);
     at += length;
   }
-  return bytes;
+  return pieces.length === 0 ? bytes : new LongParameter([...pieces, bytes.subarray(from)]);
 };
+
+/** A parameter of type bytea. */
+export const toBytes = (bytes: Uint8Array): Uint8Array | LongParameter =>
+  isLong(bytes) ? new LongParameter([bytes]) : bytes;
+
+const isLong = (cell: Cell): cell is Uint8Array => cell instanceof Uint8Array && cell.length > longBytes;

@@ -2,6 +2,7 @@
 // required kind, until a connection to it fails.
 import pg from 'pg';
 import type { SessionAttributes } from '../../config/settings/database-uri.ts';
+import { sendLongParameters } from './long-parameter.ts';
 
 /** A host to try, and the kind of server that it must be. */
 export interface HostCandidate {
@@ -96,6 +97,7 @@ export const clientOf = (hosts: HostSelector): typeof pg.Client =>
           : { ...config, connectionString: candidate.connectionString },
       );
       this.#candidate = candidate;
+      sendLongParameters(this);
       // Without a listener, a connection that breaks while it is idle would end the process. Its next query fails.
       this.on('error', () => undefined);
     }

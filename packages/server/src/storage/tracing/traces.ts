@@ -1,6 +1,6 @@
 // Trace runs: ingested in batches; read by id, by trace, or by project and time.
 import { defaultAnswerLimits } from '../postgres/answer-limits.ts';
-import { type Cell, toColumn } from '../postgres/column-array.ts';
+import { type Cell, toBytes, toColumn } from '../postgres/column-array.ts';
 import type { Database } from '../postgres/database.ts';
 import { functionCall } from '../postgres/named-statement.ts';
 import { otelTraces } from './otel-traces.ts';
@@ -99,10 +99,10 @@ export const traceStorage = (db: Database, answers = defaultAnswerLimits) => ({
     attachments: readonly Attachment[],
     daysKept: number,
   ): Promise<boolean> {
-    const column = (cellOf: (run: TraceWrite) => Cell): Buffer => toColumn(runs.map(cellOf));
+    const column = (cellOf: (run: TraceWrite) => Cell) => toColumn(runs.map(cellOf));
     const fields = Object.fromEntries(
       traceFieldNames.map((field) => [field, column((run) => run.fields[field] ?? null)]),
-    ) as Record<TraceField, Buffer>;
+    ) as Record<TraceField, ReturnType<typeof toColumn>>;
     const values = statements.ingest.values({
       tenant: tenant_id,
       days_kept: daysKept,
@@ -124,7 +124,7 @@ export const traceStorage = (db: Database, answers = defaultAnswerLimits) => ({
               const days = await ingestOnce(tx, values);
               if (days !== null && days.length > 0) return days;
               for (const { run_id, name, content_type, content } of attachments)
-                await tx.query(statements.attach, [tenant_id, run_id, name, content_type, content]);
+                await tx.query(statements.attach, [tenant_id, run_id, name, content_type, toBytes(content)]);
               return days;
             });
       if (missing === null || missing.length === 0) return missing !== null;
