@@ -4,7 +4,7 @@ import type { ExpiredThread } from '../../storage/deployment/expiry.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { TtlStrategy } from '../../storage/deployment/threads.ts';
-import { LatestState } from './latest-state.ts';
+import { NeededCheckpoints } from './needed-checkpoints.ts';
 import { sweepMs } from './thread-deletion.ts';
 import type { ThreadService } from './thread-service.ts';
 
@@ -102,7 +102,7 @@ export class PruneService {
     for (let tried = 0; tried < tries;) {
       const mark = await pruning.findMark(thread_id, access);
       if (mark === undefined) return false;
-      const kept = await new LatestState(thread_id, checkpoints, pruning).kept();
+      const kept = await new NeededCheckpoints(thread_id, checkpoints, pruning).list();
       const outcome = await pruning.prune(thread_id, { mark, kept }, checkpointsMax);
       switch (outcome) {
         case 'done':

@@ -14,7 +14,7 @@ export interface SessionOptions {
   metadata: Record<string, unknown>;
   /** Whether a put waits for its flush. */
   sync: boolean;
-  queue: Committer;
+  committer: Committer;
   codec: ValueCodec;
   cache: RefCache;
   /** Called once when a flush that no caller awaits has failed. */

@@ -316,7 +316,7 @@ export class ThreadSession implements Writer {
     if (this.#failure) throw this.#failure;
     const { checkpoints, writes, summaries, endings } = this.#items;
     const isPending = checkpoints.length + writes.length + summaries.length + endings.length > 0;
-    if (isPending) this.#inFlight = this.#options.queue.commit(this);
+    if (isPending) this.#inFlight = this.#options.committer.commit(this);
     await this.#inFlight;
   }
 
@@ -379,7 +379,7 @@ export class ThreadSession implements Writer {
   }
 
   #send(): Promise<void> {
-    this.#inFlight = this.#options.queue.commit(this);
+    this.#inFlight = this.#options.committer.commit(this);
     return this.#inFlight;
   }
 

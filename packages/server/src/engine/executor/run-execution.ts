@@ -231,7 +231,7 @@ export class RunExecution {
       run_id,
       metadata: checkpoint_metadata,
       sync: this.#command.kwargs.durability === 'sync',
-      queue: this.#writer,
+      committer: this.#writer,
       codec: this.#tools.codec,
       cache: new RefCache(),
       onFailure: (error) => this.#fail(error),

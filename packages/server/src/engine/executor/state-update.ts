@@ -77,7 +77,7 @@ const openSession = (command: UpdateStateCommand, tools: RunTools): ThreadSessio
     run_id: null,
     metadata: command.metadata,
     sync: false,
-    queue: tools.queue,
+    committer: tools.queue,
     codec: tools.codec,
     cache: new RefCache(),
     onFailure: () => undefined, // thrown by the next put, or by end()

@@ -27,7 +27,7 @@ const taskIn = (segment: string): string | undefined => {
   return colon === -1 ? undefined : segment.slice(colon + 1);
 };
 
-export class LatestState {
+export class NeededCheckpoints {
   readonly #thread_id: string;
   readonly #checkpoints: CheckpointStorage;
   readonly #pruning: PruningStorage;
@@ -39,7 +39,7 @@ export class LatestState {
     this.#pruning = pruning;
   }
 
-  async kept(): Promise<KeptCheckpoint[]> {
+  async list(): Promise<KeptCheckpoint[]> {
     const root = await this.#head('');
     const tasks = root && tasksOf(root);
     const heads = await this.#pruning.listHeads(this.#thread_id, tasks ? [...tasks] : null);
