@@ -327,7 +327,7 @@ describe('a state update', () => {
       run_id: null,
       metadata: {},
       sync: true,
-      queue: new CommitQueue(storage.checkpoints),
+      committer: new CommitQueue(storage.checkpoints),
       codec,
       cache: new RefCache(),
       onFailure: () => undefined,

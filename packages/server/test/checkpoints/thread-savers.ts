@@ -104,7 +104,7 @@ export class ThreadSavers extends BaseCheckpointSaver {
       run_id: null,
       metadata: {},
       sync: this.#sync,
-      queue: this.#queue,
+      committer: this.#queue,
       codec,
       cache: new RefCache(),
       onFailure: () => undefined,
