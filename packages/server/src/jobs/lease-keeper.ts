@@ -36,8 +36,11 @@ interface Kept<L> {
   missingSinceMs: number | undefined;
 }
 
-/** Grace period for a lease that a renewal did not confirm: its job may have ended in the database, and be dropped here soon. */
-const missingMaxMs = 1000;
+/**
+ * Grace period for a lease that a renewal did not confirm, at most a twelfth of a lease: its job may have ended in the database, and be dropped
+ * here soon. On a busy machine more than a second passes between the two.
+ */
+const missingMaxMs = 5_000;
 
 /** Renewals under way at once: a renewal that hangs must not delay the next one. */
 const renewalsMax = 3;

@@ -1,5 +1,7 @@
 // Commands and feeds are authorized like the routes of the REST API: by the same events, with the same payloads and filters.
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { authProjects, type AuthProjects } from '../access/auth-projects.ts';
 import type { TestServer } from '../server.ts';
@@ -112,6 +114,41 @@ it('a socket ends with 4401 when its credentials are no longer accepted, and sta
   expect(await socket.closed).toEqual({ code: 4401, reason: 'Your session has ended.' });
   const count = { name: 'count_runs', text: 'select count(*)::int as count from runs' };
   expect(await brief.database.query(count, [])).toEqual([{ count: 0 }]);
+});
+
+it('subscriptions that are sent together get the events together, although one is authorized later', async () => {
+  const slow = join(projects.dir, 'slow');
+  await using other = await projects.serve(
+    `
+    import { existsSync, rmSync } from 'node:fs';
+    export const auth = new Auth()
+      .authenticate(() => ({ identity: 'ann' }))
+      .on('*', async ({ event }) => {
+        if (event === 'threads:read' && existsSync(${JSON.stringify(slow)})) {
+          rmSync(${JSON.stringify(slow)});
+          await new Promise((resolve) => setTimeout(resolve, 1_000));
+        }
+        return true;
+      });
+  `,
+    { settings: { authTimeout: '10s' } },
+  );
+  const thread_id = randomUUID();
+  const socket = await openSocket(other.url, thread_id);
+  await socket.command('run.start', run);
+  await readFeed(other.url, thread_id, isRunEnd);
+  writeFileSync(slow, '');
+  await Promise.all(
+    [
+      ['values', 'lifecycle'],
+      ['lifecycle', 'input'],
+    ].map((channels) => socket.command('subscription.subscribe', { channels })),
+  );
+  await socket.until(({ method }) => method === 'values');
+  const events = await socket.until(isRunEnd);
+  const numbers = events.map(({ seq }) => seq);
+  expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
+  socket.ws.close();
 });
 
 it('commands over a socket count as requests', async () => {

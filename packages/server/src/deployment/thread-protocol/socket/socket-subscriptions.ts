@@ -1,6 +1,8 @@
 // The subscriptions of one WebSocket. One feed of the thread serves all of them: events are sent in order, and an event that several
 // subscriptions select is sent once, because the stock client passes it to all of them. A new subscription restarts the feed at the first event
-// that it needs. The feed then reads some events again, and sends those that a subscription has not got yet.
+// that it needs. The feed then reads some events again, and sends those that a subscription has not got yet. Subscriptions that arrive together
+// begin together: if one began before, its events would be sent before older events of the others, and the stock client does not show what it
+// gets after the end of a run.
 import { randomUUID } from 'node:crypto';
 import type { EventSelection } from '@svc/contract';
 import { notFound } from '@svc/contract/problem';
@@ -29,6 +31,10 @@ export class SocketSubscriptions {
   /** Stops the current feed. */
   #stopFeed: (() => void) | undefined;
   #isStopped = false;
+  /** Number of subscriptions that are being added. */
+  #adding = 0;
+  /** The reader of the newest subscription that has not begun yet. */
+  #waiting: FeedReader | undefined;
 
   constructor(feed: ThreadEventFeed, thread_id: string, peer: SocketPeer) {
     this.#feed = feed;
@@ -50,9 +56,19 @@ export class SocketSubscriptions {
     this.#subscriptions.set(subscription_id, subscription);
     const begin = (): void => {
       subscription.isActive = true;
-      this.#read(reader);
+      this.#waiting = reader;
+      this.#beginWaiting();
     };
     return { subscription_id, begin };
+  }
+
+  /** Subscriptions do not begin until the returned function is called. */
+  delay(): () => void {
+    this.#adding += 1;
+    return () => {
+      this.#adding -= 1;
+      this.#beginWaiting();
+    };
   }
 
   /** Throws `no_such_subscription`. */
@@ -69,6 +85,13 @@ export class SocketSubscriptions {
   stop(): void {
     this.#isStopped = true;
     this.#stopFeed?.();
+  }
+
+  #beginWaiting(): void {
+    const reader = this.#waiting;
+    if (reader === undefined || this.#adding > 0) return;
+    this.#waiting = undefined;
+    this.#read(reader);
   }
 
   /** Restarts the feed, with the rights of the newest subscription, after the lowest `through` of all subscriptions. */

@@ -48,6 +48,7 @@ export class ThreadSocket implements SocketListener {
     } catch (error) {
       return this.#refuse(idOf(value), error);
     }
+    const begin = envelope.method === 'subscription.subscribe' ? this.#subscriptions.delay() : undefined;
     try {
       if (!starting.has(envelope.method)) return await this.#answer(envelope);
       const before = this.#started;
@@ -56,6 +57,8 @@ export class ThreadSocket implements SocketListener {
       await answered;
     } catch (error) {
       this.#refuse(envelope.id, error);
+    } finally {
+      begin?.();
     }
   }
 
