@@ -3,6 +3,7 @@ import { exposeEnvironment } from '../config/environment.ts';
 import { findTsconfig } from '../config/project/tsconfig.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { Settings } from '../config/settings/settings.ts';
+import { nodeProcesses } from './node-processes.ts';
 import { executorProgram } from '../engine/dispatch/executor-process.ts';
 import { StandbyProcesses } from '../jobs/standby-processes.ts';
 import { type Connection, openConnection } from '../storage/postgres/connection.ts';
@@ -16,19 +17,12 @@ export interface EarlyParts {
   executors: StandbyProcesses;
 }
 
-/** A node with the role `api` also has an executor, which introspects graphs and applies state updates. */
-const nodeOf = ({ role, storage, runs, exports }: Settings): NodeProcesses => ({
-  poolMax: storage.poolMax,
-  executors: role === 'api' ? 1 : runs.executors,
-  exporters: role === 'api' ? 0 : exports.slots,
-});
-
 /** When the start fails, closing `owned` cancels what has not started yet, and closes the rest. */
 export const startEarlyParts = (
   { settings, project, signal }: { settings: Settings; project: SvcJson; signal?: AbortSignal },
   owned: Owned,
 ): EarlyParts => {
-  const node = nodeOf(settings);
+  const node = nodeProcesses(settings);
   const closing = new AbortController();
   const connection = openConnection(settings.storage, {
     connections: wantedConnections(node),

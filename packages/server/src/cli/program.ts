@@ -57,25 +57,7 @@ export function createProgram(): Command {
       });
     });
 
-  addFlags(program.command('health'), ['dataDir', 'port'])
-    .description('ask a running server whether it is ready, as health checks of containers do')
-    .option('--url <url>', 'address of the server (SVC_API_URL; default: the server of this configuration)')
-    .option('--timeout <seconds>', 'time limit', '5')
-    .addHelpText('after', examples('svc health', 'svc health --url http://127.0.0.1:8080') + exitCodeHelp)
-    .action(async (values: FlagValues) => {
-      const { health } = await import('./commands/health.ts');
-      await health(values);
-    });
-
-  addFlags(program.command('config'))
-    .description('print the settings and the origin of each')
-    .option('--json', 'print JSON')
-    .addHelpText('after', examples('svc config', 'SVC_PORT=8080 svc config --json'))
-    .action(async (values: FlagValues) => {
-      const { showConfig } = await import('./commands/show-config.ts');
-      showConfig(toSources(values), values['json'] === true);
-    });
-
+  addInspectionCommands(program);
   addCompletionCommand(program);
   addImageCommands(program);
   addConformanceCommand(program.command('conformance'));
@@ -87,6 +69,43 @@ export function createProgram(): Command {
   );
   addDestinationCommands(program.command('destinations').description('buckets and folders for exports'));
   return program;
+}
+
+/** Commands that look at an installation and change nothing. */
+function addInspectionCommands(program: Command): void {
+  addFlags(program.command('health'), ['dataDir', 'port'])
+    .description('ask a running server whether it is ready, as health checks of containers do')
+    .option('--url <url>', 'address of the server (SVC_API_URL; default: the server of this configuration)')
+    .option('--timeout <seconds>', 'time limit', '5')
+    .addHelpText('after', examples('svc health', 'svc health --url http://127.0.0.1:8080') + exitCodeHelp)
+    .action(async (values: FlagValues) => {
+      const { health } = await import('./commands/health.ts');
+      await health(values);
+    });
+
+  addFlags(program.command('doctor'))
+    .description(
+      'check an installation without changing it: settings, data folder, database, destinations, webhooks',
+    )
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      examples('svc doctor', 'svc doctor --config deploy/svc.json --json') +
+        '\nExit codes:\n  0    no problem; there may be warnings\n  1    there is a problem\n  2    wrong usage\n',
+    )
+    .action(async (values: FlagValues) => {
+      const { doctor } = await import('./commands/doctor.ts');
+      await doctor(toSources(values), values['json'] === true);
+    });
+
+  addFlags(program.command('config'))
+    .description('print the settings and the origin of each')
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples('svc config', 'SVC_PORT=8080 svc config --json'))
+    .action(async (values: FlagValues) => {
+      const { showConfig } = await import('./commands/show-config.ts');
+      showConfig(toSources(values), values['json'] === true);
+    });
 }
 
 function addCompletionCommand(program: Command): void {

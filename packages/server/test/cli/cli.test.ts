@@ -113,3 +113,36 @@ describe('svc config', () => {
     });
   });
 });
+
+describe('svc doctor', () => {
+  const doctor = (dir: string, ...args: string[]) =>
+    runCli(['doctor', '--data-dir', './data', ...args], { cwd: dir }).exit;
+
+  it('prints each check, and exits 0 when there is no problem', async () => {
+    using project = createProject();
+    const { code, stdout } = await doctor(project.dir);
+    expect(stdout).toMatch(/^ok +settings: /m);
+    expect(stdout).toMatch(/^skipped +database, schema, .*: No server runs on the data folder/m);
+    expect(stdout).toMatch(/^0 problems, \d warnings?$/m);
+    expect(code).toBe(0);
+  });
+
+  it('prints the remedy of a problem, and exits 1', async () => {
+    using project = createProject({ graphs: { agent: './nope.ts:graph' } });
+    const { code, stdout } = await doctor(project.dir);
+    expect(stdout).toMatch(/^problem +settings: .*nope\.ts.*\n {9}\S/m);
+    expect(code).toBe(1);
+  });
+
+  it('--json prints only JSON', async () => {
+    using project = createProject({ graphs: { agent: './nope.ts:graph' } });
+    const { code, stdout } = await doctor(project.dir, '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: false,
+      checks: expect.arrayContaining([
+        expect.objectContaining({ check: 'settings', status: 'problem', remedy: expect.any(String) }),
+      ]),
+    });
+    expect(code).toBe(1);
+  });
+});

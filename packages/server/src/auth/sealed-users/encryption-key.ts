@@ -15,10 +15,12 @@ export const parseKey = (text: string): Buffer | undefined => {
   return key.length === keyBytes ? key : undefined;
 };
 
+const fileIn = (dataDir: string): string => join(dataDir, 'encryption.key');
+
 /** Several processes may start on one folder: all of them use the key of the first. */
 const ownKey = async (dataDir: string): Promise<Buffer> => {
   await mkdir(dataDir, { recursive: true });
-  const file = join(dataDir, 'encryption.key');
+  const file = fileIn(dataDir);
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   await writeFile(draft, `${randomBytes(keyBytes).toString('base64')}\n`, {
     mode: 0o600,
@@ -32,6 +34,10 @@ const ownKey = async (dataDir: string): Promise<Buffer> => {
   } finally {
     await rm(draft);
   }
+  return readKey(file);
+};
+
+const readKey = async (file: string): Promise<Buffer> => {
   const key = parseKey((await readFile(file, 'utf8')).trim());
   if (key === undefined)
     throw new Error(`${file} does not contain a valid key: restore it, or set SVC_ENCRYPTION_KEY`);
@@ -43,6 +49,17 @@ export const openSealer = async (given: Secret | undefined, dataDir: string): Pr
   const key = given === undefined ? await ownKey(dataDir) : parseKey(given.reveal());
   if (key === undefined) throw new Error('SVC_ENCRYPTION_KEY must be 32 bytes');
   return new Sealer(key);
+};
+
+/** Like `openSealer`, without generating a key. Undefined when there is none yet. */
+export const findSealer = async (given: Secret | undefined, dataDir: string): Promise<Sealer | undefined> => {
+  if (given !== undefined) return openSealer(given, dataDir);
+  try {
+    return new Sealer(await readKey(fileIn(dataDir)));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 };
 
 /**

@@ -2,8 +2,12 @@
 import { Problem } from '@svc/contract/problem';
 import type { S3Credentials } from '@svc/contract';
 import { ConfigError } from '../../config/project/mistake.ts';
-import type { LazySealer } from '../../auth/sealed-users/lazy-sealer.ts';
 import { SealError, type Sealer } from '../../auth/sealed-users/sealer.ts';
+
+/** Opens the sealer for the first secret. */
+export interface SealerSource {
+  get(): Promise<Sealer>;
+}
 
 interface Owner {
   tenant_id: string;
@@ -14,9 +18,9 @@ interface Owner {
 const ownerText = ({ tenant_id, id }: Owner): string => `export destination ${tenant_id}/${id}`;
 
 export class CredentialVault {
-  readonly #sealer: LazySealer;
+  readonly #sealer: SealerSource;
 
-  constructor(sealer: LazySealer) {
+  constructor(sealer: SealerSource) {
     this.#sealer = sealer;
   }
 
@@ -31,7 +35,7 @@ export class CredentialVault {
   }
 }
 
-const withSealer = async <T>(work: (sealer: Sealer) => T, lazy: LazySealer): Promise<T> => {
+const withSealer = async <T>(work: (sealer: Sealer) => T, lazy: SealerSource): Promise<T> => {
   try {
     return work(await lazy.get());
   } catch (error) {

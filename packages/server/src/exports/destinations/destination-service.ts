@@ -19,7 +19,7 @@ import type { CredentialVault } from './credential-vault.ts';
 import { checkAmbientCredentials, checkDestination } from './destination-config.ts';
 import { DestinationError } from './destination-error.ts';
 import { openStore, type StoreParts } from './open-store.ts';
-import { probe, probeFailure, type Probed } from './probe.ts';
+import { probe, probeFailure, probeMs, type Probed } from './probe.ts';
 import { bucketAddress } from './bucket-address.ts';
 import type { S3Target, StoreTarget } from './store-target.ts';
 
@@ -110,6 +110,11 @@ export class DestinationService {
     return result;
   }
 
+  /** Probes the destination like `test`, and changes nothing in the database. `limitMs`: time limit of the probe. */
+  async check(tenant_id: string, id: string, limitMs: number): Promise<Probe> {
+    return this.#probe(await this.target(tenant_id, id), limitMs);
+  }
+
   /** Returns the destination with its decrypted secrets, to open a store. Throws not_found. */
   async target(tenant_id: string, id: string): Promise<StoreTarget> {
     return this.#open(await this.#row(tenant_id, id));
@@ -154,7 +159,7 @@ export class DestinationService {
     throw new Problem('bad_request', sentence);
   }
 
-  async #probe(target: StoreTarget): Promise<Probed> {
+  async #probe(target: StoreTarget, limitMs = probeMs): Promise<Probed> {
     const { tenant_id } = target;
     const own = this.#probes.filter((each) => each === tenant_id).length;
     if (own >= probesPerWorkspace || this.#probes.length >= probesMax)
@@ -163,7 +168,7 @@ export class DestinationService {
     try {
       await using store = await openStore(target, this.#stores);
       const notes = target.destination_type === 's3' ? bucketAddress(target.config).notes : [];
-      return await probe(store, { signal: new AbortController().signal, notes });
+      return await probe(store, { signal: new AbortController().signal, notes, limitMs });
     } catch (error) {
       if (!(error instanceof DestinationError)) throw error;
       const { code, message } = error;

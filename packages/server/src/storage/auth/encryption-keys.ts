@@ -2,6 +2,7 @@
 import type { Database } from '../postgres/database.ts';
 
 const statements = {
+  find: { name: 'encryption_keys_find', text: 'select key_id from encryption_keys limit 1' },
   register: {
     name: 'encryption_keys_register',
     text: `with first as (
@@ -14,6 +15,11 @@ const statements = {
 export type EncryptionKeyStorage = ReturnType<typeof encryptionKeyStorage>;
 
 export const encryptionKeyStorage = (db: Database) => ({
+  /** The id of the database's key; undefined when nothing was encrypted yet. */
+  async find(): Promise<string | undefined> {
+    return (await db.query<{ key_id: string }>(statements.find, []))[0]?.key_id;
+  },
+
   /** Returns the id of the database's key; records this id when there is none yet. */
   async register(key_id: string): Promise<string> {
     const [row] = await db.query<{ key_id: string }>(statements.register, [key_id]);

@@ -40,6 +40,15 @@ export interface ClaimedDelivery {
   claimed_at: string;
 }
 
+/** Pending deliveries whose last attempt failed. */
+export interface FailingDeliveries {
+  /** Exact up to 1,000; 1,001 stands for more. */
+  count: number;
+  /** Of the delivery that was created last. */
+  origin: string | null;
+  error: string | null;
+}
+
 type ClaimRow = { [K in keyof ClaimedDelivery]: ClaimedDelivery[K] | null } & { resume_after: string | null };
 
 export type DeliveryLease = Pick<ClaimedDelivery, 'delivery_id' | 'lease_token'>;
@@ -91,6 +100,15 @@ const statements = {
         and not exists (select 1 from deleted_threads x where x.thread_id = d.thread_id)
       order by created_at limit ${listMax}`,
   },
+  failing: {
+    name: 'webhooks_failing',
+    reads: true,
+    text: `with failing as (
+        select d.origin, d.error, d.created_at from webhook_deliveries d
+        where d.status = 'pending' and d.error is not null order by d.not_before limit 1001)
+      select (select count(*)::integer from failing) as count, l.origin, l.error
+      from (select) one left join (select origin, error from failing order by created_at desc limit 1) l on true`,
+  },
   deleteEnded: {
     name: 'webhooks_delete_ended',
     text: `select delete_ended_deliveries($1 * interval '1 ms', $2) as deleted`,
@@ -130,6 +148,12 @@ export const deliveryStorage = (db: Database) => ({
 
   list: (run_id: string, thread_id: string, access: RowFilter): Promise<DeliveryRow[]> =>
     db.query<DeliveryRow>(statements.list, [run_id, thread_id, access.jsonpath]),
+
+  /** For all threads and users: for the operator only. */
+  async failing(): Promise<FailingDeliveries> {
+    const [row] = await db.query<FailingDeliveries>(statements.failing, []);
+    return row as FailingDeliveries;
+  },
 
   /** Deletes up to `limit` deliveries that ended longer ago than `olderThanMs`; returns how many. */
   async deleteEnded(olderThanMs: number, limit: number): Promise<number> {

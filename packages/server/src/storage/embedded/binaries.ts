@@ -54,6 +54,19 @@ const packageFolder = (): string => {
   }
 };
 
+const versionOf = async (folder: string): Promise<string> =>
+  (JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
+
+/** The version of the package; its major version is that of PostgreSQL. Undefined when there is none for this platform. */
+export const findBinariesVersion = async (): Promise<string | undefined> => {
+  try {
+    return await versionOf(packageFolder());
+  } catch (error) {
+    if (error instanceof Problem) return undefined;
+    throw error;
+  }
+};
+
 interface Link {
   source: string;
   target: string;
@@ -92,10 +105,7 @@ const link = async (folder: string, links: Link[]): Promise<void> => {
 
 /** Copies to a temporary name first, so that an interrupted copy is never used, and a copy in use is never written to. */
 const copy = async (original: string, copies: string): Promise<string> => {
-  const { version } = JSON.parse(await readFile(join(original, 'package.json'), 'utf8')) as {
-    version: string;
-  };
-  const place = join(copies, `postgres-bin-${version}`);
+  const place = join(copies, `postgres-bin-${await versionOf(original)}`);
   const isThere = (): Promise<boolean> =>
     stat(place).then(
       () => true,

@@ -4,7 +4,7 @@ import { dirname, relative } from 'node:path';
 import { Problem } from '@svc/contract/problem';
 
 /** Space of the file system of a path, which need not exist yet; undefined when it cannot be determined. */
-const spaceOf = async (path: string): Promise<{ free: number; size: number } | undefined> => {
+export const spaceOf = async (path: string): Promise<{ free: number; size: number } | undefined> => {
   for (let at = path; ; at = dirname(at)) {
     try {
       const { bavail, blocks, bsize } = await statfs(at);

@@ -79,6 +79,21 @@ export const planMigration = async (db: Database): Promise<MigrationPlan> => {
   };
 };
 
+export interface SchemaState extends MigrationPlan {
+  /** True when no migration was ever applied. */
+  isEmpty: boolean;
+  /** Applied migrations of newer releases, which this release ignores. */
+  newer: string[];
+}
+
+/** Compares the schema with this release. Throws `conflict` when a contract migration excludes this release. */
+export const readSchemaState = async (db: Database): Promise<SchemaState> => {
+  const [plan, applied] = await Promise.all([planMigration(db), readAppliedMigrations(db)]);
+  const known = new Set(readSchemaFiles().migrations.map(({ version }) => version));
+  const newer = applied.filter(({ version }) => !known.has(version)).map(({ name }) => name);
+  return { ...plan, isEmpty: applied.length === 0, newer };
+};
+
 /** Throws `conflict` when the schema is too old for this release, or a contract migration excludes it. */
 export const checkSchema = async (db: Database, files: SchemaFiles): Promise<void> => {
   const { migrations, functions } = await findMissing(db, files);
@@ -153,10 +168,7 @@ const applyFunctions = async (
 
 const findMissing = async (db: Database, { migrations: known, functions }: SchemaFiles): Promise<Missing> => {
   const [applied, appliedFunctions] = await Promise.all([
-    readApplied<Applied>(db, {
-      name: 'migrate_present',
-      text: 'select version, name, checksum, serves_from from schema_migrations order by version',
-    }),
+    readAppliedMigrations(db),
     readApplied<AppliedFunctions>(db, {
       name: 'migrate_functions',
       text: 'select revision, checksum from schema_functions',
@@ -197,6 +209,12 @@ const checkApplied = (known: Migration[], applied: Applied[]): void => {
     }
   }
 };
+
+const readAppliedMigrations = (db: Database): Promise<Applied[]> =>
+  readApplied<Applied>(db, {
+    name: 'migrate_present',
+    text: 'select version, name, checksum, serves_from from schema_migrations order by version',
+  });
 
 /** No rows when the table or a column is missing: this release has never migrated the database. */
 const readApplied = async <Row>(db: Database, statement: { name: string; text: string }): Promise<Row[]> => {

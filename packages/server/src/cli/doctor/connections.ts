@@ -1,0 +1,34 @@
+// The connections that the database allows, that are in use, and that a server with these settings needs.
+import { Problem } from '@svc/contract/problem';
+import {
+  type ConnectionLimits,
+  type NodeProcesses,
+  planConnections,
+} from '../../storage/postgres/connection-plan.ts';
+import type { ConnectionUse } from '../../storage/postgres/installation.ts';
+import { ok, type Outcome, problem, warning } from './finding.ts';
+
+/** Above this part of the allowed connections, a warning. */
+const fullPart = 0.9;
+
+export const connectionsOutcome = (
+  node: NodeProcesses,
+  limits: ConnectionLimits,
+  { max_connections, in_use }: ConnectionUse,
+): Outcome => {
+  const { allowed, others } = limits;
+  const facts = `The database allows ${allowed} connections (max_connections is ${max_connections}), and ${in_use} are in use. Running servers have planned up to ${others}.`;
+  try {
+    const { total, warning: advice } = planConnections(node, limits);
+    const message = `${facts} A server with these settings uses up to ${total}.`;
+    if (in_use > allowed * fullPart)
+      return warning(
+        message,
+        'Raise max_connections, or look in pg_stat_activity for the users of the connections.',
+      );
+    return advice === undefined ? ok(message) : warning(message, `For one more server: ${advice}.`);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return problem(facts, `${error.message}.`);
+  }
+};

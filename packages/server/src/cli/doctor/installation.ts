@@ -1,0 +1,134 @@
+// All checks of an installation, in the order in which they depend on each other. Nothing is changed, and nothing is started.
+import { nodeProcesses } from '../../app/node-processes.ts';
+import { type Config, type ConfigSources, loadConfig } from '../../config/config.ts';
+import { ConfigError } from '../../config/project/mistake.ts';
+import { nodeTtlMs } from '../../storage/deployment/workers.ts';
+import { type EmbeddedState, readEmbeddedState } from '../../storage/embedded/embedded-state.ts';
+import { readConnectionLimits } from '../../storage/postgres/connection-plan.ts';
+import { type DatabaseOptions, openDatabase, type PooledDatabase } from '../../storage/postgres/database.ts';
+import { installationStorage } from '../../storage/postgres/installation.ts';
+import { createStorage } from '../../storage/storage.ts';
+import { type Check, runCheck } from './check.ts';
+import { checkClock } from './clock.ts';
+import { connectionsOutcome } from './connections.ts';
+import { checkDataFolder } from './data-folder.ts';
+import { factsOutcome, unreachableOutcome } from './database.ts';
+import { destinationOutcomes } from './destinations.ts';
+import { checkDiskSpace } from './disk-space.ts';
+import { embeddedOutcome } from './embedded-postgres.ts';
+import { checkEncryptionKey } from './encryption-key.ts';
+import { type Finding, type Outcome, skipped } from './finding.ts';
+import { checkNode } from './node-version.ts';
+import { rightsOutcomes } from './rights.ts';
+import { checkSchemaState } from './schema.ts';
+import { mistakeOutcomes, settingsOutcomes } from './settings.ts';
+import { webhooksOutcome } from './webhooks.ts';
+
+const localMs = 5_000;
+const queryMs = 10_000;
+/** A host gets 10 s; several hosts are tried one after the other. */
+const connectMs = 30_000;
+const probeLimits = { probeMs: 10_000, allMs: 60_000 };
+
+const folderChecks = ['data folder', 'disk space'];
+const databaseChecks = [
+  'schema',
+  'clock',
+  'connections',
+  'rights',
+  'encryption key',
+  'destinations',
+  'webhooks',
+];
+
+export type Report = (finding: Finding) => void;
+
+/** Calls `report` with each finding as soon as it is known. */
+export const examine = async (sources: ConfigSources, report: Report): Promise<void> => {
+  const run = async (name: string, limitMs: number, work: Check['run']): Promise<void> => {
+    for (const finding of await runCheck({ name, limitMs, run: work })) report(finding);
+  };
+  const skip = (names: readonly string[], reason: string): void => {
+    for (const check of names) report({ check, ...skipped(reason) });
+  };
+
+  await run('node', localMs, () => checkNode(process.versions.node));
+  const config = readConfig(sources);
+  await run('settings', localMs, () =>
+    config instanceof ConfigError ? mistakeOutcomes(config) : settingsOutcomes(config),
+  );
+  if (config instanceof ConfigError)
+    return skip([...folderChecks, 'database', ...databaseChecks], 'Correct the settings first.');
+
+  const { storage } = config.settings;
+  await run('data folder', localMs, () => checkDataFolder(storage.dataDir));
+  await run('disk space', localMs, () => checkDiskSpace(storage.dataDir));
+  const target = await findDatabase(config, run);
+  if (typeof target === 'string') return skip(['database', ...databaseChecks], target);
+
+  const opening = openDatabase({ ...target, poolMax: 2, applicationName: 'svc doctor' });
+  // Closed also when it opens after the time limit.
+  await using _closing = {
+    [Symbol.asyncDispose]: async () => (await opening.catch(() => undefined))?.[Symbol.asyncDispose](),
+  };
+  let database: PooledDatabase | undefined;
+  await run('database', connectMs, async () => {
+    try {
+      database = await opening;
+    } catch (error) {
+      return unreachableOutcome(error);
+    }
+    return factsOutcome(await installationStorage(database).facts());
+  });
+  if (database === undefined) return skip(databaseChecks, 'The database cannot be reached.');
+  await examineDatabase(config, database, run);
+};
+
+type Run = (name: string, limitMs: number, work: Check['run']) => Promise<void>;
+
+const readConfig = (sources: ConfigSources): Config | ConfigError => {
+  try {
+    return loadConfig(sources);
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+};
+
+/** The database to connect to, or why there is none. */
+const findDatabase = async (
+  { settings: { storage } }: Config,
+  run: Run,
+): Promise<DatabaseOptions | string> => {
+  if (storage.databaseUri !== undefined)
+    return { connection: { connectionString: storage.databaseUri.reveal() } };
+  let state: EmbeddedState | undefined;
+  await run('embedded PostgreSQL', localMs, async (): Promise<Outcome> => {
+    state = await readEmbeddedState(storage.dataDir);
+    return embeddedOutcome(state);
+  });
+  if (state?.running !== undefined) return { connection: state.running.connection };
+  return state?.otherHost === undefined
+    ? 'No server runs on the data folder, and svc doctor starts none. Start svc, and run svc doctor again to check the database too.'
+    : 'The data folder is used elsewhere.';
+};
+
+const examineDatabase = async ({ settings }: Config, database: PooledDatabase, run: Run): Promise<void> => {
+  const installation = installationStorage(database);
+  const storage = createStorage(database);
+  await run('schema', queryMs, () => checkSchemaState(database));
+  await run('clock', queryMs, () => checkClock(installation));
+  await run('connections', queryMs, async () => {
+    const limits = await readConnectionLimits(database, nodeTtlMs(settings.runs.leaseMs));
+    return connectionsOutcome(nodeProcesses(settings), limits, await installation.connections());
+  });
+  await run('rights', queryMs, async () =>
+    rightsOutcomes(await installation.rights(), (await installation.facts()).user),
+  );
+  await run('encryption key', queryMs, () => checkEncryptionKey(settings, storage.encryptionKeys));
+  await run('destinations', probeLimits.allMs + 2 * probeLimits.probeMs, async () => {
+    const { probeDestinations } = await import('../../app/destination-probes.ts');
+    return destinationOutcomes(await probeDestinations(storage, settings, probeLimits));
+  });
+  await run('webhooks', queryMs, async () => webhooksOutcome(await storage.deliveries.failing()));
+};

@@ -1,0 +1,14 @@
+// The settings and the config file, by the same validation as a start.
+import type { ConfigError, Mistake } from '../../config/project/mistake.ts';
+import type { Config } from '../../config/config.ts';
+import { ok, type Outcome, problem, warning } from './finding.ts';
+
+export const settingsOutcomes = ({ project }: Config): Outcome[] => [
+  ok(`${project.file} and the settings have no mistakes.`),
+  ...project.warnings.map((text) => warning(text, `Correct ${project.file}.`)),
+];
+
+export const mistakeOutcomes = ({ mistakes }: ConfigError): Outcome[] => mistakes.map(toOutcome);
+
+const toOutcome = ({ where, value, problem: wrong, remedy }: Mistake): Outcome =>
+  problem(`${value === undefined ? where : `${where} = ${value}`}: ${wrong}.`, remedy);
