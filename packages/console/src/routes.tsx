@@ -96,7 +96,27 @@ const run = createRoute({
   component: lazyRouteComponent(() => import('./runs/run-page.tsx'), 'RunPage'),
 });
 
-const routeTree = root.addChildren([home, playground, inbox, threads, thread, runs, run]);
+const traces = createRoute({
+  getParentRoute: () => root,
+  path: '/traces',
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({
+      project: idOf(raw, 'project'),
+      filter: textOf(raw, 'filter'),
+      runs: oneOf(raw, 'runs', ['all']),
+      since: oneOf(raw, 'since', ['15m', '1h', '1d', '7d']),
+    }),
+  component: lazyRouteComponent(() => import('./traces/traces-page.tsx'), 'TracesPage'),
+});
+
+const trace = createRoute({
+  getParentRoute: () => root,
+  path: '/traces/$traceId',
+  validateSearch: (raw: Record<string, unknown>) => optional({ sel: idOf(raw, 'sel'), q: textOf(raw, 'q') }),
+  component: lazyRouteComponent(() => import('./traces/trace-page.tsx'), 'TracePage'),
+});
+
+const routeTree = root.addChildren([home, playground, inbox, threads, thread, runs, run, traces, trace]);
 
 export const createConsoleRouter = (history?: RouterHistory) =>
   createRouter({

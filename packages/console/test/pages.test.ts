@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, seriousFindings, useConsole, type Page } from './browser.ts';
 import { run, says } from './conversations.ts';
+import { enterKey, tracesOf } from './traces.ts';
 
 const pictures = join(import.meta.dirname, '../../../docs/console');
 const writesPictures = process.env['SVC_SCREENSHOTS'] === 'on';
@@ -71,6 +72,31 @@ describeInBrowser('every page', () => {
         name: 'pending',
         path: `/runs/${pending.run_id}?thread=${pending.thread_id}`,
         ready: (page) => text(page, 'It starts by itself.'),
+      },
+    );
+    await tracesOf(console.url).eventually(talk.runId);
+    shown.push(
+      {
+        name: 'traces-key',
+        path: '/traces',
+        ready: (page) => page.getByRole('heading', { name: 'Traces need an API key' }).waitFor(),
+      },
+      {
+        name: 'traces',
+        path: '/traces',
+        ready: async (page) => {
+          await enterKey(page);
+          await page.getByRole('row').nth(2).waitFor();
+        },
+      },
+      {
+        name: 'trace',
+        path: `/traces/${talk.runId}`,
+        ready: async (page) => {
+          await enterKey(page);
+          await page.getByRole('treeitem').nth(2).waitFor();
+          await page.getByRole('link', { name: 'Open the run' }).waitFor();
+        },
       },
     );
     if (writesPictures) await mkdir(pictures, { recursive: true });

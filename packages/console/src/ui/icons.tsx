@@ -7,6 +7,7 @@ const paths = {
   inbox: 'M2.5 9 4 3.5h8L13.5 9v3.5h-11zM2.5 9h3l1 1.5h3l1-1.5h3',
   threads: 'M4 3v7.5a2 2 0 0 0 2 2h2M4 6h4M12 3.75a1.75 1.75 0 1 1-3.5 0M8.5 6H12v2.5H8.5zM8 11.25h4v2.5H8z',
   runs: 'M5 3.5v9l7.5-4.5z',
+  traces: 'M2.5 3.5h7M4.5 8h8M6.5 12.5h7',
   search: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zm3.6-1.4L14 14',
   copy: 'M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3',
   check: 'm3 8.5 3.5 3.5L13 4.5',
