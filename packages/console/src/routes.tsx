@@ -116,7 +116,52 @@ const trace = createRoute({
   component: lazyRouteComponent(() => import('./traces/trace-page.tsx'), 'TracePage'),
 });
 
-const routeTree = root.addChildren([home, playground, inbox, threads, thread, runs, run, traces, trace]);
+const store = createRoute({
+  getParentRoute: () => root,
+  path: '/store',
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({
+      prefix: textOf(raw, 'prefix'),
+      ns: textOf(raw, 'ns'),
+      key: textOf(raw, 'key'),
+      page: textOf(raw, 'page'),
+    }),
+  component: lazyRouteComponent(() => import('./store/store-page.tsx'), 'StorePage'),
+});
+
+const crons = createRoute({
+  getParentRoute: () => root,
+  path: '/crons',
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({
+      assistant: idOf(raw, 'assistant'),
+      thread: idOf(raw, 'thread'),
+      state: oneOf(raw, 'state', ['enabled', 'paused']),
+      page: textOf(raw, 'page'),
+    }),
+  component: lazyRouteComponent(() => import('./crons/crons-page.tsx'), 'CronsPage'),
+});
+
+const cron = createRoute({
+  getParentRoute: () => root,
+  path: '/crons/$cronId',
+  component: lazyRouteComponent(() => import('./crons/cron-page.tsx'), 'CronPage'),
+});
+
+const routeTree = root.addChildren([
+  home,
+  playground,
+  inbox,
+  threads,
+  thread,
+  runs,
+  run,
+  traces,
+  trace,
+  crons,
+  cron,
+  store,
+]);
 
 export const createConsoleRouter = (history?: RouterHistory) =>
   createRouter({

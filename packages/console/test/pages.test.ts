@@ -74,8 +74,35 @@ describeInBrowser('every page', () => {
         ready: (page) => text(page, 'It starts by itself.'),
       },
     );
+    await client.store.put(['users', 'ada'], 'food', { likes: ['apples', 'tea'], since: 1843 });
+    await client.store.put(['users', 'ada', 'notes'], 'first', { text: 'Ada likes mathematics' });
+    await client.store.put(['users', 'grace'], 'food', { likes: ['bread'] });
+    await client.store.put(['sessions'], 'today', { count: 3 });
+    const cron = await client.crons.create(null, 'agent', {
+      schedule: '0 9 * * 1-5',
+      timezone: 'Europe/Berlin',
+      input: says('What is the weather in Oslo?'),
+      on_run_completed: 'keep',
+    });
+    await client.crons.create(talk.threadId, 'agent', { schedule: '*/15 * * * *', enabled: false });
     await tracesOf(console.url).eventually(talk.runId);
     shown.push(
+      {
+        name: 'store',
+        path: '/store?prefix=users.ada',
+        ready: (page) => page.getByRole('row').nth(2).waitFor(),
+      },
+      {
+        name: 'item',
+        path: '/store?prefix=users.ada&ns=users.ada&key=food',
+        ready: (page) => text(page, 'apples'),
+      },
+      { name: 'crons', path: '/crons', ready: (page) => page.getByRole('row').nth(2).waitFor() },
+      {
+        name: 'cron',
+        path: `/crons/${cron.cron_id}`,
+        ready: (page) => text(page, 'The cron has not created a run that still exists.'),
+      },
       {
         name: 'traces-key',
         path: '/traces',

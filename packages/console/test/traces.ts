@@ -1,7 +1,7 @@
 // Traces for tests, and the API key that their pages ask for.
 import { randomUUID } from 'node:crypto';
 import { createPlatformClient, type PlatformClient, type SentTraceRun } from '@svc/sdk';
-import { expect } from 'vitest';
+import { until } from '../../server/test/eventually.ts';
 import type { Page } from './browser.ts';
 import { traceKey } from './serve.ts';
 
@@ -17,14 +17,11 @@ export const tracesOf = (url: string): Traces => {
   const client = createPlatformClient({ apiUrl: url, apiKey: traceKey });
   return {
     client,
-    eventually: async (traceId) => {
-      await expect
-        .poll(async () => (await client.traces.query({ trace: traceId, is_root: true })).runs[0]?.status)
-        .not.toBe('pending');
-      await expect
-        .poll(async () => (await client.traces.query({ trace: traceId })).runs.length)
-        .toBeGreaterThan(0);
-    },
+    eventually: (traceId) =>
+      until(async () => {
+        const { runs } = await client.traces.query({ trace: traceId, is_root: true });
+        return runs[0] !== undefined && runs[0].status !== 'pending';
+      }),
     send: async (project, tools) => {
       const runs = toolTrace(project, tools);
       for (let at = 0; at < runs.length; at += 2_500)

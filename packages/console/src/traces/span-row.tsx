@@ -34,7 +34,6 @@ const SpanRowView = ({
   onToggle,
 }: SpanRowProps): ReactNode => {
   const { run, depth, startMs, endMs } = span;
-  const name = visibleText(run.name.slice(0, nameMax));
   const total = Math.max(1, table.endMs - table.startMs);
   return (
     <div
@@ -44,7 +43,6 @@ const SpanRowView = ({
       aria-level={depth + 1}
       aria-selected={isSelected}
       aria-expanded={isOpen}
-      aria-label={`${name}, ${visibleText(run.run_type)}, ${run.status}, ${duration(endMs - startMs)}`}
       data-match={isMatch}
       style={{ transform: `translateY(${top}px)` }}
       onClick={onSelect}
@@ -62,8 +60,9 @@ const SpanRowView = ({
           {isOpen !== undefined && <Icon name="right" size={10} />}
         </span>
         <span className="span-dot" data-status={run.status} />
-        <span className="span-title">{name}</span>
+        <span className="span-title">{visibleText(run.name.slice(0, nameMax))}</span>
         <span className="muted">{visibleText(run.run_type)}</span>
+        <span className="visually-hidden">{run.status}</span>
       </span>
       <span className="span-figure">{run.status === 'pending' ? '…' : duration(endMs - startMs)}</span>
       <span className="span-figure">{tokensOf(run.total_tokens)}</span>

@@ -14,7 +14,7 @@ describeInBrowser('the traces', () => {
     await enterKey(page, 'not a key');
     await page.getByRole('alert').waitFor();
     await enterKey(page);
-    await page.getByRole('heading', { name: 'agent of keys' }).waitFor();
+    await page.getByRole('heading', { name: 'agent of keys', level: 1 }).waitFor();
     const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
     expect(stored).toBe('[{},{}]');
     await page.reload();
@@ -59,7 +59,7 @@ describeInBrowser('a trace', () => {
     await page.getByRole('link', { name: 'Trace', exact: true }).click();
     await enterKey(page);
     const tree = page.getByRole('tree', { name: 'Spans of the trace' });
-    await tree.getByRole('treeitem', { name: /^tools, / }).click();
+    await tree.getByRole('treeitem', { name: /^tools chain/ }).click();
     await page.waitForURL(/sel=/);
     await page
       .getByRole('region', { name: 'Selected span' })
@@ -80,12 +80,12 @@ describeInBrowser('a trace', () => {
     expect(await items.count()).toBeLessThan(100);
     await page.getByRole('tree').focus();
     await page.keyboard.press('End');
-    await page.getByRole('treeitem', { name: /^tool 9999, / }).waitFor();
+    await page.getByRole('treeitem', { name: /^tool 9999 / }).waitFor();
     expect(await items.count()).toBeLessThan(100);
     await page.getByRole('region', { name: 'Selected span' }).getByText('TimeoutError').waitFor();
     await page.keyboard.press('Home');
     await page.keyboard.press('!');
-    await page.getByRole('treeitem', { name: /^tool 9999, .*error/, selected: true }).waitFor();
+    await page.getByRole('treeitem', { name: /^tool 9999 .*error/, selected: true }).waitFor();
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('ArrowLeft');
     await expect.poll(() => items.count()).toBe(1);
