@@ -96,7 +96,72 @@ const run = createRoute({
   component: lazyRouteComponent(() => import('./runs/run-page.tsx'), 'RunPage'),
 });
 
-const routeTree = root.addChildren([home, playground, inbox, threads, thread, runs, run]);
+const traces = createRoute({
+  getParentRoute: () => root,
+  path: '/traces',
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({
+      project: idOf(raw, 'project'),
+      filter: textOf(raw, 'filter'),
+      runs: oneOf(raw, 'runs', ['all']),
+      since: oneOf(raw, 'since', ['15m', '1h', '1d', '7d']),
+    }),
+  component: lazyRouteComponent(() => import('./traces/traces-page.tsx'), 'TracesPage'),
+});
+
+const trace = createRoute({
+  getParentRoute: () => root,
+  path: '/traces/$traceId',
+  validateSearch: (raw: Record<string, unknown>) => optional({ sel: idOf(raw, 'sel'), q: textOf(raw, 'q') }),
+  component: lazyRouteComponent(() => import('./traces/trace-page.tsx'), 'TracePage'),
+});
+
+const store = createRoute({
+  getParentRoute: () => root,
+  path: '/store',
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({
+      prefix: textOf(raw, 'prefix'),
+      ns: textOf(raw, 'ns'),
+      key: textOf(raw, 'key'),
+      page: textOf(raw, 'page'),
+    }),
+  component: lazyRouteComponent(() => import('./store/store-page.tsx'), 'StorePage'),
+});
+
+const crons = createRoute({
+  getParentRoute: () => root,
+  path: '/crons',
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({
+      assistant: idOf(raw, 'assistant'),
+      thread: idOf(raw, 'thread'),
+      state: oneOf(raw, 'state', ['enabled', 'paused']),
+      page: textOf(raw, 'page'),
+    }),
+  component: lazyRouteComponent(() => import('./crons/crons-page.tsx'), 'CronsPage'),
+});
+
+const cron = createRoute({
+  getParentRoute: () => root,
+  path: '/crons/$cronId',
+  component: lazyRouteComponent(() => import('./crons/cron-page.tsx'), 'CronPage'),
+});
+
+const routeTree = root.addChildren([
+  home,
+  playground,
+  inbox,
+  threads,
+  thread,
+  runs,
+  run,
+  traces,
+  trace,
+  crons,
+  cron,
+  store,
+]);
 
 export const createConsoleRouter = (history?: RouterHistory) =>
   createRouter({

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, seriousFindings, useConsole, type Page } from './browser.ts';
 import { run, says } from './conversations.ts';
+import { enterKey, tracesOf } from './traces.ts';
 
 const pictures = join(import.meta.dirname, '../../../docs/console');
 const writesPictures = process.env['SVC_SCREENSHOTS'] === 'on';
@@ -71,6 +72,58 @@ describeInBrowser('every page', () => {
         name: 'pending',
         path: `/runs/${pending.run_id}?thread=${pending.thread_id}`,
         ready: (page) => text(page, 'It starts by itself.'),
+      },
+    );
+    await client.store.put(['users', 'ada'], 'food', { likes: ['apples', 'tea'], since: 1843 });
+    await client.store.put(['users', 'ada', 'notes'], 'first', { text: 'Ada likes mathematics' });
+    await client.store.put(['users', 'grace'], 'food', { likes: ['bread'] });
+    await client.store.put(['sessions'], 'today', { count: 3 });
+    const cron = await client.crons.create(null, 'agent', {
+      schedule: '0 9 * * 1-5',
+      timezone: 'Europe/Berlin',
+      input: says('What is the weather in Oslo?'),
+      on_run_completed: 'keep',
+    });
+    await client.crons.create(talk.threadId, 'agent', { schedule: '*/15 * * * *', enabled: false });
+    await tracesOf(console.url).eventually(talk.runId);
+    shown.push(
+      {
+        name: 'store',
+        path: '/store?prefix=users.ada',
+        ready: (page) => page.getByRole('row').nth(2).waitFor(),
+      },
+      {
+        name: 'item',
+        path: '/store?prefix=users.ada&ns=users.ada&key=food',
+        ready: (page) => text(page, 'apples'),
+      },
+      { name: 'crons', path: '/crons', ready: (page) => page.getByRole('row').nth(2).waitFor() },
+      {
+        name: 'cron',
+        path: `/crons/${cron.cron_id}`,
+        ready: (page) => text(page, 'The cron has not created a run that still exists.'),
+      },
+      {
+        name: 'traces-key',
+        path: '/traces',
+        ready: (page) => page.getByRole('heading', { name: 'Traces need an API key' }).waitFor(),
+      },
+      {
+        name: 'traces',
+        path: '/traces',
+        ready: async (page) => {
+          await enterKey(page);
+          await page.getByRole('row').nth(2).waitFor();
+        },
+      },
+      {
+        name: 'trace',
+        path: `/traces/${talk.runId}`,
+        ready: async (page) => {
+          await enterKey(page);
+          await page.getByRole('treeitem').nth(2).waitFor();
+          await page.getByRole('link', { name: 'Open the run' }).waitFor();
+        },
       },
     );
     if (writesPictures) await mkdir(pictures, { recursive: true });

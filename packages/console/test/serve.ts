@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { svcCommand } from '../../server/test/svc-command.ts';
 
+/** The first API key of the workspace `default`. */
+export const traceKey = `svc-console-tests-${'k'.repeat(32)}`;
+
 export interface ServerProcess extends AsyncDisposable {
   url: string;
   /** Ends the process. Its data stays, for `start()`. */
@@ -36,7 +39,13 @@ const launch = async (dataDir: string, port: string): Promise<{ url: string; sto
   const args = ['start', '--config', config, '--port', port, '--data-dir', dataDir, '--executors', '1'];
   const child = spawn(process.execPath, [svcCommand, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, SVC_LOG_LEVEL: 'error', SVC_RATE_LIMIT: 'none' },
+    env: {
+      ...process.env,
+      SVC_LOG_LEVEL: 'error',
+      SVC_RATE_LIMIT: 'none',
+      SVC_TRACING: 'on',
+      SVC_BOOTSTRAP_API_KEY: traceKey,
+    },
   });
   const ended = once(child, 'exit');
   let output = '';

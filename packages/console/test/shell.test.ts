@@ -20,6 +20,7 @@ describeInBrowser('every page', () => {
     for (const [key, name] of [
       ['t', 'Threads'],
       ['r', 'Runs'],
+      ['e', 'Traces need an API key'],
       ['i', 'Inbox'],
       ['p', 'Playground'],
     ] as const) {

@@ -24,6 +24,10 @@ export interface SentTraceRun {
 export interface RunPage {
   runs: TraceRun[];
   cursors: { next: string | null; prev: null };
+  /** True when the search used up its time budget: the cursor continues. */
+  is_partial: boolean;
+  /** Explains a partial page, and how to narrow the query. */
+  notice: string | null;
 }
 
 export class TracesClient {

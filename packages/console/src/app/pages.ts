@@ -7,4 +7,7 @@ export const pages = [
   { to: '/inbox', label: 'Inbox', icon: 'inbox', key: 'i' },
   { to: '/threads', label: 'Threads', icon: 'threads', key: 't' },
   { to: '/runs', label: 'Runs', icon: 'runs', key: 'r' },
+  { to: '/traces', label: 'Traces', icon: 'traces', key: 'e' },
+  { to: '/crons', label: 'Crons', icon: 'crons', key: 'c' },
+  { to: '/store', label: 'Store', icon: 'store', key: 's' },
 ] as const satisfies readonly { to: string; label: string; icon: IconName; key: string }[];

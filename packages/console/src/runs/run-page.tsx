@@ -109,6 +109,10 @@ const RunActions = ({ run }: { run: Run }): ReactNode => {
         >
           <Icon name="playground" size={14} /> Open in the playground
         </Link>
+        {/* The root of a trace has the id of its run. */}
+        <Link className="button" to="/traces/$traceId" params={{ traceId: run.run_id }}>
+          <Icon name="traces" size={14} /> Trace
+        </Link>
         {isOpen(run.status) ? (
           <button type="button" className="button" data-kind="danger" onClick={() => setAsking(true)}>
             <Icon name="stop" size={12} /> Cancel…

@@ -21,3 +21,12 @@ export const age = (ms: number): string => {
   if (ms < day) return `${Math.floor(ms / hour)} h ago`;
   return `${Math.floor(ms / day)} d ago`;
 };
+
+/** `in 5 min`, `now` for what is due. */
+export const ahead = (ms: number): string => {
+  if (ms < second) return 'now';
+  if (ms < minute) return `in ${Math.floor(ms / second)} s`;
+  if (ms < hour) return `in ${Math.floor(ms / minute)} min`;
+  if (ms < day) return `in ${Math.floor(ms / hour)} h ${Math.floor((ms % hour) / minute)} min`;
+  return `in ${Math.floor(ms / day)} d ${Math.floor((ms % day) / hour)} h`;
+};

@@ -1,10 +1,17 @@
 import type { ReactNode } from 'react';
-import { age, duration } from './duration.ts';
+import { age, ahead, duration } from './duration.ts';
 
 /** How long ago; the exact time is the title. */
 export const Ago = ({ at }: { at: string }): ReactNode => (
   <time dateTime={at} title={at}>
     {age(Date.now() - Date.parse(at))}
+  </time>
+);
+
+/** How long until then; the exact time is the title. */
+export const Until = ({ at }: { at: string }): ReactNode => (
+  <time dateTime={at} title={at}>
+    {ahead(Date.parse(at) - Date.now())}
   </time>
 );
 

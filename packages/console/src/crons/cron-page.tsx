@@ -1,0 +1,178 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import type { Cron } from '@svc/sdk';
+import { useState, type ReactNode } from 'react';
+import { useClient } from '../api/client.tsx';
+import { useAssistants } from '../api/queries.ts';
+import { RunTable } from '../runs/run-table.tsx';
+import { CopyId } from '../ui/copy-id.tsx';
+import { Confirm } from '../ui/dialog.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { ErrorNotice, Loaded } from '../ui/states.tsx';
+import { Ago, Until } from '../ui/time.tsx';
+import { JsonTree } from '../values/json-tree.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import { useCron, useCronRuns } from './cron-queries.ts';
+import { CronState } from './cron-state.tsx';
+
+const route = getRouteApi('/crons/$cronId');
+
+export const CronPage = (): ReactNode => {
+  const { cronId } = route.useParams();
+  const query = useCron(cronId);
+  return <Loaded query={query}>{(cron) => <CronView cron={cron} />}</Loaded>;
+};
+
+const CronView = ({ cron }: { cron: Cron }): ReactNode => (
+  <div className="page">
+    <header className="page-head">
+      <h1>Cron</h1>
+      <CopyId id={cron.cron_id} label="cron id" />
+      <CronState cron={cron} />
+      <CronActions cron={cron} />
+    </header>
+    <div className="page-body pad stack" tabIndex={0} role="region" aria-label="Cron">
+      {cron.last_error !== null && (
+        <div className="notice" data-tone="red">
+          <Icon name="warning" />
+          {visibleText(cron.last_error)}
+        </div>
+      )}
+      <Facts cron={cron} />
+      <LastRuns cron={cron} />
+    </div>
+  </div>
+);
+
+const Facts = ({ cron }: { cron: Cron }): ReactNode => {
+  const assistants = useAssistants();
+  const assistant = assistants.data?.find(({ assistant_id: id }) => id === cron.assistant_id);
+  const { next_run_date: next, end_time: end } = cron;
+  return (
+    <section className="panel" aria-label="Schedule">
+      <dl className="facts pad">
+        <dt>Schedule</dt>
+        <dd>
+          <code>{visibleText(cron.schedule)}</code> <span className="muted">{cron.timezone ?? 'UTC'}</span>
+        </dd>
+        <dt>Next run</dt>
+        <dd>
+          {cron.enabled && next !== null ? (
+            <>
+              <Until at={next} /> <span className="muted mono">{next}</span>
+            </>
+          ) : (
+            'none'
+          )}
+        </dd>
+        {end !== null && (
+          <>
+            <dt>Ends</dt>
+            <dd className="mono">{end}</dd>
+          </>
+        )}
+        <dt>Assistant</dt>
+        <dd>{assistant ? visibleText(assistant.name) : <code>{cron.assistant_id}</code>}</dd>
+        <dt>Thread</dt>
+        <dd>
+          {cron.thread_id === null ? (
+            `a new one for each run, ${cron.on_run_completed === 'keep' ? 'which is kept' : 'which is deleted after it'}`
+          ) : (
+            <Link to="/threads/$threadId" params={{ threadId: cron.thread_id }} className="mono">
+              {cron.thread_id}
+            </Link>
+          )}
+        </dd>
+        {cron.user_id !== null && (
+          <>
+            <dt>Owner</dt>
+            <dd>{visibleText(cron.user_id)}</dd>
+          </>
+        )}
+        <dt>Created</dt>
+        <dd>
+          <Ago at={cron.created_at} /> <span className="muted mono">{cron.created_at}</span>
+        </dd>
+        <dt>Options of its runs</dt>
+        <dd>
+          <JsonTree value={cron.payload} openDepth={2} />
+        </dd>
+        <dt>Metadata</dt>
+        <dd>
+          <JsonTree value={cron.metadata} />
+        </dd>
+      </dl>
+    </section>
+  );
+};
+
+const LastRuns = ({ cron }: { cron: Cron }): ReactNode => {
+  const runs = useCronRuns(cron.cron_id);
+  const assistants = useAssistants();
+  const isDeleted = cron.thread_id === null && cron.on_run_completed === 'delete';
+  return (
+    <section className="panel" aria-label="Last runs">
+      <div className="panel-head">
+        <h2>Last runs</h2>
+      </div>
+      <Loaded query={runs}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <p className="muted pad">
+              {isDeleted
+                ? 'Runs of this cron are deleted with their threads when they end.'
+                : 'The cron has not created a run that still exists.'}
+            </p>
+          ) : (
+            <RunTable runs={rows} assistants={assistants.data ?? []} showsThread={cron.thread_id === null} />
+          )
+        }
+      </Loaded>
+    </section>
+  );
+};
+
+const CronActions = ({ cron }: { cron: Cron }): ReactNode => {
+  const client = useClient();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [isAsking, setAsking] = useState(false);
+  const refresh = () => queries.invalidateQueries({ queryKey: ['crons'] });
+  const toggle = useMutation({
+    mutationFn: () => client.crons.update(cron.cron_id, { enabled: !cron.enabled }),
+    onSuccess: refresh,
+  });
+  const remove = useMutation({
+    mutationFn: () => client.crons.delete(cron.cron_id),
+    onSuccess: async () => {
+      await navigate({ to: '/crons' });
+      queries.removeQueries({ queryKey: ['crons', 'one', cron.cron_id] });
+      await refresh();
+    },
+  });
+  return (
+    <>
+      <div className="page-actions">
+        <button type="button" className="button" disabled={toggle.isPending} onClick={() => toggle.mutate()}>
+          {cron.enabled ? 'Pause' : 'Resume'}
+        </button>
+        <button type="button" className="button" data-kind="danger" onClick={() => setAsking(true)}>
+          <Icon name="trash" size={14} /> Delete…
+        </button>
+      </div>
+      <ErrorNotice error={toggle.error} />
+      {isAsking && (
+        <Confirm
+          title="Delete this cron?"
+          action="Delete the cron"
+          isBusy={remove.isPending}
+          onConfirm={() => remove.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          <p>It creates no more runs. The runs that it has created stay. This cannot be undone.</p>
+          <ErrorNotice error={remove.error} />
+        </Confirm>
+      )}
+    </>
+  );
+};

@@ -1,0 +1,200 @@
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import type { Cron } from '@svc/sdk';
+import { useState, type ReactNode } from 'react';
+import { useAssistants } from '../api/queries.ts';
+import { isId } from '../app/search-text.ts';
+import { Icon } from '../ui/icons.tsx';
+import { Loaded, State } from '../ui/states.tsx';
+import { Until } from '../ui/time.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import { CronState } from './cron-state.tsx';
+import { pageOf, pageSize, useCrons, type CronFilter } from './cron-queries.ts';
+import { NewCron } from './new-cron.tsx';
+
+const route = getRouteApi('/crons');
+
+export const CronsPage = (): ReactNode => {
+  const filter = route.useSearch();
+  const navigate = route.useNavigate();
+  const [isCreating, setCreating] = useState(false);
+  const crons = useCrons(filter);
+  const page = pageOf(filter);
+  const change = (changed: CronFilter): void =>
+    void navigate({ search: { ...filter, page: undefined, ...changed }, replace: true });
+  const create = (): void => setCreating(true);
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1>Crons</h1>
+        <div className="page-actions">
+          <button type="button" className="button" onClick={create}>
+            <Icon name="plus" size={14} /> New cron…
+          </button>
+        </div>
+      </header>
+      <Filters filter={filter} onChange={change} />
+      <div className="page-body" tabIndex={0} role="region" aria-label="Crons">
+        <Loaded query={crons}>
+          {(rows) =>
+            rows.length === 0 ? (
+              <NoCrons
+                isFiltered={Object.values(filter).some((value) => value !== undefined)}
+                onCreate={create}
+              />
+            ) : (
+              <CronTable crons={rows} />
+            )
+          }
+        </Loaded>
+        {(page > 1 || crons.data?.length === pageSize) && (
+          <div className="load-more">
+            <button
+              type="button"
+              className="button"
+              disabled={page <= 1}
+              onClick={() => change({ page: page === 2 ? undefined : String(page - 1) })}
+            >
+              Newer
+            </button>
+            <span className="muted">page {page}</span>
+            <button
+              type="button"
+              className="button"
+              disabled={(crons.data?.length ?? 0) < pageSize}
+              onClick={() => change({ page: String(page + 1) })}
+            >
+              Older
+            </button>
+          </div>
+        )}
+      </div>
+      {isCreating && (
+        <NewCron assistant={filter.assistant} thread={filter.thread} onClose={() => setCreating(false)} />
+      )}
+    </div>
+  );
+};
+
+const NoCrons = ({ isFiltered, onCreate }: { isFiltered: boolean; onCreate: () => void }): ReactNode =>
+  isFiltered ? (
+    <State icon="empty" title="No cron matches the filter">
+      <Link to="/crons" className="button">
+        Clear the filter
+      </Link>
+    </State>
+  ) : (
+    <State icon="crons" title="There are no crons yet">
+      <p className="muted">A cron creates runs on a schedule, on one thread or each run on a new one.</p>
+      <button type="button" className="button" data-kind="primary" onClick={onCreate}>
+        Create a cron
+      </button>
+    </State>
+  );
+
+const CronTable = ({ crons }: { crons: readonly Cron[] }): ReactNode => {
+  const assistants = useAssistants();
+  const names = new Map(assistants.data?.map(({ assistant_id: id, name }) => [id, name]));
+  return (
+    <table className="table">
+      <thead>
+        <tr>
+          <th scope="col">State</th>
+          <th scope="col">Cron</th>
+          <th scope="col">Schedule</th>
+          <th scope="col">Assistant</th>
+          <th scope="col" className="optional">
+            Thread
+          </th>
+          <th scope="col">Last error</th>
+          <th scope="col" className="number">
+            Next run
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {crons.map((cron) => (
+          <CronRow key={cron.cron_id} cron={cron} assistant={names.get(cron.assistant_id)} />
+        ))}
+      </tbody>
+    </table>
+  );
+};
+
+const CronRow = ({ cron, assistant }: { cron: Cron; assistant: string | undefined }): ReactNode => {
+  const navigate = useNavigate();
+  const { cron_id: cronId, next_run_date: next, enabled } = cron;
+  const target = { to: '/crons/$cronId', params: { cronId } } as const;
+  return (
+    <tr onClick={() => void navigate(target)}>
+      <td>
+        <CronState cron={cron} />
+      </td>
+      <td>
+        <Link {...target} data-row className="mono" aria-label={`Cron ${cronId}`}>
+          {cronId.slice(0, 8)}
+        </Link>
+      </td>
+      <td>
+        <code>{visibleText(cron.schedule)}</code> <span className="muted">{cron.timezone ?? 'UTC'}</span>
+      </td>
+      <td>{visibleText(assistant ?? cron.assistant_id.slice(0, 8))}</td>
+      <td className="mono optional">{cron.thread_id?.slice(0, 8) ?? 'new one each'}</td>
+      <td className="wide">{visibleText(cron.last_error ?? '')}</td>
+      <td className="number">{enabled && next !== null ? <Until at={next} /> : 'none'}</td>
+    </tr>
+  );
+};
+
+const Filters = ({
+  filter,
+  onChange,
+}: {
+  filter: CronFilter;
+  onChange: (changed: CronFilter) => void;
+}): ReactNode => {
+  const assistants = useAssistants();
+  const [thread, setThread] = useState(filter.thread ?? '');
+  return (
+    <div className="filters" role="search" aria-label="Filter of crons">
+      <div className="chips" role="group" aria-label="State">
+        {(['enabled', 'paused'] as const).map((state) => (
+          <button
+            key={state}
+            type="button"
+            className="chip"
+            aria-pressed={filter.state === state}
+            onClick={() => onChange({ state: filter.state === state ? undefined : state })}
+          >
+            {state}
+          </button>
+        ))}
+      </div>
+      <select
+        className="field"
+        aria-label="Assistant"
+        value={filter.assistant ?? ''}
+        onChange={(event) => onChange({ assistant: event.target.value || undefined })}
+      >
+        <option value="">All assistants</option>
+        {assistants.data?.map(({ assistant_id: id, name }) => (
+          <option key={id} value={id}>
+            {visibleText(name)}
+          </option>
+        ))}
+      </select>
+      <input
+        className="field mono"
+        data-filter
+        aria-label="Thread id"
+        placeholder="thread id"
+        aria-invalid={thread !== '' && !isId(thread)}
+        value={thread}
+        onChange={(event) => {
+          const text = event.target.value.trim();
+          setThread(text);
+          if (text === '' || isId(text)) onChange({ thread: text || undefined });
+        }}
+      />
+    </div>
+  );
+};

@@ -1,0 +1,80 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { Item } from '@svc/sdk';
+import { useState, type ReactNode } from 'react';
+import { useClient } from '../api/client.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { ErrorNotice } from '../ui/states.tsx';
+import { isBranch } from '../values/json-entries.ts';
+import { JsonField } from '../values/json-field.tsx';
+import { formatJson, readJson } from '../values/read-json.ts';
+import { findRoundedInteger } from './rounded-integer.ts';
+
+/** The item was changed while it was edited. The text in the field stays. */
+class ChangedMeanwhile extends Error {}
+
+const problemOf = (value: unknown, text: string): string | undefined => {
+  if (!isBranch(value) || Array.isArray(value)) return 'The value must be an object.';
+  const rounded = findRoundedInteger(text);
+  return rounded && `${rounded.slice(0, 40)} would be rounded: write it as a text.`;
+};
+
+export const ItemEditor = ({ item, onClose }: { item: Item; onClose: () => void }): ReactNode => {
+  const client = useClient();
+  const queries = useQueryClient();
+  // The version that is edited: the page reads the item again meanwhile.
+  const [base, setBase] = useState(item);
+  const [text, setText] = useState(() => formatJson(item.value));
+  const read = readJson(text);
+  const problem = 'value' in read ? problemOf(read.value, text) : undefined;
+  const isValid = 'value' in read && problem === undefined;
+  const save = useMutation({
+    mutationFn: async () => {
+      const current = await client.store.get(base.namespace, base.key, { refreshTtl: false });
+      if (current?.updated_at !== base.updated_at) {
+        if (current) setBase(current);
+        throw new ChangedMeanwhile(
+          current
+            ? 'Somebody has changed the item meanwhile. Saving again replaces that change.'
+            : 'Somebody has deleted the item meanwhile.',
+        );
+      }
+      if ('value' in read) await client.store.put(base.namespace, base.key, read.value as typeof base.value);
+    },
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['store'] });
+      onClose();
+    },
+  });
+  const submit = (): void => {
+    if (isValid && !save.isPending) save.mutate();
+  };
+  return (
+    <Dialog
+      title="Edit the item"
+      onClose={onClose}
+      actions={
+        <>
+          <button type="button" className="button" onClick={onClose}>
+            Back
+          </button>
+          <button
+            type="button"
+            className="button"
+            data-kind="primary"
+            disabled={!isValid || save.isPending}
+            onClick={submit}
+          >
+            Save
+          </button>
+        </>
+      }
+    >
+      <JsonField label="Value, as JSON" text={text} onChange={setText} onSubmit={submit} rows={14} />
+      {problem !== undefined && <p style={{ color: 'var(--red)' }}>{problem}</p>}
+      <p className="muted">
+        Saving sets the time to live and the index that <code>svc.json</code> has as defaults.
+      </p>
+      <ErrorNotice error={save.error} />
+    </Dialog>
+  );
+};

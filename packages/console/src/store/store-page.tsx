@@ -1,0 +1,77 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { useEffect, useState, type ReactNode } from 'react';
+import { ItemList } from './item-table.tsx';
+import { ItemView } from './item-view.tsx';
+import { readNamespace } from './namespace-text.ts';
+import { NamespaceTree } from './namespace-tree.tsx';
+import './store.css';
+
+const route = getRouteApi('/store');
+
+export const StorePage = (): ReactNode => {
+  const { prefix, ns, key, page: pageText } = route.useSearch();
+  const navigate = route.useNavigate();
+  const selected = readNamespace(prefix);
+  const page = Math.max(1, Math.floor(Number(pageText ?? '1')) || 1);
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1>Store</h1>
+        <PrefixField
+          prefix={prefix}
+          onChange={(changed) => void navigate({ search: { prefix: changed }, replace: true })}
+        />
+      </header>
+      <div className="split">
+        <NamespaceTree selected={selected} />
+        {key === undefined || ns === undefined ? (
+          <ItemList
+            prefix={selected}
+            page={page}
+            onPage={(next) =>
+              void navigate({ search: { prefix, page: next > 1 ? String(next) : undefined }, replace: true })
+            }
+          />
+        ) : (
+          <ItemView
+            key={JSON.stringify([ns, key])}
+            namespace={readNamespace(ns)}
+            itemKey={key}
+            prefix={prefix}
+            onClose={() => void navigate({ search: { prefix }, replace: true })}
+          />
+        )}
+      </div>
+    </div>
+  );
+};
+
+const PrefixField = ({
+  prefix,
+  onChange,
+}: {
+  prefix: string | undefined;
+  onChange: (prefix: string | undefined) => void;
+}): ReactNode => {
+  const [text, setText] = useState(prefix ?? '');
+  useEffect(() => setText(prefix ?? ''), [prefix]);
+  return (
+    <form
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onChange(text.trim() || undefined);
+      }}
+    >
+      <input
+        className="field mono"
+        data-filter
+        size={32}
+        aria-label="Namespace prefix, labels separated by dots"
+        placeholder="namespace prefix, as users.ada"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+    </form>
+  );
+};

@@ -1,0 +1,104 @@
+// Asks for an API key before anything of the traces is read: their routes need one, also where the rest of the API does not.
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { ApiError, type PlatformClient } from '@svc/sdk';
+import { useState, type ReactNode } from 'react';
+import { isId } from '../app/search-text.ts';
+import { ErrorNotice, State } from '../ui/states.tsx';
+import { createTraceClient, setTraceClient, useTraceClient } from './trace-key.ts';
+import './key-gate.css';
+
+export const KeyGate = ({ children }: { children: (client: PlatformClient) => ReactNode }): ReactNode => {
+  const client = useTraceClient();
+  return client ? children(client) : <KeyForm />;
+};
+
+/** True for an answer that another key would change. */
+export const needsOtherKey = (error: Error | null): boolean =>
+  error instanceof ApiError && (error.status === 401 || error.status === 403);
+
+export const KeyForm = ({ refusal }: { refusal?: Error | null }): ReactNode => {
+  const queries = useQueryClient();
+  const [apiKey, setKey] = useState('');
+  const [workspace, setWorkspace] = useState('');
+  const use = useMutation({
+    mutationFn: async () => {
+      const client = createTraceClient(apiKey.trim(), workspace.trim() || undefined);
+      await client.projects.list({ limit: 1 });
+      return client;
+    },
+    onSuccess: (client) => {
+      queries.removeQueries({ queryKey: ['traces'] });
+      setTraceClient(client);
+    },
+  });
+  const isComplete = apiKey.trim() !== '' && (workspace.trim() === '' || isId(workspace.trim()));
+  return (
+    <div className="page-body" tabIndex={0} role="region" aria-label="Access to traces">
+      <State icon="lock" title="Traces need an API key">
+        <p className="muted">
+          Traces belong to workspaces. Their routes need the key of a workspace, also on a server whose other
+          routes are open on this machine, and the console has no key of its own. The first start has written
+          a key to <code>admin-key</code> in the data folder. A key that only reads is enough:
+        </p>
+        <pre>npx svc keys create --role viewer</pre>
+        <form
+          className="key-form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (isComplete) use.mutate();
+          }}
+        >
+          <ErrorNotice error={use.error ?? refusal} />
+          {/* A password manager can keep the key, because the form has a name for it. */}
+          <input type="hidden" autoComplete="username" value="svc traces" readOnly />
+          <label>
+            API key
+            <input
+              className="field mono"
+              type="password"
+              autoComplete="current-password"
+              value={apiKey}
+              onChange={(event) => setKey(event.target.value)}
+            />
+          </label>
+          <label>
+            Workspace id, for a key with several workspaces
+            <input
+              className="field mono"
+              value={workspace}
+              aria-invalid={workspace.trim() !== '' && !isId(workspace.trim())}
+              onChange={(event) => setWorkspace(event.target.value)}
+            />
+          </label>
+          <button
+            type="submit"
+            className="button"
+            data-kind="primary"
+            disabled={!isComplete || use.isPending}
+          >
+            Use this key
+          </button>
+        </form>
+        <p className="muted">The key stays in the memory of this tab. A reload asks for it again.</p>
+      </State>
+    </div>
+  );
+};
+
+/** Forgets the key, and everything that was read with it. */
+export const ForgetKey = (): ReactNode => {
+  const queries = useQueryClient();
+  return (
+    <button
+      type="button"
+      className="button"
+      data-kind="plain"
+      onClick={() => {
+        setTraceClient(undefined);
+        queries.removeQueries({ queryKey: ['traces'] });
+      }}
+    >
+      Forget the API key
+    </button>
+  );
+};

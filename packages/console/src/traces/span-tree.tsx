@@ -1,0 +1,212 @@
+// The rows of a trace: names as a tree, and times as bars. One list draws both, so that they cannot drift apart.
+import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { useRows } from '../ui/use-rows.ts';
+import { SpanRow } from './span-row.tsx';
+import {
+  ancestorsOf,
+  hasChildren,
+  matchingRows,
+  nextError,
+  visibleRows,
+  type SpanTable,
+} from './span-table.ts';
+
+export const rowHeight = 26;
+/** The selection follows the keys at once; its payloads are read when the keys rest. */
+const settleMs = 150;
+
+interface SpanTreeProps {
+  table: SpanTable;
+  selected: number;
+  text: string;
+  onSelect: (id: string) => void;
+  onText: (text: string) => void;
+}
+
+export const SpanTree = ({ table, selected, text, onSelect, onText }: SpanTreeProps): ReactNode => {
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const [active, select] = useActive(table, selected, onSelect);
+  const { rows, matches } = useMemo(
+    () =>
+      text === '' ? { rows: visibleRows(table, closed), matches: undefined } : matchingRows(table, text),
+    [table, closed, text],
+  );
+  const { ref, from, to, show } = useRows({ count: rows.length, rowHeight });
+  const at = rows.indexOf(active);
+  useEffect(() => {
+    if (at >= 0) show(at);
+  }, [at, show]);
+  const open = (ids: readonly string[], isOpen: boolean): void =>
+    setClosed((before) => {
+      const next = new Set(before);
+      for (const id of ids)
+        if (isOpen) next.delete(id);
+        else next.add(id);
+      return next;
+    });
+  const goToError = (): void => {
+    const found = nextError(table, active);
+    if (found === undefined) return;
+    open(ancestorsOf(table, found), true);
+    if (text !== '') onText('');
+    select(found);
+  };
+  const handleKey = useTreeKeys({ table, rows, at, closed, select, open, goToError });
+  const hasErrors = useMemo(() => nextError(table, -1) !== undefined, [table]);
+  return (
+    <section className="span-list" aria-label="Spans">
+      <div className="span-tools">
+        <FindField text={text} found={matches?.size} onText={onText} />
+        <button
+          type="button"
+          className="button"
+          disabled={!hasErrors}
+          title="Key ! in the tree"
+          onClick={goToError}
+        >
+          Next error
+        </button>
+      </div>
+      <div className="span-head" aria-hidden="true">
+        <span>Span</span>
+        <span>Took</span>
+        <span>Tokens</span>
+        <span>Time</span>
+      </div>
+      <div
+        ref={ref}
+        className="span-scroll"
+        role="tree"
+        aria-label="Spans of the trace"
+        tabIndex={0}
+        aria-activedescendant={at >= from && at < to ? `span-${active}` : undefined}
+        onKeyDown={handleKey}
+      >
+        <div role="presentation" className="span-rows" style={{ height: rows.length * rowHeight }}>
+          {rows.slice(from, to).map((index, offset) => {
+            const span = table.spans[index];
+            return (
+              span && (
+                <SpanRow
+                  key={span.run.id}
+                  id={`span-${index}`}
+                  table={table}
+                  span={span}
+                  top={(from + offset) * rowHeight}
+                  isSelected={index === active}
+                  isMatch={matches?.has(index) === true}
+                  isOpen={
+                    hasChildren(span, index) ? matches !== undefined || !closed.has(span.run.id) : undefined
+                  }
+                  onSelect={() => select(index)}
+                  onToggle={() => open([span.run.id], closed.has(span.run.id))}
+                />
+              )
+            );
+          })}
+        </div>
+      </div>
+    </section>
+  );
+};
+
+/** The selected row. It changes at once, and is reported after a moment without a further change. */
+const useActive = (
+  table: SpanTable,
+  selected: number,
+  onSelect: (id: string) => void,
+): [number, (index: number) => void] => {
+  const [active, setActive] = useState(selected);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => setActive(selected), [selected]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const select = (index: number): void => {
+    setActive(index);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => onSelect(table.spans[index]?.run.id ?? ''), settleMs);
+  };
+  return [active, select];
+};
+
+/** The keys of a tree in the ARIA pattern; `!` goes to the next error. */
+const useTreeKeys =
+  ({
+    table,
+    rows,
+    at,
+    closed,
+    select,
+    open,
+    goToError,
+  }: {
+    table: SpanTable;
+    rows: readonly number[];
+    at: number;
+    closed: ReadonlySet<string>;
+    select: (index: number) => void;
+    open: (ids: readonly string[], isOpen: boolean) => void;
+    goToError: () => void;
+  }) =>
+  (event: KeyboardEvent): void => {
+    const index = rows[at];
+    const span = index === undefined ? undefined : table.spans[index];
+    const goTo = (row: number): void => {
+      const target = rows[Math.min(rows.length - 1, Math.max(0, row))];
+      if (target !== undefined) select(target);
+    };
+    const isOpen = span && index !== undefined && hasChildren(span, index) && !closed.has(span.run.id);
+    const actions: Record<string, () => void> = {
+      ArrowDown: () => goTo(at + 1),
+      ArrowUp: () => goTo(at - 1),
+      j: () => goTo(at + 1),
+      k: () => goTo(at - 1),
+      PageDown: () => goTo(at + 20),
+      PageUp: () => goTo(at - 20),
+      Home: () => goTo(0),
+      End: () => goTo(rows.length - 1),
+      ArrowRight: () => span && (isOpen ? goTo(at + 1) : open([span.run.id], true)),
+      ArrowLeft: () => {
+        if (!span) return;
+        if (isOpen) open([span.run.id], false);
+        else if (span.parent >= 0) select(span.parent);
+      },
+      '!': goToError,
+    };
+    const action = actions[event.key];
+    if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    action();
+  };
+
+const FindField = ({
+  text,
+  found,
+  onText,
+}: {
+  text: string;
+  found: number | undefined;
+  onText: (text: string) => void;
+}): ReactNode => {
+  const [typed, setTyped] = useState(text);
+  useEffect(() => setTyped(text), [text]);
+  return (
+    <>
+      <input
+        className="field"
+        data-filter
+        type="search"
+        aria-label="Find spans by name, type or error"
+        placeholder="name, type or error"
+        value={typed}
+        onChange={(event) => {
+          setTyped(event.target.value);
+          onText(event.target.value);
+        }}
+      />
+      <span className="muted" role="status">
+        {found !== undefined && `${found} found`}
+      </span>
+    </>
+  );
+};

@@ -1,0 +1,116 @@
+import type { ApiError, PlatformClient } from '@svc/sdk';
+import { useEffect, useState, type ReactNode } from 'react';
+import { ErrorNotice } from '../ui/states.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import { spanMs, useProjects, type TraceFilter } from './trace-queries.ts';
+import './traces.css';
+
+interface FilterProps {
+  search: TraceFilter;
+  onChange: (changed: TraceFilter) => void;
+}
+
+export const TraceFilters = ({
+  client,
+  search,
+  rejected,
+  onChange,
+}: FilterProps & { client: PlatformClient; rejected: ApiError | undefined }): ReactNode => (
+  <div className="filters" role="search" aria-label="Filter of traces">
+    <ProjectSelect client={client} search={search} onChange={onChange} />
+    <div className="chips" role="group" aria-label="Which trace runs">
+      <button
+        type="button"
+        className="chip"
+        aria-pressed={search.runs === undefined}
+        onClick={() => onChange({ runs: undefined })}
+      >
+        traces
+      </button>
+      <button
+        type="button"
+        className="chip"
+        aria-pressed={search.runs === 'all'}
+        onClick={() => onChange({ runs: 'all' })}
+      >
+        all trace runs
+      </button>
+    </div>
+    <select
+      className="field"
+      aria-label="Started"
+      value={search.since ?? ''}
+      onChange={(event) => onChange({ since: (event.target.value || undefined) as TraceFilter['since'] })}
+    >
+      <option value="">Any time</option>
+      {Object.keys(spanMs).map((span) => (
+        <option key={span} value={span}>
+          Last {span}
+        </option>
+      ))}
+    </select>
+    <FilterField filter={search.filter} rejected={rejected} onChange={(filter) => onChange({ filter })} />
+  </div>
+);
+
+const ProjectSelect = ({ client, search, onChange }: FilterProps & { client: PlatformClient }): ReactNode => {
+  const { data: projects = [] } = useProjects(client);
+  const { project } = search;
+  const isKnown = projects.some(({ id }) => id === project);
+  return (
+    <select
+      className="field"
+      aria-label="Project"
+      value={project ?? ''}
+      onChange={(event) => onChange({ project: event.target.value || undefined })}
+    >
+      <option value="">All projects</option>
+      {project !== undefined && !isKnown && <option value={project}>{project.slice(0, 8)}</option>}
+      {projects.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {visibleText(name)}
+        </option>
+      ))}
+    </select>
+  );
+};
+
+/** The filter as a text. The server parses it, and its error names the position. */
+const FilterField = ({
+  filter,
+  rejected,
+  onChange,
+}: {
+  filter: string | undefined;
+  rejected: ApiError | undefined;
+  onChange: (filter: string | undefined) => void;
+}): ReactNode => {
+  const [text, setText] = useState(filter ?? '');
+  useEffect(() => setText(filter ?? ''), [filter]);
+  return (
+    <form
+      className="filter-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onChange(text.trim() || undefined);
+      }}
+    >
+      <input
+        className="field mono filter-text"
+        data-filter
+        aria-label="Filter"
+        placeholder='and(gt(latency, "5s"), neq(error, null))'
+        spellCheck={false}
+        value={text}
+        aria-invalid={rejected !== undefined}
+        aria-describedby={rejected && 'filter-problem'}
+        onChange={(event) => setText(event.target.value)}
+      />
+      {rejected && (
+        <div id="filter-problem">
+          <ErrorNotice error={rejected} />
+        </div>
+      )}
+    </form>
+  );
+};

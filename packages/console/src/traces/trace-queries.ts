@@ -1,0 +1,150 @@
+// What the pages of traces read. All keys begin with `traces`: another API key removes them.
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useQuery,
+  type InfiniteData,
+  type UseInfiniteQueryResult,
+  type UseQueryResult,
+} from '@tanstack/react-query';
+import type { PlatformClient, Project, RunPage, RunTree, TraceRun } from '@svc/sdk';
+import { useClient } from '../api/client.tsx';
+import { isId } from '../app/search-text.ts';
+import type { TreeRun } from './span-table.ts';
+
+export interface TraceFilter {
+  project?: string | undefined;
+  filter?: string | undefined;
+  runs?: 'all' | undefined;
+  since?: '15m' | '1h' | '1d' | '7d' | undefined;
+}
+
+export const spanMs = { '15m': 900_000, '1h': 3_600_000, '1d': 86_400_000, '7d': 604_800_000 } as const;
+
+const pageSize = 50;
+const pollMs = 5_000;
+/** Trees of pending traces are read again; a large one takes the browser a moment. */
+const treePollMs = (runs: number): number => (runs > 2_000 ? 10_000 : 1_500);
+/** A trace that is pending for longer has most likely lost its sender. */
+const openMaxMs = 3_600_000;
+
+/** Without payloads, a page costs the server several times less. */
+const select = [
+  'id',
+  'trace_id',
+  'parent_run_id',
+  'name',
+  'run_type',
+  'status',
+  'error',
+  'start_time',
+  'end_time',
+  'total_tokens',
+  'total_cost',
+  'session_id',
+];
+
+export const useProjects = (client: PlatformClient): UseQueryResult<Project[]> =>
+  useQuery({
+    queryKey: ['traces', 'projects'],
+    queryFn: ({ signal }) => client.projects.list({ limit: 100 }, { signal }),
+    staleTime: 10_000,
+    refetchInterval: 30_000,
+  });
+
+export const useTraceRuns = (
+  client: PlatformClient,
+  asked: TraceFilter,
+): UseInfiniteQueryResult<InfiniteData<RunPage>> =>
+  useInfiniteQuery({
+    queryKey: ['traces', 'runs', asked],
+    queryFn: ({ signal, pageParam }) => {
+      const { project, filter, runs, since } = asked;
+      return client.traces.query(
+        {
+          session: project === undefined ? undefined : [project],
+          is_root: runs === 'all' ? undefined : true,
+          start_time: since && new Date(Date.now() - spanMs[since]).toISOString(),
+          filter,
+          select,
+          limit: pageSize,
+          cursor: pageParam,
+        },
+        { signal },
+      );
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ cursors }) => cursors.next ?? undefined,
+    placeholderData: keepPreviousData,
+    // A filter that the server has rejected stays rejected.
+    refetchInterval: ({ state }) =>
+      state.error === null && (state.data?.pages.length ?? 0) <= 1 ? pollMs : false,
+  });
+
+export const useTrace = (client: PlatformClient, traceId: string): UseQueryResult<RunTree> =>
+  useQuery({
+    queryKey: ['traces', 'tree', traceId],
+    queryFn: ({ signal }) => client.traces.tree(traceId, { signal }),
+    staleTime: 5_000,
+    refetchOnWindowFocus: false,
+    // Comparing two trees is recursive, and a trace may be deep.
+    structuralSharing: false,
+    refetchInterval: ({ state: { data } }) =>
+      data && isOpenTrace(data) ? treePollMs(data.run_count) : false,
+  });
+
+const isOpenTrace = ({ runs }: RunTree): boolean =>
+  (runs as unknown as TreeRun[]).some(
+    ({ status, start_time: start }) =>
+      status === 'pending' && (start === null || Date.now() - Date.parse(start) < openMaxMs),
+  );
+
+/** A span with its payloads. The request of a span that is left is cancelled. */
+export const useSpan = (
+  client: PlatformClient,
+  spanId: string,
+  { isOpen }: { isOpen: boolean },
+): UseQueryResult<TraceRun> =>
+  useQuery({
+    queryKey: ['traces', 'span', spanId, isOpen],
+    queryFn: ({ signal }) => client.traces.get(spanId, { signal }),
+    staleTime: isOpen ? 1_000 : 60_000,
+    refetchOnWindowFocus: false,
+    placeholderData: (previous) => (previous?.id === spanId ? previous : undefined),
+  });
+
+export interface Origin {
+  threadId: string;
+  runId: string | undefined;
+}
+
+const runsMax = 100;
+
+/** The thread and the run of this server that a span belongs to. Traces of other programs have neither. */
+export const useOrigin = (span: TraceRun | undefined): Origin | undefined => {
+  const client = useClient();
+  const metadata = (span?.extra?.['metadata'] ?? {}) as Record<string, unknown>;
+  const { thread_id: thread, run_id: run } = metadata;
+  const threadId = typeof thread === 'string' && isId(thread) ? thread : undefined;
+  const runId = typeof run === 'string' && isId(run) ? run : undefined;
+  const { data } = useQuery({
+    queryKey: ['thread', threadId, 'origin', runId],
+    queryFn: async ({ signal }): Promise<Origin | null> => {
+      // Searches, because a read of something that is gone is an error.
+      const found = await client.threads.search(
+        { ids: [threadId ?? ''], select: ['thread_id'], limit: 1 },
+        { signal },
+      );
+      if (found.length === 0 || threadId === undefined) return null;
+      const before = span?.start_time && new Date(Date.parse(span.start_time) + 1).toISOString();
+      const { runs } = await client.runs.searchPage(
+        { thread_id: threadId, created_before: before, select: ['run_id'], limit: runsMax },
+        { signal },
+      );
+      return { threadId, runId: runs.some((one) => one.run_id === runId) ? runId : undefined };
+    },
+    enabled: threadId !== undefined,
+    staleTime: 60_000,
+  });
+  return data ?? undefined;
+};

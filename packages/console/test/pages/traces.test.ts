@@ -1,0 +1,102 @@
+import { expect, it } from 'vitest';
+import { describeInBrowser, useConsole } from '../browser.ts';
+import { run, says } from '../conversations.ts';
+import { enterKey, tracesOf } from '../traces.ts';
+
+describeInBrowser('the traces', () => {
+  const console = useConsole();
+
+  it('need an API key, which is asked for and not stored', async () => {
+    const traces = tracesOf(console.url);
+    const traceId = await traces.send('keys', 1);
+    const page = await console.open(`/traces/${traceId}`, { expected: /401/ });
+    await page.getByRole('heading', { name: 'Traces need an API key' }).waitFor();
+    await enterKey(page, 'not a key');
+    await page.getByRole('alert').waitFor();
+    await enterKey(page);
+    await page.getByRole('heading', { name: 'agent of keys', level: 1 }).waitFor();
+    const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+    expect(stored).toBe('[{},{}]');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Traces need an API key' }).waitFor();
+  });
+
+  it('are found by the filter in the address', async () => {
+    const traces = tracesOf(console.url);
+    await traces.send('filter-a', 3);
+    await traces.send('filter-b', 3);
+    const [project] = await traces.client.projects.list({ name: 'filter-a' });
+    const page = await console.open('/traces?filter=search("agent of filter")', { expected: /422/ });
+    await enterKey(page);
+    const rows = page.getByRole('row');
+    await expect.poll(() => rows.count()).toBe(3);
+    await page.getByLabel('Project').selectOption('filter-a');
+    await expect.poll(() => rows.count()).toBe(2);
+    expect(new URL(page.url()).searchParams.get('project')).toBe(project?.id);
+    await page.keyboard.press('/');
+    await page.getByLabel('Filter', { exact: true }).fill('gt(name, 5)');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').filter({ hasText: 'gt() cannot be used with name' }).waitFor();
+    await page.getByLabel('Filter', { exact: true }).fill('neq(error, null)');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'No trace matches the filter' }).waitFor();
+    await page.getByRole('button', { name: 'all trace runs' }).click();
+    await page.getByRole('cell', { name: 'TimeoutError: the tool has not answered' }).waitFor();
+    await page.getByLabel('Filter', { exact: true }).blur();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: 'Selected span' }).getByText('TimeoutError').waitFor();
+  });
+});
+
+describeInBrowser('a trace', () => {
+  const console = useConsole();
+
+  it('is linked with its run and its thread', async () => {
+    const { threadId, runId } = await run(console.client, 'agent', says('Add 3 and 4'));
+    await tracesOf(console.url).eventually(runId);
+    const page = await console.open(`/runs/${runId}?thread=${threadId}`);
+    await page.getByRole('link', { name: 'Trace', exact: true }).click();
+    await enterKey(page);
+    const tree = page.getByRole('tree', { name: 'Spans of the trace' });
+    await tree.getByRole('treeitem', { name: /^tools chain/ }).click();
+    await page.waitForURL(/sel=/);
+    await page
+      .getByRole('region', { name: 'Selected span' })
+      .getByRole('heading', { name: 'tools' })
+      .waitFor();
+    await page.getByRole('link', { name: 'Open the thread' }).waitFor();
+    await page.getByRole('link', { name: 'Open the run' }).click();
+    await page.waitForURL(`**/runs/${runId}?**`);
+  });
+
+  it('of 10,000 spans has only the visible ones in the page, and is walked by the keyboard', async () => {
+    const traceId = await tracesOf(console.url).send('large', 9_999);
+    const page = await console.open(`/traces/${traceId}`);
+    await enterKey(page);
+    await page.getByText('10,000 spans').waitFor();
+    const items = page.getByRole('treeitem');
+    await items.nth(10).waitFor();
+    expect(await items.count()).toBeLessThan(100);
+    await page.getByRole('tree').focus();
+    await page.keyboard.press('End');
+    await page.getByRole('treeitem', { name: /^tool 9999 / }).waitFor();
+    expect(await items.count()).toBeLessThan(100);
+    await page.getByRole('region', { name: 'Selected span' }).getByText('TimeoutError').waitFor();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('!');
+    await page.getByRole('treeitem', { name: /^tool 9999 .*error/, selected: true }).waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(() => items.count()).toBe(1);
+    await page.getByLabel('Find spans by name, type or error').fill('tool 777');
+    await page.getByText('11 found').waitFor();
+    await expect.poll(() => items.count()).toBe(12);
+  });
+
+  it('that does not exist says so', async () => {
+    const page = await console.open('/traces/00000000-0000-4000-8000-000000000000', { expected: /404/ });
+    await enterKey(page);
+    await page.getByRole('heading', { name: 'There is no such trace' }).waitFor();
+  });
+});

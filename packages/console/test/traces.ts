@@ -1,0 +1,79 @@
+// Traces for tests, and the API key that their pages ask for.
+import { randomUUID } from 'node:crypto';
+import { createPlatformClient, type PlatformClient, type SentTraceRun } from '@svc/sdk';
+import { until } from '../../server/test/eventually.ts';
+import type { Page } from './browser.ts';
+import { traceKey } from './serve.ts';
+
+export interface Traces {
+  client: PlatformClient;
+  /** Resolves when the trace of a run is stored: this happens a moment after the run. */
+  eventually: (traceId: string) => Promise<void>;
+  /** A trace of a model, many tools, and one that failed. Returns its id. */
+  send: (project: string, tools: number) => Promise<string>;
+}
+
+export const tracesOf = (url: string): Traces => {
+  const client = createPlatformClient({ apiUrl: url, apiKey: traceKey });
+  return {
+    client,
+    eventually: (traceId) =>
+      until(async () => {
+        const { runs } = await client.traces.query({ trace: traceId, is_root: true });
+        return runs[0] !== undefined && runs[0].status !== 'pending';
+      }),
+    send: async (project, tools) => {
+      const runs = toolTrace(project, tools);
+      for (let at = 0; at < runs.length; at += 2_500)
+        await client.traces.send({ post: runs.slice(at, at + 2_500) });
+      return runs[0]?.id ?? '';
+    },
+  };
+};
+
+const startMs = Date.now() - 60_000;
+const at = (ms: number): string => new Date(startMs + ms).toISOString();
+const ordered = (ms: number, id: string): string =>
+  `${at(ms).replaceAll(/[-:]/g, '').replace('.', '').replace('Z', '000Z')}${id}`;
+
+const toolTrace = (project: string, tools: number): SentTraceRun[] => {
+  const rootId = randomUUID();
+  const rootOrder = ordered(0, rootId);
+  const common = { session_name: project, trace_id: rootId };
+  const runs: SentTraceRun[] = [
+    {
+      ...common,
+      id: rootId,
+      dotted_order: rootOrder,
+      name: `agent of ${project}`,
+      run_type: 'chain',
+      start_time: at(0),
+      end_time: at(tools + 100),
+      inputs: { question: 'Which tools fail?' },
+      outputs: { answer: 'The last one' },
+    },
+  ];
+  for (let index = 0; index < tools; index++) {
+    const id = randomUUID();
+    const isLast = index === tools - 1;
+    runs.push({
+      ...common,
+      id,
+      parent_run_id: rootId,
+      dotted_order: `${rootOrder}.${ordered(index, id)}`,
+      name: `tool ${index + 1}`,
+      run_type: 'tool',
+      start_time: at(index),
+      end_time: at(index + 40),
+      inputs: { number: index + 1 },
+      ...(isLast ? { error: 'TimeoutError: the tool has not answered' } : { outputs: { answer: index } }),
+    });
+  }
+  return runs;
+};
+
+/** Enters the API key that a page of traces asks for. */
+export const enterKey = async (page: Page, key = traceKey): Promise<void> => {
+  await page.getByLabel('API key', { exact: true }).fill(key);
+  await page.getByRole('button', { name: 'Use this key' }).click();
+};
