@@ -1,7 +1,7 @@
 // Access to the database of the settings for commands, without a server.
 import type { Settings } from '../config/settings/settings.ts';
 import { openConnection } from '../storage/postgres/connection.ts';
-import { type Database, openDatabase } from '../storage/postgres/database.ts';
+import { type Database, type DatabaseOptions, openDatabase } from '../storage/postgres/database.ts';
 import { migrate } from '../storage/schema/migrate.ts';
 import { createStorage, type Storage } from '../storage/storage.ts';
 import { explainData } from './explain-data.ts';
@@ -9,12 +9,12 @@ import { explainData } from './explain-data.ts';
 /** Opens the configured database without migrating its schema. */
 export const withUnmigratedDatabase = async <T>(
   settings: Settings,
-  work: (database: Database) => Promise<T>,
+  work: (database: Database, options: DatabaseOptions) => Promise<T>,
 ): Promise<T> => {
   try {
     await using connection = await openConnection(settings.storage);
     await using database = await openDatabase(connection.options);
-    return await work(database);
+    return await work(database, connection.options);
   } catch (error) {
     throw await explainData(error, settings);
   }

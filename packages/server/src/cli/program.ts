@@ -8,6 +8,9 @@ import { addFlags, toSources } from './flags.ts';
 import type { FlagValues } from './flags.ts';
 import { productVersion } from './commands/version.ts';
 
+/** Flags of commands that use the database directly. */
+const databaseFlags = ['dataDir', 'logLevel', 'logFormat'] as const;
+
 export function createProgram(): Command {
   const program = new Command('svc')
     .description('Serves LangGraph.js graphs: durable threads, runs and streaming.')
@@ -58,6 +61,7 @@ export function createProgram(): Command {
     });
 
   addInspectionCommands(program);
+  addBackupCommands(program);
   addCompletionCommand(program);
   addImageCommands(program);
   addConformanceCommand(program.command('conformance'));
@@ -105,6 +109,36 @@ function addInspectionCommands(program: Command): void {
     .action(async (values: FlagValues) => {
       const { showConfig } = await import('./commands/show-config.ts');
       showConfig(toSources(values), values['json'] === true);
+    });
+}
+
+function addBackupCommands(program: Command): void {
+  addFlags(program.command('backup'), databaseFlags)
+    .description('copy all data of the database to a new folder, while servers run')
+    .argument('<folder>', 'a new or empty folder')
+    .addHelpText(
+      'after',
+      examples('svc backup backups/monday', 'DATABASE_URI=postgres://… svc backup monday'),
+    )
+    .action(async (folder: string, values: FlagValues) => {
+      const { backup } = await import('./commands/backup.ts');
+      await backup(toSources(values), folder);
+    });
+  addFlags(program.command('restore'), databaseFlags)
+    .description('load a backup into a new data folder, or into an empty database')
+    .argument('<folder>', 'a folder that svc backup wrote')
+    .option('--check', 'check the files of the backup, and restore nothing')
+    .addHelpText(
+      'after',
+      examples(
+        'svc restore backups/monday --data-dir restored',
+        'DATABASE_URI=postgres://… svc restore monday',
+        'svc restore backups/monday --check',
+      ),
+    )
+    .action(async (folder: string, values: FlagValues) => {
+      const { restore } = await import('./commands/restore.ts');
+      await restore(toSources(values), folder, { checkOnly: values['check'] === true });
     });
 }
 
@@ -177,8 +211,6 @@ function addConformanceCommand(command: Command): void {
       await conformance(url, values);
     });
 }
-
-const databaseFlags = ['dataDir', 'logLevel', 'logFormat'] as const;
 
 function addAssistantCommands(assistants: Command): void {
   addFlags(assistants.command('prune'), databaseFlags)

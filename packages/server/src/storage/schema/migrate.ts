@@ -33,6 +33,9 @@ export interface MigrationPlan {
   contract: string[];
 }
 
+/** Without functions, none are applied. */
+type WantedFiles = Pick<SchemaFiles, 'migrations'> & { functions: FunctionSet | undefined };
+
 interface Missing {
   migrations: Migration[];
   functions: FunctionSet | undefined;
@@ -67,6 +70,23 @@ export const migrate = async (db: Database, { contract = false } = {}): Promise<
     if (name !== undefined) applied.push(name);
   }
   return { applied };
+};
+
+/**
+ * Applies exactly these migrations of an older or equal release, without functions, so that rows of that release can be loaded. Throws
+ * `conflict` when the database has others.
+ */
+export const migrateTo = async (db: Database, versions: readonly number[]): Promise<void> => {
+  const { migrations } = readSchemaFiles();
+  const others = (await readAppliedMigrations(db)).filter(({ version }) => !versions.includes(version));
+  if (others.length > 0)
+    throw new Problem(
+      'conflict',
+      `The database has a newer schema (${others.map(({ name }) => name).join(', ')}): use a database without the schema svc`,
+    );
+  const wanted = migrations.filter(({ version }) => versions.includes(version));
+  const files = { migrations: wanted, functions: undefined };
+  while (nextOf(await findMissing(db, files), true)) await db.transact((tx) => applyNext(tx, files, true));
 };
 
 /** What migrate() would apply. Changes nothing. */
@@ -110,7 +130,7 @@ const nextOf = (
 /** Applies the next migration. Checks again under the lock, since another process may have applied it meanwhile. */
 const applyNext = async (
   tx: Database,
-  files: SchemaFiles,
+  files: WantedFiles,
   contract: boolean,
 ): Promise<string | undefined> => {
   // No time limit, since waiting for the lock or building an index may take long.
@@ -166,7 +186,7 @@ const applyFunctions = async (
   return `functions, revision ${revision}`;
 };
 
-const findMissing = async (db: Database, { migrations: known, functions }: SchemaFiles): Promise<Missing> => {
+const findMissing = async (db: Database, { migrations: known, functions }: WantedFiles): Promise<Missing> => {
   const [applied, appliedFunctions] = await Promise.all([
     readAppliedMigrations(db),
     readApplied<AppliedFunctions>(db, {
@@ -179,7 +199,7 @@ const findMissing = async (db: Database, { migrations: known, functions }: Schem
   const missing = known.filter(({ version }) => !versions.has(version));
   return {
     migrations: missing.filter(({ servesFrom }) => servesFrom === undefined),
-    functions: isNewer(functions, appliedFunctions[0]) ? functions : undefined,
+    functions: functions && isNewer(functions, appliedFunctions[0]) ? functions : undefined,
     contract: missing.filter(({ servesFrom }) => servesFrom !== undefined),
   };
 };

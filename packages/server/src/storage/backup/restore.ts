@@ -1,0 +1,94 @@
+// Restores a backup into a database without data. Everything is checked first; then all rows are loaded in one transaction, so a restore
+// that fails or is killed leaves a database without data, and can be repeated.
+import type pg from 'pg';
+import type { Database, DatabaseOptions } from '../postgres/database.ts';
+import { migrate, migrateTo } from '../schema/migrate.ts';
+import { readSchemaFiles } from '../schema/sql-files.ts';
+import { BackupError } from './backup-error.ts';
+import { assertEmpty, quote, readTables } from './catalog.ts';
+import { CopyWritable } from './copy-streams.ts';
+import { type BackupTable, type Manifest, readManifest } from './manifest.ts';
+import { openSession } from './session.ts';
+import { readTableFile, verifyTableFile } from './table-file.ts';
+
+/** Returns the manifest of the backup. Throws a BackupError for a damaged or incomplete backup, before it changes the database. */
+export const verifyBackup = async (folder: string): Promise<Manifest> => {
+  const manifest = await readManifest(folder);
+  const known = new Set(readSchemaFiles().migrations.map(({ version }) => version));
+  const unknown = manifest.migrations.filter(({ version }) => !known.has(version));
+  if (unknown.length > 0)
+    throw new BackupError(
+      `The backup is of a newer schema (${unknown.map(({ name }) => name).join(', ')}), written by svc ${manifest.program}. Use this release or a newer one`,
+    );
+  for (const table of manifest.tables) await verifyTableFile(folder, table);
+  return manifest;
+};
+
+/** `folder` and its `manifest`: as `verifyBackup` has checked them. Both databases are the same one. */
+export const restoreBackup = async (
+  { database, options }: { database: Database; options: DatabaseOptions },
+  folder: string,
+  manifest: Manifest,
+): Promise<void> => {
+  await using session = await openSession(options);
+  await assertEmpty(session.client);
+  await migrateTo(
+    database,
+    manifest.migrations.map(({ version }) => version),
+  );
+  await load(session.client, folder, manifest);
+  await migrate(database);
+  await session.client.query('analyze');
+};
+
+const load = async (client: pg.Client, folder: string, { tables, sequences }: Manifest): Promise<void> => {
+  await client.query('begin');
+  await client.query('set local row_security = off');
+  const present = await readTables(client);
+  const all = present.map(({ name }) => quote(name));
+  await client.query(`lock table ${all.join(', ')} in access exclusive mode`);
+  // Again under the lock: a server may have been started meanwhile.
+  await assertEmpty(client);
+  const names = new Set(present.map(({ name }) => name));
+  for (const table of tables) if (!names.has(table.name)) await createPartition(client, table);
+  await clearSeeds(client, present.toReversed());
+  // Triggers would change what they see: set times to live, for example.
+  await client.query(triggers(present, 'disable'));
+  for (const table of tables) await loadTable(client, folder, table);
+  for (const { name, last_value, is_called } of sequences)
+    await client.query('select setval($1::regclass, $2, $3)', [quote(name), last_value, is_called]);
+  await client.query(triggers(present, 'enable'));
+  await client.query('commit');
+};
+
+const createPartition = async (client: pg.Client, { name, partition }: BackupTable): Promise<void> => {
+  if (partition === null)
+    throw new BackupError(
+      `The backup contains the table ${name}, which its schema does not have. Use another backup`,
+    );
+  const { parent, bound, options } = partition;
+  const storage = options.length === 0 ? '' : ` with (${options.join(', ')})`;
+  await client.query(`create table ${quote(name)} (like ${quote(parent)} including all)${storage}`);
+  await client.query(`alter table ${quote(parent)} attach partition ${quote(name)} ${bound}`);
+};
+
+/** Deletes the rows that migrations have inserted; those of the backup replace them. */
+const clearSeeds = async (client: pg.Client, tables: readonly { name: string }[]): Promise<void> => {
+  for (const { name } of tables) await client.query(`delete from ${quote(name)}`);
+};
+
+const triggers = (tables: readonly { name: string }[], change: 'enable' | 'disable'): string =>
+  tables.map(({ name }) => `alter table ${quote(name)} ${change} trigger user`).join('; ');
+
+const loadTable = async (client: pg.Client, folder: string, table: BackupTable): Promise<void> => {
+  const columns = table.columns.map((column) => `"${column}"`).join(', ');
+  const target = client.query(
+    new CopyWritable(`copy ${quote(table.name)} (${columns}) from stdin (format binary)`),
+  );
+  await readTableFile(folder, table, target);
+  const { rows } = await client.query<{ count: string }>(`select count(*) from ${quote(table.name)}`);
+  if (Number(rows[0]?.count) !== table.rows)
+    throw new BackupError(
+      `${table.name} has ${rows[0]?.count} rows after it was loaded, and the backup has ${table.rows}. Nothing was restored`,
+    );
+};

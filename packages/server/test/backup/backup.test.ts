@@ -1,0 +1,266 @@
+// Backups of a database: what they contain, what a restore refuses, and that a failed restore changes nothing.
+import { createHash, randomUUID } from 'node:crypto';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { writeBackup } from '../../src/storage/backup/backup.ts';
+import { restoreBackup, verifyBackup } from '../../src/storage/backup/restore.ts';
+import { checkSchema } from '../../src/storage/schema/migrate.ts';
+import { readSchemaFiles } from '../../src/storage/schema/sql-files.ts';
+import { schemaSnapshot } from '../../src/storage/schema/schema-snapshot.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+
+let source: TestDatabase;
+let scratch: string;
+let folder: string;
+
+const run = <Row>(db: TestDatabase, text: string, values: unknown[] = []) =>
+  db.query<Row>({ name: '', text }, values);
+
+beforeAll(async () => {
+  source = await testDatabase();
+  scratch = await mkdtemp(join(tmpdir(), 'svc-backup-'));
+  await run(
+    source,
+    `insert into threads (thread_id, blob_space, metadata) select i, i, jsonb_build_object('n', n) from (select gen_random_uuid() as i, n from generate_series(1, 5000) n) s`,
+  );
+  const assistant_id = randomUUID();
+  await run(source, `insert into assistants (assistant_id, graph_id, name) values ($1, 'chat', 'a')`, [
+    assistant_id,
+  ]);
+  await run(source, `insert into workspaces (id, display_name) values (gen_random_uuid(), 'shop')`);
+  await run(
+    source,
+    `insert into trace_hour_changes (tenant_id, session_id, hour) select gen_random_uuid(), gen_random_uuid(), now() from generate_series(1, 7)`,
+  );
+  await run(source, `select add_trace_days(array['2026-01-02', '2026-01-03']::date[])`);
+  await run(
+    source,
+    `insert into trace_attachments (tenant_id, day, run_id, name, content_type, content)
+     select gen_random_uuid(), '2026-01-02', gen_random_uuid(), 'a', 'image/png', decode(repeat('00ff', 100000), 'hex') from generate_series(1, 20)`,
+  );
+  await run(
+    source,
+    `insert into webhook_deliveries (run_id, thread_id, url, run) values (gen_random_uuid(), gen_random_uuid(), 'https://a.example.com/x', '{}')`,
+  );
+  folder = join(scratch, 'whole');
+  await writeBackup(source.options, { folder, program: '0.1.0' });
+});
+afterAll(async () => {
+  await source[Symbol.asyncDispose]();
+  await rm(scratch, { recursive: true, force: true });
+});
+
+const restore = async (target: TestDatabase, from: string): Promise<void> =>
+  restoreBackup({ database: target, options: target.options }, from, await verifyBackup(from));
+
+/** A digest of all rows of all tables, without those that describe processes and migrations. */
+const digests = async (db: TestDatabase): Promise<Record<string, string>> => {
+  const tables = await run<{ name: string }>(
+    db,
+    `select relname as name from pg_class where relnamespace = 'svc'::regnamespace and relkind in ('r', 'p')
+     and relname not in ('schema_migrations', 'schema_functions', 'workers') order by 1`,
+  );
+  const found: Record<string, string> = {};
+  for (const { name } of tables) {
+    const [row] = await run<{ digest: string }>(
+      db,
+      `select count(*) || ' ' || coalesce(md5(string_agg(md5(t::text), '' order by md5(t::text))), '') as digest from svc."${name}" t`,
+    );
+    found[name] = row?.digest ?? '';
+  }
+  return found;
+};
+
+describe('a backup', () => {
+  it('is restored with every row, partition and sequence, and the whole schema', async () => {
+    await using target = await testDatabase({ migrated: false });
+    await restore(target, folder);
+    expect(await digests(target)).toEqual(await digests(source));
+    expect((await digests(target))['threads']).toMatch(/^5000 /);
+    await checkSchema(target, readSchemaFiles());
+    expect(await schemaSnapshot(target)).toBe(await schemaSnapshot(source));
+    const next = `select nextval(pg_get_serial_sequence('svc.trace_hour_changes', 'id')) as id`;
+    expect(await run(target, next)).toEqual(await run(source, next));
+    const enabled = `select tgname from pg_trigger where not tgisinternal and tgenabled <> 'O'`;
+    expect(await run(target, enabled)).toEqual([]);
+  });
+
+  it('is restored into a migrated database without data too', async () => {
+    await using target = await testDatabase();
+    await restore(target, folder);
+    expect(await digests(target)).toEqual(await digests(source));
+    expect(
+      await run(target, `select tgname from pg_trigger where not tgisinternal and tgenabled <> 'O'`),
+    ).toEqual([]);
+  });
+
+  it('of an earlier release is restored, and then migrated', async () => {
+    await using old = await testDatabase();
+    await run(old, `insert into workspaces (id, display_name) values (gen_random_uuid(), 'old')`);
+    await run(old, `drop table tickets`);
+    await run(old, `delete from schema_migrations where name like '0059%'`);
+    const from = join(scratch, 'old');
+    await writeBackup(old.options, { folder: from, program: '0.0.9' });
+    await using target = await testDatabase({ migrated: false });
+    await restore(target, from);
+    await checkSchema(target, readSchemaFiles());
+    expect(await run(target, 'select display_name from workspaces')).toEqual([{ display_name: 'old' }]);
+    expect(await run(target, 'select * from tickets')).toEqual([]);
+  });
+
+  it('contains one moment, and blocks neither writers nor partitions of new days', async () => {
+    let isDone = false;
+    const writing = (async () => {
+      for (let n = 0; !isDone; n++) {
+        // Both rows or none, in two tables that are copied at different times.
+        await source.transact(async (tx) => {
+          await tx.query(
+            { name: '', text: 'insert into store_items (namespace, key, value) values ($1, $2, $3)' },
+            [['pair'], `a${n}`, '{}'],
+          );
+          await tx.query(
+            {
+              name: '',
+              text: `insert into workspaces (id, display_name) values (gen_random_uuid(), 'pair')`,
+            },
+            [],
+          );
+        });
+        if (n === 5) await run(source, `select add_trace_days(array['2026-02-02']::date[])`);
+      }
+    })();
+    const from = join(scratch, 'moment');
+    await writeBackup(source.options, { folder: from, program: '0.1.0' });
+    isDone = true;
+    await writing;
+    await using target = await testDatabase({ migrated: false });
+    await restore(target, from);
+    const [counts] = await run<{ items: string; workspaces: string }>(
+      target,
+      `select (select count(*) from store_items where namespace = array['pair']) as items,
+        (select count(*) from workspaces where display_name = 'pair') as workspaces`,
+    );
+    expect(counts?.items).toBe(counts?.workspaces);
+  });
+
+  it('is readable by its owner only', async () => {
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    for (const name of await readdir(folder))
+      expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
+  });
+
+  it('is not written into a folder that contains something, and leaves nothing there', async () => {
+    const taken = join(scratch, 'taken');
+    await mkdir(taken);
+    await writeFile(join(taken, 'mine'), 'mine');
+    await expect(writeBackup(source.options, { folder: taken, program: '' })).rejects.toThrow('is not empty');
+    expect(await readdir(taken)).toEqual(['mine']);
+  });
+
+  it('of a database without svc fails, and leaves nothing', async () => {
+    await using empty = await testDatabase({ migrated: false });
+    const parent = join(scratch, 'none');
+    await expect(writeBackup(empty.options, { folder: join(parent, 'a'), program: '' })).rejects.toThrow(
+      'no data of svc',
+    );
+    expect(await readdir(parent)).toEqual([]);
+  });
+});
+
+describe('a restore', () => {
+  let damaged: string;
+  beforeEach(async () => {
+    damaged = join(scratch, 'damaged');
+    await cp(folder, damaged, { recursive: true });
+  });
+  afterEach(() => rm(damaged, { recursive: true, force: true }));
+
+  const rewrite = async (change: (content: Record<string, unknown>) => void): Promise<void> => {
+    const file = join(damaged, 'manifest.json');
+    const { content } = JSON.parse(await readFile(file, 'utf8')) as { content: Record<string, unknown> };
+    change(content);
+    const checksum = createHash('sha256').update(JSON.stringify(content)).digest('hex');
+    await writeFile(file, JSON.stringify({ checksum, content }));
+  };
+
+  it.each<[string, () => Promise<void>, RegExp]>([
+    [
+      'a file with a changed byte',
+      async () => {
+        const file = join(damaged, 'threads.copy.gz');
+        const bytes = await readFile(file);
+        bytes[bytes.length - 20]! ^= 1;
+        await writeFile(file, bytes);
+      },
+      /threads\.copy\.gz is damaged/,
+    ],
+    [
+      'a file that was cut',
+      () => truncate(join(damaged, 'threads.copy.gz'), 1_000),
+      /threads\.copy\.gz is damaged/,
+    ],
+    ['a missing file', () => rm(join(damaged, 'threads.copy.gz')), /incomplete: .*threads\.copy\.gz/],
+    ['no manifest', () => rm(join(damaged, 'manifest.json')), /There is no backup/],
+    [
+      'a manifest that was cut',
+      () => truncate(join(damaged, 'manifest.json'), 1_000),
+      /manifest\.json is damaged/,
+    ],
+    [
+      'a manifest that was edited',
+      async () => {
+        const file = join(damaged, 'manifest.json');
+        await writeFile(file, (await readFile(file, 'utf8')).replace('"rows": 5000', '"rows": 4999'));
+      },
+      /manifest\.json is damaged/,
+    ],
+    [
+      'a newer schema',
+      () =>
+        rewrite((content) => {
+          (content['migrations'] as object[]).push({ version: 9000, name: '9000-later' });
+        }),
+      /newer schema \(9000-later\)/,
+    ],
+    [
+      'another format',
+      () => rewrite((content) => (content['format'] = 2)),
+      /format that this release cannot read/,
+    ],
+    [
+      'a path outside of the folder',
+      () =>
+        rewrite((content) => {
+          (content['tables'] as { file: string }[])[0]!.file = '../secrets.copy.gz';
+        }),
+      /format that this release cannot read/,
+    ],
+  ])('refuses %s', async (_, damage, message) => {
+    await damage();
+    await expect(verifyBackup(damaged)).rejects.toThrow(message);
+  });
+
+  it('refuses a database with data, and changes nothing there', async () => {
+    await using target = await testDatabase();
+    await run(target, `insert into workspaces (id, display_name) values (gen_random_uuid(), 'mine')`);
+    const before = await digests(target);
+    await expect(restore(target, folder)).rejects.toThrow(/not empty: workspaces contain rows/);
+    expect(await digests(target)).toEqual(before);
+  });
+
+  it('whose row counts differ loads nothing, and can be repeated with a good backup', async () => {
+    await rewrite((content) => {
+      const tables = content['tables'] as { name: string; rows: number }[];
+      for (const table of tables) if (table.name === 'webhook_deliveries') table.rows += 1;
+    });
+    await using target = await testDatabase({ migrated: false });
+    await expect(restore(target, damaged)).rejects.toThrow(
+      /webhook_deliveries has 1 rows .* Nothing was restored/,
+    );
+    expect(await run(target, 'select count(*)::integer as count from threads')).toEqual([{ count: 0 }]);
+    await restore(target, folder);
+    expect((await digests(target))['threads']).toBe((await digests(source))['threads']);
+  });
+});

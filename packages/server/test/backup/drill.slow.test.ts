@@ -1,0 +1,122 @@
+// A drill with real processes: back up under load, restore into a new data folder, and continue there.
+import { randomUUID } from 'node:crypto';
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@svc/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../cli/cli-process.ts';
+import { postTraces } from '../durability/sent-traces.ts';
+import { startSvc, type SvcProcess } from '../durability/svc-process.ts';
+import { testProject } from '../server.ts';
+
+let scratch: string;
+let first: SvcProcess | undefined;
+let second: SvcProcess | undefined;
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'svc-drill-'));
+});
+afterAll(async () => {
+  for (const server of [first, second]) await server?.killAll();
+  await rm(scratch, { recursive: true, force: true, maxRetries: 10 });
+});
+
+interface Acknowledged {
+  thread_id: string;
+  values: unknown;
+  item: string;
+  cron_id: string;
+  traces: string[];
+}
+
+const message = (content: string) => ({ messages: [{ role: 'user', content }] });
+
+/** Each request was acknowledged before the next one. */
+const work = async (url: string, key: string): Promise<Acknowledged> => {
+  const client = createClient({ apiUrl: url });
+  const { thread_id } = await client.threads.create();
+  await client.runs.wait(thread_id, 'chat', { input: message('one') });
+  const values = await client.runs.wait(thread_id, 'chat', { input: message('two') });
+  await client.store.put(['drill'], thread_id, { thread_id });
+  const { cron_id } = await client.crons.create(null, 'chat', {
+    schedule: '0 0 1 1 *',
+    input: message('cron'),
+  });
+  const traces = Array.from({ length: 10 }, () => randomUUID());
+  const start_time = new Date().toISOString();
+  const post = traces.map((id) => ({ id, name: 'x', start_time, inputs: { text: id.repeat(50) } }));
+  const { status } = await postTraces(url, key, '/runs/batch', { post });
+  expect(status).toBe(202);
+  return { thread_id, values, item: thread_id, cron_id, traces };
+};
+
+const check = async (url: string, key: string, expected: Acknowledged): Promise<void> => {
+  const client = createClient({ apiUrl: url });
+  const { thread_id, values, item, cron_id, traces } = expected;
+  expect(await client.threads.get(thread_id)).toMatchObject({ values, status: 'idle' });
+  expect(await client.threads.getHistory(thread_id, { limit: 100 })).toHaveLength(6);
+  expect((await client.runs.list(thread_id)).map(({ status }) => status)).toEqual(['success', 'success']);
+  expect(await client.store.get(['drill'], item)).toMatchObject({ value: { thread_id } });
+  expect((await client.crons.search()).map((cron) => cron.cron_id)).toContain(cron_id);
+  const response = await postTraces(url, key, '/runs/query', { id: traces });
+  const { runs } = (await response.json()) as { runs: { id: string; inputs: { text: string } }[] };
+  expect(runs.map(({ id }) => id).toSorted()).toEqual(traces.toSorted());
+  for (const { id, inputs } of runs) expect(inputs.text).toBe(id.repeat(50));
+};
+
+const svc = (...args: string[]) => runCli(args, { cwd: scratch }).exit;
+
+describe('a backup under load', () => {
+  it('contains everything that was acknowledged before it began, and a server continues with it', async () => {
+    const dataDir = join(scratch, 'data');
+    first = await startSvc(dataDir, testProject);
+    const { url } = first;
+    const key = (await readFile(join(dataDir, 'admin-key'), 'utf8')).trim();
+    const before = [await work(url, key), await work(url, key), await work(url, key)];
+    let isDone = false;
+    let rounds = 0;
+    const load = Promise.all(
+      [1, 2].map(async () => {
+        for (; !isDone; rounds++) await work(url, key);
+      }),
+    );
+    await expect.poll(() => rounds).toBeGreaterThan(1);
+    const start = rounds;
+    const backup = await svc('backup', 'backup', '--data-dir', dataDir);
+    expect(backup).toMatchObject({ code: 0, stdout: expect.stringMatching(/tables, [\d,]+ rows/) });
+    expect(rounds).toBeGreaterThan(start);
+    isDone = true;
+    await load;
+    await first.killAll();
+
+    const restored = join(scratch, 'restored');
+    expect(await svc('restore', 'backup', '--data-dir', restored)).toMatchObject({ code: 0, stderr: '' });
+    second = await startSvc(restored, testProject);
+    for (const acknowledged of before) await check(second.url, key, acknowledged);
+    const client = createClient({ apiUrl: second.url });
+    const thread = before[0]!;
+    const after = await client.runs.wait(thread.thread_id, 'chat', { input: message('three') });
+    expect((after as { messages: unknown[] }).messages).toHaveLength(6);
+    await work(second.url, key);
+
+    const refused = await svc('restore', 'backup', '--data-dir', restored);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') });
+    await check(second.url, key, before[1]!);
+  }, 300_000);
+
+  it('is written and checked without a server, and a damaged one creates no data folder', async () => {
+    const dataDir = join(scratch, 'data');
+    const { code, stderr } = await svc('backup', 'offline', '--data-dir', dataDir);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(await svc('restore', 'offline', '--check')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('complete and undamaged'),
+    });
+    await cp(join(scratch, 'offline'), join(scratch, 'damaged'), { recursive: true });
+    await rm(join(scratch, 'damaged', 'threads.copy.gz'));
+    const damaged = await svc('restore', 'damaged', '--data-dir', 'never');
+    expect(damaged).toMatchObject({ code: 1, stderr: expect.stringMatching(/incomplete: .*threads/) });
+    expect(await readdir(scratch)).not.toContain('never');
+    expect((await svc('backup', 'again', '--data-dir', 'nowhere')).stderr).toContain('holds no database');
+  }, 120_000);
+});
