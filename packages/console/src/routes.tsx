@@ -91,7 +91,7 @@ const run = createRoute({
   validateSearch: (raw: Record<string, unknown>) =>
     optional({
       thread: idOf(raw, 'thread'),
-      tab: oneOf(raw, 'tab', ['overview', 'input', 'events', 'raw']),
+      tab: oneOf(raw, 'tab', ['overview', 'input', 'events', 'webhooks', 'raw']),
     }),
   component: lazyRouteComponent(() => import('./runs/run-page.tsx'), 'RunPage'),
 });
@@ -148,6 +148,21 @@ const cron = createRoute({
   component: lazyRouteComponent(() => import('./crons/cron-page.tsx'), 'CronPage'),
 });
 
+const assistants = createRoute({
+  getParentRoute: () => root,
+  path: '/assistants',
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({ graph: textOf(raw, 'graph'), q: textOf(raw, 'q'), page: textOf(raw, 'page') }),
+  component: lazyRouteComponent(() => import('./assistants/assistants-page.tsx'), 'AssistantsPage'),
+});
+
+const assistant = createRoute({
+  getParentRoute: () => root,
+  path: '/assistants/$assistantId',
+  validateSearch: (raw: Record<string, unknown>) => optional({ v: textOf(raw, 'v'), w: textOf(raw, 'w') }),
+  component: lazyRouteComponent(() => import('./assistants/assistant-page.tsx'), 'AssistantPage'),
+});
+
 const routeTree = root.addChildren([
   home,
   playground,
@@ -161,6 +176,8 @@ const routeTree = root.addChildren([
   crons,
   cron,
   store,
+  assistants,
+  assistant,
 ]);
 
 export const createConsoleRouter = (history?: RouterHistory) =>

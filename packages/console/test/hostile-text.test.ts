@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { describeInBrowser, useConsole } from './browser.ts';
+import { enterKey, tracesOf } from './traces.ts';
 
 const payloads = [
   '<img src=x onerror="alert(1)"><script>alert(2)</script>',
@@ -57,6 +59,42 @@ describeInBrowser('text of users and models', () => {
     await page.goto(`${console.url}/console/threads?meta=case:hostile`);
     await page.getByRole('row').nth(1).waitFor();
     expect(await page.locator('[onerror], [onclick], [onmouseover], script:not([src])').count()).toBe(0);
+  });
+
+  it('is never executed on the pages of traces, of the store, of crons and of assistants', async () => {
+    const { client, url } = console;
+    const metadata = { [name]: payloads };
+    await client.store.put(['hostile'], payloads.slice(0, 200), metadata);
+    const assistant = await client.assistants.create({
+      graph_id: 'agent',
+      name,
+      description: payloads,
+      metadata,
+    });
+    const cron = await client.crons.create(null, assistant.assistant_id, { schedule: '0 9 * * *', metadata });
+    const traceId = randomUUID();
+    const time = new Date().toISOString();
+    const span = { run_type: name, start_time: time, end_time: time, inputs: metadata, outputs: metadata };
+    await tracesOf(url).client.traces.create({
+      ...span,
+      id: traceId,
+      name,
+      error: payloads,
+      session_name: 'hostile',
+    });
+    const page = await console.open(`/traces/${traceId}`);
+    await enterKey(page);
+    await page.getByRole('treeitem').waitFor();
+    const pages = [
+      '/store?prefix=hostile',
+      `/crons/${cron.cron_id}`,
+      `/assistants/${assistant.assistant_id}`,
+    ];
+    for (const path of ['', ...pages]) {
+      if (path !== '') await page.goto(`${url}/console${path}`);
+      await page.getByText('onerror').first().waitFor();
+      expect(await page.locator('[onerror], [onclick], [onmouseover], script:not([src])').count()).toBe(0);
+    }
     // A dialog, an uncaught error, or a request to elsewhere fails the test after it.
   });
 });

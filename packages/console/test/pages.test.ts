@@ -78,6 +78,12 @@ describeInBrowser('every page', () => {
     await client.store.put(['users', 'ada', 'notes'], 'first', { text: 'Ada likes mathematics' });
     await client.store.put(['users', 'grace'], 'food', { likes: ['bread'] });
     await client.store.put(['sessions'], 'today', { count: 3 });
+    const terse = { graph_id: 'agent', name: 'Terse', config: { configurable: { style: 'terse' } } };
+    const assistant = await client.assistants.create(terse);
+    await client.assistants.update(assistant.assistant_id, {
+      config: { configurable: { style: 'very terse', examples: 2 } },
+      description: 'Answers in one sentence',
+    });
     const cron = await client.crons.create(null, 'agent', {
       schedule: '0 9 * * 1-5',
       timezone: 'Europe/Berlin',
@@ -96,6 +102,12 @@ describeInBrowser('every page', () => {
         name: 'item',
         path: '/store?prefix=users.ada&ns=users.ada&key=food',
         ready: (page) => text(page, 'apples'),
+      },
+      { name: 'assistants', path: '/assistants', ready: (page) => page.getByRole('row').nth(3).waitFor() },
+      {
+        name: 'assistant',
+        path: `/assistants/${assistant.assistant_id}`,
+        ready: (page) => page.getByRole('region', { name: 'added config.configurable.examples' }).waitFor(),
       },
       { name: 'crons', path: '/crons', ready: (page) => page.getByRole('row').nth(2).waitFor() },
       {

@@ -44,6 +44,7 @@ const launch = async (dataDir: string, port: string): Promise<{ url: string; sto
       SVC_LOG_LEVEL: 'error',
       SVC_RATE_LIMIT: 'none',
       SVC_TRACING: 'on',
+      SVC_EGRESS_ALLOW: '127.0.0.1', // webhooks of tests
       SVC_BOOTSTRAP_API_KEY: traceKey,
     },
   });

@@ -21,6 +21,9 @@ describeInBrowser('every page', () => {
       ['t', 'Threads'],
       ['r', 'Runs'],
       ['e', 'Traces need an API key'],
+      ['a', 'Assistants'],
+      ['c', 'Crons'],
+      ['s', 'Store'],
       ['i', 'Inbox'],
       ['p', 'Playground'],
     ] as const) {

@@ -16,6 +16,7 @@ import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { RunEvents } from './run-events.tsx';
 import { RunOverview } from './run-overview.tsx';
+import { RunWebhooks } from './run-webhooks.tsx';
 import { rerunOptions } from './rerun.ts';
 
 const route = getRouteApi('/runs/$runId');
@@ -24,6 +25,7 @@ const tabs = [
   { name: 'overview', label: 'Overview' },
   { name: 'input', label: 'Input' },
   { name: 'events', label: 'Events' },
+  { name: 'webhooks', label: 'Webhooks' },
   { name: 'raw', label: 'Raw' },
 ] as const;
 
@@ -69,6 +71,7 @@ const RunView = ({ run }: { run: Run }): ReactNode => {
         {tab === 'overview' && <RunOverview run={run} assistant={assistant} />}
         {tab === 'input' && <JsonTree value={run.kwargs} openDepth={3} />}
         {tab === 'events' && <RunEvents run={run} />}
+        {tab === 'webhooks' && <RunWebhooks run={run} />}
         {tab === 'raw' && <JsonTree value={run} openDepth={2} />}
       </div>
     </div>

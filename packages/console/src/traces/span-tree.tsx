@@ -11,7 +11,8 @@ import {
   type SpanTable,
 } from './span-table.ts';
 
-export const rowHeight = 26;
+/** The height of `.span-row`. */
+const rowHeight = 26;
 /** The selection follows the keys at once; its payloads are read when the keys rest. */
 const settleMs = 150;
 
@@ -83,30 +84,62 @@ export const SpanTree = ({ table, selected, text, onSelect, onText }: SpanTreePr
         onKeyDown={handleKey}
       >
         <div role="presentation" className="span-rows" style={{ height: rows.length * rowHeight }}>
-          {rows.slice(from, to).map((index, offset) => {
-            const span = table.spans[index];
-            return (
-              span && (
-                <SpanRow
-                  key={span.run.id}
-                  id={`span-${index}`}
-                  table={table}
-                  span={span}
-                  top={(from + offset) * rowHeight}
-                  isSelected={index === active}
-                  isMatch={matches?.has(index) === true}
-                  isOpen={
-                    hasChildren(span, index) ? matches !== undefined || !closed.has(span.run.id) : undefined
-                  }
-                  onSelect={() => select(index)}
-                  onToggle={() => open([span.run.id], closed.has(span.run.id))}
-                />
-              )
-            );
-          })}
+          {rows.slice(from, to).map((index, offset) => (
+            <PlacedSpan
+              key={table.spans[index]?.run.id}
+              table={table}
+              index={index}
+              top={(from + offset) * rowHeight}
+              isSelected={index === active}
+              matches={matches}
+              closed={closed}
+              onSelect={select}
+              onOpen={open}
+            />
+          ))}
         </div>
       </div>
     </section>
+  );
+};
+
+const PlacedSpan = ({
+  table,
+  index,
+  top,
+  isSelected,
+  matches,
+  closed,
+  onSelect,
+  onOpen,
+}: {
+  table: SpanTable;
+  index: number;
+  top: number;
+  isSelected: boolean;
+  /** The spans that the search has found; undefined without a search. */
+  matches: ReadonlySet<number> | undefined;
+  closed: ReadonlySet<string>;
+  onSelect: (index: number) => void;
+  onOpen: (ids: readonly string[], isOpen: boolean) => void;
+}): ReactNode => {
+  const span = table.spans[index];
+  if (span === undefined) return null;
+  const { id } = span.run;
+  // A search shows the ancestors of what it finds as open.
+  const isOpen = matches !== undefined || !closed.has(id);
+  return (
+    <SpanRow
+      id={`span-${index}`}
+      table={table}
+      span={span}
+      top={top}
+      isSelected={isSelected}
+      isMatch={matches?.has(index) === true}
+      isOpen={hasChildren(span, index) ? isOpen : undefined}
+      onSelect={() => onSelect(index)}
+      onToggle={() => onOpen([id], !isOpen)}
+    />
   );
 };
 

@@ -14,16 +14,7 @@ export interface RowWindow {
 /** Rows outside the view that are drawn too, so that fast scrolling shows no gaps. */
 const margin = 12;
 
-export const useRows = ({
-  count,
-  rowHeight,
-  headHeight = 0,
-}: {
-  count: number;
-  rowHeight: number;
-  /** Height of a head that covers the first pixels of the view. */
-  headHeight?: number;
-}): RowWindow => {
+export const useRows = ({ count, rowHeight }: { count: number; rowHeight: number }): RowWindow => {
   const ref = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ first: 0, size: 40 });
   useEffect(() => {
@@ -48,11 +39,11 @@ export const useRows = ({
       const element = ref.current;
       if (!element) return;
       const top = row * rowHeight;
-      const height = element.clientHeight - headHeight;
+      const height = element.clientHeight;
       if (top < element.scrollTop) element.scrollTop = top;
       else if (top + rowHeight > element.scrollTop + height) element.scrollTop = top + rowHeight - height;
     },
-    [rowHeight, headHeight],
+    [rowHeight],
   );
   const from = Math.max(0, Math.min(view.first, count - 1) - margin);
   return { ref, from, to: Math.min(count, view.first + view.size + margin), show };

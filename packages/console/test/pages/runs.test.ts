@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { describeInBrowser, useConsole } from '../browser.ts';
 import { closedGate, run, says } from '../conversations.ts';
+import { listen } from '../receiver.ts';
 
 describeInBrowser('the runs', () => {
   const console = useConsole();
@@ -71,6 +72,20 @@ describeInBrowser('a run', () => {
     await page.getByRole('tab', { name: 'Events' }).click();
     await page.getByRole('cell', { name: 'metadata' }).waitFor();
     expect(await console.client.runs.list(threadId)).toHaveLength(2);
+  });
+
+  it('shows the attempts to call its webhook', async () => {
+    await using receiver = await listen((_, response) => response.writeHead(500).end());
+    const { thread_id: threadId } = await console.client.threads.create();
+    const options = { input: says('hello'), webhook: `${receiver.url}/hook?secret=1` };
+    const { run_id: runId } = await console.client.runs.create(threadId, 'agent', options);
+    const page = await console.open(`/runs/${runId}?thread=${threadId}&tab=webhooks`);
+    const delivery = page.getByRole('region', { name: `Delivery to ${receiver.url}/hook` });
+    await delivery.getByRole('cell', { name: '500', exact: true }).first().waitFor();
+    await delivery.getByText('Next attempt').waitFor();
+    await page.getByRole('tab', { name: 'Overview' }).click();
+    await page.getByRole('tab', { name: 'Webhooks' }).click();
+    await delivery.waitFor();
   });
 
   it('whose address lacks the thread says so', async () => {

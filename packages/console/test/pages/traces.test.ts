@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { describeInBrowser, useConsole } from '../browser.ts';
 import { run, says } from '../conversations.ts';
+import { startServerProcess } from '../serve.ts';
 import { enterKey, tracesOf } from '../traces.ts';
 
 describeInBrowser('the traces', () => {
@@ -15,9 +16,26 @@ describeInBrowser('the traces', () => {
     await page.getByRole('alert').waitFor();
     await enterKey(page);
     await page.getByRole('heading', { name: 'agent of keys', level: 1 }).waitFor();
-    const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
-    expect(stored).toBe('[{},{}]');
+    expect(await page.evaluate(() => localStorage.length + sessionStorage.length)).toBe(0);
     await page.reload();
+    await page.getByRole('heading', { name: 'Traces need an API key' }).waitFor();
+  });
+
+  it('need a key that may read, of one workspace', async () => {
+    // A server of its own: with a second workspace, its first key needs the id of one.
+    await using server = await startServerProcess();
+    const { client } = tracesOf(server.url);
+    const ingest = await client.keys.create({ role: 'ingest' });
+    const second = await client.workspaces.create('second');
+    const page = await console.open('/traces', { url: server.url, expected: /400|403/ });
+    await enterKey(page, ingest.key);
+    await page.getByRole('alert').filter({ hasText: 'ingest' }).waitFor();
+    await enterKey(page);
+    await page.getByRole('alert').filter({ hasText: 'The key has access to 2 workspaces' }).waitFor();
+    await page.getByLabel(/^Workspace id/).fill(second.id);
+    await page.getByRole('button', { name: 'Use this key' }).click();
+    await page.getByRole('heading', { name: 'There are no traces yet' }).waitFor();
+    await page.getByRole('button', { name: 'Forget the API key' }).click();
     await page.getByRole('heading', { name: 'Traces need an API key' }).waitFor();
   });
 

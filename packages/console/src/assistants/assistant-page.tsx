@@ -1,0 +1,128 @@
+// An assistant with its versions: what one has changed since another one, and which is the current one.
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { Assistant } from '@svc/sdk';
+import { useState, type ReactNode } from 'react';
+import { useClient } from '../api/client.tsx';
+import { CopyId } from '../ui/copy-id.tsx';
+import { Confirm } from '../ui/dialog.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { ErrorNotice, Failure, Loaded, Skeleton } from '../ui/states.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import { VersionList } from './version-list.tsx';
+import { VersionView } from './version-view.tsx';
+
+const route = getRouteApi('/assistants/$assistantId');
+const pollMs = 10_000;
+const versionsMax = 50;
+
+export const AssistantPage = (): ReactNode => {
+  const client = useClient();
+  const { assistantId } = route.useParams();
+  const query = useQuery({
+    queryKey: ['assistants', assistantId, 'one'],
+    queryFn: ({ signal }) => client.assistants.get(assistantId, { signal }),
+    refetchInterval: pollMs,
+  });
+  return <Loaded query={query}>{(assistant) => <AssistantView assistant={assistant} />}</Loaded>;
+};
+
+const AssistantView = ({ assistant }: { assistant: Assistant }): ReactNode => (
+  <div className="page">
+    <header className="page-head">
+      <h1>{visibleText(assistant.name)}</h1>
+      <CopyId id={assistant.assistant_id} label="assistant id" />
+      <span className="muted">
+        graph {visibleText(assistant.graph_id)} · version {assistant.version}
+      </span>
+      <div className="page-actions">
+        <Link className="button" to="/crons" search={{ assistant: assistant.assistant_id }}>
+          <Icon name="crons" size={14} /> Crons
+        </Link>
+        <Link className="button" to="/playground" search={{ assistant: assistant.assistant_id }}>
+          <Icon name="playground" size={14} /> Open in the playground
+        </Link>
+      </div>
+    </header>
+    <Versions assistant={assistant} />
+  </div>
+);
+
+const useVersions = (assistantId: string) => {
+  const client = useClient();
+  return useInfiniteQuery({
+    queryKey: ['assistants', assistantId, 'versions'],
+    queryFn: ({ signal, pageParam: offset }) =>
+      client.assistants.versions(assistantId, { limit: versionsMax, offset }, { signal }),
+    initialPageParam: 0,
+    getNextPageParam: (page, pages) => (page.length < versionsMax ? undefined : pages.length * versionsMax),
+    refetchInterval: pollMs,
+  });
+};
+
+const Versions = ({ assistant }: { assistant: Assistant }): ReactNode => {
+  const { v, w } = route.useSearch();
+  const query = useVersions(assistant.assistant_id);
+  const [asked, setAsked] = useState<number>();
+  if (query.data === undefined)
+    return query.error ? <Failure error={query.error} onRetry={() => void query.refetch()} /> : <Skeleton />;
+  const versions = query.data.pages.flat();
+  const selected = versions.find(({ version }) => String(version) === v) ?? versions[0];
+  const base = versions.find(({ version }) => String(version) === w);
+  if (selected === undefined) return null;
+  return (
+    <div className="split">
+      <VersionList
+        versions={versions}
+        selected={selected}
+        current={assistant.version}
+        onMore={query.hasNextPage ? () => void query.fetchNextPage() : undefined}
+      />
+      <VersionView
+        versions={versions}
+        selected={selected}
+        base={base}
+        current={assistant.version}
+        onMakeCurrent={() => setAsked(selected.version)}
+      />
+      {asked !== undefined && (
+        <MakeCurrent assistant={assistant} version={asked} onClose={() => setAsked(undefined)} />
+      )}
+    </div>
+  );
+};
+
+const MakeCurrent = ({
+  assistant,
+  version,
+  onClose,
+}: {
+  assistant: Assistant;
+  version: number;
+  onClose: () => void;
+}): ReactNode => {
+  const client = useClient();
+  const queries = useQueryClient();
+  const change = useMutation({
+    mutationFn: () => client.assistants.setLatest(assistant.assistant_id, version),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['assistants'] });
+      onClose();
+    },
+  });
+  return (
+    <Confirm
+      title={`Make version ${version} the current one?`}
+      action={`Make version ${version} current`}
+      isBusy={change.isPending}
+      onConfirm={() => change.mutate()}
+      onClose={onClose}
+    >
+      <p>
+        Runs that are created from now on use version {version} instead of version {assistant.version}. Other
+        versions stay.
+      </p>
+      <ErrorNotice error={change.error} />
+    </Confirm>
+  );
+};

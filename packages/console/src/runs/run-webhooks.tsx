@@ -1,0 +1,113 @@
+// The deliveries of a run's end to its webhook.
+import { useQuery } from '@tanstack/react-query';
+import type { Run, WebhookDelivery } from '@svc/sdk';
+import type { ReactNode } from 'react';
+import { useClient } from '../api/client.tsx';
+import { isOpen } from '../api/statuses.ts';
+import { duration } from '../ui/duration.ts';
+import { Loaded, State } from '../ui/states.tsx';
+import { Ago, Until } from '../ui/time.tsx';
+import { visibleText } from '../values/visible-text.ts';
+
+const pollMs = 2_000;
+
+const tones = { pending: 'blue', delivered: 'green', failed: 'red' } as const;
+
+export const RunWebhooks = ({ run }: { run: Run }): ReactNode => {
+  const client = useClient();
+  const query = useQuery({
+    queryKey: ['run', run.thread_id, run.run_id, 'webhooks', run.status],
+    queryFn: ({ signal }) => client.runs.webhooks(run.thread_id, run.run_id, { signal }),
+    refetchInterval: ({ state }) =>
+      isOpen(run.status) || state.data?.some(({ status }) => status === 'pending') === true ? pollMs : false,
+  });
+  return (
+    <Loaded query={query}>
+      {(deliveries) =>
+        deliveries.length === 0 ? (
+          <State icon="empty" title="Nothing is delivered to a webhook">
+            <p className="muted">
+              {isOpen(run.status)
+                ? 'A run with a webhook has a delivery when it has ended.'
+                : 'The run was created without a webhook, or its deliveries are no longer kept.'}
+            </p>
+          </State>
+        ) : (
+          <div className="stack">
+            {deliveries.map((delivery) => (
+              <Delivery key={delivery.delivery_id} delivery={delivery} />
+            ))}
+          </div>
+        )
+      }
+    </Loaded>
+  );
+};
+
+const Delivery = ({ delivery }: { delivery: WebhookDelivery }): ReactNode => {
+  const { status, url, error, next_attempt_at: next, ended_at: ended } = delivery;
+  return (
+    <section className="panel" aria-label={`Delivery to ${url}`}>
+      <div className="panel-head">
+        <span className="badge" data-tone={tones[status]}>
+          {status}
+        </span>
+        <code>{visibleText(url)}</code>
+      </div>
+      <dl className="facts pad">
+        <dt>Attempts</dt>
+        <dd>{delivery.attempt}</dd>
+        {error !== null && (
+          <>
+            <dt>Last error</dt>
+            <dd>{visibleText(error)}</dd>
+          </>
+        )}
+        {next !== null && (
+          <>
+            <dt>Next attempt</dt>
+            <dd>
+              <Until at={next} />
+            </dd>
+          </>
+        )}
+        {ended !== null && (
+          <>
+            <dt>Ended</dt>
+            <dd>
+              <Ago at={ended} />
+            </dd>
+          </>
+        )}
+      </dl>
+      {delivery.attempts.length > 0 && <Attempts attempts={delivery.attempts} />}
+    </section>
+  );
+};
+
+const Attempts = ({ attempts }: { attempts: WebhookDelivery['attempts'] }): ReactNode => (
+  <table className="table" aria-label="Attempts">
+    <thead>
+      <tr>
+        <th scope="col">When</th>
+        <th scope="col">Response</th>
+        <th scope="col">Error</th>
+        <th scope="col" className="number">
+          Took
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {attempts.map(({ at, status, error, ms }) => (
+        <tr key={at} style={{ cursor: 'default' }}>
+          <td>
+            <Ago at={at} />
+          </td>
+          <td>{status ?? 'none'}</td>
+          <td className="wide">{visibleText(error ?? '')}</td>
+          <td className="number">{duration(ms)}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
