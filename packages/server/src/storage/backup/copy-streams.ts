@@ -11,19 +11,14 @@ interface CopyConnection extends pg.Connection {
 /** The number in `COPY 42`. */
 const rowsOf = (text: string): number => Number(text.split(' ').at(-1));
 
-const ignored = {
-  handleRowDescription(): void {},
-  handleDataRow(): void {},
-  handleEmptyQuery(): void {},
-  handlePortalSuspended(): void {},
-};
+const ignore = (): void => undefined;
 
 /** The output of a `copy … to stdout`. */
 export class CopyReadable extends Readable implements pg.Submittable {
-  readonly handleRowDescription = ignored.handleRowDescription;
-  readonly handleDataRow = ignored.handleDataRow;
-  readonly handleEmptyQuery = ignored.handleEmptyQuery;
-  readonly handlePortalSuspended = ignored.handlePortalSuspended;
+  readonly handleRowDescription = ignore;
+  readonly handleDataRow = ignore;
+  readonly handleEmptyQuery = ignore;
+  readonly handlePortalSuspended = ignore;
   /** Known when the stream has ended. */
   rows = 0;
   readonly #text: string;
@@ -71,10 +66,10 @@ export class CopyReadable extends Readable implements pg.Submittable {
 
 /** The input of a `copy … from stdin`. It finishes when PostgreSQL has accepted all rows. */
 export class CopyWritable extends Writable implements pg.Submittable {
-  readonly handleRowDescription = ignored.handleRowDescription;
-  readonly handleDataRow = ignored.handleDataRow;
-  readonly handleEmptyQuery = ignored.handleEmptyQuery;
-  readonly handlePortalSuspended = ignored.handlePortalSuspended;
+  readonly handleRowDescription = ignore;
+  readonly handleDataRow = ignore;
+  readonly handleEmptyQuery = ignore;
+  readonly handlePortalSuspended = ignore;
   readonly #text: string;
   #connection: CopyConnection | undefined;
   #isReady = false;
