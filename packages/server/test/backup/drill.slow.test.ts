@@ -57,7 +57,7 @@ const check = async (url: string, key: string, expected: Acknowledged): Promise<
   expect(await client.threads.getHistory(thread_id, { limit: 100 })).toHaveLength(6);
   expect((await client.runs.list(thread_id)).map(({ status }) => status)).toEqual(['success', 'success']);
   expect(await client.store.get(['drill'], item)).toMatchObject({ value: { thread_id } });
-  expect((await client.crons.search()).map((cron) => cron.cron_id)).toContain(cron_id);
+  expect((await client.crons.search({ limit: 1_000 })).map((cron) => cron.cron_id)).toContain(cron_id);
   const response = await postTraces(url, key, '/runs/query', { id: traces });
   const { runs } = (await response.json()) as { runs: { id: string; inputs: { text: string } }[] };
   expect(runs.map(({ id }) => id).toSorted()).toEqual(traces.toSorted());
