@@ -1,11 +1,13 @@
 const tokens = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** The first integer of a JSON text that the browser would round. The server stores no rounded numbers, so none is sent. */
+/**
+ * The first integer of a JSON text that the browser would round. The server stores no rounded numbers, so none is sent. The browser writes
+ * 2^60 as 1152921504606847000: the shortest digits that mean the same number are not rounded.
+ */
 export const findRoundedInteger = (text: string): string | undefined =>
-  (text.match(tokens) ?? []).find(
-    (token) => /^-?\d{16,}$/.test(token) && BigInt(token) !== toInteger(Number(token)),
-  );
+  (text.match(tokens) ?? []).find((token) => /^-?\d{16,}$/.test(token) && !isKept(token));
 
-/** Undefined for an infinite number. */
-const toInteger = (number: number): bigint | undefined =>
-  Number.isFinite(number) ? BigInt(number) : undefined;
+const isKept = (token: string): boolean => {
+  const number = Number(token);
+  return String(number) === token || (Number.isFinite(number) && BigInt(number) === BigInt(token));
+};
