@@ -11,19 +11,8 @@ interface CopyConnection extends pg.Connection {
 /** The number in `COPY 42`. */
 const rowsOf = (text: string): number => Number(text.split(' ').at(-1));
 
-const ignored = {
-  handleRowDescription(): void {},
-  handleDataRow(): void {},
-  handleEmptyQuery(): void {},
-  handlePortalSuspended(): void {},
-};
-
 /** The output of a `copy … to stdout`. */
 export class CopyReadable extends Readable implements pg.Submittable {
-  readonly handleRowDescription = ignored.handleRowDescription;
-  readonly handleDataRow = ignored.handleDataRow;
-  readonly handleEmptyQuery = ignored.handleEmptyQuery;
-  readonly handlePortalSuspended = ignored.handlePortalSuspended;
   /** Known when the stream has ended. */
   rows = 0;
   readonly #text: string;
@@ -67,14 +56,14 @@ export class CopyReadable extends Readable implements pg.Submittable {
   }
 
   handleCopyInResponse(): void {}
+  handleRowDescription(): void {}
+  handleDataRow(): void {}
+  handleEmptyQuery(): void {}
+  handlePortalSuspended(): void {}
 }
 
 /** The input of a `copy … from stdin`. It finishes when PostgreSQL has accepted all rows. */
 export class CopyWritable extends Writable implements pg.Submittable {
-  readonly handleRowDescription = ignored.handleRowDescription;
-  readonly handleDataRow = ignored.handleDataRow;
-  readonly handleEmptyQuery = ignored.handleEmptyQuery;
-  readonly handlePortalSuspended = ignored.handlePortalSuspended;
   readonly #text: string;
   #connection: CopyConnection | undefined;
   #isReady = false;
@@ -125,6 +114,10 @@ export class CopyWritable extends Writable implements pg.Submittable {
   }
 
   handleCommandComplete(): void {}
+  handleRowDescription(): void {}
+  handleDataRow(): void {}
+  handleEmptyQuery(): void {}
+  handlePortalSuspended(): void {}
 
   handleReadyForQuery(): void {
     this.#onEnd?.();
