@@ -178,6 +178,15 @@ describe('the rights of the database user', () => {
   });
 });
 
+describe('row level security', () => {
+  it('that is off while the user is a member of svc_tenant is a problem', async () => {
+    await run('alter table trace_runs disable row level security');
+    expect((await examine()).of('rights')).toMatchObject([
+      { status: 'problem', message: expect.stringContaining('no row level security') },
+    ]);
+  });
+});
+
 describe('the encryption key', () => {
   it('that is not the one of the database is a problem, and none is generated', async () => {
     const storage = createStorage(db);

@@ -39,16 +39,23 @@ const schemaOutcomes = (
 };
 
 const tenantOutcomes = (
-  { has_schema, has_tenant_role, can_create_role }: DatabaseRights,
+  { has_schema, has_tenant_role, can_create_role, has_policies }: DatabaseRights,
   user: string,
 ): Outcome[] => {
+  if (has_tenant_role && has_policies === false)
+    return [
+      problem(
+        `The database user ${user} is a member of the role svc_tenant, and the tables have no row level security: the role was created after the schema, and has no rights on the tables of traces.`,
+        `As an administrator: REVOKE svc_tenant FROM "${user}"; or svc backup, and svc restore into a new database, which creates the policies.`,
+      ),
+    ];
   // The migration that needs the role has been applied, or will create it.
   if (has_tenant_role || (!has_schema && can_create_role)) return [];
   return [
     warning(
       `The database user ${user} is not a member of the role svc_tenant, so row level security does not separate workspaces; the statements of svc alone do.`,
       has_schema
-        ? `As an administrator: CREATE ROLE svc_tenant NOLOGIN; GRANT svc_tenant TO "${user}"; — before the first svc migrate, which creates the policies.`
+        ? `To switch it on: svc backup, then as an administrator CREATE ROLE svc_tenant NOLOGIN; GRANT svc_tenant TO "${user}"; and svc restore into a new database.`
         : `As an administrator, before the first start: CREATE ROLE svc_tenant NOLOGIN; GRANT svc_tenant TO "${user}";`,
     ),
   ];

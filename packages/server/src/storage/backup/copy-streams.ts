@@ -11,14 +11,8 @@ interface CopyConnection extends pg.Connection {
 /** The number in `COPY 42`. */
 const rowsOf = (text: string): number => Number(text.split(' ').at(-1));
 
-const ignore = (): void => undefined;
-
 /** The output of a `copy … to stdout`. */
 export class CopyReadable extends Readable implements pg.Submittable {
-  readonly handleRowDescription = ignore;
-  readonly handleDataRow = ignore;
-  readonly handleEmptyQuery = ignore;
-  readonly handlePortalSuspended = ignore;
   /** Known when the stream has ended. */
   rows = 0;
   readonly #text: string;
@@ -62,14 +56,14 @@ export class CopyReadable extends Readable implements pg.Submittable {
   }
 
   handleCopyInResponse(): void {}
+  handleRowDescription(): void {}
+  handleDataRow(): void {}
+  handleEmptyQuery(): void {}
+  handlePortalSuspended(): void {}
 }
 
 /** The input of a `copy … from stdin`. It finishes when PostgreSQL has accepted all rows. */
 export class CopyWritable extends Writable implements pg.Submittable {
-  readonly handleRowDescription = ignore;
-  readonly handleDataRow = ignore;
-  readonly handleEmptyQuery = ignore;
-  readonly handlePortalSuspended = ignore;
   readonly #text: string;
   #connection: CopyConnection | undefined;
   #isReady = false;
@@ -120,6 +114,10 @@ export class CopyWritable extends Writable implements pg.Submittable {
   }
 
   handleCommandComplete(): void {}
+  handleRowDescription(): void {}
+  handleDataRow(): void {}
+  handleEmptyQuery(): void {}
+  handlePortalSuspended(): void {}
 
   handleReadyForQuery(): void {
     this.#onEnd?.();

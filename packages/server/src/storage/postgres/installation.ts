@@ -26,6 +26,8 @@ export interface DatabaseRights {
   /** The role svc_tenant exists, and the user is a member. */
   has_tenant_role: boolean;
   can_create_role: boolean;
+  /** Row level security is on; null without a schema. */
+  has_policies: boolean | null;
 }
 
 const statements = {
@@ -58,7 +60,8 @@ const statements = {
            where c.relnamespace = n.oid and c.relkind in ('r', 'p', 'v') and not pg_has_role(c.relowner, 'usage')
            order by c.relname limit 3) t) as foreign_tables,
         exists (select from pg_roles r where r.rolname = 'svc_tenant' and pg_has_role(r.oid, 'member')) as has_tenant_role,
-        exists (select from pg_roles r where r.rolname = current_user and (r.rolsuper or r.rolcreaterole)) as can_create_role
+        exists (select from pg_roles r where r.rolname = current_user and (r.rolsuper or r.rolcreaterole)) as can_create_role,
+        (select c.relrowsecurity from pg_class c where c.relnamespace = n.oid and c.relname = 'trace_runs') as has_policies
       from (select) one left join pg_namespace n on n.nspname = 'svc'`,
   },
 };
