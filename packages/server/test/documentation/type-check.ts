@@ -1,6 +1,6 @@
 // Type-checks all ts blocks in one program. A block may use names that the text around it introduces: they are declared here.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -36,6 +36,11 @@ const withDeclarations = (code: string): string => {
   return [...names.map((name) => `declare const ${name}: ${declared[name]};`), code, 'export {};'].join('\n');
 };
 
+const libraries = (): string[] => {
+  const config = readFileSync(join(repository, 'tsconfig.json'), 'utf8');
+  return (JSON.parse(config) as { compilerOptions: { lib: string[] } }).compilerOptions.lib;
+};
+
 /** The messages of the compiler; empty when everything is right. */
 export const typeErrors = async (blocks: readonly Block[]): Promise<string> => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-docs-types-'));
@@ -43,14 +48,15 @@ export const typeErrors = async (blocks: readonly Block[]): Promise<string> => {
     symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
     for (const { at, code } of blocks)
       writeFileSync(join(folder, `${at.replaceAll(/[/:]/g, '-')}.ts`), withDeclarations(code));
-    // The rules of a new project. The sources of the SDK, which tarballs replace by declarations, need exactOptionalPropertyTypes.
+    // The rules of a new project. The sources of the packages, which tarballs replace by declarations, need exactOptionalPropertyTypes and
+    // the libraries of this repository.
     const compilerOptions = {
       strict: true,
       exactOptionalPropertyTypes: true,
       skipLibCheck: true,
       allowImportingTsExtensions: true,
       target: 'es2023',
-      lib: ['es2023', 'esnext.disposable', 'esnext.array'],
+      lib: libraries(),
       module: 'nodenext',
       types: ['node'],
     };
