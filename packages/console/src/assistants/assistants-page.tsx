@@ -1,20 +1,19 @@
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import type { Assistant } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { GraphSelect } from '../graph/graph-select.tsx';
+import { FilterField } from '../ui/filter-field.tsx';
+import { pageNumber, Pager, pageSize, pageText } from '../ui/paging.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 
 const route = getRouteApi('/assistants');
-const pageSize = 50;
 const pollMs = 10_000;
 
 type Search = ReturnType<typeof route.useSearch>;
-
-const pageOf = ({ page }: Search): number => Math.max(1, Math.floor(Number(page ?? '1')) || 1);
 
 /** The newest change first. */
 const useFound = (search: Search): UseQueryResult<Assistant[]> => {
@@ -29,7 +28,7 @@ const useFound = (search: Search): UseQueryResult<Assistant[]> => {
           sort_by: 'updated_at',
           sort_order: 'desc',
           limit: pageSize,
-          offset: (pageOf(search) - 1) * pageSize,
+          offset: (pageNumber(search.page) - 1) * pageSize,
         },
         { signal },
       ),
@@ -42,7 +41,7 @@ export const AssistantsPage = (): ReactNode => {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const found = useFound(search);
-  const page = pageOf(search);
+  const page = pageNumber(search.page);
   const change = (changed: Partial<Search>): void =>
     void navigate({ search: { ...search, page: undefined, ...changed }, replace: true });
   return (
@@ -52,7 +51,13 @@ export const AssistantsPage = (): ReactNode => {
       </header>
       <div className="filters" role="search" aria-label="Filter of assistants">
         <GraphSelect graph={search.graph} onChange={(graph) => change({ graph })} />
-        <NameField name={search.q} onChange={(q) => change({ q })} />
+        <FilterField
+          data-filter
+          aria-label="Name"
+          placeholder="name"
+          text={search.q}
+          onChange={(q) => change({ q })}
+        />
       </div>
       <div className="page-body" tabIndex={0} role="region" aria-label="Assistants">
         <Loaded query={found}>
@@ -64,27 +69,7 @@ export const AssistantsPage = (): ReactNode => {
             )
           }
         </Loaded>
-        {(page > 1 || found.data?.length === pageSize) && (
-          <div className="load-more">
-            <button
-              type="button"
-              className="button"
-              disabled={page <= 1}
-              onClick={() => change({ page: page === 2 ? undefined : String(page - 1) })}
-            >
-              Newer
-            </button>
-            <span className="muted">page {page}</span>
-            <button
-              type="button"
-              className="button"
-              disabled={(found.data?.length ?? 0) < pageSize}
-              onClick={() => change({ page: String(page + 1) })}
-            >
-              Older
-            </button>
-          </div>
-        )}
+        <Pager page={page} count={found.data?.length} onPage={(next) => change({ page: pageText(next) })} />
       </div>
     </div>
   );
@@ -149,33 +134,5 @@ const AssistantRow = ({ assistant }: { assistant: Assistant }): ReactNode => {
         <Ago at={assistant.updated_at} />
       </td>
     </tr>
-  );
-};
-
-const NameField = ({
-  name,
-  onChange,
-}: {
-  name: string | undefined;
-  onChange: (name: string | undefined) => void;
-}): ReactNode => {
-  const [text, setText] = useState(name ?? '');
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        onChange(text.trim() || undefined);
-      }}
-    >
-      <input
-        className="field"
-        data-filter
-        aria-label="Name"
-        placeholder="name"
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        onBlur={() => onChange(text.trim() || undefined)}
-      />
-    </form>
   );
 };

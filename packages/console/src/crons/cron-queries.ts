@@ -1,10 +1,10 @@
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { Cron, Run } from '@svc/sdk';
 import { useClient } from '../api/client.tsx';
+import { pageNumber, pageSize } from '../ui/paging.tsx';
 
 const pollMs = 5_000;
 const runsMax = 20;
-export const pageSize = 50;
 
 export interface CronFilter {
   assistant?: string | undefined;
@@ -12,8 +12,6 @@ export interface CronFilter {
   state?: 'enabled' | 'paused' | undefined;
   page?: string | undefined;
 }
-
-export const pageOf = ({ page }: CronFilter): number => Math.max(1, Math.floor(Number(page ?? '1')) || 1);
 
 /** The newest first. */
 export const useCrons = (filter: CronFilter): UseQueryResult<Cron[]> => {
@@ -27,7 +25,7 @@ export const useCrons = (filter: CronFilter): UseQueryResult<Cron[]> => {
           thread_id: filter.thread,
           enabled: filter.state && filter.state === 'enabled',
           limit: pageSize,
-          offset: (pageOf(filter) - 1) * pageSize,
+          offset: (pageNumber(filter.page) - 1) * pageSize,
         },
         { signal },
       ),

@@ -4,11 +4,12 @@ import { useState, type ReactNode } from 'react';
 import { useAssistants } from '../api/queries.ts';
 import { isId } from '../app/search-text.ts';
 import { Icon } from '../ui/icons.tsx';
+import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Until } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { CronState } from './cron-state.tsx';
-import { pageOf, pageSize, useCrons, type CronFilter } from './cron-queries.ts';
+import { useCrons, type CronFilter } from './cron-queries.ts';
 import { NewCron } from './new-cron.tsx';
 
 const route = getRouteApi('/crons');
@@ -18,7 +19,7 @@ export const CronsPage = (): ReactNode => {
   const navigate = route.useNavigate();
   const [isCreating, setCreating] = useState(false);
   const crons = useCrons(filter);
-  const page = pageOf(filter);
+  const page = pageNumber(filter.page);
   const change = (changed: CronFilter): void =>
     void navigate({ search: { ...filter, page: undefined, ...changed }, replace: true });
   const create = (): void => setCreating(true);
@@ -46,27 +47,7 @@ export const CronsPage = (): ReactNode => {
             )
           }
         </Loaded>
-        {(page > 1 || crons.data?.length === pageSize) && (
-          <div className="load-more">
-            <button
-              type="button"
-              className="button"
-              disabled={page <= 1}
-              onClick={() => change({ page: page === 2 ? undefined : String(page - 1) })}
-            >
-              Newer
-            </button>
-            <span className="muted">page {page}</span>
-            <button
-              type="button"
-              className="button"
-              disabled={(crons.data?.length ?? 0) < pageSize}
-              onClick={() => change({ page: String(page + 1) })}
-            >
-              Older
-            </button>
-          </div>
-        )}
+        <Pager page={page} count={crons.data?.length} onPage={(next) => change({ page: pageText(next) })} />
       </div>
       {isCreating && (
         <NewCron assistant={filter.assistant} thread={filter.thread} onClose={() => setCreating(false)} />

@@ -6,7 +6,7 @@ import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
 import { isId } from '../app/search-text.ts';
-import { Dialog } from '../ui/dialog.tsx';
+import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import { JsonField } from '../values/json-field.tsx';
 import { readJson } from '../values/read-json.ts';
@@ -76,20 +76,12 @@ export const NewCron = ({
       title="New cron"
       onClose={onClose}
       actions={
-        <>
-          <button type="button" className="button" onClick={onClose}>
-            Back
-          </button>
-          <button
-            type="button"
-            className="button"
-            data-kind="primary"
-            disabled={!isValid || create.isPending}
-            onClick={submit}
-          >
-            Create
-          </button>
-        </>
+        <DialogActions
+          action="Create"
+          isDisabled={!isValid || create.isPending}
+          onAction={submit}
+          onClose={onClose}
+        />
       }
     >
       <Fields

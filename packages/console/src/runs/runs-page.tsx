@@ -7,6 +7,8 @@ import { useAssistants } from '../api/queries.ts';
 import { runStatuses, type RunStatus } from '../api/statuses.ts';
 import { isId } from '../app/search-text.ts';
 import { GraphSelect } from '../graph/graph-select.tsx';
+import { FilterField } from '../ui/filter-field.tsx';
+import { LoadOlder } from '../ui/paging.tsx';
 import { Failure, Skeleton, State } from '../ui/states.tsx';
 import { isFiltered, spans, toRequest, type RunFilter } from './run-filter.ts';
 import { RunTable } from './run-table.tsx';
@@ -57,18 +59,7 @@ const RunList = ({ filter }: { filter: RunFilter }): ReactNode => {
   return (
     <>
       <RunTable runs={runs} assistants={assistants.data ?? []} />
-      {query.hasNextPage && (
-        <div className="load-more">
-          <button
-            type="button"
-            className="button"
-            disabled={query.isFetchingNextPage}
-            onClick={() => void query.fetchNextPage()}
-          >
-            {query.isFetchingNextPage ? 'Loading…' : 'Load older runs'}
-          </button>
-        </div>
-      )}
+      <LoadOlder query={query} label="Load older runs" />
     </>
   );
 };
@@ -132,7 +123,12 @@ const Filters = ({
         ))}
       </select>
       <ThreadField thread={thread} onChange={(changed) => onChange({ thread: changed })} />
-      <MetadataField meta={meta} onChange={(changed) => onChange({ meta: changed })} />
+      <FilterField
+        aria-label="Metadata"
+        placeholder="metadata key:value"
+        text={meta}
+        onChange={(changed) => onChange({ meta: changed })}
+      />
     </div>
   );
 };
@@ -159,32 +155,5 @@ const ThreadField = ({
         if (changed === '' || isId(changed)) onChange(changed || undefined);
       }}
     />
-  );
-};
-
-const MetadataField = ({
-  meta,
-  onChange,
-}: {
-  meta: string | undefined;
-  onChange: (meta: string | undefined) => void;
-}): ReactNode => {
-  const [text, setText] = useState(meta ?? '');
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        onChange(text.trim() || undefined);
-      }}
-    >
-      <input
-        className="field"
-        aria-label="Metadata"
-        placeholder="metadata key:value"
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        onBlur={() => onChange(text.trim() || undefined)}
-      />
-    </form>
   );
 };

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Item } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import { isBranch } from '../values/json-entries.ts';
 import { JsonField } from '../values/json-field.tsx';
@@ -21,7 +21,7 @@ const problemOf = (value: unknown, text: string): string | undefined => {
 export const ItemEditor = ({ item, onClose }: { item: Item; onClose: () => void }): ReactNode => {
   const client = useClient();
   const queries = useQueryClient();
-  // The version that is edited: the page reads the item again meanwhile.
+  // The version that is edited. The page may read a newer one while the dialog is open.
   const [base, setBase] = useState(item);
   const [text, setText] = useState(() => formatJson(item.value));
   const read = readJson(text);
@@ -53,20 +53,12 @@ export const ItemEditor = ({ item, onClose }: { item: Item; onClose: () => void 
       title="Edit the item"
       onClose={onClose}
       actions={
-        <>
-          <button type="button" className="button" onClick={onClose}>
-            Back
-          </button>
-          <button
-            type="button"
-            className="button"
-            data-kind="primary"
-            disabled={!isValid || save.isPending}
-            onClick={submit}
-          >
-            Save
-          </button>
-        </>
+        <DialogActions
+          action="Save"
+          isDisabled={!isValid || save.isPending}
+          onAction={submit}
+          onClose={onClose}
+        />
       }
     >
       <JsonField label="Value, as JSON" text={text} onChange={setText} onSubmit={submit} rows={14} />

@@ -1,11 +1,12 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { Item } from '@svc/sdk';
 import type { ReactNode } from 'react';
+import { Pager } from '../ui/paging.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { formatNamespace } from './namespace-text.ts';
-import { pageSize, useItems } from './store-queries.ts';
+import { useItems } from './store-queries.ts';
 
 const previewMax = 200;
 const keyMax = 80;
@@ -31,22 +32,7 @@ export const ItemList = ({
           )
         }
       </Loaded>
-      {(page > 1 || query.data?.length === pageSize) && (
-        <div className="load-more">
-          <button type="button" className="button" disabled={page <= 1} onClick={() => onPage(page - 1)}>
-            Newer
-          </button>
-          <span className="muted">page {page}</span>
-          <button
-            type="button"
-            className="button"
-            disabled={(query.data?.length ?? 0) < pageSize}
-            onClick={() => onPage(page + 1)}
-          >
-            Older
-          </button>
-        </div>
-      )}
+      <Pager page={page} count={query.data?.length} onPage={onPage} />
     </div>
   );
 };

@@ -1,5 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useState, type ReactNode } from 'react';
+import { pageNumber, pageText } from '../ui/paging.tsx';
 import { ItemList } from './item-table.tsx';
 import { ItemView } from './item-view.tsx';
 import { readNamespace } from './namespace-text.ts';
@@ -9,10 +10,10 @@ import './store.css';
 const route = getRouteApi('/store');
 
 export const StorePage = (): ReactNode => {
-  const { prefix, ns, key, page: pageText } = route.useSearch();
+  const { prefix, ns, key, page: given } = route.useSearch();
   const navigate = route.useNavigate();
   const selected = readNamespace(prefix);
-  const page = Math.max(1, Math.floor(Number(pageText ?? '1')) || 1);
+  const page = pageNumber(given);
   return (
     <div className="page">
       <header className="page-head">
@@ -28,9 +29,7 @@ export const StorePage = (): ReactNode => {
           <ItemList
             prefix={selected}
             page={page}
-            onPage={(next) =>
-              void navigate({ search: { prefix, page: next > 1 ? String(next) : undefined }, replace: true })
-            }
+            onPage={(next) => void navigate({ search: { prefix, page: pageText(next) }, replace: true })}
           />
         ) : (
           <ItemView

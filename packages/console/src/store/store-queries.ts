@@ -2,9 +2,9 @@
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { Item } from '@svc/sdk';
 import { useClient } from '../api/client.tsx';
+import { pageSize } from '../ui/paging.tsx';
 
 const pollMs = 5_000;
-export const pageSize = 50;
 export const childrenMax = 1_000;
 
 /** The namespaces one level below another one. */

@@ -6,13 +6,13 @@ import { threadStatuses } from '../api/statuses.ts';
 import { isId, metadataOf } from '../app/search-text.ts';
 import { GraphSelect } from '../graph/graph-select.tsx';
 import { StatusBadge } from '../ui/badge.tsx';
+import { Pager, pageSize, pageText } from '../ui/paging.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { previewOf } from './preview.ts';
 
 const route = getRouteApi('/threads');
-const pageSize = 50;
 
 type Search = ReturnType<typeof route.useSearch>;
 
@@ -54,27 +54,7 @@ export const ThreadsPage = (): ReactNode => {
             rows.length === 0 ? <NoThreads isFiltered={isFiltered(search)} /> : <ThreadTable threads={rows} />
           }
         </Loaded>
-        {(page > 1 || threads.data?.length === pageSize) && (
-          <div className="load-more">
-            <button
-              type="button"
-              className="button"
-              disabled={page <= 1}
-              onClick={() => change({ page: page === 2 ? undefined : String(page - 1) })}
-            >
-              Newer
-            </button>
-            <span className="muted">page {page}</span>
-            <button
-              type="button"
-              className="button"
-              disabled={(threads.data?.length ?? 0) < pageSize}
-              onClick={() => change({ page: String(page + 1) })}
-            >
-              Older
-            </button>
-          </div>
-        )}
+        <Pager page={page} count={threads.data?.length} onPage={(next) => change({ page: pageText(next) })} />
       </div>
     </div>
   );

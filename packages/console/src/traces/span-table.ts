@@ -85,7 +85,7 @@ export const visibleRows = ({ spans }: SpanTable, closed: ReadonlySet<string>): 
   return rows;
 };
 
-/** Indices of the spans whose name, type or error contains the text, and of their ancestors. */
+/** Indices of all spans that contain the text in their name, type or error, and the indices of the ancestors of these spans. */
 export const matchingRows = (
   { spans }: SpanTable,
   text: string,

@@ -2,6 +2,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { ApiError, type PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
+import { LoadOlder } from '../ui/paging.tsx';
 import { Failure, Skeleton, State } from '../ui/states.tsx';
 import { ForgetKey, KeyForm, KeyGate, needsOtherKey } from './key-gate.tsx';
 import { TraceFilters } from './trace-filters.tsx';
@@ -68,18 +69,7 @@ const TraceList = ({
           {notice}
         </p>
       )}
-      {query.hasNextPage && (
-        <div className="load-more">
-          <button
-            type="button"
-            className="button"
-            disabled={query.isFetchingNextPage}
-            onClick={() => void query.fetchNextPage()}
-          >
-            {query.isFetchingNextPage ? 'Loading…' : 'Load older traces'}
-          </button>
-        </div>
-      )}
+      <LoadOlder query={query} label="Load older traces" />
     </>
   );
 };

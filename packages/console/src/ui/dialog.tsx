@@ -39,6 +39,30 @@ export const Dialog = ({
   );
 };
 
+/** The buttons of a dialog: one that closes it, and one for its action. */
+export const DialogActions = ({
+  action,
+  kind = 'primary',
+  isDisabled,
+  onAction,
+  onClose,
+}: {
+  action: string;
+  kind?: 'primary' | 'danger';
+  isDisabled: boolean;
+  onAction: () => void;
+  onClose: () => void;
+}): ReactNode => (
+  <>
+    <button type="button" className="button" onClick={onClose}>
+      Back
+    </button>
+    <button type="button" className="button" data-kind={kind} disabled={isDisabled} onClick={onAction}>
+      {action}
+    </button>
+  </>
+);
+
 /** Asks before something that cannot be undone. */
 export const Confirm = ({
   title,
@@ -59,14 +83,13 @@ export const Confirm = ({
     title={title}
     onClose={onClose}
     actions={
-      <>
-        <button type="button" className="button" onClick={onClose}>
-          Back
-        </button>
-        <button type="button" className="button" data-kind="danger" disabled={isBusy} onClick={onConfirm}>
-          {action}
-        </button>
-      </>
+      <DialogActions
+        action={action}
+        kind="danger"
+        isDisabled={isBusy}
+        onAction={onConfirm}
+        onClose={onClose}
+      />
     }
   >
     {children}
