@@ -1,5 +1,6 @@
 // The longest time for which the event loop of a server is blocked, and its memory, with hostile bodies and large responses of both
-// APIs; writes bench/hostile.md. With a pattern, only the requests whose name matches are sent, and only printed.
+// APIs; writes bench/hostile.md. With a pattern, sends only the requests whose name matches, prints
+// the report, and writes no file.
 // Usage: npm run bench:hostile [-- <pattern>]
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

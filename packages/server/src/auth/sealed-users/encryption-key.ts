@@ -15,12 +15,13 @@ export const parseKey = (text: string): Buffer | undefined => {
   return key.length === keyBytes ? key : undefined;
 };
 
-const fileIn = (dataDir: string): string => join(dataDir, 'encryption.key');
+/** The file of the key that svc generates. */
+export const keyFileIn = (dataDir: string): string => join(dataDir, 'encryption.key');
 
 /** Several processes may start on one folder: all of them use the key of the first. */
 const ownKey = async (dataDir: string): Promise<Buffer> => {
   await mkdir(dataDir, { recursive: true });
-  const file = fileIn(dataDir);
+  const file = keyFileIn(dataDir);
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   await writeFile(draft, `${randomBytes(keyBytes).toString('base64')}\n`, {
     mode: 0o600,
@@ -55,7 +56,7 @@ export const openSealer = async (given: Secret | undefined, dataDir: string): Pr
 export const findSealer = async (given: Secret | undefined, dataDir: string): Promise<Sealer | undefined> => {
   if (given !== undefined) return openSealer(given, dataDir);
   try {
-    return new Sealer(await readKey(fileIn(dataDir)));
+    return new Sealer(await readKey(keyFileIn(dataDir)));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
@@ -79,7 +80,7 @@ export const assertSameKey = async (
       problem: `the secrets in this database are encrypted with key ${known}, but this server has key ${keyId}`,
       remedy:
         storage.databaseUri === undefined
-          ? `Set it back, or restore ${join(storage.dataDir, 'encryption.key')}.`
+          ? `Set it back, or restore ${keyFileIn(storage.dataDir)}.`
           : 'Set it to the key of the servers that share the database.',
     },
   ]);

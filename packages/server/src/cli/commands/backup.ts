@@ -1,6 +1,7 @@
 // svc backup: writes a backup of the database to a folder.
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { keyFileIn } from '../../auth/sealed-users/encryption-key.ts';
 import type { ConfigSources } from '../../config/config.ts';
 import { bytes, count, plural } from '../output/quantities.ts';
 import { loadStored } from '../stored.ts';
@@ -18,7 +19,7 @@ export async function backup(sources: ConfigSources, given: string): Promise<voi
   console.log(
     `${folder}: ${plural(tables.length, 'table')}, ${count(sum('rows'))} rows, ${bytes(sum('bytes'))}, as of ${created_at}`,
   );
-  const keyFile = join(settings.storage.dataDir, 'encryption.key');
+  const keyFile = keyFileIn(settings.storage.dataDir);
   if (settings.auth.encryptionKey !== undefined || existsSync(keyFile))
     console.log(
       `The encryption key is not part of the backup. Keep it elsewhere: ${settings.auth.encryptionKey === undefined ? keyFile : 'SVC_ENCRYPTION_KEY'}`,

@@ -1,18 +1,19 @@
 // Writes a backup: a logical copy of the schema svc, as of one moment, while servers use the database.
 //
 // All tables are read in one transaction with one snapshot. Only the tables that contain rows are locked (access share), not the parents
-// of partitions: so partitions of new days can be attached meanwhile. The folder gets its name when everything is on the disk.
+// of partitions, so servers can attach partitions of new days during a backup. The folder gets its name when everything is on the disk.
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type pg from 'pg';
+import { flushFolder } from '../flush-folder.ts';
 import type { DatabaseOptions } from '../postgres/database.ts';
 import { BackupError } from './backup-error.ts';
 import { type CatalogTable, quote, readSequences, readTables } from './catalog.ts';
 import { CopyReadable } from './copy-streams.ts';
 import { type BackupTable, type Manifest, manifestName, manifestText, newManifest } from './manifest.ts';
 import { openSession } from './session.ts';
-import { flushFolder, writeTableFile } from './table-file.ts';
+import { writeTableFile } from './table-file.ts';
 
 export interface BackupOptions {
   /** It must not exist, or must be empty. */

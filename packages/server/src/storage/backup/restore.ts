@@ -47,7 +47,7 @@ const load = async (client: pg.Client, folder: string, { tables, sequences }: Ma
   const present = await readTables(client);
   const all = present.map(({ name }) => quote(name));
   await client.query(`lock table ${all.join(', ')} in access exclusive mode`);
-  // Again under the lock: a server may have been started meanwhile.
+  // Checked again under the lock, because a server may have been started after the first check.
   await assertEmpty(client);
   const names = new Set(present.map(({ name }) => name));
   for (const table of tables) if (!names.has(table.name)) await createPartition(client, table);

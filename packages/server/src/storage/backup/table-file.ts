@@ -1,7 +1,6 @@
 // The file of one table: written with a checksum, and verified before it is used.
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Transform, type Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -31,7 +30,7 @@ export const writeTableFile = async (folder: string, table: string, rows: Readab
   return { file, bytes, sha256: hash.digest('hex') };
 };
 
-/** Throws a BackupError when the file is missing, or is not the one that was written. */
+/** Throws a BackupError when the file is missing, or differs in size or checksum from the file that was written. */
 export const verifyTableFile = async (
   folder: string,
   { file, bytes, sha256 }: WrittenFile,
@@ -53,10 +52,3 @@ export const verifyTableFile = async (
 
 export const readTableFile = (folder: string, { file }: WrittenFile, target: Writable): Promise<void> =>
   pipeline(createReadStream(join(folder, file)), createGunzip(), target);
-
-/** New and renamed files survive a power failure only when their folder was flushed. */
-export const flushFolder = async (folder: string): Promise<void> => {
-  if (process.platform === 'win32') return; // Windows cannot open a folder
-  await using handle = await open(folder);
-  await handle.sync();
-};

@@ -40,7 +40,7 @@ export interface ClaimedDelivery {
   claimed_at: string;
 }
 
-/** Pending deliveries whose last attempt failed. */
+/** Deliveries that will be attempted again after a failed attempt. */
 export interface FailingDeliveries {
   /** Exact up to 1,000; 1,001 stands for more. */
   count: number;

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Problem } from '@svc/contract/problem';
+import { flushFolder } from '../flush-folder.ts';
 import { openKernelLock } from './kernel-lock.ts';
 import type { Home } from './home.ts';
 
@@ -13,14 +14,7 @@ export const initialise = async (home: Home): Promise<void> => {
   const args = ['-D', unfinished, '-U', 'svc', '-E', 'UTF8', '--no-locale', ...home.address.initdbArgs];
   await run(home, 'initdb', args);
   await rename(unfinished, home.data);
-  await syncDirectory(dirname(home.data));
-};
-
-/** A rename survives a power failure only when the directory was synced. */
-const syncDirectory = async (path: string): Promise<void> => {
-  if (process.platform === 'win32') return; // Windows cannot open a directory
-  await using directory = await open(path);
-  await directory.sync();
+  await flushFolder(dirname(home.data));
 };
 
 const settings = ['fsync=on', 'synchronous_commit=on', 'full_page_writes=on', 'shared_buffers=128MB'];
