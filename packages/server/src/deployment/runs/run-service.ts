@@ -1,6 +1,7 @@
 // Creates, reads and deletes runs. Events and outcomes are read in run-outcome-reader.ts, cancels are in run-canceller.ts.
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { setImmediate as turn } from 'node:timers/promises';
 import { notFound, Problem } from '@svc/contract/problem';
 import type { User } from '../../auth/principal/caller.ts';
 import { objectText } from '../../api/json-text.ts';
@@ -69,6 +70,8 @@ export interface Created {
   release: () => void;
 }
 
+const longChars = 1_048_576;
+
 /** How long after a request its runs may still be stored again, and the pause between tries. */
 const insertMs = { max: 10_000, pause: { first: 100, max: 100 } };
 
@@ -111,6 +114,8 @@ export class RunService {
     audience: Audience = {},
   ): Promise<Created> {
     const run = this.#newRun(thread_id, request, grant, audience);
+    // A long text takes time to render, and as much to send: the event loop does other work in between.
+    if (run.kwargs.length > longChars) await turn();
     const stream = this.#streams.open(run.run_id, audience);
     const release = stream.retain();
     try {

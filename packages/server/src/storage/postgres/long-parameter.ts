@@ -1,5 +1,5 @@
-// Parameters that are sent as several byte arrays. The driver copies all parameters of a statement to one buffer, which takes the event
-// loop 100 ms and more for 36 MB where new pages are slow.
+// Parameters that are sent as several byte arrays. The driver copies all parameters of a statement to one buffer, and that buffer to
+// another, which takes the event loop 100 ms and more for each copy of 36 MB where new pages are slow.
 // Message: https://www.postgresql.org/docs/current/protocol-message-formats.html, Bind.
 
 /** A parameter in PostgreSQL's binary format. The bytes must not change until the statement has ended. */
@@ -29,13 +29,18 @@ interface DriverConnection {
 
 const binaryFormat = 1;
 const nullLength = -1;
+/** Longer texts are encoded once, and not copied. */
+const longChars = 65_536;
+
+const isLong = (value: unknown): boolean =>
+  value instanceof LongParameter || (typeof value === 'string' && value.length > longChars);
 
 /** Makes a connection of the driver send long parameters. The driver's types do not expose the connection. */
 export const sendLongParameters = (client: object): void => {
   const { connection } = client as { connection: DriverConnection };
   const bind = connection.bind.bind(connection);
   connection.bind = (config) => {
-    if (config.values?.some((value) => value instanceof LongParameter) !== true) return bind(config);
+    if (config.values?.some(isLong) !== true) return bind(config);
     const message = bindMessage(config);
     if (connection.stream.writable) for (const bytes of message) connection.stream.write(bytes);
   };
