@@ -7,7 +7,7 @@ export type Cell = string | Uint8Array | null;
 const textOid = 25;
 const headBytes = 20;
 const nullLength = -1;
-/** Longer cells are sent without being copied. */
+/** Longer cells are sent without being copied; texts are encoded once. */
 const longBytes = 65_536;
 
 const lengthOf = (cell: Cell): number =>
@@ -37,7 +37,7 @@ export const toColumn = (cells: readonly Cell[]): Buffer | LongParameter => {
     const cell = cells[index] ?? null;
     if (cell === null) continue;
     if (isLong(cell)) {
-      pieces.push(bytes.subarray(from, at), cell);
+      pieces.push(bytes.subarray(from, at), typeof cell === 'string' ? Buffer.from(cell) : cell);
       from = at;
       continue;
     }
@@ -52,4 +52,4 @@ export const toColumn = (cells: readonly Cell[]): Buffer | LongParameter => {
 export const toBytes = (bytes: Uint8Array): Uint8Array | LongParameter =>
   isLong(bytes) ? new LongParameter([bytes]) : bytes;
 
-const isLong = (cell: Cell): cell is Uint8Array => cell instanceof Uint8Array && cell.length > longBytes;
+const isLong = <T extends Cell>(cell: T): cell is NonNullable<T> => cell !== null && cell.length > longBytes;
