@@ -26,6 +26,13 @@ const actions: Record<string, (state: typeof State.State, config: LangGraphRunna
   date: () => new Date(0),
   nul: () => 'a\u0000b\ud800',
   sleep: ({ ms }) => new Promise((resolve) => setTimeout(() => resolve('slept'), ms)),
+  pid: () => process.pid,
+  /** Emits an event after `ms`. */
+  write: async ({ ms }, { writer }) => {
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    writer?.('written');
+    return 'wrote';
+  },
   /** Waits until its signal is aborted, and records the reason. */
   waitForAbort: (_, { signal, writer }) =>
     new Promise((_resolve, reject) => {

@@ -24,6 +24,8 @@ export class Attempt {
   readonly losses: number;
   /** Monotonic milliseconds. */
   readonly startedMs = performance.now();
+  /** The run's row is deleted when the run ends. */
+  readonly temporary: boolean;
   readonly #executor: ExecutorProcess;
   readonly #graceMs: number;
   #timeout: NodeJS.Timeout | undefined;
@@ -39,7 +41,7 @@ export class Attempt {
   isKilled = false;
 
   constructor(
-    command: { run_id: string; lease_token: number; streamed: boolean },
+    command: { run_id: string; lease_token: number; streamed: boolean; temporary: boolean },
     executor: ExecutorProcess,
     limits: AttemptLimits,
     losses = 0,
@@ -47,6 +49,7 @@ export class Attempt {
     this.id = command.run_id;
     this.lease_token = command.lease_token;
     this.losses = losses;
+    this.temporary = command.temporary;
     this.#executor = executor;
     this.#isListening = command.streamed;
     this.#graceMs = limits.graceMs;

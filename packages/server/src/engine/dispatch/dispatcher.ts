@@ -20,6 +20,7 @@ import type { AttemptMessage, RunCommand } from './protocol.ts';
 import { RunEndings } from './run-endings.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import { ServedQueues } from './served-queues.ts';
+import { StoppingAttempts } from './stopping-attempts.ts';
 
 /** After this many lost attempts, a run is charged for outages of the database too. */
 const outagesMax = 5;
@@ -30,8 +31,7 @@ export class Dispatcher {
   readonly graphs: readonly string[];
   readonly #options: DispatcherOptions;
   readonly #attempts: LeaseKeeper<Attempt>;
-  /** Attempts that have lost their lease and whose graphs are stopping. */
-  readonly #stopping = new Set<Attempt>();
+  readonly #stopping: StoppingAttempts;
   readonly #endings: RunEndings;
   /** Runs that were claimed and have not started yet, with the calls that wait for their attempts. */
   readonly #starting = new Map<string, ((attempt: Attempt) => void)[]>();
@@ -50,6 +50,7 @@ export class Dispatcher {
     const { setup, executors, standby, slots, solitaryMax, logger, leaseMs, pollMs, notifications } = options;
     const executesRuns = slots.most > 0;
     this.#endings = new RunEndings(options, () => this.#claims.wake());
+    this.#stopping = new StoppingAttempts(options);
     this.#attempts = new LeaseKeeper({
       leaseMs,
       renew: (held) => this.#renew(held),
@@ -205,7 +206,7 @@ export class Dispatcher {
     const left = await this.#stopExecuting();
     this.#attempts[Symbol.dispose]();
     await this.#endings.writes[Symbol.asyncDispose]();
-    for (const attempt of this.#stopping) attempt[Symbol.dispose]();
+    this.#stopping[Symbol.dispose]();
     await this.#endings.release(left);
   }
 
@@ -298,7 +299,7 @@ export class Dispatcher {
     const { streams, logger } = this.#options;
     const { run_id, lease_token } = message;
     const attempt = this.#attempts.find(run_id);
-    if (attempt?.lease_token !== lease_token) return this.#onStopping(message);
+    if (attempt?.lease_token !== lease_token) return this.#stopping.receive(message);
     const stream = streams.find(run_id);
     if (message.kind === 'events') {
       if (!stream?.hasReaders) attempt.unlisten();
@@ -332,18 +333,9 @@ export class Dispatcher {
     this.#claims.slotFreed();
   }
 
-  /** Messages of an attempt without a lease are ignored, except for its end. */
-  #onStopping({ kind, run_id, lease_token }: AttemptMessage): void {
-    if (kind === 'events') return;
-    for (const attempt of this.#stopping) {
-      if (attempt.id !== run_id || attempt.lease_token !== lease_token) continue;
-      attempt[Symbol.dispose]();
-      this.#stopping.delete(attempt);
-    }
-  }
-
   /** Runs are not charged when their executor was killed because of another run or an outage. */
   #onExecutorLost(running: AttemptRef[], reason: string, isDeliberate: boolean): void {
+    this.#stopping.executorLost(running);
     const attempts = running.flatMap(({ run_id, lease_token }) => {
       const attempt = this.#attempts.find(run_id);
       return attempt?.lease_token === lease_token ? [attempt] : [];
@@ -362,16 +354,13 @@ export class Dispatcher {
    * executor is killed before the lease ends, because a graph may ignore an abort signal.
    */
   #onLeaseLost(attempt: Attempt, { reason, message }: LeaseLoss): void {
-    const { logger, streams, leases } = this.#options;
+    const { logger, leases } = this.#options;
     logger.warn({ run_id: attempt.id, reason, message }, 'lease lost');
     attempt[Symbol.dispose]();
     // Usually this process did not run for longer than the lease. The run may be the reason, so it is charged.
     const how = { charge: reason === 'taken', lost: true, reason: message };
     if (reason === 'taken') {
-      attempt.stop('lost');
-      this.#stopping.add(attempt);
-      const stream = streams.find(attempt.id);
-      if (stream) this.#options.tail.follow(stream);
+      this.#stopping.stop(attempt);
       void this.#endings.writes.start(() => leases.release([attempt], how));
     } else {
       attempt.kill();

@@ -1,0 +1,67 @@
+// A stateless run's row is deleted when it ends. If the executor's report of the end is late, a renewal does not confirm the lease.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
+import { startTestServer, type TestServer } from '../server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ settings: { lease: '12s', executors: '1' } });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const run = (input: object) => ({ assistant_id: 'probe', input });
+
+const executorPid = async (): Promise<number> => {
+  const { body } = await server.call('POST', '/runs/wait', run({ do: 'pid' }));
+  return (body as { out: number }).out;
+};
+
+const runRows = (): Promise<{ run_id: string }[]> =>
+  server.database.query<{ run_id: string }>({ name: 'run_rows', text: 'select run_id from runs' }, []);
+
+/** The commits of executors that wait for a lock. Renewals of the lease may wait too. */
+const waitingCommits = (): Promise<object[]> => {
+  const text = `select pid from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like '%commit_batch%'`;
+  return server.database.query({ name: 'waiting_commits', text }, []);
+};
+
+const leasesLost = async (): Promise<number> => {
+  const { body } = await server.call('GET', '/metrics');
+  return Number(/^svc_leases_lost_total\{reason="taken"\} (\d+)$/m.exec(String(body))?.[1] ?? 0);
+};
+
+/** Stops the executor after the end of its only run was sent to the database. Resolves when the lease counts as lost. */
+const stopAtTheEnd = async (pid: number): Promise<void> => {
+  const lost = await leasesLost();
+  await eventually(async () => expect(await runRows()).toHaveLength(1));
+  await server.database.transact(async (tx) => {
+    await tx.query({ name: 'hold_run', text: 'select 1 from runs for update' }, []);
+    await eventually(async () => expect(await waitingCommits()).toHaveLength(1));
+    process.kill(pid, 'SIGSTOP');
+  });
+  await eventually(async () => expect(await runRows()).toEqual([]));
+  await eventually(async () => expect(await leasesLost()).toBe(lost + 1));
+};
+
+describe('a stateless run whose end its executor reports late', () => {
+  it.each([
+    ['/runs/wait', '{"do":"write","ms":1000,"out":"wrote"}'],
+    ['/runs/stream', 'event: custom'],
+  ])('has its result: %s', async (path, expected) => {
+    const pid = await executorPid();
+    const body = { ...run({ do: 'write', ms: 1_000 }), stream_mode: ['custom', 'values'] };
+    const answer = server.call('POST', path, body);
+    try {
+      await stopAtTheEnd(pid);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    const { status, body: sent } = await answer;
+    expect(status).toBe(200);
+    const text = typeof sent === 'string' ? sent : JSON.stringify(sent);
+    expect(text).not.toContain('RunDeleted');
+    expect(text).toContain(expected);
+    expect(text).toContain('wrote');
+  });
+});
