@@ -61,6 +61,8 @@ export interface RouteShape {
    * For a GET that changes something, which pages of other origins must not send: always, or when this query parameter is true.
    */
   changes?: 'always' | { when: string };
+  /** Name of the action in the audit log: what was changed, and how. Without it, requests of the route are not audited. */
+  audited?: `${string}.${'create' | 'change' | 'delete' | 'prune' | 'revoke'}`;
   /** Request headers worth documenting: name to description. */
   requestHeaders?: Record<string, string>;
   /** Response headers worth documenting: name to description. */

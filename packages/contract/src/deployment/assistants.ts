@@ -145,6 +145,7 @@ export const assistantRoutes = {
   }),
   deleteAssistant: route({
     method: 'delete',
+    audited: 'assistant.delete',
     path: '/assistants/:assistant_id',
     summary: 'Delete an assistant with its versions',
     tag,

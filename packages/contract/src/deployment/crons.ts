@@ -188,6 +188,7 @@ export const cronRoutes = {
   }),
   deleteCron: route({
     method: 'delete',
+    audited: 'cron.delete',
     path: '/runs/crons/:cron_id',
     summary: 'Delete a cron; the runs that it created stay',
     tag,

@@ -332,6 +332,7 @@ export const runRoutes = {
   }),
   deleteRun: route({
     method: 'delete',
+    audited: 'run.delete',
     path: '/threads/:thread_id/runs/:run_id',
     summary: 'Delete a run that has ended, with the checkpoints it created',
     tag,

@@ -77,6 +77,7 @@ export const storeRoutes = {
   }),
   deleteItem: route({
     method: 'delete',
+    audited: 'store_item.delete',
     path: '/store/items',
     summary: 'Delete a value, if there is one',
     tag,

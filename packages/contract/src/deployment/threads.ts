@@ -267,6 +267,7 @@ export const threadRoutes = {
   }),
   deleteThread: route({
     method: 'delete',
+    audited: 'thread.delete',
     path: '/threads/:thread_id',
     summary: 'Delete a thread with its runs and checkpoints',
     tag,
@@ -278,6 +279,7 @@ export const threadRoutes = {
   }),
   pruneThreads: route({
     method: 'post',
+    audited: 'thread.prune',
     path: '/threads/prune',
     summary: 'Delete threads, or everything except their current states',
     tag,

@@ -199,6 +199,7 @@ const path = '/api/v1/bulk-exports/destinations';
 export const destinationRoutes = {
   createDestination: route({
     method: 'post',
+    audited: 'destination.create',
     path,
     summary: 'Create a destination after writing a test file to it',
     tag,
@@ -227,6 +228,7 @@ export const destinationRoutes = {
   }),
   changeDestination: route({
     method: 'patch',
+    audited: 'destination.change',
     path: `${path}/:destination_id`,
     summary: 'Replace the credentials of a destination after writing a test file with them',
     tag,
@@ -238,6 +240,7 @@ export const destinationRoutes = {
   }),
   deleteDestination: route({
     method: 'delete',
+    audited: 'destination.delete',
     path: `${path}/:destination_id`,
     summary: 'Delete a destination that no export refers to',
     tag,

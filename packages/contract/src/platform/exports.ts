@@ -43,6 +43,7 @@ const path = '/api/v1/bulk-exports';
 export const exportRoutes = {
   createExport: route({
     method: 'post',
+    audited: 'export.create',
     path,
     summary: 'Export the trace runs of a project, once or on a schedule',
     tag,
@@ -103,6 +104,7 @@ export const exportRoutes = {
   }),
   changeExport: route({
     method: 'patch',
+    audited: 'export.change',
     path: `${path}/:export_id`,
     summary: 'Cancel an export permanently',
     tag,

@@ -112,6 +112,7 @@ export const feedbackRoutes = {
   }),
   deleteFeedback: route({
     method: 'delete',
+    audited: 'feedback.delete',
     path: '/api/v1/feedback/:feedback_id',
     summary: 'Delete a feedback',
     tag,

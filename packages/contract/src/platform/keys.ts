@@ -40,6 +40,7 @@ export const keyRoutes = {
   }),
   createKey: route({
     method: 'post',
+    audited: 'key.create',
     path: '/api/v1/api-key',
     summary: 'Create a key',
     tag,
@@ -58,6 +59,7 @@ export const keyRoutes = {
   }),
   revokeKey: route({
     method: 'delete',
+    audited: 'key.revoke',
     path: '/api/v1/api-key/:key_id',
     summary: 'Revoke a key, on every node',
     tag,

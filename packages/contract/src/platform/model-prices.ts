@@ -79,6 +79,7 @@ export const modelPriceRoutes = {
   }),
   deleteModelPrice: route({
     method: 'delete',
+    audited: 'model_price.delete',
     path: '/api/v1/model-prices/:price_id',
     summary: 'Delete a price of the workspace',
     tag,

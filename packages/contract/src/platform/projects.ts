@@ -181,6 +181,7 @@ export const projectRoutes = {
   }),
   deleteProject: route({
     method: 'delete',
+    audited: 'project.delete',
     path: '/api/v1/sessions/:session_id',
     summary: 'Delete a project with its trace runs and their feedback',
     tag,

@@ -39,6 +39,7 @@ export const workspaceRoutes = {
   }),
   createWorkspace: route({
     method: 'post',
+    audited: 'workspace.create',
     path: '/api/v1/workspaces',
     summary: 'Create a workspace, to which the key of the request gets access',
     tag,

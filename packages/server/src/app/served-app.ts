@@ -162,6 +162,7 @@ const createServerApp = (
   };
   const app = createApp({
     ...reporting,
+    auditLogger: auditLoggerOf(logger),
     surfaces,
     openStream: (caller) => limits.openStream(caller),
     sites: siteRules({ cors, sameSite: mode.kind === 'anonymous' }),
@@ -178,6 +179,10 @@ const createServerApp = (
   const requiresAuth = mode.kind !== 'anonymous';
   return serveCustom(app, customCode, around, { role: settings.role, requiresAuth });
 };
+
+/** Audit lines are written at every level of the log, except when it is off. */
+const auditLoggerOf = (logger: Logger): Logger =>
+  logger.level === 'silent' ? logger : logger.child({}, { level: 'info' });
 
 /** Limit of one WebSocket message. Clients send larger commands by POST. */
 const messageBytesMax = 5_000_000;

@@ -11,6 +11,7 @@ import type { BodyLimits } from '../body/body.ts';
 import { type Authenticated, type HttpContext, type HttpEnv, RequestCall } from './call.ts';
 import { type Input, readInput } from './input.ts';
 import { problemResponse } from '../server/problem.ts';
+import { type AuditLogger, logAudit } from '../server/audit-log.ts';
 import { logRequest, type RequestEntry } from '../server/request-log.ts';
 import { logAnswer } from './log-answer.ts';
 import { foreignPage, siteOf, type SiteRules } from '../server/request-site.ts';
@@ -37,6 +38,7 @@ export interface MountOptions extends ResponseOptions {
   /** Called before a stream begins. The returned function is called when the stream has ended. */
   openStream?: ((caller: Caller) => () => void) | undefined;
   observe?: Observe | undefined;
+  auditLogger: AuditLogger;
   /** Selects the request headers that are logged. */
   loggedHeaders?: ((headers: Record<string, string>) => Record<string, string>) | undefined;
   /** The web pages that may send requests; all pages when absent. */
@@ -94,6 +96,8 @@ const answer = async (
   let closeStream: (() => void) | undefined;
   // The caller's rights are no matter of JSON-RPC: these errors look as on every route.
   let isRpc = false;
+  let params: unknown;
+  let reply: unknown;
   try {
     assertMethod(route, context);
     if (route.kind === 'socket') call.acceptTicket();
@@ -101,9 +105,10 @@ const answer = async (
     await admit(call, route, surface, () => known?.caller ?? surface.authenticate(call));
     isRpc = route.kind === 'rpc';
     const input = await readInput(route, context, call, options.body);
+    ({ params } = input);
     if (options.sites) assertSite(route, input, context, options.sites);
     if (isStream(route)) closeStream = options.openStream?.(call.caller);
-    const reply = await handler(input, call);
+    reply = await handler(input, call);
     assertAuthorized(name, route, call.authorizer);
     // Middleware may have changed the credentials since the first authentication.
     const credentials = known?.credentials ?? call;
@@ -123,6 +128,12 @@ const answer = async (
     headers: options.loggedHeaders?.(call.headers()),
   };
   outer?.onAnswer?.(entry);
+  // Without a caller, nothing was about to be changed.
+  if (route.audited !== undefined && response.status !== 401) {
+    const { caller, requestId } = call;
+    const { status } = response;
+    logAudit(options.auditLogger, { action: route.audited, caller, params, reply, status, requestId });
+  }
   const finish = (): void => {
     closeStream?.();
     call.finish();

@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import { type JsonLimits, requestLimits } from '../../parsing/json-limits.ts';
 import type { Parsing } from '../../parsing/parsing.ts';
 import { type HttpContext, type HttpEnv, requestIdOf } from '../routing/call.ts';
+import type { AuditLogger } from './audit-log.ts';
 import { emptyHeaders, htmlHeaders, jsonHeaders } from './headers.ts';
 import { Console } from '../console/console.ts';
 import { mount, type MountOptions, type Observe, type Surface } from '../routing/mount.ts';
@@ -24,6 +25,8 @@ export interface AppOptions {
   /** How long a client may read nothing of a large response before it is disconnected. */
   stalledMs?: number | undefined;
   observe?: Observe | undefined;
+  /** `logger` when absent. */
+  auditLogger?: AuditLogger | undefined;
   /** Path before all routes, such as `/agents`; empty by default. */
   prefix?: string | undefined;
   loggedHeaders?: MountOptions['loggedHeaders'];
@@ -63,6 +66,7 @@ export const createApp = (options: AppOptions): Hono<HttpEnv> => {
     prefix,
     logger,
     observe: options.observe,
+    auditLogger: options.auditLogger ?? logger,
     loggedHeaders: options.loggedHeaders,
     openStream: options.openStream,
     sites: options.sites,
