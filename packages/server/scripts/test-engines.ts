@@ -33,7 +33,7 @@ const coreTests = [
   'test/runs/runs',
   'test/runs/cancel',
   'test/runs/stock-client',
-  'test/runs/thread-event-stream',
+  'test/runs/thread-run-stream',
   'test/stock-client',
 ].map((name) => `packages/server/${name}`);
 

@@ -24,7 +24,7 @@ import { StateReader } from '../deployment/threads/state-reader.ts';
 import { StateService, type Updater } from '../deployment/threads/state-service.ts';
 import { threadHandlers } from '../deployment/threads/thread-handlers.ts';
 import { ThreadService } from '../deployment/threads/thread-service.ts';
-import { ThreadEventStream } from '../deployment/threads/thread-event-stream.ts';
+import { ThreadRunStream } from '../deployment/threads/thread-run-stream.ts';
 import { ThreadSignals } from '../deployment/threads/thread-signals.ts';
 import { ReadCommands } from '../deployment/thread-protocol/read-commands.ts';
 import { RunCommands } from '../deployment/thread-protocol/run-commands.ts';
@@ -128,7 +128,7 @@ export const createDeployment = async ({
   const searches = new RunSearchService(storage);
   const granter = new RunGranter(assistants.defaultIds, project.configurableHeaders);
   const signals = new ThreadSignals(notifications, pollMs);
-  const threadEvents = new ThreadEventStream({
+  const threadEvents = new ThreadRunStream({
     threads: storage.threads,
     runs: storage.runs,
     outcomes,

@@ -10,7 +10,7 @@ import { AuthHandlerError, callHandler } from '../handlers/handler-call.ts';
 
 export interface Granted<E extends AuthEvent> {
   value: AuthValue<E>;
-  filter: AccessFilter;
+  access: AccessFilter;
 }
 
 /** The access rule of a route that needs a permission or the consent of a handler. */
@@ -62,7 +62,7 @@ export const unrestrictedAuthorizer: Authorizer = {
   user: undefined,
   authorize(event, value) {
     assertNoForeignOwner(event, value, undefined);
-    return { value, filter: AccessFilter.everything };
+    return { value, access: AccessFilter.everything };
   },
   authorizeAssistant: () => AccessFilter.everything,
   authorizeRoute: assertNoPermissionNeeded,
@@ -96,11 +96,11 @@ export class AuthHandlers {
       authorizeAssistant: async (assistant_id, isDefault) => {
         asked.add('assistants:read');
         if (isDefault && !this.#handlerOf('assistants:read')) return AccessFilter.everything;
-        const { filter } = await this.#authorize(user, 'assistants:read', {
+        const { access } = await this.#authorize(user, 'assistants:read', {
           assistant_id,
           metadata: undefined,
         });
-        return isDefault ? AccessFilter.everything : filter;
+        return isDefault ? AccessFilter.everything : access;
       },
       authorizeRoute: assertNoPermissionNeeded,
       hasAuthorized: (access) =>
@@ -123,18 +123,18 @@ export class AuthHandlers {
   async #authorize<E extends AuthEvent>(user: User, event: E, given: AuthValue<E>): Promise<Granted<E>> {
     assertNoForeignOwner(event, given, user);
     const asked = withMetadata(event, given);
-    const filter = await this.#filter(user, event, asked);
+    const access = await this.#access(user, event, asked);
     const value = withOwner(event, checked(event, authEvents[event], asked) as AuthValue<E>, user);
-    const isOutside = event.endsWith(':create') && !filter.matches(metadataOf(value) ?? {});
+    const isOutside = event.endsWith(':create') && !access.matches(metadataOf(value) ?? {});
     if (isOutside)
       throw new Problem(
         'forbidden',
         `The auth handler for ${event} returned a filter that the new object does not pass. The handler must set the metadata that it filters by.`,
       );
-    return { value, filter };
+    return { value, access };
   }
 
-  async #filter(user: User, event: AuthEvent, value: object): Promise<AccessFilter> {
+  async #access(user: User, event: AuthEvent, value: object): Promise<AccessFilter> {
     const handler = this.#handlerOf(event);
     if (!handler) return this.#withoutHandler(user, event);
     const [resource = '', action = ''] = event.split(':');

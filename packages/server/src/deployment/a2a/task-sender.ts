@@ -11,7 +11,7 @@ import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunGranter } from '../runs/run-grant.ts';
 import { runIdOf } from '../runs/run-key.ts';
 import type { Created, RunService } from '../runs/run-service.ts';
-import { readableThreads } from '../threads/readable-threads.ts';
+import { readAccess } from '../threads/read-access.ts';
 import { a2aError, invalidParam, taskNotFound } from './a2a-error.ts';
 import type { Agent } from './agent-finder.ts';
 import { isTerminal } from './agent-task.ts';
@@ -73,7 +73,7 @@ export class TaskSender {
   async #continue(sending: Sending, taskId: string): Promise<SentTask> {
     const { message, key, assistant, call } = sending;
     const { contextId, messageId } = message;
-    const access = await readableThreads(call.authorizer, { thread_id: contextId });
+    const access = await readAccess(call.authorizer, { thread_id: contextId });
     const row = await this.#parts.reader.find(taskId, assistant.assistant_id, access);
     if (row === undefined) throw taskNotFound(taskId);
     const { task_id, thread_id, state } = row;

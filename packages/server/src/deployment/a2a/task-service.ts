@@ -8,7 +8,7 @@ import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunCanceller } from '../runs/run-canceller.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
-import { readableThreads } from '../threads/readable-threads.ts';
+import { readAccess } from '../threads/read-access.ts';
 import { unlessGone } from '../unless-gone.ts';
 import { a2aError, taskNotFound } from './a2a-error.ts';
 import type { Agent } from './agent-finder.ts';
@@ -90,7 +90,7 @@ export class TaskService {
     taskId: string,
     { assistant_id, call, ...streaming }: AgentCall & Streaming,
   ): Promise<EventStreamResponse> {
-    const access = await readableThreads(call.authorizer, {});
+    const access = await readAccess(call.authorizer, {});
     const row = await this.#row(taskId, assistant_id, access);
     if (isTerminal(row.state))
       throw a2aError('UNSUPPORTED_OPERATION', `Task ${row.task_id} has ended: ${row.state}`);
@@ -98,7 +98,7 @@ export class TaskService {
   }
 
   async get(taskId: string, { assistant_id, call, history }: AgentCall): Promise<AgentTask> {
-    const access = await readableThreads(call.authorizer, {});
+    const access = await readAccess(call.authorizer, {});
     const row = await this.#row(taskId, assistant_id, access);
     return this.#parts.reader.read(row, { history, artifacts: true }, access);
   }
@@ -106,7 +106,7 @@ export class TaskService {
   async cancel(taskId: string, { assistant_id, call, history }: AgentCall): Promise<AgentTask> {
     const action = 'interrupt';
     const asked = { thread_id: undefined, metadata: undefined, action } as const;
-    const { filter: access } = await call.authorizer.authorize('threads:update', asked);
+    const { access } = await call.authorizer.authorize('threads:update', asked);
     const { task_id, thread_id, run_id, state } = await this.#row(taskId, assistant_id, access);
     const over = (now: string) =>
       a2aError('UNSUPPORTED_OPERATION', `Task ${task_id} cannot be cancelled: ${now}`);
@@ -126,7 +126,7 @@ export class TaskService {
       scope,
     }: { assistant_id: string; call: Call; scope: HistoryView['scope'] | undefined },
   ): Promise<object> {
-    const access = await readableThreads(call.authorizer, { thread_id: params.contextId });
+    const access = await readAccess(call.authorizer, { thread_id: params.contextId });
     const limit = params.pageSize || pageDefault;
     const offset = Number(params.pageToken ?? 0);
     const updatedSince = params.statusTimestampAfter ?? undefined;

@@ -50,46 +50,46 @@ export const assistantHandlers = (
 ): Handlers<typeof assistantRoutes> => ({
   createAssistant: async ({ body }, { authorizer }) => {
     const { assistant_id = randomUUID(), ...rest } = body;
-    const { value, filter } = await authorizer.authorize('assistants:create', { assistant_id, ...rest });
+    const { value, access } = await authorizer.authorize('assistants:create', { assistant_id, ...rest });
     const request = { ...value, if_exists: value.if_exists ?? 'raise' } as AssistantRequest;
     const readable =
       request.if_exists === 'do_nothing' ? await readableAssistants(authorizer, { assistant_id }) : everyRow;
-    return toAssistant(await assistants.create(request, { creatable: filter, readable }));
+    return toAssistant(await assistants.create(request, { creatable: access, readable }));
   },
   searchAssistants: async ({ body }, { authorizer }) => {
     const { select, limit, offset, sort_by, sort_order, name, ...asked } = body;
-    const { value, filter } = await authorizer.authorize('assistants:search', { ...asked, limit, offset });
+    const { value, access } = await authorizer.authorize('assistants:search', { ...asked, limit, offset });
     const page = { limit: value.limit, offset: value.offset, sort_by, sort_order } as const;
     const { graph_id, metadata } = value;
-    const found = await assistants.search({ graph_id, metadata, name }, page, filter, select);
+    const found = await assistants.search({ graph_id, metadata, name }, page, access, select);
     return textPage(found.page, page.offset, found.total);
   },
   countAssistants: async ({ body }, { authorizer }) => {
     const { name, ...asked } = body;
-    const { value, filter } = await authorizer.authorize('assistants:search', {
+    const { value, access } = await authorizer.authorize('assistants:search', {
       ...asked,
       limit: 0,
       offset: 0,
     });
-    return assistants.count({ graph_id: value.graph_id, metadata: value.metadata, name }, filter);
+    return assistants.count({ graph_id: value.graph_id, metadata: value.metadata, name }, access);
   },
   getAssistant: async ({ params }, { authorizer }) =>
     toAssistant(await assistants.get(params.assistant_id, await readableAssistants(authorizer, params))),
   updateAssistant: async ({ params, body }, { authorizer }) => {
-    const { value, filter } = await authorizer.authorize('assistants:update', {
+    const { value, access } = await authorizer.authorize('assistants:update', {
       ...body,
       ...params,
       version: undefined,
     });
     const { assistant_id: _, version: _version, ...patch } = value;
-    return toAssistant(await assistants.update(params.assistant_id, patch, filter));
+    return toAssistant(await assistants.update(params.assistant_id, patch, access));
   },
   deleteAssistant: async ({ params, query }, { authorizer }) => {
-    const { filter } = await authorizer.authorize('assistants:delete', params);
+    const { access } = await authorizer.authorize('assistants:delete', params);
     const threads = query.delete_threads
-      ? (await authorizer.authorize('threads:delete', { thread_id: undefined, run_id: undefined })).filter
+      ? (await authorizer.authorize('threads:delete', { thread_id: undefined, run_id: undefined })).access
       : undefined;
-    await assistants.delete(params.assistant_id, filter, threads);
+    await assistants.delete(params.assistant_id, access, threads);
   },
   ...introspectionHandlers(assistants, introspection),
   listAssistantVersions: async ({ params, body }, { authorizer }) => {
@@ -104,8 +104,8 @@ export const assistantHandlers = (
     const version = body.version ?? query.version;
     if (version === undefined)
       throw invalid(['body', 'version'], 'version is required: the version to make current');
-    const { filter } = await authorizer.authorize('assistants:update', { ...unchanged, ...params, version });
-    return toAssistant(await assistants.setLatest(params.assistant_id, version, filter));
+    const { access } = await authorizer.authorize('assistants:update', { ...unchanged, ...params, version });
+    return toAssistant(await assistants.setLatest(params.assistant_id, version, access));
   },
 });
 
@@ -122,4 +122,4 @@ const readableAssistants = async (
   authorizer: Authorizer,
   { assistant_id }: { assistant_id: string },
 ): Promise<RowFilter> =>
-  (await authorizer.authorize('assistants:read', { assistant_id, metadata: undefined })).filter;
+  (await authorizer.authorize('assistants:read', { assistant_id, metadata: undefined })).access;

@@ -22,42 +22,42 @@ export const cronHandlers = (crons: CronService, granter: RunGranter): Handlers<
     createThreadCron: ({ params, body }, { authorizer }) => create(params.thread_id, body, authorizer),
     searchCrons: async ({ body }, { authorizer }) => {
       const { select, sort_by, sort_order, enabled, ...asked } = body;
-      const { value, filter } = await authorizer.authorize('crons:search', asked);
+      const { value, access } = await authorizer.authorize('crons:search', asked);
       const { limit, offset, ...wanted } = value;
       const page = { limit, offset, sort_by, sort_order } as const;
-      const found = await crons.search({ ...wanted, enabled }, page, filter, select);
+      const found = await crons.search({ ...wanted, enabled }, page, access, select);
       return textPage(found.page, offset, found.total);
     },
     countCrons: async ({ body }, { authorizer }) => {
       const { enabled, ...asked } = body;
-      const { value, filter } = await authorizer.authorize('crons:search', { ...asked, limit: 0, offset: 0 });
+      const { value, access } = await authorizer.authorize('crons:search', { ...asked, limit: 0, offset: 0 });
       const { limit: _, offset: _offset, ...wanted } = value;
-      return crons.count({ ...wanted, enabled }, filter);
+      return crons.count({ ...wanted, enabled }, access);
     },
     getCron: async ({ params }, { authorizer }) => {
-      const { filter } = await authorizer.authorize('crons:read', params);
-      return crons.get(params.cron_id, filter);
+      const { access } = await authorizer.authorize('crons:read', params);
+      return crons.get(params.cron_id, access);
     },
     updateCron: async ({ params, body }, { authorizer }) => {
       const { schedule, metadata } = body;
-      const { value, filter } = await authorizer.authorize('crons:update', {
+      const { value, access } = await authorizer.authorize('crons:update', {
         ...params,
         schedule,
         metadata,
         payload: payloadOf(body),
       });
       const { cron_id: _, payload, ...changed } = value;
-      if (authorizer.user === undefined) return crons.update(params.cron_id, body, filter);
+      if (authorizer.user === undefined) return crons.update(params.cron_id, body, access);
       const patch = checked('crons:update', CronPatch, { ...body, ...payload, ...changed });
       return crons.update(
         params.cron_id,
-        await grants.regrant(params.cron_id, patch, authorizer, filter),
-        filter,
+        await grants.regrant(params.cron_id, patch, authorizer, access),
+        access,
       );
     },
     deleteCron: async ({ params }, { authorizer }) => {
-      const { filter } = await authorizer.authorize('crons:delete', params);
-      await crons.delete(params.cron_id, filter);
+      const { access } = await authorizer.authorize('crons:delete', params);
+      await crons.delete(params.cron_id, access);
     },
   };
 };

@@ -67,8 +67,8 @@ export class ToolCaller {
     const { user } = call.authorizer;
     const run_id = runIdOf(keyOf(session, id) ?? '', null, user?.identity);
     const asked = { thread_id: undefined, metadata: undefined, action: 'interrupt' } as const;
-    const { filter } = await call.authorizer.authorize('threads:update', asked);
-    await this.#parts.canceller.cancelStateless(run_id, filter);
+    const { access } = await call.authorizer.authorize('threads:update', asked);
+    await this.#parts.canceller.cancelStateless(run_id, access);
   }
 
   /** A notification for each update of the run, then the response. */

@@ -37,7 +37,7 @@ export class ToolList {
 
   /** `cursor`: the `nextCursor` of the page before. */
   async page(authorizer: Authorizer, cursor: string | undefined): Promise<ToolPage> {
-    const { value, filter } = await authorizer.authorize('assistants:search', {
+    const { value, access } = await authorizer.authorize('assistants:search', {
       graph_id: undefined,
       metadata: undefined,
       limit: pageMax,
@@ -46,7 +46,7 @@ export class ToolList {
     const order = { sort_by: 'created_at', sort_order: 'asc' } as const;
     const page = { limit: value.limit, offset: value.offset, ...order };
     const asked = { graph_id: value.graph_id, metadata: value.metadata };
-    const found = await this.#assistants.search(asked, page, filter);
+    const found = await this.#assistants.search(asked, page, access);
     const rows = found.page.rows.map((text) => JSON.parse(text) as AssistantRow);
     const next = page.offset + rows.length;
     const tools = await Promise.all(rows.map((row) => this.#tool(row)));

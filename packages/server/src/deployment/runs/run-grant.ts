@@ -60,14 +60,14 @@ export class RunGranter {
     // Handlers can read the input, so its JSON texts are parsed.
     const asked = user === undefined ? sent : withValues(sent);
     const run_id = key === undefined ? randomUUID() : runIdOf(key, thread_id, user?.identity);
-    const { value, filter } = await authorizer.authorize(
+    const { value, access } = await authorizer.authorize(
       'threads:create_run',
       payloadOf(thread_id, run_id, asked),
     );
     const body = user === undefined ? asked : asChanged(thread_id, asked, value);
     const request = toRunRequest(body, key);
     const assistantAccess = await this.assistantFilter(authorizer, request.assistant_id);
-    return { body, request, grant: { run_id, access: filter, assistantAccess, user } };
+    return { body, request, grant: { run_id, access, assistantAccess, user } };
   }
 
   /** The filter that the assistant must pass. */

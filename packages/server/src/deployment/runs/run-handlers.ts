@@ -11,8 +11,8 @@ import {
   type SseBody,
 } from '../../api/handlers.ts';
 import { textPage } from '../../api/pagination.ts';
-import { readableThreads } from '../threads/readable-threads.ts';
-import type { ThreadEventStream } from '../threads/thread-event-stream.ts';
+import { readAccess } from '../threads/read-access.ts';
+import type { ThreadRunStream } from '../threads/thread-run-stream.ts';
 import { unlessGone } from '../unless-gone.ts';
 import { lastEventId, threadPosition } from './call-headers.ts';
 import type { RunCanceller } from './run-canceller.ts';
@@ -29,7 +29,7 @@ export interface RunParts {
   granter: RunGranter;
   outcomes: RunOutcomeReader;
   canceller: RunCanceller;
-  threadEvents: ThreadEventStream;
+  threadEvents: ThreadRunStream;
   log: RunLogStorage;
   /** In a project with a file of the stock server, the events of a run that cannot be read are one `error` event. */
   compat: boolean;
@@ -48,11 +48,11 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes & typeof
     query: { stream_mode?: string[] | undefined; cancel_on_disconnect?: boolean | undefined },
     call: Call,
   ) => {
-    const access = await readableThreads(call.authorizer, { thread_id: thread_id ?? undefined, run_id });
+    const access = await readAccess(call.authorizer, { thread_id: thread_id ?? undefined, run_id });
     // Authorized before a stream is opened, which an error would have to close.
     const cancelling =
       query.cancel_on_disconnect && thread_id !== null
-        ? { run: { thread_id, run_id }, access: await mayCancel(call.authorizer, { thread_id }) }
+        ? { run: { thread_id, run_id }, access: await cancelAccess(call.authorizer, { thread_id }) }
         : undefined;
     const opening = outcomes.openReplay(thread_id, run_id, access, lastEventId(call));
     const reading = await (compat && thread_id !== null ? opening.catch(unlessGone) : opening);
@@ -69,32 +69,29 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes & typeof
     searchRuns: async ({ body }, { authorizer }) => {
       const { status, ...rest } = body;
       const statuses = typeof status === 'string' ? [status] : status;
-      const access = await readableThreads(authorizer, { thread_id: body.thread_id });
+      const access = await readAccess(authorizer, { thread_id: body.thread_id });
       const { rows, next, limitedBy } = await searches.search({ ...rest, status: statuses }, access);
       return new Reply(RawJson.list(rows), { next: next ?? undefined, limitedBy });
     },
     listRuns: async ({ params, query }, { authorizer }) =>
-      textPage(
-        await runs.list(params.thread_id, query, await readableThreads(authorizer, params)),
-        query.offset,
-      ),
+      textPage(await runs.list(params.thread_id, query, await readAccess(authorizer, params)), query.offset),
     getRun: async ({ params }, { authorizer }) =>
-      new RawJson(await runs.get(params.thread_id, params.run_id, await readableThreads(authorizer, params))),
+      new RawJson(await runs.get(params.thread_id, params.run_id, await readAccess(authorizer, params))),
     deleteRun: async ({ params }, { authorizer }) => {
-      const { filter } = await authorizer.authorize('threads:delete', params);
-      await runs.delete(params.thread_id, params.run_id, filter);
+      const { access } = await authorizer.authorize('threads:delete', params);
+      await runs.delete(params.thread_id, params.run_id, access);
     },
     cancelRun: async ({ params, query }, { authorizer }) => {
       const { action = 'interrupt', wait = false } = query;
       const { thread_id, run_id } = params;
-      const access = await mayCancel(authorizer, params, action);
+      const access = await cancelAccess(authorizer, params, action);
       await canceller.cancel(thread_id, run_id, { action, wait, access });
       return wait ? new Reply({}, { isEmpty: true }) : {};
     },
     cancelRuns: async ({ query, body }, { authorizer }) => {
       const action = query.action ?? 'interrupt';
       const { thread_id, run_ids, status } = body;
-      const access = await mayCancel(authorizer, { thread_id }, action);
+      const access = await cancelAccess(authorizer, { thread_id }, action);
       const statuses: ('pending' | 'running')[] =
         status === 'pending' || status === 'running' ? [status] : ['pending', 'running'];
       if (thread_id && run_ids)
@@ -104,8 +101,8 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes & typeof
     },
     joinRun: async ({ params, query }, call) => {
       const { thread_id, run_id } = params;
-      const access = await readableThreads(call.authorizer, params);
-      const cancelling = query.cancel_on_disconnect ? await mayCancel(call.authorizer, params) : undefined;
+      const access = await readAccess(call.authorizer, params);
+      const cancelling = query.cancel_on_disconnect ? await cancelAccess(call.authorizer, params) : undefined;
       const response = await outcomes.join(thread_id, run_id, access);
       if (cancelling) canceller.cancelOnDisconnect(call.signal, params, cancelling);
       return response;
@@ -114,7 +111,7 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes & typeof
     joinStatelessRunStream: ({ params, query }, call) => joinStream(null, params.run_id, query, call),
     joinThreadStream: async ({ params, query }, call) => {
       const modes = [...(query.stream_mode ?? []), ...(query.stream_modes ?? [])];
-      const access = await readableThreads(call.authorizer, params);
+      const access = await readAccess(call.authorizer, params);
       const subscription = await threadEvents.open(params.thread_id, access, threadPosition(call), modes);
       return new EventStreamResponse((sink) => subscription.start(sink));
     },
@@ -128,9 +125,9 @@ const failedStream = (message: string): SseBody =>
     return () => undefined;
   });
 
-const mayCancel = async (
+const cancelAccess = async (
   authorizer: Authorizer,
   { thread_id }: RunPath,
   action: 'interrupt' | 'rollback' = 'interrupt',
 ): Promise<RowFilter> =>
-  (await authorizer.authorize('threads:update', { thread_id, metadata: undefined, action })).filter;
+  (await authorizer.authorize('threads:update', { thread_id, metadata: undefined, action })).access;

@@ -14,43 +14,43 @@ const itemValue = (value: Record<string, unknown>): Record<string, unknown> => {
 
 export const storeHandlers = (store: StoreService): Handlers<typeof storeRoutes> => ({
   putItem: async ({ body }, { authorizer }) => {
-    const { value: asked, filter } = await authorizer.authorize('store:put', {
+    const { value: asked, access } = await authorizer.authorize('store:put', {
       namespace: body.namespace,
       key: body.key,
       value: itemValue(body.value),
       index: body.index,
     });
     const { namespace, key, value, index } = asked;
-    await store.put({ namespace, key }, value, filter, { ttl: body.ttl, index });
+    await store.put({ namespace, key }, value, access, { ttl: body.ttl, index });
   },
   getItem: async ({ query }, { authorizer }) => {
     const asked = { namespace: query.namespace ?? [], key: query.key };
-    const { value, filter } = await authorizer.authorize('store:get', asked);
-    return store.find(value, filter, query.refresh_ttl);
+    const { value, access } = await authorizer.authorize('store:get', asked);
+    return store.find(value, access, query.refresh_ttl);
   },
   deleteItem: async ({ body }, { authorizer }) => {
     const asked = { namespace: body.namespace ?? [], key: body.key };
-    const { value, filter } = await authorizer.authorize('store:delete', asked);
-    await store.delete(value, filter);
+    const { value, access } = await authorizer.authorize('store:delete', asked);
+    await store.delete(value, access);
   },
   searchItems: async ({ body }, { authorizer }) => {
     const { namespace_prefix: namespace = [], refresh_ttl: refresh, ...asked } = body;
-    const { value, filter: access_filter } = await authorizer.authorize('store:search', {
+    const { value, access } = await authorizer.authorize('store:search', {
       ...asked,
       namespace,
     });
     const { namespace: prefix, filter, query, limit, offset } = value;
-    const page = await store.search({ prefix, filter, query, refresh, limit, offset }, access_filter);
+    const page = await store.search({ prefix, filter, query, refresh, limit, offset }, access);
     const items = RawJson.list(page.rows, '{"items":[', ']}');
     return pageReply(items, page, { next: offset + page.rows.length });
   },
   listNamespaces: async ({ body }, { authorizer }) => {
     const { prefix, ...asked } = body;
-    const { value, filter } = await authorizer.authorize('store:list_namespaces', {
+    const { value, access } = await authorizer.authorize('store:list_namespaces', {
       ...asked,
       namespace: prefix,
     });
     const { namespace, ...rest } = value;
-    return { namespaces: await store.listNamespaces({ ...rest, prefix: namespace }, filter) };
+    return { namespaces: await store.listNamespaces({ ...rest, prefix: namespace }, access) };
   },
 });

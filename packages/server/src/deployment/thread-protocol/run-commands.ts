@@ -12,7 +12,7 @@ import type { RunGranter } from '../runs/run-grant.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
 import { InterruptsAnswered } from '../runs/interrupts-answered.ts';
 import type { GrantedRun, RunRequest, RunService } from '../runs/run-service.ts';
-import { readableThreads } from '../threads/readable-threads.ts';
+import { readAccess } from '../threads/read-access.ts';
 import type { StateService } from '../threads/state-service.ts';
 import { unlessGone } from '../unless-gone.ts';
 import { CommandError, parsed } from './command-error.ts';
@@ -96,7 +96,7 @@ export class RunCommands {
   async respond(command: CommandCall, params: Params<'input.respond'>): Promise<object> {
     const { thread_id, call } = command;
     const answers = 'responses' in params ? params.responses : [params];
-    const access = await readableThreads(call.authorizer, { thread_id });
+    const access = await readAccess(call.authorizer, { thread_id });
     const repeated = await this.#repeated(command);
     if (repeated.run_id !== undefined) return {};
     const ids = answers.map(({ interrupt_id }) => interrupt_id);
@@ -133,7 +133,7 @@ export class RunCommands {
   ): Promise<{ run_id: string; thread_id: string }> {
     const { thread_id, call } = command;
     const { checkpoint_id, input } = params;
-    const access = await readableThreads(call.authorizer, { thread_id });
+    const access = await readAccess(call.authorizer, { thread_id });
     await this.#assertCheckpoint(thread_id, checkpoint_id, access);
     const thread = await this.#thread(thread_id, access);
     const { config } = splitCheckpoint(params.config);

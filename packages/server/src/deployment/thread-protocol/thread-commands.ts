@@ -9,7 +9,7 @@ import {
 } from '@svc/contract';
 import type { z } from 'zod';
 import type { Call } from '../../api/handlers.ts';
-import { readableThreads } from '../threads/readable-threads.ts';
+import { readAccess } from '../threads/read-access.ts';
 import { CommandError, parsed, toCommandError } from './command-error.ts';
 import type { ReadCommands } from './read-commands.ts';
 import type { CommandCall, RunCommands } from './run-commands.ts';
@@ -26,7 +26,7 @@ export const executeCommand = async (
   command: CommandCall,
 ): Promise<object> => {
   const { thread_id, method, call } = command;
-  const access = () => readableThreads(call.authorizer, { thread_id });
+  const access = () => readAccess(call.authorizer, { thread_id });
   const params = <T extends z.ZodType>(schema: T) => parsed(schema, command.params, 'params');
   if (!isSupported(method)) {
     await access();
@@ -56,7 +56,7 @@ const refusal = async (error: unknown, thread_id: string, { authorizer }: Call):
   if (!refused) throw error;
   if (authorizer.hasAuthorized(threadProtocolRoutes.sendThreadCommand.access)) return refused;
   try {
-    await readableThreads(authorizer, { thread_id });
+    await readAccess(authorizer, { thread_id });
     return refused;
   } catch (denied) {
     const reason = toCommandError(denied);

@@ -1,6 +1,6 @@
 // The feed of thread protocol v2: the translated events of a thread's runs, in the order of their first claims, on whichever nodes they
 // execute. It begins with the oldest retained log, or after the number `since`, and ends when the client leaves. A sibling of
-// ThreadEventStream, which has the untranslated events.
+// ThreadRunStream, which has the untranslated events.
 import { notFound } from '@svc/contract/problem';
 import type { EventWriter } from '../../api/handlers.ts';
 import type { ClaimedRun } from '../../storage/deployment/run-sequence.ts';
@@ -9,7 +9,7 @@ import type { ThreadStorage } from '../../storage/deployment/threads.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
 import { forwardRun } from '../threads/forward-run.ts';
-import type { ThreadSubscription } from '../threads/thread-event-stream.ts';
+import type { ThreadSubscription } from '../threads/thread-run-stream.ts';
 import type { ThreadSignal, ThreadSignals } from '../threads/thread-signals.ts';
 import { keepWatched, watch } from '../threads/watched-thread.ts';
 import { unlessGone } from '../unless-gone.ts';

@@ -3,7 +3,7 @@ import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import { type Handlers, RawJson, type Reply } from '../../api/handlers.ts';
 import { JsonText } from '../../api/json-text.ts';
 import { pageReply } from '../../api/pagination.ts';
-import { readableThreads } from './readable-threads.ts';
+import { readAccess } from './read-access.ts';
 import type { StateService, Updater } from './state-service.ts';
 
 interface Holder {
@@ -34,19 +34,19 @@ export const stateHandlers = (
   updaterOf: (authorizer: Authorizer) => Updater,
 ): Handlers<StateRoutes> => ({
   getThreadState: async ({ params, query }, { authorizer }) =>
-    new RawJson(await states.get(params.thread_id, {}, await readableThreads(authorizer, params), query)),
+    new RawJson(await states.get(params.thread_id, {}, await readAccess(authorizer, params), query)),
   getThreadStateAt: async ({ params, query }, { authorizer }) => {
     const { thread_id, checkpoint_id } = params;
     return new RawJson(
-      await states.get(thread_id, { checkpoint_id }, await readableThreads(authorizer, { thread_id }), query),
+      await states.get(thread_id, { checkpoint_id }, await readAccess(authorizer, { thread_id }), query),
     );
   },
   getThreadStateAtCheckpoint: async ({ params, body }, { authorizer }) =>
     new RawJson(
-      await states.get(params.thread_id, body.checkpoint, await readableThreads(authorizer, params), body),
+      await states.get(params.thread_id, body.checkpoint, await readAccess(authorizer, params), body),
     ),
   updateThreadState: async ({ params, body }, { authorizer }) => {
-    const { filter } = await authorizer.authorize('threads:update', {
+    const { access } = await authorizer.authorize('threads:update', {
       ...params,
       metadata: undefined,
       action: undefined,
@@ -58,21 +58,21 @@ export const stateHandlers = (
       checkpoint_id: checkpoint?.checkpoint_id ?? checkpoint_id ?? undefined,
       checkpoint_ns: checkpoint?.checkpoint_ns,
     };
-    return states.update(params.thread_id, update, at, { ...updaterOf(authorizer), access: filter });
+    return states.update(params.thread_id, update, at, { ...updaterOf(authorizer), access });
   },
   patchThreadState: async ({ params, body }, { authorizer }) => {
-    const { filter } = await authorizer.authorize('threads:update', {
+    const { access } = await authorizer.authorize('threads:update', {
       ...params,
       metadata: undefined,
       action: undefined,
     });
-    await states.patchMetadata(params.thread_id, body.metadata, filter);
+    await states.patchMetadata(params.thread_id, body.metadata, access);
   },
   getThreadHistory: async ({ params, query }, { authorizer }) =>
-    toPage(await states.history(params.thread_id, query, await readableThreads(authorizer, params))),
+    toPage(await states.history(params.thread_id, query, await readAccess(authorizer, params))),
   searchThreadHistory: async ({ params, body }, { authorizer }) => {
     const { before, checkpoint, ...rest } = body;
     const history = { ...rest, before: idOf(before), checkpoint: checkpoint ?? undefined };
-    return toPage(await states.history(params.thread_id, history, await readableThreads(authorizer, params)));
+    return toPage(await states.history(params.thread_id, history, await readAccess(authorizer, params)));
   },
 });

@@ -7,7 +7,7 @@ import { type Handlers, RawJson, Reply } from '../../api/handlers.ts';
 import { textPage } from '../../api/pagination.ts';
 import { parseExtracts } from './extract-paths.ts';
 import type { PruneService } from './prune-service.ts';
-import { readableThreads } from './readable-threads.ts';
+import { readAccess } from './read-access.ts';
 import { stateHandlers } from './state-handlers.ts';
 import type { StateService, Updater } from './state-service.ts';
 import type { ThreadSearch, ThreadService } from './thread-service.ts';
@@ -24,17 +24,17 @@ const searchHandlers = (
 ): Handlers<Pick<typeof threadRoutes, 'searchThreads' | 'countThreads'>> => ({
   searchThreads: async ({ body }, { authorizer }) => {
     const { select, extract, sort_by, sort_order, ...asked } = body;
-    const { value, filter } = await authorizer.authorize('threads:search', asked);
+    const { value, access } = await authorizer.authorize('threads:search', asked);
     const { limit, offset, ...wanted } = value;
     const page = { limit, offset, sort_by, sort_order };
     const extracts = parseExtracts(extract ?? {});
     const shown = select ? new Set<string>(select) : compat ? new Set(fields) : usual;
-    const found = await threads.search(wanted as ThreadSearch, page, { fields: shown, extracts }, filter);
+    const found = await threads.search(wanted as ThreadSearch, page, { fields: shown, extracts }, access);
     return textPage(found.page, offset, found.total);
   },
   countThreads: async ({ body }, { authorizer }) => {
-    const { value, filter } = await authorizer.authorize('threads:search', { ...body, limit: 0, offset: 0 });
-    return threads.count(value as ThreadSearch, filter);
+    const { value, access } = await authorizer.authorize('threads:search', { ...body, limit: 0, offset: 0 });
+    return threads.count(value as ThreadSearch, access);
   },
 });
 
@@ -47,40 +47,40 @@ export const threadHandlers = (
 ): Handlers<typeof threadRoutes> => ({
   createThread: async ({ body }, { authorizer }) => {
     const { supersteps, ttl, thread_id = randomUUID(), ...rest } = body;
-    const { value, filter } = await authorizer.authorize('threads:create', { thread_id, ...rest });
+    const { value, access } = await authorizer.authorize('threads:create', { thread_id, ...rest });
     if (supersteps && supersteps.length > 0) {
       // Supersteps write a state, so they need the permission for updates too.
       const update = { thread_id, metadata: undefined, action: undefined };
-      const { filter: writable } = await authorizer.authorize('threads:update', update);
+      const { access: writable } = await authorizer.authorize('threads:update', update);
       if (!writable.matches(value.metadata ?? {}))
         throw new Problem('forbidden', 'You may not write the state of this thread.');
     }
     const thread = { ...value, if_exists: value.if_exists ?? 'raise', supersteps, ttl };
     const readable =
-      thread.if_exists === 'do_nothing' ? await readableThreads(authorizer, { thread_id }) : everyRow;
-    return new RawJson(await threads.create(thread, { creatable: filter, readable }, updaterOf(authorizer)));
+      thread.if_exists === 'do_nothing' ? await readAccess(authorizer, { thread_id }) : everyRow;
+    return new RawJson(await threads.create(thread, { creatable: access, readable }, updaterOf(authorizer)));
   },
   ...searchHandlers(threads, compat),
   getThread: async ({ params }, { authorizer }) =>
-    new RawJson(await threads.get(params.thread_id, await readableThreads(authorizer, params))),
+    new RawJson(await threads.get(params.thread_id, await readAccess(authorizer, params))),
   getThreadStorage: async ({ params }, { authorizer }) =>
-    threads.usage(params.thread_id, await readableThreads(authorizer, params)),
+    threads.usage(params.thread_id, await readAccess(authorizer, params)),
   patchThread: async ({ params, body }, call) => {
-    const { value, filter } = await call.authorizer.authorize('threads:update', {
+    const { value, access } = await call.authorizer.authorize('threads:update', {
       ...params,
       metadata: body.metadata,
       action: undefined,
     });
-    const thread = await threads.patch(params.thread_id, value.metadata ?? {}, filter, body.ttl);
+    const thread = await threads.patch(params.thread_id, value.metadata ?? {}, access, body.ttl);
     return new Reply(new RawJson(thread), { isEmpty: call.header('prefer') === 'return=minimal' });
   },
   deleteThread: async ({ params }, { authorizer }) => {
-    const { filter } = await authorizer.authorize('threads:delete', { ...params, run_id: undefined });
-    await threads.delete(params.thread_id, filter);
+    const { access } = await authorizer.authorize('threads:delete', { ...params, run_id: undefined });
+    await threads.delete(params.thread_id, access);
   },
   pruneThreads: async ({ body }, { authorizer }) => {
-    const mayPrune = async (thread_id: string | undefined): Promise<RowFilter> => {
-      const { filter } =
+    const pruneAccess = async (thread_id: string | undefined): Promise<RowFilter> => {
+      const { access } =
         body.strategy === 'delete'
           ? await authorizer.authorize('threads:delete', { thread_id, run_id: undefined })
           : await authorizer.authorize('threads:update', {
@@ -88,24 +88,24 @@ export const threadHandlers = (
               metadata: undefined,
               action: undefined,
             });
-      return filter;
+      return access;
     };
     const filters = new Map<string, RowFilter>();
     // Every operation is authorized, also when there is nothing to do.
-    if (body.thread_ids.length === 0) await mayPrune(undefined);
-    for (const thread_id of new Set(body.thread_ids)) filters.set(thread_id, await mayPrune(thread_id));
+    if (body.thread_ids.length === 0) await pruneAccess(undefined);
+    for (const thread_id of new Set(body.thread_ids)) filters.set(thread_id, await pruneAccess(thread_id));
     return { pruned_count: await pruning.prune(filters, body.strategy) };
   },
   copyThread: async ({ params }, { authorizer }) => {
-    const source = { ...params, access: await readableThreads(authorizer, params) };
+    const source = { ...params, access: await readAccess(authorizer, params) };
     const thread_id = randomUUID();
     // Handlers may add metadata to the copy, in addition to the metadata of its source.
-    const { value, filter } = await authorizer.authorize('threads:create', {
+    const { value, access } = await authorizer.authorize('threads:create', {
       thread_id,
       metadata: {},
       if_exists: undefined,
     });
-    const copy = { thread_id, access: filter, metadata: value.metadata ?? {} };
+    const copy = { thread_id, access, metadata: value.metadata ?? {} };
     return new RawJson(await threads.copy(source, copy));
   },
   ...stateHandlers(states, updaterOf),

@@ -13,7 +13,7 @@ import { forwardRun } from './forward-run.ts';
 import type { ThreadSignals } from './thread-signals.ts';
 import { keepWatched, watch } from './watched-thread.ts';
 
-export interface ThreadEventStreamOptions {
+export interface ThreadRunStreamOptions {
   threads: Pick<ThreadStorage, 'watch'>;
   runs: Pick<RunStorage, 'listNext' | 'findCurrent' | 'find'>;
   outcomes: RunOutcomeReader;
@@ -43,10 +43,10 @@ interface Place {
   after?: number | undefined;
 }
 
-export class ThreadEventStream {
-  readonly #options: ThreadEventStreamOptions;
+export class ThreadRunStream {
+  readonly #options: ThreadRunStreamOptions;
 
-  constructor(options: ThreadEventStreamOptions) {
+  constructor(options: ThreadRunStreamOptions) {
     this.#options = options;
   }
 

@@ -9,9 +9,9 @@ import type { JsonTasks } from '../../src/parsing/json-task.ts';
 import { createParsing } from '../../src/parsing/parsing.ts';
 import { StateReader } from '../../src/deployment/threads/state-reader.ts';
 import {
-  ThreadEventStream,
-  type ThreadEventStreamOptions,
-} from '../../src/deployment/threads/thread-event-stream.ts';
+  ThreadRunStream,
+  type ThreadRunStreamOptions,
+} from '../../src/deployment/threads/thread-run-stream.ts';
 import { ThreadSignals } from '../../src/deployment/threads/thread-signals.ts';
 import { NotificationBus } from '../../src/jobs/notification-bus.ts';
 import { RunLogTail } from '../../src/engine/streams/run-log-tail.ts';
@@ -83,7 +83,7 @@ const insertEnded = async (count: number, logged = 0): Promise<void> => {
 
 const openWatch = async (
   position: 'beginning' | undefined,
-  replaced: { runs?: Partial<ThreadEventStreamOptions['runs']>; storage?: typeof storage } = {},
+  replaced: { runs?: Partial<ThreadRunStreamOptions['runs']>; storage?: typeof storage } = {},
 ) => {
   const { threads, runs } = storage;
   const outcomes = new RunOutcomeReader({
@@ -97,7 +97,7 @@ const openWatch = async (
     ),
   });
   const notifications = new NotificationBus();
-  const events = new ThreadEventStream({
+  const events = new ThreadRunStream({
     threads,
     runs: { ...runs, ...replaced.runs },
     outcomes,
