@@ -3,7 +3,7 @@
 // ThreadRunStream, which has the untranslated events.
 import { notFound } from '@svc/contract/problem';
 import type { EventWriter } from '../../api/handlers.ts';
-import type { ClaimedRun } from '../../storage/deployment/run-sequence.ts';
+import type { SequencedRun } from '../../storage/deployment/run-sequence.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
 import type { ThreadStorage } from '../../storage/deployment/threads.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
@@ -127,7 +127,7 @@ export class ThreadEventFeed {
   }
 
   /** Reads a run; true when it was read to its end. Nothing is known of an ended run without a log. */
-  async #readRun(reader: Reader, run: ClaimedRun): Promise<boolean> {
+  async #readRun(reader: Reader, run: SequencedRun): Promise<boolean> {
     const { thread_id, access, stop, sink } = reader;
     if (stop.aborted) return false;
     const isInFlight = run.status === 'pending' || run.status === 'running';
@@ -153,7 +153,7 @@ export class ThreadEventFeed {
    * Ids of the interrupts that the run answers. None for a run that has failed or was cancelled: the thread may wait at them again, and
    * a reader that has just read its state would hide them.
    */
-  async #answered({ thread_id, access, filter }: Reader, run: ClaimedRun): Promise<string[]> {
+  async #answered({ thread_id, access, filter }: Reader, run: SequencedRun): Promise<string[]> {
     const isFailed = !['pending', 'running', 'success'].includes(run.status);
     if (isFailed || filter.unread.has('input')) return [];
     const answer = await this.#options.runs.findAnswer(run.run_id, thread_id, access);

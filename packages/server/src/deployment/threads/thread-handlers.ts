@@ -64,7 +64,7 @@ export const threadHandlers = (
   getThread: async ({ params }, { authorizer }) =>
     new RawJson(await threads.get(params.thread_id, await readAccess(authorizer, params))),
   getThreadStorage: async ({ params }, { authorizer }) =>
-    threads.usage(params.thread_id, await readAccess(authorizer, params)),
+    threads.getUsage(params.thread_id, await readAccess(authorizer, params)),
   patchThread: async ({ params, body }, call) => {
     const { value, access } = await call.authorizer.authorize('threads:update', {
       ...params,

@@ -21,7 +21,7 @@ import type {
 import type { StateReader } from './state-reader.ts';
 import { sweepMs, ThreadDeletion } from './thread-deletion.ts';
 import type { StateService, Superstep, Updater } from './state-service.ts';
-import { storageReport } from './storage-report.ts';
+import { usageReport } from './usage-report.ts';
 import type { ExtractPath } from './extract-paths.ts';
 import { extractedText, isColumnOf, threadText } from './thread-record.ts';
 
@@ -114,21 +114,21 @@ export class ThreadService {
   }
 
   /** How many bytes the thread occupies. Throws `not_found`. */
-  async usage(thread_id: string, access: RowFilter): Promise<ThreadStorageReport> {
-    const found = await this.#storage.threads.usage(thread_id, access);
+  async getUsage(thread_id: string, access: RowFilter): Promise<ThreadStorageReport> {
+    const found = await this.#storage.threads.findUsage(thread_id, access);
     if (!found) throw notFound('Thread', thread_id);
-    return storageReport(thread_id, found);
+    return usageReport(thread_id, found);
   }
 
   /** The thread with its values, as JSON text. */
   async get(thread_id: string, access: RowFilter): Promise<JsonPart> {
-    const shown = await this.#storage.threads.show(thread_id, access);
+    const shown = await this.#storage.threads.findShown(thread_id, access);
     if (!shown) throw notFound('Thread', thread_id);
     return threadText(shown, shown.channels === null ? '{}' : await this.#reader.values(shown, shown));
   }
 
   /** The stored row. Throws `not_found`. */
-  async row(thread_id: string, access: RowFilter): Promise<ThreadRow> {
+  async getRow(thread_id: string, access: RowFilter): Promise<ThreadRow> {
     const row = await this.#storage.threads.find(thread_id, access);
     if (!row) throw notFound('Thread', thread_id);
     return row;
@@ -144,7 +144,7 @@ export class ThreadService {
     const patch = () => this.#storage.threads.patch(thread_id, metadata, access, ttl);
     let row = await patch();
     if (!row) {
-      await this.row(thread_id, access);
+      await this.getRow(thread_id, access);
       // The thread may have been created after the first attempt.
       row = await patch();
     }

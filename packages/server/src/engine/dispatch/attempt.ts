@@ -24,7 +24,7 @@ export class Attempt {
   readonly losses: number;
   /** Monotonic milliseconds. */
   readonly startedMs = performance.now();
-  /** The run's row is deleted when the run ends. */
+  /** A stateless run: its row is deleted when it ends, or with its log if it has one. */
   readonly temporary: boolean;
   readonly #executor: ExecutorProcess;
   readonly #graceMs: number;

@@ -48,7 +48,7 @@ export interface ParsedRunCommand extends RunDelivery {
   graph_id: string;
   attempt: number;
   lease_token: number;
-  /** A stateless run: nothing is checkpointed, and its row is deleted when it ends. */
+  /** A stateless run: nothing is checkpointed. Its row is deleted when it ends, or with its log if it has one. */
   temporary: boolean;
   blob_space: string;
   /** Root head when the run was claimed; null for a thread without checkpoints; undefined when not known. */

@@ -55,7 +55,7 @@ export const mergeConfigs = (
   };
 };
 
-type ClaimedRun = Pick<
+type StartedRun = Pick<
   RunRow,
   'run_id' | 'assistant_id' | 'metadata' | 'kwargs' | 'temporary' | 'attempt' | 'lease_token' | 'log'
 > & { webhook: string | null };
@@ -68,7 +68,7 @@ export type Audience = Partial<Pick<RunDelivery, 'awaited' | 'streamed'>>;
 
 /** `keys`: the user of the run, for the graph. `firstId`: the event id that follows those of earlier attempts. */
 export const toRunCommand = (
-  run: ClaimedRun,
+  run: StartedRun,
   setting: RunSetting,
   audience: Audience,
   { keys = {}, firstId = 0 }: { keys?: Record<string, unknown>; firstId?: number } = {},

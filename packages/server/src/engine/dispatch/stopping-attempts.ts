@@ -1,6 +1,6 @@
 // Attempts whose lease another worker has taken, or whose run has ended or was deleted, while their graphs stop.
 //
-// A stateless run's row is deleted when the run ends. When the executor's report of the end is late, a renewal finds neither the row nor
+// The row of a stateless run without a log is deleted when the run ends. When the executor's report of the end is late, a renewal finds neither the row nor
 // the reason. Such a run ends here as its executor reports; other runs continue to be read from their logs.
 import type { RunEventStream } from '../streams/run-event-stream.ts';
 import type { Attempt } from './attempt.ts';

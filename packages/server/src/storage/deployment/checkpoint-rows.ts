@@ -57,7 +57,7 @@ export interface Ending {
   error: string | null;
   /** Final values as wire JSON, for receivers that cannot read them from the thread. */
   values: string | null;
-  /** True when the run's log contains the error already. On the wire of commit_batch() the field is named `told`. */
+  /** True when the run's log contains the error already. */
   told: boolean;
 }
 

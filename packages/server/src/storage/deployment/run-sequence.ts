@@ -4,7 +4,7 @@ import type { RowFilter } from '../postgres/row-filter.ts';
 import type { RunRow } from './run-rows.ts';
 
 /** A run that was claimed at least once. `has_log`: events or the outcome of the run are stored. */
-export interface ClaimedRun extends Pick<RunRow, 'run_id' | 'status'> {
+export interface SequencedRun extends Pick<RunRow, 'run_id' | 'status'> {
   first_seq: number;
   graph_id: string;
   has_log: boolean;
@@ -19,7 +19,7 @@ export interface RunAnswer {
 }
 
 export interface RunSequence {
-  claimed: ClaimedRun[];
+  claimed: SequencedRun[];
   /** The oldest run that may be claimed next. */
   awaited: string | undefined;
 }
@@ -73,10 +73,10 @@ export const runSequence = (db: Database) => ({
     limit: number,
     access: RowFilter,
   ): Promise<RunSequence | undefined> {
-    type Row = (Omit<ClaimedRun, 'first_seq'> & { first_seq: number | null }) | { run_id: null };
+    type Row = (Omit<SequencedRun, 'first_seq'> & { first_seq: number | null }) | { run_id: null };
     const rows = await db.query<Row>(statements.sequence, [thread_id, after, access.jsonpath, limit]);
     if (rows.length === 0) return undefined;
-    const isClaimed = (row: Row): row is ClaimedRun => row.run_id !== null && row.first_seq !== null;
+    const isClaimed = (row: Row): row is SequencedRun => row.run_id !== null && row.first_seq !== null;
     const awaited = rows.find((row) => !isClaimed(row))?.run_id ?? undefined;
     return { claimed: rows.filter(isClaimed), awaited };
   },

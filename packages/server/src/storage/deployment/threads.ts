@@ -225,7 +225,7 @@ const searches = (db: Database, answers: AnswerLimits) => ({
     count(db, 'threads', conditions(filter, access)),
 });
 
-interface NewThread {
+interface ThreadInsert {
   thread_id: string;
   /** JSON. */
   metadata: string;
@@ -234,7 +234,7 @@ interface NewThread {
 
 /** An output is undefined when the id is taken. */
 const creations = (db: Database) =>
-  new GroupedWrites<NewThread, ThreadRow | undefined>({
+  new GroupedWrites<ThreadInsert, ThreadRow | undefined>({
     async one({ thread_id, metadata, config }) {
       return (await db.query<ThreadRow>(statements.create, [thread_id, metadata, config]))[0];
     },
@@ -274,7 +274,7 @@ export const threadStorage = (db: Database, answers = defaultAnswerLimits, creat
     return (await db.query<ThreadRow>(statements.get, [thread_id, access.jsonpath]))[0];
   },
 
-  usage: (thread_id: string, access: RowFilter) => findThreadUsage(db, thread_id, access),
+  findUsage: (thread_id: string, access: RowFilter) => findThreadUsage(db, thread_id, access),
 
   /** Merges metadata by key. Undefined when the thread does not exist, or would not pass the filter afterwards. A ttl starts now. */
   async patch(
@@ -292,7 +292,7 @@ export const threadStorage = (db: Database, answers = defaultAnswerLimits, creat
   },
 
   /** Undefined when there is no such thread. Most threads are short reads, and cost one statement. */
-  async show(thread_id: string, access: RowFilter): Promise<ShownThread | undefined> {
+  async findShown(thread_id: string, access: RowFilter): Promise<ShownThread | undefined> {
     const values = [thread_id, access.jsonpath];
     const [short] = await db.query<ShownThread>(statements.showShort, values);
     return short ?? (await db.query<ShownThread>(statements.show, values))[0];

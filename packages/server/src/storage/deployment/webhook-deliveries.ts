@@ -92,7 +92,7 @@ const statements = {
   },
   list: {
     name: 'webhooks_list',
-    // The row of a stateless run is deleted when it ends; then the delivery's own metadata decides who may read it.
+    // The row of a stateless run is deleted when it ends or with its log; then the delivery's own metadata decides who may read it.
     text: `select ${columns} from webhook_deliveries d where d.run_id = $1 and d.thread_id = $2
         and case when exists (select 1 from threads t where t.thread_id = d.thread_id)
           then exists (select 1 from threads t where t.thread_id = d.thread_id and t.metadata @@ $3::jsonpath)

@@ -6,12 +6,13 @@
 -- slot. Otherwise it is queued.
 -- p_graphs: the graphs that the caller executes. A run of another graph is created only if a worker that executes the graph (or reports
 -- no graphs) has reported itself within p_served_within; otherwise the outcome is 'no_graph'.
--- p_thread_id null: the run is stateless (`temporary`). It has no thread and no checkpoints, and its row is deleted when it ends.
+-- p_thread_id null: the run is stateless (`temporary`). It has no thread and no checkpoints. Its row is deleted when it ends, or
+-- with its log if it has one.
 -- p_keyed: the run may exist already under this id.
 -- p_answered_state_at: the run answers interrupts of the thread's state of this time (in milliseconds). 'answered': the state has
 -- changed since, or another run of the thread is in flight.
--- p_log: what the run's log stores when the run does not start in the caller's process; resumable runs pass 'events', and true in
--- p_resumable. `stopping`: running runs that are cancelled in favour of this one.
+-- p_log: what the run's log stores when the run does not start in the caller's process. p_resumable: the log stores all events, whatever
+-- p_log is. `stopping`: running runs that are cancelled in favour of this one.
 create or replace function create_run(
   p_run_id uuid, p_thread_id uuid, p_assistant_id uuid, p_metadata jsonb, p_kwargs text, p_strategy text,
   p_create_thread boolean, p_claim boolean, p_lease interval, p_delay interval,

@@ -2,7 +2,7 @@ import type { ThreadStorageReport } from '@svc/contract';
 import type { ThreadUsage } from '../../storage/deployment/thread-usage.ts';
 
 /** What `GET /threads/{id}/storage` returns. */
-export const storageReport = (thread_id: string, usage: ThreadUsage): ThreadStorageReport => ({
+export const usageReport = (thread_id: string, usage: ThreadUsage): ThreadStorageReport => ({
   thread_id,
   total_bytes: usage.checkpoint_bytes + usage.values_bytes + usage.writes_bytes,
   checkpoints: { count: usage.checkpoints, bytes: usage.checkpoint_bytes },

@@ -1,0 +1,24 @@
+// The files and folders that ARCHITECTURE.md and CONTRIBUTING.md name exist.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { repository } from './pages.ts';
+
+const roots = ['', 'packages', 'packages/server', 'packages/server/src'];
+/** Made by `npm run build`. */
+const built = 'build/';
+
+/** Words between backticks that look like a path: at least one slash, and no spaces, placeholders or wildcards. */
+const pathsOf = (page: string): string[] =>
+  [...readFileSync(join(repository, page), 'utf8').matchAll(/`([a-z.][\w./-]*\/[\w./-]*)`/g)].map(
+    ([, path = '']) => path,
+  );
+
+it.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s names files and folders that exist', (page) => {
+  const paths = pathsOf(page);
+  expect(paths.length).toBeGreaterThan(5);
+  const missing = paths.filter(
+    (path) => !path.startsWith(built) && !roots.some((root) => existsSync(join(repository, root, path))),
+  );
+  expect(missing).toEqual([]);
+});
