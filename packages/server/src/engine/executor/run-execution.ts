@@ -269,8 +269,9 @@ export class RunExecution {
    * these events already, because they were stored with the writes.
    */
   #isLoggedAlready(namespace: string[], payload: unknown): boolean {
-    const { attempt, kwargs } = this.#command;
-    if (attempt === 1 || !kwargs.stream_resumable || !isCached(payload)) return false;
+    const { lease_token, kwargs } = this.#command;
+    // Not `attempt`, which does not count an attempt that has stored a step.
+    if (lease_token === 1 || !kwargs.stream_resumable || !isCached(payload)) return false;
     const ns = namespace.join('|');
     const nodes = Object.keys(payload).filter((key) => key !== '__metadata__');
     return nodes.every((node) => this.#session?.hasFinished(ns, node));

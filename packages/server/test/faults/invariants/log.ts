@@ -62,7 +62,7 @@ const checkRun = async (query: Evidence['query'], run: LoggedRun): Promise<strin
   for (const ns of namespaces) {
     if (ns !== '' && !kwargs.stream_subgraphs) continue;
     const own = steps.filter(({ checkpoint_ns }) => checkpoint_ns === ns).map(namesOf);
-    wrong.push(...checkSteps(ns, own, log));
+    wrong.push(...checkSteps(ns, own, log), ...checkRepeats(ns, log));
     if (ns === '' && kwargs.stream_mode.includes('values')) wrong.push(...checkValues(own, log));
   }
   return wrong;
@@ -106,8 +106,22 @@ const nodesOf = (ns: string, { event, data }: LogEvent): string[] => {
     return [];
   if ('__interrupt__' in data) return [];
   // The engine repeats the updates of another run on the checkpoint that this run continues.
-  if ((data as { __metadata__?: { cached?: boolean } }).__metadata__?.cached) return [];
-  return Object.keys(data);
+  return isCached(data) ? [] : Object.keys(data);
+};
+
+const isCached = (data: unknown): boolean =>
+  (data as { __metadata__?: { cached?: boolean } } | null)?.__metadata__?.cached === true;
+
+/** A later attempt must not repeat what the log has of an earlier one. */
+const checkRepeats = (ns: string, log: LogEvent[]): string[] => {
+  const logged = new Set<string>();
+  for (const one of log) {
+    for (const node of nodesOf(ns, one)) logged.add(node);
+    if (one.event !== (ns === '' ? 'updates' : `updates|${ns}`) || !isCached(one.data)) continue;
+    const repeated = Object.keys(one.data as object).filter((node) => logged.has(node));
+    if (repeated.length > 0) return [`repeats the updates of ${repeated.join()} in its log`];
+  }
+  return [];
 };
 
 const checkSteps = (ns: string, steps: string[][], log: LogEvent[]): string[] => {

@@ -1,5 +1,6 @@
-// Graphs that end their executor in the first attempt, at a moment that the test chooses: `go` names a file to wait for.
-import { existsSync } from 'node:fs';
+// Graphs that end their executor once, at a moment that the test chooses: `go` names a file to wait for. Without it they end it in each
+// attempt with the number 1, which an attempt after a stored step has again.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AIMessageChunk, HumanMessage } from '@langchain/core/messages';
 import { FakeStreamingChatModel } from '@langchain/core/utils/testing';
@@ -31,12 +32,19 @@ const emitEvents: Step = ({ events }, { writer }) => {
   return Promise.resolve({ log: ['emitEvents'] });
 };
 
+const ended = 'ended';
+
 const endExecutor = async (
   { go }: { go: string | undefined },
   { metadata }: LangGraphRunnableConfig,
 ): Promise<void> => {
-  if (metadata?.['run_attempt'] !== 1) return;
-  while (go !== undefined && !existsSync(go)) await sleep(2);
+  if (go === undefined) {
+    if (metadata?.['run_attempt'] !== 1) return;
+  } else {
+    while (!existsSync(go)) await sleep(2);
+    if (readFileSync(go, 'utf8') === ended) return;
+    writeFileSync(go, ended);
+  }
   process.exit(1);
 };
 
