@@ -42,7 +42,11 @@ export const Run = z
     metadata: Metadata,
     kwargs: JsonObject,
     multitask_strategy: z.string(),
-    attempt: z.int(),
+    attempt: z
+      .int()
+      .describe(
+        'The current attempt and the charged ones before it. `lost_attempts` has those that were not charged too',
+      ),
     error: z.object({ error: z.string(), message: z.string() }).optional(),
     lost_attempts: z
       .array(

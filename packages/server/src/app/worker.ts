@@ -1,7 +1,9 @@
 // Wiring of a worker: exports, periodic tasks, crons and webhooks.
 import { startCrons } from '../deployment/crons/cron-scheduler.ts';
 import { expiryTasks } from '../deployment/expiry.ts';
+import { cronTasks } from '../deployment/crons/cron-tasks.ts';
 import { runTasks } from '../deployment/runs/run-tasks.ts';
+import { webhookTasks } from '../deployment/webhooks/webhook-tasks.ts';
 import type { PruneService } from '../deployment/threads/prune-service.ts';
 import { ThreadDeletion } from '../deployment/threads/thread-deletion.ts';
 import { WebhookSender } from '../deployment/webhooks/webhook-sender.ts';
@@ -54,6 +56,8 @@ export const startWorkerTasks = (
     ...expiryTasks(project.raw, { pruning, expiry: storage.expiry, tickets: storage.tickets }),
     new ThreadDeletion(storage).task(),
     ...runTasks(storage, settings.runs.streamTtlMs),
+    ...cronTasks(storage.crons),
+    ...webhookTasks(storage.deliveries),
     ...traceTasks(
       { partitions: storage.tracePartitions, hours: storage.traceHours, projects: storage.projects },
       settings.platform.traceDaysKept,

@@ -52,7 +52,7 @@ describe('a run whose executors die', () => {
     const ended = await run([1, 1, 1]);
     expect(ended.run).toMatchObject({ status: 'success', attempt: 2 });
     expect(ended.executions).toEqual([2, 2, 2]);
-    // The first attempt stored emptyBatch.
+    // The first attempt stored nothing.
     expect(ended.run.lost_attempts?.map(({ charged }) => charged)).toEqual([true, false, false]);
   });
 

@@ -1,17 +1,12 @@
-// Periodic tasks that remove what runs, crons and webhooks leave, and that repair the queue.
+// Periodic tasks that remove what runs leave, and that repair the queue.
 import type { PeriodicTask } from '../../jobs/periodic-tasks.ts';
-import type { CronStorage } from '../../storage/deployment/crons.ts';
 import type { RunQueueStorage, RepairStep } from '../../storage/deployment/run-queue.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
-import type { DeliveryStorage } from '../../storage/deployment/webhook-deliveries.ts';
 
 const logsMax = 200;
 const cancelsMax = 1_000;
-const ticksMax = 1_000;
 const minuteMs = 60_000;
-const deliveriesMax = 1_000;
-const deliveriesKeptMs = 7 * 24 * 60 * minuteMs;
 
 /** `streamTtlMs`: how long the log of a run is kept after its end. */
 export const runTasks = (
@@ -19,14 +14,10 @@ export const runTasks = (
     runs,
     runLog,
     runQueue,
-    crons,
-    deliveries,
   }: {
     runs: Pick<RunStorage, 'pruneCancels'>;
     runLog: RunLogStorage;
     runQueue: Pick<RunQueueStorage, 'count' | 'readyGraphs' | 'repairThreads' | 'repairGraphs'>;
-    crons: Pick<CronStorage, 'prune'>;
-    deliveries: Pick<DeliveryStorage, 'deleteEnded'>;
   },
   streamTtlMs: number,
 ): PeriodicTask[] => [
@@ -60,18 +51,6 @@ export const runTasks = (
         total += await walk((after) => runQueue.repairGraphs(graph_id, after), signal);
       return total;
     },
-  },
-  {
-    name: 'forget ticks of crons',
-    everyMs: 10 * minuteMs,
-    batch: ticksMax,
-    work: () => crons.prune(ticksMax),
-  },
-  {
-    name: 'forget webhooks that were sent',
-    everyMs: 10 * minuteMs,
-    batch: deliveriesMax,
-    work: () => deliveries.deleteEnded(deliveriesKeptMs, deliveriesMax),
   },
   {
     name: 'forget cancels of runs',

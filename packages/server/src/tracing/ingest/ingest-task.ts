@@ -98,7 +98,7 @@ export const ingestTask = async (
   input: IngestInput,
   ask: (question: unknown, transfer?: ArrayBuffer[]) => Promise<unknown>,
 ): Promise<{ output: BatchSlice; transfer: ArrayBuffer[] }> => {
-  // Multipart bodies are read chunk by chunk.
+  // The whole body is here. Multipart bodies are read without joining their chunks.
   const chunks = input.format.kind === 'multipart' ? input.chunks : [moved(input.chunks)];
   const batch = await readRuns(
     { ...input, chunks },
