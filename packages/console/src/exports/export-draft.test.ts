@@ -2,11 +2,11 @@ import type { BulkExport } from '@svc/sdk';
 import { expect, it } from 'vitest';
 import { draftOf, emptyDraft, requestOf } from './export-draft.ts';
 
-it('a new export begins with the last seven whole days, in UTC', () => {
+it('a new export begins with the last seven days until now, in UTC', () => {
   const draft = emptyDraft(Date.parse('2026-11-25T17:43:00Z'));
   expect(requestOf(draft)).toMatchObject({
     start_time: '2026-11-18T00:00:00Z',
-    end_time: '2026-11-25T00:00:00Z',
+    end_time: '2026-11-25T17:43:00Z',
     format_version: 'v2_beta',
   });
 });

@@ -34,14 +34,14 @@ const dayMs = 86_400_000;
 
 const fieldTime = (ms: number): string => new Date(ms).toISOString().slice(0, 16);
 
-/** The last seven whole days. */
+/** The last seven days, until now. */
 export const emptyDraft = (nowMs: number): ExportDraft => {
   const today = Math.floor(nowMs / dayMs) * dayMs;
   return {
     destination: '',
     project: '',
     from: fieldTime(today - 7 * dayMs),
-    to: fieldTime(today),
+    to: fieldTime(nowMs),
     isSchedule: false,
     everyHours: '24',
     filter: '',
