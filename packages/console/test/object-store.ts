@@ -8,6 +8,13 @@ export interface Refusal {
   message: string;
 }
 
+/** An error for which exports are retried, and which the S3 client does not retry by itself. */
+export const quotaExceeded: Refusal = {
+  status: 403,
+  code: 'QuotaExceeded',
+  message: 'The bucket has 20 of 20 GB.',
+};
+
 export interface ObjectStore extends Receiver {
   /** Every write is refused until this is undefined. */
   refusal: Refusal | undefined;

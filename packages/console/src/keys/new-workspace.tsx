@@ -19,11 +19,15 @@ export const NewWorkspace = ({
   const { data: workspaces = [] } = useWorkspaces(client);
   const [name, setName] = useState('');
   const create = useMutation({
-    mutationFn: () => client.workspaces.create(name),
-    onSuccess: async () => {
-      // With a second workspace, requests have to name one: the page stays in the first.
+    mutationFn: () => {
+      // With a second workspace, requests have to name one: the pages stay in the first.
       const [only] = workspaces;
-      if (access && access.workspaceId === undefined && only) setAccess(access.in(only.id));
+      if (!access || access.workspaceId !== undefined || !only) return client.workspaces.create(name);
+      const named = access.in(only.id);
+      setAccess(named);
+      return named.client.workspaces.create(name);
+    },
+    onSuccess: async () => {
       onClose();
       await queries.invalidateQueries({ queryKey: ['workspaces'] });
     },

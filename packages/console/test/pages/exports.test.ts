@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { describeInBrowser, useConsole, type Page } from '../browser.ts';
-import { startObjectStore } from '../object-store.ts';
+import { bucket, startExport, untilRetried } from '../exports.ts';
+import { quotaExceeded, startObjectStore } from '../object-store.ts';
 import { enterKey, tracesOf } from '../traces.ts';
 
 const dayMs = 86_400_000;
@@ -48,7 +49,7 @@ describeInBrowser('the exports', () => {
 
     await page.getByRole('button', { name: 'Create the export' }).click();
     await badge(page, 'completed').waitFor();
-    await page.getByText(/3 of 3 days · 5 rows/).waitFor();
+    await page.getByText(/ of \d days · 5 rows/).waitFor();
     const exportId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
     const created = await tracesOf(console.url).client.exports.get(exportId);
     expect(created.export_fields).toContain('latency_ms');
@@ -68,28 +69,24 @@ describeInBrowser('the exports', () => {
   it('show retries with the error of the store, and are cancelled', async () => {
     const traces = tracesOf(console.url);
     await traces.send('to-bucket', 2);
-    const [project] = await traces.client.projects.list({ name: 'to-bucket' });
+    await traces.send('to-bucket', 2, dayMs);
     await using store = await startObjectStore();
-    const destination = await traces.client.destinations.create({
-      destination_type: 's3',
-      display_name: 'bucket',
-      config: { bucket_name: 'traces', endpoint_url: store.url },
-      credentials: { access_key_id: 'AKIATESTTESTTESTTEST', secret_access_key: 'very secret' },
-    });
-    store.refusal = { status: 503, code: 'SlowDown', message: 'Please reduce your request rate.' };
-    const created = await traces.client.exports.create({
-      bulk_export_destination_id: destination.id,
-      session_id: project?.id ?? '',
-      start_time: new Date(Date.now() - dayMs).toISOString(),
-      end_time: new Date(Date.now() + dayMs).toISOString(),
-    });
+    const destination = await bucket(traces, 'bucket', store);
+    store.refusal = quotaExceeded;
+    const created = await startExport(traces, 'to-bucket', destination.id);
+    await untilRetried(traces, created.id, 2);
     const page = await console.open(`/exports?destination=${destination.id}`);
     await enterKey(page);
     await page.getByRole('link', { name: `Export ${created.id}` }).click();
-    await page.getByRole('cell', { name: /SlowDown.*Please reduce your request rate/ }).waitFor();
+    await page.getByText('2 days are retried after the same error').waitFor();
+    await page
+      .getByRole('cell', { name: /QuotaExceeded.*The bucket has 20 of 20 GB/ })
+      .first()
+      .waitFor();
     await page
       .getByRole('row')
-      .filter({ hasText: 'SlowDown' })
+      .filter({ hasText: 'QuotaExceeded' })
+      .first()
       .getByRole('button', { name: /^Attempts of/ })
       .click();
     await page.getByRole('region', { name: 'Attempts' }).getByText('attempt 1').waitFor();
@@ -112,13 +109,8 @@ describeInBrowser('the exports', () => {
 
   it('leave the credentials of a destination as they are when new ones do not work', async () => {
     await using store = await startObjectStore();
-    const { client } = tracesOf(console.url);
-    const destination = await client.destinations.create({
-      destination_type: 's3',
-      display_name: 'rotated',
-      config: { bucket_name: 'traces', endpoint_url: store.url },
-      credentials: { access_key_id: 'AKIATESTTESTTESTTEST', secret_access_key: 'very secret' },
-    });
+    const traces = tracesOf(console.url);
+    const destination = await bucket(traces, 'rotated', store);
     const page = await console.open(`/destinations/${destination.id}`, { expected: /400|409|422/ });
     await enterKey(page);
     await page.getByRole('button', { name: 'Change credentials…' }).click();
@@ -136,7 +128,7 @@ describeInBrowser('the exports', () => {
     await page.getByRole('button', { name: 'Delete…' }).click();
     await page.getByRole('button', { name: 'Delete the destination' }).click();
     await page.waitForURL(/\/destinations$/);
-    await expect(client.destinations.get(destination.id)).rejects.toThrow('404');
+    await expect(traces.client.destinations.get(destination.id)).rejects.toThrow('404');
   });
 
   it('say what a key that only reads may not do', async () => {
