@@ -24,7 +24,7 @@ export const startObjectStore = async (): Promise<ObjectStore> => {
   const objects = new Map<string, string>();
   const state: { refusal: Refusal | undefined } = { refusal: undefined };
   const receiver = await listen((request, response) => {
-    const key = new URL(request.url ?? '/', 'http://store').pathname;
+    const { pathname: key, searchParams } = new URL(request.url ?? '/', 'http://store');
     const respond = async (): Promise<void> => {
       const body = await text(request);
       const stored = objects.get(key);
@@ -33,6 +33,9 @@ export const startObjectStore = async (): Promise<ObjectStore> => {
         const { status, code, message } = state.refusal;
         response.writeHead(status, { 'content-type': 'application/xml' });
         response.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>${message}</Message></Error>`);
+      } else if (request.method === 'GET' && searchParams.has('uploads')) {
+        response.writeHead(200, { 'content-type': 'application/xml' });
+        response.end('<?xml version="1.0"?><ListMultipartUploadsResult></ListMultipartUploadsResult>');
       } else if (request.method === 'PUT') {
         const isTaken = request.headers['if-none-match'] === '*' && stored !== undefined;
         if (!isTaken) objects.set(key, body);

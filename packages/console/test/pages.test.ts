@@ -154,6 +154,12 @@ describeInBrowser('every page', () => {
     const retried = await startExport(traces, 'shop', lake.id);
     await traces.client.exports.waitFor(completed.id, { pollMs: 100 });
     await untilRetried(traces, retried.id, 2);
+    await traces.client.keys.create({ description: 'dashboards', role: 'viewer' });
+    await traces.client.keys.create({
+      description: 'the tracer of the shop',
+      role: 'ingest',
+      expires_at: new Date(Date.now() + 90 * 86_400_000).toISOString(),
+    });
     const withKey = (ready: Shown['ready']) => async (page: Page) => {
       await enterKey(page);
       await ready(page);
@@ -200,7 +206,7 @@ describeInBrowser('every page', () => {
         path: '/destinations/new',
         ready: withKey((page) => page.getByLabel('Bucket').waitFor()),
       },
-      { name: 'keys', path: '/keys', ready: withKey((page) => page.getByRole('row').nth(1).waitFor()) },
+      { name: 'keys', path: '/keys', ready: withKey((page) => page.getByRole('row').nth(3).waitFor()) },
       {
         name: 'workspaces',
         path: '/keys?tab=workspaces',

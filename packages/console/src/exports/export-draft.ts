@@ -51,12 +51,15 @@ export const emptyDraft = (nowMs: number): ExportDraft => {
   };
 };
 
+/** Fields have milliseconds at most. */
+const fieldTimeOf = (time: string): string => time.slice(0, 23).replace(/(?:\.0*)?Z?$/, '');
+
 /** The request of an earlier export. */
 export const draftOf = (found: BulkExport): ExportDraft => ({
   destination: found.bulk_export_destination_id,
   project: found.session_id,
-  from: found.start_time.slice(0, 19),
-  to: found.end_time?.slice(0, 19) ?? '',
+  from: fieldTimeOf(found.start_time),
+  to: found.end_time === null ? '' : fieldTimeOf(found.end_time),
   isSchedule: found.interval_hours !== null,
   everyHours: String(found.interval_hours ?? 24),
   filter: found.filter ?? '',

@@ -12,6 +12,9 @@ import { countOf, sizeOf } from './sizes.ts';
 
 const route = getRouteApi('/exports/$exportId');
 
+/** The folder that all files of an export share: up to the project. */
+const sharedFolder = /^.*?\/(?:project|session_id)=[^/]+\//;
+
 interface Shown {
   client: PlatformClient;
   found: BulkExport;
@@ -36,10 +39,13 @@ const ManifestFiles = ({ client, found }: Shown): ReactNode => {
           </State>
         ) : (
           <>
+            <p className="muted pad">
+              In <code>{visibleText(sharedFolder.exec(files[0]?.key ?? '')?.[0] ?? '')}</code>
+            </p>
             <table className="table">
               <thead>
                 <tr>
-                  <th scope="col">Key</th>
+                  <th scope="col">File</th>
                   <th scope="col" className="number">
                     Rows
                   </th>
@@ -56,7 +62,7 @@ const ManifestFiles = ({ client, found }: Shown): ReactNode => {
                 {files.slice(0, shown).map((file) => (
                   <tr key={file.key}>
                     <td className="wide mono" title={file.key}>
-                      {visibleText(file.key)}
+                      {visibleText(file.key.replace(sharedFolder, ''))}
                     </td>
                     <td className="number">{countOf(file.rows)}</td>
                     <td className="number">{sizeOf(file.bytes)}</td>

@@ -29,11 +29,7 @@ export const ExportManifestView = ({
       {(manifest) => (
         <div className="pad stack">
           <p>
-            <CopyText
-              text={JSON.stringify(manifest, undefined, 2)}
-              shown="Copy the manifest as JSON"
-              label="the manifest as JSON"
-            />
+            <CopyText text={JSON.stringify(manifest, undefined, 2)} shown="Copy the manifest as JSON" />
           </p>
           <JsonTree value={manifest} openDepth={1} />
         </div>

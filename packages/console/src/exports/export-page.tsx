@@ -64,7 +64,7 @@ const ExportView = ({ client, found }: { client: PlatformClient; found: BulkExpo
         <div className="pad">
           <div className="notice" data-tone="red" role="alert">
             <Icon name="warning" />
-            <span>{visibleText(found.error)}</span>
+            <span className="notice-text">{visibleText(found.error)}</span>
           </div>
         </div>
       )}

@@ -106,7 +106,7 @@ const Days = ({ runs, found, opened, onOpen }: DaysProps): ReactNode => (
       <div key={message} className="pad">
         <div className="notice" data-tone={isRetried ? 'amber' : 'red'}>
           <Icon name="warning" />
-          <span>
+          <span className="notice-text">
             {plural(days, 'day')} {isRetried ? 'are retried after' : 'have failed with'} the same error:{' '}
             {visibleText(message)}
           </span>

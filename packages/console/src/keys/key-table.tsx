@@ -88,7 +88,7 @@ const Row = ({
       </td>
       <td>
         <AdminButton readOnly={readOnly} kind="danger" onPress={onRevoke}>
-          Revoke<span className="visually-hidden"> {shortKey}</span>…
+          Revoke…<span className="visually-hidden"> {shortKey}</span>
         </AdminButton>
       </td>
     </tr>

@@ -9,7 +9,8 @@ export const CopyText = ({
 }: {
   text: string;
   shown?: string;
-  label: string;
+  /** The name of the text, where the text itself does not say it. */
+  label?: string;
 }): ReactNode => {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
@@ -21,12 +22,16 @@ export const CopyText = ({
     <button
       type="button"
       className="copy-id"
-      aria-label={isCopied ? `Copied ${label}` : `Copy ${label}`}
       onClick={(event) => {
         event.stopPropagation();
         void navigator.clipboard.writeText(text).then(() => setCopied(true));
       }}
     >
+      {label !== undefined && (
+        <span className="visually-hidden">
+          {isCopied ? 'Copied' : 'Copy'} {label}{' '}
+        </span>
+      )}
       {shown}
       <Icon name={isCopied ? 'check' : 'copy'} size={12} />
     </button>

@@ -73,7 +73,7 @@ export const TextField = ({
         {...control}
         className={isMono ? 'field mono' : 'field'}
         type={type}
-        {...(type === 'datetime-local' ? { step: 1 } : {})}
+        {...(type === 'datetime-local' ? { step: 0.001 } : {})}
         placeholder={placeholder}
         autoComplete={autoComplete}
         spellCheck={false}
@@ -89,6 +89,6 @@ export const FormProblems = ({ sentences }: { sentences: readonly string[] }): R
   sentences.length > 0 && (
     <div className="notice" data-tone="red" role="alert">
       <Icon name="warning" />
-      <span className="form-sentence">{sentences.join(' ')}</span>
+      <span className="notice-text">{sentences.join(' ')}</span>
     </div>
   );
