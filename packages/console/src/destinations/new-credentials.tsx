@@ -31,6 +31,8 @@ export const NewCredentials = ({
       onClose();
       await queries.invalidateQueries({ queryKey: ['exports', 'destinations'] });
     },
+    // The cache would keep the secrets for minutes after the form is closed.
+    gcTime: 0,
   });
   const faults = faultsOf(rotate.error, destinationPaths);
   return (

@@ -34,6 +34,8 @@ const DestinationForm = ({ client }: { client: PlatformClient }): ReactNode => {
       await queries.invalidateQueries({ queryKey: ['exports', 'destinations'] });
       await navigate({ to: '/destinations/$destinationId', params: { destinationId: id } });
     },
+    // The cache would keep the secrets for minutes after the form is closed.
+    gcTime: 0,
   });
   const faults = faultsOf(create.error, destinationPaths);
   const change = (changed: Partial<DestinationDraft>): void => setDraft({ ...draft, ...changed });

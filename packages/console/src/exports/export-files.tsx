@@ -42,7 +42,7 @@ const ManifestFiles = ({ client, found }: Shown): ReactNode => {
             <p className="muted pad">
               In <code>{visibleText(sharedFolder.exec(files[0]?.key ?? '')?.[0] ?? '')}</code>
             </p>
-            <table className="table">
+            <table className="table files">
               <thead>
                 <tr>
                   <th scope="col">File</th>

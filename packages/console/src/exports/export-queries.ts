@@ -1,5 +1,12 @@
 // What the pages of exports read. Exports have no stream: unfinished ones are read again every two seconds while the tab is visible.
-import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useQuery,
+  type InfiniteData,
+  type UseInfiniteQueryResult,
+  type UseQueryResult,
+} from '@tanstack/react-query';
 import type { BulkExport, ExportEvent, ExportManifest, ExportRun, PlatformClient } from '@svc/sdk';
 import type { KeyNeed } from '../platform/key-gate.tsx';
 import { pageNumber, pageSize } from '../ui/paging.tsx';
@@ -70,15 +77,24 @@ export const usePartitionRuns = (
     refetchInterval: whileOpen(found),
   });
 
-const eventsMax = 1_000;
+const eventsMax = 200;
+/** All loaded pages are read again at once. */
+const polledPagesMax = 5;
 
-/** The first thousand events, the oldest first. */
-export const useExportEvents = (client: PlatformClient, found: BulkExport): UseQueryResult<ExportEvent[]> =>
-  useQuery({
+/** Pages of events, the oldest first. */
+export const useExportEvents = (
+  client: PlatformClient,
+  found: BulkExport,
+): UseInfiniteQueryResult<InfiniteData<ExportEvent[]>> =>
+  useInfiniteQuery({
     queryKey: partOf(found, 'events'),
-    queryFn: ({ signal }) => client.exports.events(found.id, { limit: eventsMax }, { signal }),
+    queryFn: ({ signal, pageParam }) =>
+      client.exports.events(found.id, { after: pageParam, limit: eventsMax }, { signal }),
+    initialPageParam: 0,
+    getNextPageParam: (page) => (page.length === eventsMax ? page.at(-1)?.id : undefined),
     placeholderData: keepPreviousData,
-    refetchInterval: whileOpen(found),
+    refetchInterval: ({ state }) =>
+      (state.data?.pages.length ?? 0) <= polledPagesMax ? whileOpen(found) : false,
   });
 
 export const useManifest = (client: PlatformClient, found: BulkExport): UseQueryResult<ExportManifest> =>

@@ -37,6 +37,8 @@ export const NewKey = ({ client, onClose }: { client: PlatformClient; onClose: (
         ...(draft.workspaces.length > 0 ? { workspaces: draft.workspaces } : {}),
       }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['workspaces', 'keys'] }),
+    // The cache would keep the key for minutes after the dialog is closed.
+    gcTime: 0,
   });
   if (create.data) return <ShownOnce created={create.data} onClose={onClose} />;
   const faults = faultsOf(create.error, paths);
