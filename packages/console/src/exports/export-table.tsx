@@ -61,6 +61,9 @@ export const ExportTable = ({
   );
 };
 
+/** Longer names would push the other columns out of the page; the title has all of a name. */
+const nameMax = 32;
+
 /** A time without seconds, in UTC as the days of exports are. */
 const minuteOf = (time: string): string => time.slice(0, 16).replace('T', ' ');
 
@@ -87,8 +90,10 @@ const Row = ({
           {found.id.slice(0, 8)}
         </Link>
       </td>
-      <td>{visibleText(project ?? found.session_id.slice(0, 8))}</td>
-      <td>{visibleText(place ?? found.bulk_export_destination_id.slice(0, 8))}</td>
+      <td title={project}>{visibleText((project ?? found.session_id.slice(0, 8)).slice(0, nameMax))}</td>
+      <td title={place}>
+        {visibleText((place ?? found.bulk_export_destination_id.slice(0, 8)).slice(0, nameMax))}
+      </td>
       <td className="mono optional">{minuteOf(found.start_time)}</td>
       <td className="mono optional">{found.end_time === null ? '' : minuteOf(found.end_time)}</td>
       <td>

@@ -73,7 +73,7 @@ export const TextField = ({
         {...control}
         className={isMono ? 'field mono' : 'field'}
         type={type}
-        {...(type === 'datetime-local' ? { step: 0.001 } : {})}
+        {...(type === 'datetime-local' ? { step: text.includes('.') ? 0.001 : 1 } : {})}
         placeholder={placeholder}
         autoComplete={autoComplete}
         spellCheck={false}
