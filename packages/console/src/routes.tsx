@@ -11,6 +11,7 @@ import { formatSearch, idOf, manyOf, oneOf, parseSearch, textOf } from './app/se
 import { NotFound, Shell } from './app/shell.tsx';
 import { PageError } from './app/page-error.tsx';
 import { runStatuses, threadStatuses } from './api/statuses.ts';
+import { exportStatuses } from './exports/export-status.ts';
 
 /** Every parameter may be absent. */
 const optional = <T extends object>(search: T): { [Name in keyof T]?: T[Name] } => search;
@@ -116,6 +117,74 @@ const trace = createRoute({
   component: lazyRouteComponent(() => import('./traces/trace-page.tsx'), 'TracePage'),
 });
 
+const exports = createRoute({
+  getParentRoute: () => root,
+  path: '/exports',
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({
+      status: manyOf(raw, 'status', exportStatuses),
+      project: idOf(raw, 'project'),
+      destination: idOf(raw, 'destination'),
+      schedule: idOf(raw, 'schedule'),
+      page: textOf(raw, 'page'),
+    }),
+  component: lazyRouteComponent(() => import('./exports/exports-page.tsx'), 'ExportsPage'),
+});
+
+const newExport = createRoute({
+  getParentRoute: () => root,
+  path: '/exports/new',
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({
+      from: idOf(raw, 'from'),
+      project: idOf(raw, 'project'),
+      destination: idOf(raw, 'destination'),
+    }),
+  component: lazyRouteComponent(() => import('./exports/new-export-page.tsx'), 'NewExportPage'),
+});
+
+const bulkExport = createRoute({
+  getParentRoute: () => root,
+  path: '/exports/$exportId',
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({
+      tab: oneOf(raw, 'tab', ['days', 'events', 'files', 'manifest', 'request']),
+      status: manyOf(raw, 'status', exportStatuses),
+      run: idOf(raw, 'run'),
+      page: textOf(raw, 'page'),
+    }),
+  component: lazyRouteComponent(() => import('./exports/export-page.tsx'), 'ExportPage'),
+});
+
+const destinations = createRoute({
+  getParentRoute: () => root,
+  path: '/destinations',
+  component: lazyRouteComponent(() => import('./destinations/destinations-page.tsx'), 'DestinationsPage'),
+});
+
+const newDestination = createRoute({
+  getParentRoute: () => root,
+  path: '/destinations/new',
+  component: lazyRouteComponent(
+    () => import('./destinations/new-destination-page.tsx'),
+    'NewDestinationPage',
+  ),
+});
+
+const destination = createRoute({
+  getParentRoute: () => root,
+  path: '/destinations/$destinationId',
+  component: lazyRouteComponent(() => import('./destinations/destination-page.tsx'), 'DestinationPage'),
+});
+
+const keys = createRoute({
+  getParentRoute: () => root,
+  path: '/keys',
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({ tab: oneOf(raw, 'tab', ['keys', 'workspaces']) }),
+  component: lazyRouteComponent(() => import('./keys/keys-page.tsx'), 'KeysPage'),
+});
+
 const store = createRoute({
   getParentRoute: () => root,
   path: '/store',
@@ -173,11 +242,18 @@ const routeTree = root.addChildren([
   run,
   traces,
   trace,
+  exports,
+  newExport,
+  bulkExport,
+  destinations,
+  newDestination,
+  destination,
   crons,
   cron,
   store,
   assistants,
   assistant,
+  keys,
 ]);
 
 export const createConsoleRouter = (history?: RouterHistory) =>

@@ -2,9 +2,11 @@
 //   SVC_SCREENSHOTS=on npm run test:console -- pages.test    writes docs/console/*.png
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, seriousFindings, useConsole, type Page } from './browser.ts';
 import { run, says } from './conversations.ts';
+import { bucket, folder, startExport, untilRetried } from './exports.ts';
+import { quotaExceeded, startObjectStore, type ObjectStore } from './object-store.ts';
 import { enterKey, tracesOf } from './traces.ts';
 
 const pictures = join(import.meta.dirname, '../../../docs/console');
@@ -20,6 +22,9 @@ interface Shown {
 describeInBrowser('every page', () => {
   const console = useConsole();
   const shown: Shown[] = [];
+  let store: ObjectStore | undefined;
+
+  afterAll(() => store?.[Symbol.asyncDispose]());
 
   beforeAll(async () => {
     const { client } = console;
@@ -136,6 +141,76 @@ describeInBrowser('every page', () => {
           await page.getByRole('treeitem').nth(2).waitFor();
           await page.getByRole('link', { name: 'Open the run' }).waitFor();
         },
+      },
+    );
+    const traces = tracesOf(console.url);
+    await traces.send('shop', 40);
+    await traces.send('shop', 30, 86_400_000);
+    const disk = await folder(traces, 'disk');
+    const completed = await startExport(traces, 'shop', disk.id);
+    store = await startObjectStore();
+    const lake = await bucket(traces, 'lake', store);
+    store.refusal = quotaExceeded;
+    const retried = await startExport(traces, 'shop', lake.id);
+    await traces.client.exports.waitFor(completed.id, { pollMs: 100 });
+    await untilRetried(traces, retried.id, 2);
+    await traces.client.keys.create({ description: 'dashboards', role: 'viewer' });
+    await traces.client.keys.create({
+      description: 'the tracer of the shop',
+      role: 'ingest',
+      expires_at: new Date(Date.now() + 90 * 86_400_000).toISOString(),
+    });
+    const withKey = (ready: Shown['ready']) => async (page: Page) => {
+      await enterKey(page);
+      await ready(page);
+    };
+    shown.push(
+      {
+        name: 'exports',
+        path: '/exports',
+        ready: withKey((page) => page.getByRole('row').nth(2).waitFor()),
+      },
+      {
+        name: 'export',
+        path: `/exports/${completed.id}?tab=files`,
+        ready: withKey((page) => page.getByRole('row').nth(2).waitFor()),
+      },
+      {
+        name: 'export-retries',
+        path: `/exports/${retried.id}`,
+        ready: withKey((page) => text(page, 'are retried after the same error')),
+      },
+      {
+        name: 'new-export',
+        path: `/exports/new?from=${completed.id}`,
+        ready: withKey(async (page) => {
+          await page.getByRole('button', { name: 'Dry run' }).click();
+          await text(page, 'Nothing has been created.');
+        }),
+      },
+      {
+        name: 'destination',
+        path: `/destinations/${lake.id}`,
+        ready: withKey(async (page) => {
+          await page.getByRole('button', { name: 'Test', exact: true }).click();
+          await text(page, 'Exports cannot be written here');
+        }),
+      },
+      {
+        name: 'destinations',
+        path: '/destinations',
+        ready: withKey((page) => page.getByRole('row').nth(2).waitFor()),
+      },
+      {
+        name: 'new-destination',
+        path: '/destinations/new',
+        ready: withKey((page) => page.getByLabel('Bucket').waitFor()),
+      },
+      { name: 'keys', path: '/keys', ready: withKey((page) => page.getByRole('row').nth(3).waitFor()) },
+      {
+        name: 'workspaces',
+        path: '/keys?tab=workspaces',
+        ready: withKey((page) => page.getByText('in use').waitFor()),
       },
     );
     if (writesPictures) await mkdir(pictures, { recursive: true });

@@ -1,4 +1,4 @@
-// A server that receives the webhooks of a test.
+// A server that receives the requests that svc sends in a test.
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -21,9 +21,11 @@ describeInBrowser('every page', () => {
       ['t', 'Threads'],
       ['r', 'Runs'],
       ['e', 'Traces need an API key'],
+      ['x', 'Exports need an API key'],
       ['a', 'Assistants'],
       ['c', 'Crons'],
       ['s', 'Store'],
+      ['w', 'Keys need an API key'],
       ['i', 'Inbox'],
       ['p', 'Playground'],
     ] as const) {

@@ -9,8 +9,8 @@ export interface Traces {
   client: PlatformClient;
   /** Resolves when the trace of a run is stored: this happens a moment after the run. */
   eventually: (traceId: string) => Promise<void>;
-  /** A trace of a model, many tools, and one that failed. Returns its id. */
-  send: (project: string, tools: number) => Promise<string>;
+  /** A trace of a model, many tools, and one that failed, by default of a minute ago. Returns its id. */
+  send: (project: string, tools: number, agoMs?: number) => Promise<string>;
 }
 
 export const tracesOf = (url: string): Traces => {
@@ -22,8 +22,8 @@ export const tracesOf = (url: string): Traces => {
         const { runs } = await client.traces.query({ trace: traceId, is_root: true });
         return runs[0] !== undefined && runs[0].status !== 'pending';
       }),
-    send: async (project, tools) => {
-      const runs = toolTrace(project, tools);
+    send: async (project, tools, agoMs = 60_000) => {
+      const runs = toolTrace(project, tools, Date.now() - agoMs);
       for (let at = 0; at < runs.length; at += 2_500)
         await client.traces.send({ post: runs.slice(at, at + 2_500) });
       return runs[0]?.id ?? '';
@@ -31,12 +31,10 @@ export const tracesOf = (url: string): Traces => {
   };
 };
 
-const startMs = Date.now() - 60_000;
-const at = (ms: number): string => new Date(startMs + ms).toISOString();
-const ordered = (ms: number, id: string): string =>
-  `${at(ms).replaceAll(/[-:]/g, '').replace('.', '').replace('Z', '000Z')}${id}`;
-
-const toolTrace = (project: string, tools: number): SentTraceRun[] => {
+const toolTrace = (project: string, tools: number, startMs: number): SentTraceRun[] => {
+  const at = (ms: number): string => new Date(startMs + ms).toISOString();
+  const ordered = (ms: number, id: string): string =>
+    `${at(ms).replaceAll(/[-:]/g, '').replace('.', '').replace('Z', '000Z')}${id}`;
   const rootId = randomUUID();
   const rootOrder = ordered(0, rootId);
   const common = { session_name: project, trace_id: rootId };

@@ -8,7 +8,9 @@ export const pages = [
   { to: '/threads', label: 'Threads', icon: 'threads', key: 't' },
   { to: '/runs', label: 'Runs', icon: 'runs', key: 'r' },
   { to: '/traces', label: 'Traces', icon: 'traces', key: 'e' },
+  { to: '/exports', label: 'Exports', icon: 'exports', key: 'x' },
   { to: '/assistants', label: 'Assistants', icon: 'assistants', key: 'a' },
   { to: '/crons', label: 'Crons', icon: 'crons', key: 'c' },
   { to: '/store', label: 'Store', icon: 'store', key: 's' },
+  { to: '/keys', label: 'Keys', icon: 'keys', key: 'w' },
 ] as const satisfies readonly { to: string; label: string; icon: IconName; key: string }[];

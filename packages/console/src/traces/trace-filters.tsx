@@ -1,8 +1,8 @@
 import type { ApiError, PlatformClient } from '@svc/sdk';
 import { useEffect, useState, type ReactNode } from 'react';
+import { ProjectSelect } from '../platform/project-select.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
-import { visibleText } from '../values/visible-text.ts';
-import { spanMs, useProjects, type TraceFilter } from './trace-queries.ts';
+import { spanMs, type TraceFilter } from './trace-queries.ts';
 import './traces.css';
 
 interface FilterProps {
@@ -17,7 +17,7 @@ export const TraceFilters = ({
   onChange,
 }: FilterProps & { client: PlatformClient; rejected: ApiError | undefined }): ReactNode => (
   <div className="filters" role="search" aria-label="Filter of traces">
-    <ProjectSelect client={client} search={search} onChange={onChange} />
+    <ProjectSelect client={client} project={search.project} onChange={(project) => onChange({ project })} />
     <div className="chips" role="group" aria-label="Which trace runs">
       <button
         type="button"
@@ -52,28 +52,6 @@ export const TraceFilters = ({
     <FilterField filter={search.filter} rejected={rejected} onChange={(filter) => onChange({ filter })} />
   </div>
 );
-
-const ProjectSelect = ({ client, search, onChange }: FilterProps & { client: PlatformClient }): ReactNode => {
-  const { data: projects = [] } = useProjects(client);
-  const { project } = search;
-  const isKnown = projects.some(({ id }) => id === project);
-  return (
-    <select
-      className="field"
-      aria-label="Project"
-      value={project ?? ''}
-      onChange={(event) => onChange({ project: event.target.value || undefined })}
-    >
-      <option value="">All projects</option>
-      {project !== undefined && !isKnown && <option value={project}>{project.slice(0, 8)}</option>}
-      {projects.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {visibleText(name)}
-        </option>
-      ))}
-    </select>
-  );
-};
 
 /** The filter as a text. The server parses it, and its error names the position. */
 const FilterField = ({

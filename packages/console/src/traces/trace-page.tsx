@@ -8,25 +8,25 @@ import { duration } from '../ui/duration.ts';
 import { Loaded, State } from '../ui/states.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { costOf, tokensOf } from './figures.ts';
-import { KeyForm, KeyGate, needsOtherKey } from './key-gate.tsx';
+import { KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
 import { SpanPanel } from './span-panel.tsx';
 import { toSpanTable } from './span-table.ts';
 import { SpanTree } from './span-tree.tsx';
-import { useOrigin, useSpan, useTrace } from './trace-queries.ts';
+import { traceNeed, useOrigin, useSpan, useTrace } from './trace-queries.ts';
 import './traces.css';
 
 const route = getRouteApi('/traces/$traceId');
 
 export const TracePage = (): ReactNode => (
   <div className="page">
-    <KeyGate>{(client) => <Trace client={client} />}</KeyGate>
+    <KeyGate need={traceNeed}>{(client) => <Trace client={client} />}</KeyGate>
   </div>
 );
 
 const Trace = ({ client }: { client: PlatformClient }): ReactNode => {
   const { traceId } = route.useParams();
   const query = useTrace(client, traceId);
-  if (needsOtherKey(query.error)) return <KeyForm refusal={query.error} />;
+  if (needsOtherKey(query.error)) return <KeyForm need={traceNeed} refusal={query.error} />;
   if (query.data === undefined && (query.error as ApiError | null)?.status === 404) return <NoTrace />;
   return <Loaded query={query}>{(tree) => <TraceView client={client} tree={tree} />}</Loaded>;
 };

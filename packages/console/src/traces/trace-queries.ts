@@ -7,9 +7,10 @@ import {
   type UseInfiniteQueryResult,
   type UseQueryResult,
 } from '@tanstack/react-query';
-import type { PlatformClient, Project, RunPage, RunTree, TraceRun } from '@svc/sdk';
+import type { PlatformClient, RunPage, RunTree, TraceRun } from '@svc/sdk';
 import { useClient } from '../api/client.tsx';
 import { isId } from '../app/search-text.ts';
+import type { KeyNeed } from '../platform/key-gate.tsx';
 import type { TreeRun } from './span-table.ts';
 
 export interface TraceFilter {
@@ -44,13 +45,7 @@ const select = [
   'session_id',
 ];
 
-export const useProjects = (client: PlatformClient): UseQueryResult<Project[]> =>
-  useQuery({
-    queryKey: ['traces', 'projects'],
-    queryFn: ({ signal }) => client.projects.list({ limit: 100 }, { signal }),
-    staleTime: 10_000,
-    refetchInterval: 30_000,
-  });
+export const traceNeed = { what: 'Traces', role: 'viewer' } as const satisfies KeyNeed;
 
 export const useTraceRuns = (
   client: PlatformClient,

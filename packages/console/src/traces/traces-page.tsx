@@ -4,16 +4,16 @@ import { ApiError, type PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { LoadOlder } from '../ui/paging.tsx';
 import { Failure, Skeleton, State } from '../ui/states.tsx';
-import { ForgetKey, KeyForm, KeyGate, needsOtherKey } from './key-gate.tsx';
+import { ForgetKey, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
 import { TraceFilters } from './trace-filters.tsx';
-import { useTraceRuns, type TraceFilter } from './trace-queries.ts';
+import { type TraceFilter, traceNeed, useTraceRuns } from './trace-queries.ts';
 import { TraceTable } from './trace-table.tsx';
 
 const route = getRouteApi('/traces');
 
 export const TracesPage = (): ReactNode => (
   <div className="page">
-    <KeyGate>{(client) => <Traces client={client} />}</KeyGate>
+    <KeyGate need={traceNeed}>{(client) => <Traces client={client} />}</KeyGate>
   </div>
 );
 
@@ -26,7 +26,7 @@ const Traces = ({ client }: { client: PlatformClient }): ReactNode => {
   const query = useTraceRuns(client, search);
   const change = (changed: TraceFilter): void =>
     void navigate({ search: { ...search, ...changed }, replace: true });
-  if (needsOtherKey(query.error)) return <KeyForm refusal={query.error} />;
+  if (needsOtherKey(query.error)) return <KeyForm need={traceNeed} refusal={query.error} />;
   // The only text that the server can reject is the filter: its error belongs to the field.
   const rejected = query.error instanceof ApiError && query.error.status === 422 ? query.error : undefined;
   return (

@@ -15,16 +15,19 @@ export const pageText = (page: number): string | undefined => (page > 1 ? String
 export const Pager = ({
   page,
   count,
+  labels: [before, after] = ['Newer', 'Older'],
   onPage,
 }: {
   page: number;
   count: number | undefined;
+  /** What the previous and the next page have. */
+  labels?: readonly [string, string];
   onPage: (page: number) => void;
 }): ReactNode =>
   (page > 1 || count === pageSize) && (
     <div className="load-more">
       <button type="button" className="button" disabled={page <= 1} onClick={() => onPage(page - 1)}>
-        Newer
+        {before}
       </button>
       <span className="muted">page {page}</span>
       <button
@@ -33,7 +36,7 @@ export const Pager = ({
         disabled={(count ?? 0) < pageSize}
         onClick={() => onPage(page + 1)}
       >
-        Older
+        {after}
       </button>
     </div>
   );

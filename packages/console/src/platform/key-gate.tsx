@@ -1,46 +1,67 @@
-// Asks for an API key before anything of the traces is read: their routes need one, also where the rest of the API does not.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+// Asks for an API key before anything of a workspace is read: the routes of traces, exports and keys need one, also where the rest of the API
+// does not.
+import { useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { ApiError, type PlatformClient } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { isId } from '../app/search-text.ts';
 import { ErrorNotice, State } from '../ui/states.tsx';
-import { createTraceClient, setTraceClient, useTraceClient } from './trace-key.ts';
+import { openAccess, setAccess, useAccess } from './platform-key.ts';
 import './key-gate.css';
 
-export const KeyGate = ({ children }: { children: (client: PlatformClient) => ReactNode }): ReactNode => {
-  const client = useTraceClient();
-  return client ? children(client) : <KeyForm />;
+/** What the key is needed for: the subject of sentences, and the role that is enough for all of it. */
+export interface KeyNeed {
+  what: string;
+  role: 'viewer' | 'admin';
+}
+
+export const KeyGate = ({
+  need,
+  children,
+}: {
+  need: KeyNeed;
+  children: (client: PlatformClient) => ReactNode;
+}): ReactNode => {
+  const access = useAccess();
+  return access ? children(access.client) : <KeyForm need={need} />;
+};
+
+/** Nothing that was read with one key, or in one workspace, is shown with another. */
+export const forgetAnswers = (queries: QueryClient): void => {
+  for (const name of ['traces', 'exports', 'workspaces']) queries.removeQueries({ queryKey: [name] });
 };
 
 /** True for an answer that another key would change. */
 export const needsOtherKey = (error: Error | null): boolean =>
   error instanceof ApiError && (error.status === 401 || error.status === 403);
 
-export const KeyForm = ({ refusal }: { refusal?: Error | null }): ReactNode => {
+export const KeyForm = ({ need, refusal }: { need: KeyNeed; refusal?: Error | null }): ReactNode => {
   const queries = useQueryClient();
   const [apiKey, setKey] = useState('');
   const [workspace, setWorkspace] = useState('');
   const use = useMutation({
     mutationFn: async () => {
-      const client = createTraceClient(apiKey.trim(), workspace.trim() || undefined);
-      await client.projects.list({ limit: 1 });
-      return client;
+      const access = openAccess(apiKey.trim(), workspace.trim() || undefined);
+      await access.client.projects.list({ limit: 1 });
+      return access;
     },
-    onSuccess: (client) => {
-      queries.removeQueries({ queryKey: ['traces'] });
-      setTraceClient(client);
+    onSuccess: (access) => {
+      forgetAnswers(queries);
+      setAccess(access);
     },
   });
   const isComplete = apiKey.trim() !== '' && (workspace.trim() === '' || isId(workspace.trim()));
   return (
-    <div className="page-body" tabIndex={0} role="region" aria-label="Access to traces">
-      <State icon="lock" title="Traces need an API key">
+    <div className="page-body" tabIndex={0} role="region" aria-label={`Access to ${need.what.toLowerCase()}`}>
+      <State icon="lock" title={`${need.what} need an API key`}>
         <p className="muted">
-          Traces belong to workspaces. Their routes need the key of a workspace, also on a server whose other
-          routes are open on this machine, and the console has no key of its own. The first start has written
-          a key to <code>admin-key</code> in the data folder. A key that only reads is enough:
+          {need.what} belong to workspaces. Their routes need the key of a workspace, also on a server whose
+          other routes are open on this machine, and the console has no key of its own. The first start has
+          written a key to <code>admin-key</code> in the data folder.{' '}
+          {need.role === 'viewer'
+            ? 'A key that only reads is enough to look at them:'
+            : 'They need a key with the role admin:'}
         </p>
-        <pre>npx svc keys create --role viewer</pre>
+        <pre>npx svc keys create --role {need.role}</pre>
         <form
           className="key-form"
           onSubmit={(event) => {
@@ -50,7 +71,7 @@ export const KeyForm = ({ refusal }: { refusal?: Error | null }): ReactNode => {
         >
           <ErrorNotice error={use.error ?? refusal} />
           {/* A password manager can keep the key, because the form has a name for it. */}
-          <input type="hidden" autoComplete="username" value="svc traces" readOnly />
+          <input type="hidden" autoComplete="username" value="svc" readOnly />
           <label>
             API key
             <input
@@ -94,8 +115,8 @@ export const ForgetKey = (): ReactNode => {
       className="button"
       data-kind="plain"
       onClick={() => {
-        setTraceClient(undefined);
-        queries.removeQueries({ queryKey: ['traces'] });
+        setAccess(undefined);
+        forgetAnswers(queries);
       }}
     >
       Forget the API key

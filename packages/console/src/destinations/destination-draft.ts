@@ -1,0 +1,77 @@
+// The form of a new destination as text, and the request that it becomes.
+import type { NewDestination } from '@svc/sdk';
+
+export interface CredentialsDraft {
+  keyId: string;
+  secret: string;
+  sessionToken: string;
+}
+
+export interface DestinationDraft extends CredentialsDraft {
+  type: 's3' | 'file';
+  name: string;
+  bucket: string;
+  prefix: string;
+  region: string;
+  endpoint: string;
+  role: string;
+  path: string;
+}
+
+export const emptyDestination: DestinationDraft = {
+  type: 's3',
+  name: '',
+  bucket: '',
+  prefix: '',
+  region: '',
+  endpoint: '',
+  role: '',
+  path: '',
+  keyId: '',
+  secret: '',
+  sessionToken: '',
+};
+
+/** The paths of the request that the form has fields for. */
+export const destinationPaths = [
+  'display_name',
+  'config.bucket_name',
+  'config.prefix',
+  'config.region',
+  'config.endpoint_url',
+  'config.path',
+  'credentials.access_key_id',
+  'credentials.secret_access_key',
+  'credentials.session_token',
+  'aws_role_arn',
+] as const;
+
+/** Fields without text are left out: the server then uses its defaults. */
+const filled = <T extends Record<string, string>>(fields: T): Partial<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, text]) => text !== '')) as Partial<T>;
+
+/** Undefined when no field has text. */
+export const credentialsOf = (
+  draft: CredentialsDraft,
+): { access_key_id: string; secret_access_key: string; session_token?: string } | undefined => {
+  const { keyId, secret, sessionToken } = draft;
+  return keyId === '' && secret === '' && sessionToken === ''
+    ? undefined
+    : { access_key_id: keyId, secret_access_key: secret, ...filled({ session_token: sessionToken }) };
+};
+
+export const destinationOf = (draft: DestinationDraft): NewDestination => {
+  const display_name = draft.name;
+  if (draft.type === 'file') return { destination_type: 'file', display_name, config: { path: draft.path } };
+  const credentials = credentialsOf(draft);
+  return {
+    destination_type: 's3',
+    display_name,
+    config: {
+      bucket_name: draft.bucket,
+      ...filled({ prefix: draft.prefix, region: draft.region, endpoint_url: draft.endpoint }),
+    },
+    ...(credentials && { credentials }),
+    ...filled({ aws_role_arn: draft.role }),
+  };
+};

@@ -1,0 +1,159 @@
+// One destination: its connection check step by step, new credentials, and its deletion.
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import type { Destination, PlatformClient } from '@svc/sdk';
+import { useState, type ReactNode } from 'react';
+import { AdminButton } from '../platform/admin-button.tsx';
+import { placeOf } from '../platform/destinations.ts';
+import { KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
+import { useReadOnly } from '../platform/workspaces.ts';
+import { CopyId } from '../ui/copy-id.tsx';
+import { Confirm } from '../ui/dialog.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { ErrorNotice, Loaded } from '../ui/states.tsx';
+import { Ago } from '../ui/time.tsx';
+import { JsonTree } from '../values/json-tree.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import { destinationNeed, useDestination } from './destination-queries.ts';
+import { NewCredentials } from './new-credentials.tsx';
+import { ProbeSteps } from './probe-steps.tsx';
+import './destinations.css';
+
+const route = getRouteApi('/destinations/$destinationId');
+
+export const DestinationPage = (): ReactNode => (
+  <div className="page">
+    <KeyGate need={destinationNeed}>{(client) => <ReadDestination client={client} />}</KeyGate>
+  </div>
+);
+
+const ReadDestination = ({ client }: { client: PlatformClient }): ReactNode => {
+  const { destinationId } = route.useParams();
+  const query = useDestination(client, destinationId);
+  if (needsOtherKey(query.error)) return <KeyForm need={destinationNeed} refusal={query.error} />;
+  return (
+    <Loaded query={query}>
+      {(destination) => <DestinationView key={destinationId} client={client} destination={destination} />}
+    </Loaded>
+  );
+};
+
+interface ViewProps {
+  client: PlatformClient;
+  destination: Destination;
+}
+
+const DestinationView = ({ client, destination }: ViewProps): ReactNode => {
+  const readOnly = useReadOnly(client);
+  const [isChanging, setChanging] = useState(false);
+  const test = useMutation({ mutationFn: () => client.destinations.test(destination.id) });
+  return (
+    <>
+      <header className="page-head">
+        <h1>{visibleText(destination.display_name)}</h1>
+        <CopyId id={destination.id} label="destination id" />
+        <div className="page-actions">
+          <Link to="/exports" search={{ destination: destination.id }} className="button">
+            Its exports
+          </Link>
+          <AdminButton readOnly={readOnly} isBusy={test.isPending} onPress={() => test.mutate()}>
+            {test.isPending ? 'Testing…' : 'Test'}
+          </AdminButton>
+          {destination.destination_type === 's3' && (
+            <AdminButton readOnly={readOnly} onPress={() => setChanging(true)}>
+              Change credentials…
+            </AdminButton>
+          )}
+          <DeleteButton client={client} destination={destination} readOnly={readOnly} />
+        </div>
+      </header>
+      <div className="page-body pad stack" tabIndex={0} role="region" aria-label="Destination">
+        <ErrorNotice error={test.error} />
+        {test.data && <ProbeSteps probe={test.data} />}
+        <Facts destination={destination} />
+      </div>
+      {isChanging && (
+        <NewCredentials client={client} destination={destination} onClose={() => setChanging(false)} />
+      )}
+    </>
+  );
+};
+
+const Facts = ({ destination }: { destination: Destination }): ReactNode => {
+  const { destination_type: type, credentials_keys: keys } = destination;
+  return (
+    <section className="panel" aria-label="Configuration">
+      <dl className="facts pad">
+        <dt>Place</dt>
+        <dd className="mono">{visibleText(placeOf(destination))}</dd>
+        {type === 's3' && (
+          <>
+            <dt>Credentials</dt>
+            <dd>
+              {keys.length > 0 ? (
+                <>
+                  {keys.map((name) => `${name} is set`).join(', ')}{' '}
+                  <span className="muted">Nobody can read them.</span>
+                </>
+              ) : (
+                'those of the server'
+              )}
+            </dd>
+          </>
+        )}
+        <dt>Created</dt>
+        <dd>
+          <Ago at={destination.created_at} /> <span className="muted mono">{destination.created_at}</span>
+        </dd>
+        <dt>Changed</dt>
+        <dd>
+          <Ago at={destination.updated_at} /> <span className="muted mono">{destination.updated_at}</span>
+        </dd>
+        <dt>Configuration</dt>
+        <dd>
+          <JsonTree value={destination.config} openDepth={2} />
+        </dd>
+      </dl>
+    </section>
+  );
+};
+
+const DeleteButton = ({
+  client,
+  destination,
+  readOnly,
+}: ViewProps & { readOnly: string | undefined }): ReactNode => {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [isAsking, setAsking] = useState(false);
+  const remove = useMutation({
+    mutationFn: () => client.destinations.delete(destination.id),
+    onSuccess: async () => {
+      await navigate({ to: '/destinations' });
+      queries.removeQueries({ queryKey: ['exports', 'destinations', destination.id] });
+      await queries.invalidateQueries({ queryKey: ['exports', 'destinations'] });
+    },
+  });
+  return (
+    <>
+      <AdminButton readOnly={readOnly} kind="danger" onPress={() => setAsking(true)}>
+        <Icon name="trash" size={14} /> Delete…
+      </AdminButton>
+      {isAsking && (
+        <Confirm
+          title="Delete this destination?"
+          action="Delete the destination"
+          isBusy={remove.isPending}
+          onConfirm={() => remove.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            Files that exist stay. A destination that an export refers to cannot be deleted. This cannot be
+            undone.
+          </p>
+          <ErrorNotice error={remove.error} />
+        </Confirm>
+      )}
+    </>
+  );
+};

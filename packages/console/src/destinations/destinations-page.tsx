@@ -1,0 +1,102 @@
+// Buckets and folders to which exports are written.
+import { Link, useNavigate } from '@tanstack/react-router';
+import type { Destination, PlatformClient } from '@svc/sdk';
+import type { ReactNode } from 'react';
+import { AdminButton } from '../platform/admin-button.tsx';
+import { placeOf, useDestinations } from '../platform/destinations.ts';
+import { ExportTabs } from '../platform/export-tabs.tsx';
+import { ForgetKey, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
+import { useReadOnly } from '../platform/workspaces.ts';
+import { Icon } from '../ui/icons.tsx';
+import { Loaded, State } from '../ui/states.tsx';
+import { Ago } from '../ui/time.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import { destinationNeed } from './destination-queries.ts';
+
+export const DestinationsPage = (): ReactNode => (
+  <div className="page">
+    <KeyGate need={destinationNeed}>{(client) => <Destinations client={client} />}</KeyGate>
+  </div>
+);
+
+const Destinations = ({ client }: { client: PlatformClient }): ReactNode => {
+  const navigate = useNavigate();
+  const readOnly = useReadOnly(client);
+  const query = useDestinations(client);
+  if (needsOtherKey(query.error)) return <KeyForm need={destinationNeed} refusal={query.error} />;
+  return (
+    <>
+      <header className="page-head">
+        <h1>Destinations</h1>
+        <ExportTabs />
+        <div className="page-actions">
+          <ForgetKey />
+          <AdminButton readOnly={readOnly} onPress={() => void navigate({ to: '/destinations/new' })}>
+            <Icon name="plus" size={14} /> New destination…
+          </AdminButton>
+        </div>
+      </header>
+      <div className="page-body" tabIndex={0} role="region" aria-label="Destinations">
+        <Loaded query={query}>
+          {(rows) =>
+            rows.length === 0 ? (
+              <State icon="exports" title="There are no destinations yet">
+                <p className="muted">
+                  A destination is the place where exports write: a bucket of a service with the S3 API, or a
+                  folder of the server.
+                </p>
+                <Link to="/destinations/new" className="button" data-kind="primary">
+                  Create a destination
+                </Link>
+              </State>
+            ) : (
+              <DestinationTable destinations={rows} />
+            )
+          }
+        </Loaded>
+      </div>
+    </>
+  );
+};
+
+const DestinationTable = ({ destinations }: { destinations: readonly Destination[] }): ReactNode => (
+  <table className="table">
+    <thead>
+      <tr>
+        <th scope="col">Name</th>
+        <th scope="col">Type</th>
+        <th scope="col">Place</th>
+        <th scope="col">Credentials</th>
+        <th scope="col" className="number">
+          Changed
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {destinations.map((destination) => (
+        <Row key={destination.id} destination={destination} />
+      ))}
+    </tbody>
+  </table>
+);
+
+const Row = ({ destination }: { destination: Destination }): ReactNode => {
+  const navigate = useNavigate();
+  const { id, display_name: name, destination_type: type, credentials_keys: keys } = destination;
+  const target = { to: '/destinations/$destinationId', params: { destinationId: id } } as const;
+  return (
+    <tr onClick={() => void navigate(target)}>
+      <td>
+        <Link {...target} data-row>
+          {visibleText(name)}
+        </Link>
+      </td>
+      <td>{type === 's3' ? 'bucket' : 'folder'}</td>
+      <td className="wide mono">{visibleText(placeOf(destination))}</td>
+      <td>{type === 's3' ? (keys.length > 0 ? 'stored' : 'of the server') : ''}</td>
+      <td className="number">
+        <Ago at={destination.updated_at} />
+      </td>
+    </tr>
+  );
+};

@@ -1,0 +1,69 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { Destination, PlatformClient } from '@svc/sdk';
+import { useState, type ReactNode } from 'react';
+import { Dialog, DialogActions } from '../ui/dialog.tsx';
+import { faultsOf } from '../ui/faults.ts';
+import { FormProblems } from '../ui/form-field.tsx';
+import { CredentialsFields } from './credentials-fields.tsx';
+import { credentialsOf, destinationPaths } from './destination-draft.ts';
+
+/** Replaces the credentials. The server writes a test file with the new ones first; when that fails, the old ones stay. */
+export const NewCredentials = ({
+  client,
+  destination,
+  onClose,
+}: {
+  client: PlatformClient;
+  destination: Destination;
+  onClose: () => void;
+}): ReactNode => {
+  const queries = useQueryClient();
+  const [draft, setDraft] = useState({ keyId: '', secret: '', sessionToken: '', role: '' });
+  const rotate = useMutation({
+    mutationFn: () => {
+      const credentials = credentialsOf(draft);
+      return client.destinations.rotate(destination.id, {
+        ...(credentials && { credentials }),
+        ...(draft.role === '' ? {} : { aws_role_arn: draft.role }),
+      });
+    },
+    onSuccess: async () => {
+      onClose();
+      await queries.invalidateQueries({ queryKey: ['exports', 'destinations'] });
+    },
+    // The cache would keep the secrets for minutes after the form is closed.
+    gcTime: 0,
+  });
+  const faults = faultsOf(rotate.error, destinationPaths);
+  return (
+    <Dialog
+      title="Change the credentials"
+      onClose={onClose}
+      actions={
+        <DialogActions
+          action={rotate.isPending ? 'Writing a test file…' : 'Test and change'}
+          isDisabled={rotate.isPending}
+          onAction={() => rotate.mutate()}
+          onClose={onClose}
+        />
+      }
+    >
+      <form
+        className="form"
+        autoComplete="off"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!rotate.isPending) rotate.mutate();
+        }}
+      >
+        <CredentialsFields
+          draft={draft}
+          role={draft.role}
+          faults={faults}
+          onChange={(changed) => setDraft({ ...draft, ...changed })}
+        />
+        <FormProblems sentences={faults.rest} />
+      </form>
+    </Dialog>
+  );
+};

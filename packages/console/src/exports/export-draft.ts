@@ -1,0 +1,87 @@
+// The form of a new export as text, and the request that it becomes.
+import type { BulkExport, NewExport } from '@svc/sdk';
+import type { Column } from './columns.ts';
+
+export interface ExportDraft {
+  destination: string;
+  project: string;
+  /** In UTC, as a field for date and time writes it: `2026-11-01T00:00`. */
+  from: string;
+  to: string;
+  isSchedule: boolean;
+  everyHours: string;
+  filter: string;
+  formatVersion: NonNullable<NewExport['format_version']>;
+  compression: NonNullable<NewExport['compression']>;
+  /** Undefined for the usual columns. */
+  fields: Column[] | undefined;
+}
+
+/** The paths of the request that the form has fields for. */
+export const exportPaths = [
+  'bulk_export_destination_id',
+  'session_id',
+  'start_time',
+  'end_time',
+  'filter',
+  'format_version',
+  'compression',
+  'interval_hours',
+  'export_fields',
+] as const;
+
+const dayMs = 86_400_000;
+
+const fieldTime = (ms: number): string => new Date(ms).toISOString().slice(0, 16);
+
+/** The last seven days, until now. */
+export const emptyDraft = (nowMs: number): ExportDraft => {
+  const today = Math.floor(nowMs / dayMs) * dayMs;
+  return {
+    destination: '',
+    project: '',
+    from: fieldTime(today - 7 * dayMs),
+    to: fieldTime(nowMs),
+    isSchedule: false,
+    everyHours: '24',
+    filter: '',
+    formatVersion: 'v2_beta',
+    compression: 'zstandard',
+    fields: undefined,
+  };
+};
+
+/** Fields have milliseconds at most. */
+const fieldTimeOf = (time: string): string => time.slice(0, 23).replace(/(?:\.0*)?Z?$/, '');
+
+/** The request of an earlier export. */
+export const draftOf = (found: BulkExport): ExportDraft => ({
+  destination: found.bulk_export_destination_id,
+  project: found.session_id,
+  from: fieldTimeOf(found.start_time),
+  to: found.end_time === null ? '' : fieldTimeOf(found.end_time),
+  isSchedule: found.interval_hours !== null,
+  everyHours: String(found.interval_hours ?? 24),
+  filter: found.filter ?? '',
+  formatVersion: found.format_version,
+  compression: found.compression,
+  fields: (found.export_fields as Column[] | null) ?? undefined,
+});
+
+/** The server judges what is empty or wrong, so that its sentences are the ones that people read. */
+const toTime = (text: string): string => (text === '' ? '' : `${text.length === 16 ? `${text}:00` : text}Z`);
+
+export const requestOf = (draft: ExportDraft): NewExport => ({
+  bulk_export_destination_id: draft.destination,
+  session_id: draft.project,
+  start_time: toTime(draft.from),
+  ...(draft.isSchedule
+    ? { interval_hours: Number(draft.everyHours) }
+    : draft.to === ''
+      ? {}
+      : { end_time: toTime(draft.to) }),
+  ...(draft.filter.trim() === '' ? {} : { filter: draft.filter.trim() }),
+  format_version: draft.formatVersion,
+  compression: draft.compression,
+  ...(draft.fields === undefined ? {} : { export_fields: draft.fields }),
+});

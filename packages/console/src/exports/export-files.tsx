@@ -1,0 +1,119 @@
+// Files of an export: from its manifest when it is complete, otherwise those that its partition runs have written so far.
+import { getRouteApi } from '@tanstack/react-router';
+import type { BulkExport, PlatformClient } from '@svc/sdk';
+import { useState, type ReactNode } from 'react';
+import { CopyText } from '../ui/copy-text.tsx';
+import { pageNumber, pageSize, Pager, pageText } from '../ui/paging.tsx';
+import { Loaded, State } from '../ui/states.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import { useManifest, usePartitionRuns } from './export-queries.ts';
+import { statusOf } from './export-status.ts';
+import { countOf, sizeOf } from './sizes.ts';
+
+const route = getRouteApi('/exports/$exportId');
+
+/** The folder that all files of an export share: up to the project. */
+const sharedFolder = /^.*?\/(?:project|session_id)=[^/]+\//;
+
+interface Shown {
+  client: PlatformClient;
+  found: BulkExport;
+}
+
+export const ExportFiles = ({ client, found }: Shown): ReactNode =>
+  statusOf(found) === 'completed' ? (
+    <ManifestFiles client={client} found={found} />
+  ) : (
+    <WrittenFiles client={client} found={found} />
+  );
+
+const ManifestFiles = ({ client, found }: Shown): ReactNode => {
+  const query = useManifest(client, found);
+  const [shown, setShown] = useState(pageSize);
+  return (
+    <Loaded query={query}>
+      {({ files }) =>
+        files.length === 0 ? (
+          <State icon="empty" title="No trace run was in the time range">
+            <p className="muted">Days without trace runs have no file.</p>
+          </State>
+        ) : (
+          <>
+            <p className="muted pad">
+              In <code>{visibleText(sharedFolder.exec(files[0]?.key ?? '')?.[0] ?? '')}</code>
+            </p>
+            <table className="table files">
+              <thead>
+                <tr>
+                  <th scope="col">File</th>
+                  <th scope="col" className="number">
+                    Rows
+                  </th>
+                  <th scope="col" className="number">
+                    Size
+                  </th>
+                  <th scope="col" className="optional">
+                    First start
+                  </th>
+                  <th scope="col">SHA-256</th>
+                </tr>
+              </thead>
+              <tbody>
+                {files.slice(0, shown).map((file) => (
+                  <tr key={file.key}>
+                    <td className="wide mono" title={file.key}>
+                      {visibleText(file.key.replace(sharedFolder, ''))}
+                    </td>
+                    <td className="number">{countOf(file.rows)}</td>
+                    <td className="number">{sizeOf(file.bytes)}</td>
+                    <td className="mono optional">{file.min_start_time.slice(0, 19)}</td>
+                    <td>
+                      <CopyText text={file.sha256} shown={file.sha256.slice(0, 12)} label="SHA-256" />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+            {files.length > shown && (
+              <div className="load-more">
+                <button type="button" className="button" onClick={() => setShown(shown + 10 * pageSize)}>
+                  {countOf(files.length - shown)} more
+                </button>
+              </div>
+            )}
+          </>
+        )
+      }
+    </Loaded>
+  );
+};
+
+const WrittenFiles = ({ client, found }: Shown): ReactNode => {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = usePartitionRuns(client, found, { page: search.page });
+  return (
+    <>
+      <Loaded query={query}>
+        {(runs) => {
+          const files = runs.flatMap(({ metadata }) => metadata.result?.exported_files ?? []);
+          return files.length === 0 ? (
+            <State icon="empty" title="No file has been written yet" />
+          ) : (
+            <ul className="pad stack mono export-paths">
+              {files.map((file) => (
+                <li key={file}>{visibleText(file)}</li>
+              ))}
+            </ul>
+          );
+        }}
+      </Loaded>
+      <Pager
+        page={pageNumber(search.page)}
+        count={query.data?.length}
+        labels={['Earlier', 'Later']}
+        onPage={(next) => void navigate({ search: { ...search, page: pageText(next) }, replace: true })}
+      />
+    </>
+  );
+};

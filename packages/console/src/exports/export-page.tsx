@@ -1,0 +1,168 @@
+// One export: its progress, its partition runs with their retries, its events, its files and its manifest.
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import type { BulkExport, PlatformClient } from '@svc/sdk';
+import { useState, type ReactNode } from 'react';
+import { AdminButton } from '../platform/admin-button.tsx';
+import { KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
+import { useReadOnly } from '../platform/workspaces.ts';
+import { CopyId } from '../ui/copy-id.tsx';
+import { Confirm } from '../ui/dialog.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { ErrorNotice, Loaded } from '../ui/states.tsx';
+import { Tabs } from '../ui/tabs.tsx';
+import { JsonTree } from '../values/json-tree.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import { ExportBadge, Progress } from './export-badge.tsx';
+import { ExportEvents } from './export-events.tsx';
+import { ExportFiles } from './export-files.tsx';
+import { ExportManifestView } from './export-manifest.tsx';
+import { ExportOverview } from './export-overview.tsx';
+import { exportNeed, useExport } from './export-queries.ts';
+import { isOpenExport, statusOf } from './export-status.ts';
+import { PartitionRuns } from './partition-runs.tsx';
+import { countOf, plural, sizeOf } from './sizes.ts';
+import './exports.css';
+
+const route = getRouteApi('/exports/$exportId');
+
+export const ExportPage = (): ReactNode => (
+  <div className="page">
+    <KeyGate need={exportNeed}>{(client) => <ReadExport client={client} />}</KeyGate>
+  </div>
+);
+
+const ReadExport = ({ client }: { client: PlatformClient }): ReactNode => {
+  const { exportId } = route.useParams();
+  const query = useExport(client, exportId);
+  if (needsOtherKey(query.error)) return <KeyForm need={exportNeed} refusal={query.error} />;
+  return <Loaded query={query}>{(found) => <ExportView client={client} found={found} />}</Loaded>;
+};
+
+const tabs = [
+  { name: 'days', label: 'Days' },
+  { name: 'events', label: 'Events' },
+  { name: 'files', label: 'Files' },
+  { name: 'manifest', label: 'Manifest' },
+  { name: 'request', label: 'Request' },
+] as const;
+
+const ExportView = ({ client, found }: { client: PlatformClient; found: BulkExport }): ReactNode => {
+  const { tab = 'days' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const isSchedule = statusOf(found) === 'intervalscheduled';
+  return (
+    <>
+      <header className="page-head" data-tabs>
+        <h1>Export</h1>
+        <CopyId id={found.id} label="export id" />
+        <ExportBadge of={found} />
+        <Actions client={client} found={found} />
+      </header>
+      {!isSchedule && <Summary found={found} />}
+      {found.error !== null && (
+        <div className="pad">
+          <div className="notice" data-tone="red" role="alert">
+            <Icon name="warning" />
+            <span className="notice-text">{visibleText(found.error)}</span>
+          </div>
+        </div>
+      )}
+      <Tabs
+        label="Parts of the export"
+        tabs={tabs}
+        active={tab}
+        onChange={(next) => void navigate({ search: { tab: next }, replace: true })}
+      />
+      <div className="page-body" tabIndex={0} role="region" aria-label={tab}>
+        {tab === 'days' && <PartitionRuns client={client} found={found} />}
+        {tab === 'events' && <ExportEvents client={client} found={found} />}
+        {tab === 'files' && <ExportFiles client={client} found={found} />}
+        {tab === 'manifest' && <ExportManifestView client={client} found={found} />}
+        {tab === 'request' && (
+          <div className="pad stack">
+            <ExportOverview client={client} found={found} />
+            <JsonTree value={found} openDepth={2} />
+          </div>
+        )}
+      </div>
+    </>
+  );
+};
+
+const Summary = ({ found }: { found: BulkExport }): ReactNode => {
+  const { progress } = found;
+  const rate = isOpenExport(found) ? progress.rows_per_second : null;
+  return (
+    <div className="export-summary">
+      <Progress percent={progress.percent} label="Progress" />
+      <p className="muted">
+        {[
+          `${Math.floor(progress.percent)} %`,
+          `${countOf(progress.runs_completed)} of ${plural(progress.runs_total, 'day')}`,
+          progress.runs_running > 0 && `${countOf(progress.runs_running)} running`,
+          progress.runs_failed > 0 && `${countOf(progress.runs_failed)} failed`,
+          plural(progress.rows_written, 'row'),
+          plural(progress.files, 'file'),
+          sizeOf(progress.bytes_written),
+          rate !== null && `${countOf(Math.round(rate))} rows/s`,
+        ]
+          .filter((text) => text !== false)
+          .join(' · ')}
+      </p>
+    </div>
+  );
+};
+
+const Actions = ({ client, found }: { client: PlatformClient; found: BulkExport }): ReactNode => {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const readOnly = useReadOnly(client);
+  const [isAsking, setAsking] = useState(false);
+  const cancel = useMutation({
+    mutationFn: () => client.exports.cancel(found.id),
+    onSuccess: () => setAsking(false),
+    // An export that has ended meanwhile is shown as it is.
+    onSettled: () => queries.invalidateQueries({ queryKey: ['exports'] }),
+  });
+  const isSchedule = statusOf(found) === 'intervalscheduled';
+  const what = isSchedule ? 'schedule' : 'export';
+  const again = {
+    to: '/exports/new',
+    search: { destination: found.bulk_export_destination_id, project: found.session_id, from: found.id },
+  } as const;
+  return (
+    <div className="page-actions">
+      {isSchedule && (
+        <Link to="/exports" search={{ schedule: found.id }} className="button">
+          Its exports
+        </Link>
+      )}
+      <AdminButton readOnly={readOnly} onPress={() => void navigate(again)}>
+        Again…
+      </AdminButton>
+      {(isOpenExport(found) || isSchedule) && (
+        <AdminButton readOnly={readOnly} kind="danger" onPress={() => setAsking(true)}>
+          <Icon name="stop" size={14} /> Cancel…
+        </AdminButton>
+      )}
+      {isAsking && (
+        <Confirm
+          title={`Cancel this ${what}?`}
+          action={`Cancel the ${what}`}
+          isBusy={cancel.isPending}
+          onConfirm={() => cancel.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            {isSchedule
+              ? 'It creates no more exports. The exports that it has created continue.'
+              : 'Uploads stop within seconds. Files that exist stay, without a manifest.'}{' '}
+            This cannot be undone.
+          </p>
+          <ErrorNotice error={cancel.error} />
+        </Confirm>
+      )}
+    </div>
+  );
+};

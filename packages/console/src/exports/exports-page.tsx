@@ -1,0 +1,146 @@
+// Exports of a workspace, the newest first. The filter is the query string.
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import type { BulkExport, PlatformClient } from '@svc/sdk';
+import type { ReactNode } from 'react';
+import { AdminButton } from '../platform/admin-button.tsx';
+import { useDestinations } from '../platform/destinations.ts';
+import { ExportTabs } from '../platform/export-tabs.tsx';
+import { ForgetKey, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
+import { ProjectSelect } from '../platform/project-select.tsx';
+import { useReadOnly } from '../platform/workspaces.ts';
+import { Icon } from '../ui/icons.tsx';
+import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
+import { Loaded, State } from '../ui/states.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import { exportNeed, useExports, type ExportFilter } from './export-queries.ts';
+import { exportStatuses, statusLabels } from './export-status.ts';
+import { ExportTable } from './export-table.tsx';
+import './exports.css';
+
+const route = getRouteApi('/exports');
+
+export const ExportsPage = (): ReactNode => (
+  <div className="page">
+    <KeyGate need={exportNeed}>{(client) => <Exports client={client} />}</KeyGate>
+  </div>
+);
+
+const Exports = ({ client }: { client: PlatformClient }): ReactNode => {
+  const filter = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useExports(client, filter);
+  const readOnly = useReadOnly(client);
+  const change = (changed: ExportFilter): void =>
+    void navigate({ search: { ...filter, page: undefined, ...changed }, replace: true });
+  if (needsOtherKey(query.error)) return <KeyForm need={exportNeed} refusal={query.error} />;
+  return (
+    <>
+      <header className="page-head">
+        <h1>Exports</h1>
+        <ExportTabs />
+        <div className="page-actions">
+          <ForgetKey />
+          <NewExportButton readOnly={readOnly} />
+        </div>
+      </header>
+      <Filters client={client} filter={filter} onChange={change} />
+      <div className="page-body" tabIndex={0} role="region" aria-label="Exports">
+        <Loaded query={query}>
+          {(rows) =>
+            rows.length === 0 ? <NoExports filter={filter} /> : <Rows client={client} exports={rows} />
+          }
+        </Loaded>
+        <Pager
+          page={pageNumber(filter.page)}
+          count={query.data?.length}
+          onPage={(next) => change({ page: pageText(next) })}
+        />
+      </div>
+    </>
+  );
+};
+
+const NewExportButton = ({ readOnly }: { readOnly: string | undefined }): ReactNode => {
+  const navigate = useNavigate();
+  return (
+    <AdminButton readOnly={readOnly} onPress={() => void navigate({ to: '/exports/new' })}>
+      <Icon name="plus" size={14} /> New export…
+    </AdminButton>
+  );
+};
+
+const Rows = ({ client, exports }: { client: PlatformClient; exports: BulkExport[] }): ReactNode => {
+  const { data: destinations = [] } = useDestinations(client);
+  return <ExportTable client={client} exports={exports} destinations={destinations} />;
+};
+
+const NoExports = ({ filter }: { filter: ExportFilter }): ReactNode =>
+  Object.values(filter).some((value) => value !== undefined) ? (
+    <State icon="empty" title="No export matches the filter">
+      <Link to="/exports" className="button">
+        Clear the filter
+      </Link>
+    </State>
+  ) : (
+    <State icon="exports" title="There are no exports yet">
+      <p className="muted">
+        An export writes the traces of a project to Parquet files, in a bucket or a folder of the server.
+      </p>
+      <Link to="/exports/new" className="button" data-kind="primary">
+        Create an export
+      </Link>
+    </State>
+  );
+
+const Filters = ({
+  client,
+  filter,
+  onChange,
+}: {
+  client: PlatformClient;
+  filter: ExportFilter;
+  onChange: (changed: ExportFilter) => void;
+}): ReactNode => {
+  const { data: destinations = [] } = useDestinations(client);
+  const chosen = filter.status ?? [];
+  return (
+    <div className="filters" role="search" aria-label="Filter of exports">
+      <div className="chips" role="group" aria-label="Status">
+        {exportStatuses.map((status) => {
+          const isOn = chosen.includes(status);
+          const next = isOn ? chosen.filter((one) => one !== status) : [...chosen, status];
+          return (
+            <button
+              key={status}
+              type="button"
+              className="chip"
+              aria-pressed={isOn}
+              onClick={() => onChange({ status: next.length > 0 ? next : undefined })}
+            >
+              {statusLabels[status]}
+            </button>
+          );
+        })}
+      </div>
+      <ProjectSelect client={client} project={filter.project} onChange={(project) => onChange({ project })} />
+      <select
+        className="field"
+        aria-label="Destination"
+        value={filter.destination ?? ''}
+        onChange={(event) => onChange({ destination: event.target.value || undefined })}
+      >
+        <option value="">All destinations</option>
+        {destinations.map(({ id, display_name: name }) => (
+          <option key={id} value={id}>
+            {visibleText(name)}
+          </option>
+        ))}
+      </select>
+      {filter.schedule !== undefined && (
+        <button type="button" className="chip" onClick={() => onChange({ schedule: undefined })}>
+          of the schedule {filter.schedule.slice(0, 8)} ×
+        </button>
+      )}
+    </div>
+  );
+};

@@ -1,0 +1,129 @@
+// Creates an export, or a schedule of exports. A dry run shows what it would write.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import type { ExportPlan, PlatformClient } from '@svc/sdk';
+import { useState, type ReactNode } from 'react';
+import { AdminButton } from '../platform/admin-button.tsx';
+import { KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
+import { useReadOnly } from '../platform/workspaces.ts';
+import { faultsOf } from '../ui/faults.ts';
+import { FormProblems } from '../ui/form-field.tsx';
+import { Failure, Skeleton } from '../ui/states.tsx';
+import { draftOf, emptyDraft, exportPaths, requestOf, type ExportDraft } from './export-draft.ts';
+import { ExportFields } from './export-fields.tsx';
+import { exportNeed } from './export-queries.ts';
+import { countOf, plural } from './sizes.ts';
+import './exports.css';
+
+const route = getRouteApi('/exports/new');
+
+export const NewExportPage = (): ReactNode => (
+  <div className="page">
+    <KeyGate need={exportNeed}>{(client) => <NewExport client={client} />}</KeyGate>
+  </div>
+);
+
+/** Reads the export that is made again, if the address names one. */
+const NewExport = ({ client }: { client: PlatformClient }): ReactNode => {
+  const { from, project, destination } = route.useSearch();
+  const earlier = useQuery({
+    queryKey: ['exports', 'one', from],
+    queryFn: ({ signal }) => client.exports.get(from ?? '', { signal }),
+    enabled: from !== undefined,
+  });
+  if (needsOtherKey(earlier.error)) return <KeyForm need={exportNeed} refusal={earlier.error} />;
+  if (earlier.error) return <Failure error={earlier.error} onRetry={() => void earlier.refetch()} />;
+  if (from !== undefined && earlier.data === undefined) return <Skeleton />;
+  const draft = earlier.data ? draftOf(earlier.data) : emptyDraft(Date.now());
+  const given = {
+    ...draft,
+    project: project ?? draft.project,
+    destination: destination ?? draft.destination,
+  };
+  return <ExportForm key={from} client={client} given={given} />;
+};
+
+const ExportForm = ({ client, given }: { client: PlatformClient; given: ExportDraft }): ReactNode => {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const readOnly = useReadOnly(client);
+  const [draft, setDraft] = useState(given);
+  const validate = useMutation({ mutationFn: () => client.exports.validate(requestOf(draft)) });
+  const create = useMutation({
+    mutationFn: () => client.exports.create(requestOf(draft)),
+    onSuccess: async ({ id }) => {
+      await queries.invalidateQueries({ queryKey: ['exports'] });
+      await navigate({ to: '/exports/$exportId', params: { exportId: id } });
+    },
+  });
+  const isBusy = validate.isPending || create.isPending;
+  const faults = faultsOf(create.error ?? validate.error, exportPaths);
+  const change = (changed: Partial<ExportDraft>): void => {
+    setDraft({ ...draft, ...changed });
+    // A plan and sentences that belong to another request would mislead.
+    validate.reset();
+    create.reset();
+  };
+  const dryRun = (): void => {
+    create.reset();
+    validate.mutate();
+  };
+  return (
+    <>
+      <header className="page-head">
+        <h1>New export</h1>
+        <div className="page-actions">
+          <Link to="/exports" className="button">
+            All exports
+          </Link>
+        </div>
+      </header>
+      <div className="page-body pad" tabIndex={0} role="region" aria-label="New export">
+        <form
+          className="form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (!isBusy) dryRun();
+          }}
+        >
+          <ExportFields client={client} draft={draft} faults={faults} onChange={change} />
+          <FormProblems sentences={faults.rest} />
+          {validate.data && <Plan plan={validate.data} isSchedule={draft.isSchedule} />}
+          <div className="row">
+            <button type="submit" className="button" disabled={isBusy}>
+              Dry run
+            </button>
+            <AdminButton
+              readOnly={readOnly}
+              kind="primary"
+              isBusy={isBusy}
+              onPress={() => {
+                validate.reset();
+                create.mutate();
+              }}
+            >
+              {draft.isSchedule ? 'Create the schedule' : 'Create the export'}
+            </AdminButton>
+            {readOnly !== undefined && <span className="muted">{readOnly}.</span>}
+          </div>
+        </form>
+      </div>
+    </>
+  );
+};
+
+const Plan = ({ plan, isSchedule }: { plan: ExportPlan; isSchedule: boolean }): ReactNode => {
+  const { partitions, estimated_rows: rows, is_exact: isExact } = plan;
+  const first = partitions.at(0)?.start_time.slice(0, 10);
+  const last = partitions.at(-1)?.start_time.slice(0, 10);
+  return (
+    <div className="notice" data-tone="blue" role="status">
+      <span>
+        {isSchedule ? 'The first window' : 'The export'} has {plural(partitions.length, 'day')}
+        {first !== undefined && ` (${first === last ? first : `${first} to ${last}`})`} and{' '}
+        {isExact ? '' : 'about '}
+        {rows === 1 ? '1 row' : `${countOf(rows)} rows`}. Nothing has been created.
+      </span>
+    </div>
+  );
+};

@@ -1,0 +1,28 @@
+// Divides the sentences of a refused request among the fields of a form.
+import { ApiError } from '@svc/sdk';
+
+export interface Faults {
+  /** Sentences by field. */
+  at: ReadonlyMap<string, string>;
+  /** Sentences that belong to no field of the form. */
+  rest: string[];
+}
+
+/** The path below the body: `config.bucket_name`. */
+const pathOf = (loc: readonly (string | number)[]): string => loc.slice(loc[0] === 'body' ? 1 : 0).join('.');
+
+/** `fields`: the paths of the fields of the form. A fault of an element belongs to the field of its list. */
+export const faultsOf = (error: Error | null, fields: readonly string[]): Faults => {
+  const at = new Map<string, string>();
+  const rest: string[] = [];
+  if (error === null) return { at, rest };
+  if (!(error instanceof ApiError)) return { at, rest: [error.message] };
+  if (typeof error.detail === 'string') return { at, rest: [error.detail || error.message] };
+  for (const { loc, msg } of error.detail) {
+    const path = pathOf(loc);
+    const field = fields.find((name) => path === name || path.startsWith(`${name}.`));
+    if (field === undefined) rest.push(path === '' ? msg : `${path}: ${msg}`);
+    else at.set(field, [at.get(field), msg].filter((text) => text !== undefined).join(' '));
+  }
+  return { at, rest };
+};

@@ -1,0 +1,94 @@
+// A field of a form with its label, a hint, and what the server has found wrong with it.
+import { useId, type ReactNode } from 'react';
+import { Icon } from './icons.tsx';
+import './form.css';
+
+/** Attributes that connect the control with its label and its sentences. */
+export interface ControlProps {
+  id: string;
+  'aria-invalid'?: true;
+  'aria-describedby'?: string;
+}
+
+export const FormField = ({
+  label,
+  hint,
+  problem,
+  children,
+}: {
+  label: string;
+  hint?: ReactNode;
+  problem?: string | undefined;
+  children: (control: ControlProps) => ReactNode;
+}): ReactNode => {
+  const id = useId();
+  const describedBy = [hint !== undefined && `${id}-hint`, problem !== undefined && `${id}-problem`]
+    .filter((name) => name !== false)
+    .join(' ');
+  return (
+    <div className="form-field">
+      <label htmlFor={id}>{label}</label>
+      {children({
+        id,
+        ...(problem === undefined ? {} : { 'aria-invalid': true as const }),
+        ...(describedBy === '' ? {} : { 'aria-describedby': describedBy }),
+      })}
+      {hint !== undefined && (
+        <p id={`${id}-hint`} className="muted form-hint">
+          {hint}
+        </p>
+      )}
+      {problem !== undefined && (
+        <p id={`${id}-problem`} className="form-problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+};
+
+/** A field of one line of text. */
+export const TextField = ({
+  text,
+  onChange,
+  type = 'text',
+  placeholder,
+  autoComplete = 'off',
+  isMono = true,
+  ...field
+}: {
+  label: string;
+  hint?: ReactNode;
+  problem?: string | undefined;
+  text: string;
+  onChange: (text: string) => void;
+  type?: 'text' | 'password' | 'datetime-local' | 'number';
+  placeholder?: string;
+  autoComplete?: 'off' | 'new-password';
+  isMono?: boolean;
+}): ReactNode => (
+  <FormField {...field}>
+    {(control) => (
+      <input
+        {...control}
+        className={isMono ? 'field mono' : 'field'}
+        type={type}
+        {...(type === 'datetime-local' ? { step: text.includes('.') ? 0.001 : 1 } : {})}
+        placeholder={placeholder}
+        autoComplete={autoComplete}
+        spellCheck={false}
+        value={text}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    )}
+  </FormField>
+);
+
+/** What is wrong with the form, but with none of its fields. */
+export const FormProblems = ({ sentences }: { sentences: readonly string[] }): ReactNode =>
+  sentences.length > 0 && (
+    <div className="notice" data-tone="red" role="alert">
+      <Icon name="warning" />
+      <span className="notice-text">{sentences.join(' ')}</span>
+    </div>
+  );
