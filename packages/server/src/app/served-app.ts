@@ -1,5 +1,5 @@
 // The services of a server and the app that serves them, without a socket.
-import { platformRoutes, type Routes, unsupportedPaths } from '@svc/contract';
+import { consoleRoutes, platformRoutes, type Routes, unsupportedPaths } from '@svc/contract';
 import type { Logger } from 'pino';
 import { keyAuthorizer } from '../auth/authorization/key-authorizer.ts';
 import { grantOf } from '../auth/keys/grant-of.ts';
@@ -7,6 +7,7 @@ import { unrestrictedAuthorizer } from '../auth/authorization/authorizer.ts';
 import { loadAuth } from '../auth/handlers/auth-definition.ts';
 import { anonymousAuthenticator } from '../auth/principal/anonymous-authenticator.ts';
 import { apiKeyAuthenticator } from '../auth/principal/api-key-authenticator.ts';
+import type { ConsoleApi } from '../auth/console/console-sessions.ts';
 import { CallerLimits } from '../auth/limits/caller-limits.ts';
 import type { Authenticate, Caller } from '../auth/principal/caller.ts';
 import { type AddressOf, createAddressOf } from '../auth/principal/client-address.ts';
@@ -23,6 +24,7 @@ import { socketUrls } from '../http/sockets/socket-paths.ts';
 import { Upgrades } from '../http/sockets/upgrades.ts';
 import { createParsing } from '../parsing/parsing.ts';
 import { requestLimits } from '../parsing/json-limits.ts';
+import { createConsoleSignIn } from './console-sign-in.ts';
 import { serveCustom } from './custom-app.ts';
 import { CustomCode, prepareGlobals } from './custom-code.ts';
 import { type HostAuthenticate, withHostAuth } from './host-auth.ts';
@@ -136,23 +138,37 @@ const createServerApp = (
   const { bodyLimitBytes, json, heartbeatMs, trustedProxies } = settings.http;
   const addressOf = createAddressOf(trustedProxies);
   const limits = new CallerLimits({ ...settings.limits, addressOf });
+  const authenticate = {
+    deployment: services.auth?.authenticate ?? authenticatorFor(mode, addressOf),
+    platform: services.platform.authenticate,
+  };
+  const { consoleSessions, sealer } = services;
+  const signIn = servesConsole(mode, settings)
+    ? createConsoleSignIn({ settings, project, mode, limits, sealer, storage: consoleSessions, ...authenticate })
+    : undefined;
+  const withSessions = (api: ConsoleApi): Authenticate =>
+    signIn?.sessions.around(api, authenticate[api]) ?? authenticate[api];
   const deployment = {
     routes: servedRoutes(settings.role, project),
     handlers: services.handlers as Handlers<Routes>,
-    authenticate: limits.around(
-      services.tickets.around(services.auth?.authenticate ?? authenticatorFor(mode, addressOf)),
-    ),
+    authenticate: limits.around(services.tickets.around(withSessions('deployment'))),
     authorizerFor: (caller: Caller) =>
       services.auth?.handlers.authorizerFor(caller) ?? unrestrictedAuthorizer,
   };
   const platform = {
     routes: platformRoutes,
     handlers: services.platform.handlers as Handlers<Routes>,
-    authenticate: limits.around(services.platform.authenticate),
+    authenticate: limits.around(withSessions('platform')),
     authorizerFor: (caller: Caller) => keyAuthorizer(grantOf(caller)),
     unsupported: unsupportedPaths,
   };
-  const surfaces = settings.role === 'worker' ? [deployment] : [deployment, platform];
+  const forConsole = signIn && {
+    ...deployment,
+    routes: consoleRoutes,
+    handlers: signIn.handlers as Handlers<Routes>,
+  };
+  const apis = settings.role === 'worker' ? [deployment] : [deployment, platform];
+  const surfaces = forConsole ? [...apis, forConsole] : apis;
   const bytes = { bodyBytes: bodyLimitBytes, uploadBytes: settings.platform.ingestLimitBytes };
   const reporting = {
     observe: (...request: Parameters<Observe>) => services.metrics.request(...request),
@@ -170,11 +186,16 @@ const createServerApp = (
     streamBufferBytes,
     parsing,
     upgrades,
-    consoleFolder: servesConsole(mode, settings) ? packageFile('console/') : undefined,
+    consoleFolder: signIn && packageFile('console/'),
   });
   if (!customCode || !project.customApp) return app;
-  const { authenticate } = deployment;
-  const around = { ...reporting, ...project.customApp, authenticate, surfaces, limits: bytes };
+  const around = {
+    ...reporting,
+    ...project.customApp,
+    authenticate: deployment.authenticate,
+    surfaces,
+    limits: bytes,
+  };
   const requiresAuth = mode.kind !== 'anonymous';
   return serveCustom(app, customCode, around, { role: settings.role, requiresAuth });
 };
