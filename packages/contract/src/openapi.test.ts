@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
-import { consoleRoutes, deploymentRoutes, openapiDocument, platformRoutes, type RouteShape } from './index.ts';
+import {
+  consoleRoutes,
+  deploymentRoutes,
+  openapiDocument,
+  platformRoutes,
+  type RouteShape,
+} from './index.ts';
 
 interface Parameter {
   name: string;

@@ -4,7 +4,8 @@ import { ApiError, type PlatformClient } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { isId } from '../app/search-text.ts';
 import { ErrorNotice, State } from '../ui/states.tsx';
-import { createTraceClient, setTraceClient, useTraceClient } from './trace-key.ts';
+import { session, useSession } from '../session/session.ts';
+import { useTraceClient } from './trace-key.ts';
 import './key-gate.css';
 
 export const KeyGate = ({ children }: { children: (client: PlatformClient) => ReactNode }): ReactNode => {
@@ -21,15 +22,16 @@ export const KeyForm = ({ refusal }: { refusal?: Error | null }): ReactNode => {
   const [apiKey, setKey] = useState('');
   const [workspace, setWorkspace] = useState('');
   const use = useMutation({
+    gcTime: 0,
     mutationFn: async () => {
-      const client = createTraceClient(apiKey.trim(), workspace.trim() || undefined);
-      await client.projects.list({ limit: 1 });
-      return client;
+      const opened = await session.signIn({
+        key: apiKey.trim(),
+        workspace_id: workspace.trim() || undefined,
+      });
+      if (opened.workspace === null)
+        throw new Error('The key opens no workspace: it is an API key of the server.');
     },
-    onSuccess: (client) => {
-      queries.removeQueries({ queryKey: ['traces'] });
-      setTraceClient(client);
-    },
+    onSuccess: () => queries.resetQueries({ queryKey: ['traces'] }),
   });
   const isComplete = apiKey.trim() !== '' && (workspace.trim() === '' || isId(workspace.trim()));
   return (
@@ -79,26 +81,31 @@ export const KeyForm = ({ refusal }: { refusal?: Error | null }): ReactNode => {
             Use this key
           </button>
         </form>
-        <p className="muted">The key stays in the memory of this tab. A reload asks for it again.</p>
+        <p className="muted">
+          The server keeps the key, encrypted, for the session of this browser. The browser does not store it.
+        </p>
       </State>
     </div>
   );
 };
 
-/** Forgets the key, and everything that was read with it. */
+/** For a session that holds only this key: ends the session, and removes everything that was read with it. */
 export const ForgetKey = (): ReactNode => {
   const queries = useQueryClient();
-  return (
+  const isOnlyKey = useSession()?.sign_in.kind === 'none';
+  const forget = useMutation({
+    mutationFn: () => session.signOut(),
+    onSuccess: () => queries.removeQueries({ queryKey: ['traces'] }),
+  });
+  return isOnlyKey ? (
     <button
       type="button"
       className="button"
       data-kind="plain"
-      onClick={() => {
-        setTraceClient(undefined);
-        queries.removeQueries({ queryKey: ['traces'] });
-      }}
+      disabled={forget.isPending}
+      onClick={() => forget.mutate()}
     >
       Forget the API key
     </button>
-  );
+  ) : null;
 };

@@ -29,7 +29,9 @@ export const ConsoleSession = z
     workspace: z
       .object({ id: z.uuid(), role: KeyRole })
       .nullable()
-      .describe('The workspace whose traces, exports and keys are open to this browser, and the role of the key'),
+      .describe(
+        'The workspace whose traces, exports and keys are open to this browser, and the role of the key',
+      ),
     csrf_token: z.string().nullable().describe('Null without a session'),
     expires_at: Time.nullable().describe('When the session ends at the latest'),
   })
@@ -41,10 +43,10 @@ const secret = z.string().min(1).max(12_000);
 
 export const ConsoleSignIn = z
   .object({
-    key: nullish(secret).describe(
-      'A key: tried as API key of the deployment API, and as key of a workspace',
+    key: nullish(secret).describe('A key: tried as API key of the deployment API, and as key of a workspace'),
+    token: nullish(secret).describe(
+      'With custom authentication: the bearer token, or the value of the header',
     ),
-    token: nullish(secret).describe('With custom authentication: the bearer token, or the value of the header'),
     workspace_id: nullish(Id).describe('Which workspace, for a key that has access to several'),
   })
   .meta({ id: 'ConsoleSignIn' });

@@ -144,7 +144,15 @@ const createServerApp = (
   };
   const { consoleSessions, sealer } = services;
   const signIn = servesConsole(mode, settings)
-    ? createConsoleSignIn({ settings, project, mode, limits, sealer, storage: consoleSessions, ...authenticate })
+    ? createConsoleSignIn({
+        settings,
+        project,
+        mode,
+        limits,
+        sealer,
+        storage: consoleSessions,
+        ...authenticate,
+      })
     : undefined;
   const withSessions = (api: ConsoleApi): Authenticate =>
     signIn?.sessions.around(api, authenticate[api]) ?? authenticate[api];

@@ -58,7 +58,10 @@ describe('signing in', () => {
     expect(headers.get('set-cookie')).toContain(`svc-console-${new URL(server.url).port}=`);
     expect(await search(tab)).toMatchObject({ status: 200 });
     expect(await projects(tab)).toMatchObject(refused);
-    expect(await tab.load()).toMatchObject({ deployment: { identity: null }, csrf_token: expect.any(String) });
+    expect(await tab.load()).toMatchObject({
+      deployment: { identity: null },
+      csrf_token: expect.any(String),
+    });
     expect(await search(tab)).toMatchObject({ status: 200 });
   });
 
@@ -120,9 +123,9 @@ describe('a session', () => {
     for (const csrf of [undefined, '', 'x', other.csrf]) {
       expect(await search(tab, { 'x-svc-csrf': csrf })).toMatchObject(refused);
       expect(await projects(tab, { 'x-svc-csrf': csrf })).toMatchObject(refused);
-      expect(await tab.send('DELETE', '/console/auth/sessions', undefined, { 'x-svc-csrf': csrf })).toMatchObject(
-        refused,
-      );
+      expect(
+        await tab.send('DELETE', '/console/auth/sessions', undefined, { 'x-svc-csrf': csrf }),
+      ).toMatchObject(refused);
     }
     expect(await search(tab)).toMatchObject({ status: 200 });
   });
@@ -175,7 +178,9 @@ describe('a session', () => {
     const tab = await signedIn(server.url, { key: apiKey });
     expect(await search(tab, { 'x-api-key': 'wrong' })).toMatchObject(refused);
     expect(await search(tab, { authorization: 'Bearer wrong' })).toMatchObject(refused);
-    expect(await search(tab, { 'x-api-key': apiKey, 'x-svc-csrf': undefined })).toMatchObject({ status: 200 });
+    expect(await search(tab, { 'x-api-key': apiKey, 'x-svc-csrf': undefined })).toMatchObject({
+      status: 200,
+    });
   });
 
   it('is stored as a hash, with its credentials encrypted, and is in no log', async () => {
@@ -230,7 +235,8 @@ describe('a session ends', () => {
     const tab = await signedIn(server.url, { key: apiKey });
     await rows(`update console_sessions set seen_at = now() - interval '11 hours'`);
     expect(await search(tab)).toMatchObject({ status: 200 });
-    const [{ seen } = {}] = await rows(`select seen_at > now() - interval '1 minute' as seen from console_sessions
+    const [{ seen } = {}] =
+      await rows(`select seen_at > now() - interval '1 minute' as seen from console_sessions
       order by seen_at desc limit 1`);
     expect(seen).toBe(true);
   });

@@ -45,7 +45,11 @@ export class Tab {
     const set = response.headers.get('set-cookie');
     if (set !== null) this.cookie = set.includes('Max-Age=0;') ? undefined : set.split(';', 1)[0];
     const text = await response.text();
-    return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers };
+    return {
+      status: response.status,
+      body: text === '' ? undefined : JSON.parse(text),
+      headers: response.headers,
+    };
   }
 
   async signIn(body: object): Promise<Answer> {

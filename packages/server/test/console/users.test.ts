@@ -41,7 +41,9 @@ describe('with custom authentication', () => {
     expect(await bob.send('GET', `/threads/${thread_id}`)).toMatchObject({ status: 404 });
     // The cookie of one user with the token of the other is no session.
     const { cookie } = alice;
-    expect(await bob.send('GET', `/threads/${thread_id}`, undefined, { cookie })).toMatchObject({ status: 401 });
+    expect(await bob.send('GET', `/threads/${thread_id}`, undefined, { cookie })).toMatchObject({
+      status: 401,
+    });
   });
 
   it('a token that the handler refuses opens nothing, with the answer of the handler', async () => {

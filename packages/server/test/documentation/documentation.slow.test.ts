@@ -94,8 +94,8 @@ const route = (method: string, path: string): string =>
   `${method.toUpperCase()} ${path.replaceAll(/\{[^}]*\}|:\w+/g, '{}')}`;
 
 const routes = new Set(
-  Object.values({ ...deploymentRoutes, ...platformRoutes, ...consoleRoutes } as Routes).map(({ method, path }) =>
-    route(method, path),
+  Object.values({ ...deploymentRoutes, ...platformRoutes, ...consoleRoutes } as Routes).map(
+    ({ method, path }) => route(method, path),
   ),
 );
 

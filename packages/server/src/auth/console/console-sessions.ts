@@ -138,7 +138,11 @@ export class ConsoleSessions {
 
   #hasOwnCredential(credentials: Credentials): boolean {
     const { credentialHeader } = this.#parts;
-    const names = ['x-api-key', 'authorization', ...(credentialHeader === undefined ? [] : [credentialHeader])];
+    const names = [
+      'x-api-key',
+      'authorization',
+      ...(credentialHeader === undefined ? [] : [credentialHeader]),
+    ];
     return names.some((name) => credentials.header(name) !== undefined);
   }
 

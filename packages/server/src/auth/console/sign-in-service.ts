@@ -91,7 +91,8 @@ export class SignInService {
   async endAll(credentials: Credentials): Promise<void> {
     this.#assertOwnPage(credentials);
     const session = await this.#parts.sessions.find(credentials);
-    if (!session) throw new Problem('unauthenticated', 'The session of the console has ended: sign in again.');
+    if (!session)
+      throw new Problem('unauthenticated', 'The session of the console has ended: sign in again.');
     await this.#parts.sessions.endAll(session);
   }
 

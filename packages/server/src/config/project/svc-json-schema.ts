@@ -70,7 +70,8 @@ export const AuthSection = z.looseObject({
 export type AuthSection = z.infer<typeof AuthSection>;
 
 /** They frame a request, or are set by the server. */
-const noCredential = /^(?:cookie|host|connection|origin|content-.*|transfer-encoding|sec-.*|x-tenant-id|x-svc-csrf)$/i;
+const noCredential =
+  /^(?:cookie|host|connection|origin|content-.*|transfer-encoding|sec-.*|x-tenant-id|x-svc-csrf)$/i;
 
 export const ConsoleSection = z.strictObject({
   auth: z
