@@ -1,11 +1,11 @@
 // The client of sessions of the console, for its pages. The browser keeps the cookie of the session.
-import type { ConsoleSession, ConsoleSignIn } from '@svc/contract';
-import { Transport, type CallOptions, type ClientOptions } from './transport.ts';
+import type { ConsoleSession } from '@svc/contract';
+import { Transport, type Body, type CallOptions, type ClientOptions } from './transport.ts';
 
 export interface ConsoleClient {
   /** How to sign in, and what the session of this browser opens. */
   session(options?: CallOptions): Promise<ConsoleSession>;
-  signIn(entered: ConsoleSignIn, options?: CallOptions): Promise<ConsoleSession>;
+  signIn(entered: Body<'createConsoleSession'>, options?: CallOptions): Promise<ConsoleSession>;
   /** Ends the session of this browser; with `everywhere`, all sessions of its user or key. */
   signOut(options?: CallOptions & { everywhere?: boolean }): Promise<void>;
 }

@@ -59,7 +59,6 @@ export type {
   Assistant,
   BulkExport,
   ConsoleSession,
-  ConsoleSignIn,
   Cron,
   Destination,
   ExportEvent,

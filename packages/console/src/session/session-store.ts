@@ -1,5 +1,5 @@
 // The session of this browser. Its cookie is invisible to scripts; the CSRF token is in the memory of this tab, and goes with every request.
-import { createConsoleClient, type ConsoleClient, type ConsoleSession, type ConsoleSignIn } from '@svc/sdk';
+import { createConsoleClient, type ConsoleClient, type ConsoleSession } from '@svc/sdk';
 
 export interface SessionState {
   /** Undefined until the server has answered. */
@@ -24,7 +24,7 @@ export class SessionStore {
   readonly #listeners = new Set<() => void>();
   #state: SessionState = { session: undefined, isExpired: false };
   #loading: Promise<ConsoleSession> | undefined;
-  /** Set when the deployment API has been open in this page; null for a caller without a name. */
+  /** Set when the deployment API has been open in this page, until the user signs out; null for a caller without a name. */
   #identity: string | null | undefined;
 
   constructor({ apiUrl, onOtherUser }: StoreOptions) {
@@ -51,7 +51,7 @@ export class SessionStore {
     return this.#loading;
   }
 
-  async signIn(entered: ConsoleSignIn): Promise<ConsoleSession> {
+  async signIn(entered: Parameters<ConsoleClient['signIn']>[0]): Promise<ConsoleSession> {
     return this.#keep(await this.#client.signIn(entered));
   }
 
@@ -84,18 +84,16 @@ export class SessionStore {
     token: string | null | undefined,
     signal: AbortSignal | null | undefined,
   ): Promise<boolean> {
-    let session: ConsoleSession;
     try {
-      session = await this.load();
+      await this.load();
     } catch {
       return false;
     }
-    const isOpen = (isPlatform ? session.workspace : session.deployment) !== null;
-    // The server has refused the request for another reason than the session.
-    if (isOpen) return session.csrf_token !== token;
-    if (isPlatform || this.#identity === undefined) return false;
-    this.#set({ session, isExpired: true });
-    return this.#untilOpen(signal);
+    if (this.#state.isExpired && !(await this.#untilOpen(signal))) return false;
+    const { session } = this.#state;
+    const isOpen = ((isPlatform ? session?.workspace : session?.deployment) ?? null) !== null;
+    // With the same token, the server has refused the request for another reason than the session.
+    return isOpen && session?.csrf_token !== token;
   }
 
   #untilOpen(signal: AbortSignal | null | undefined): Promise<boolean> {
@@ -118,12 +116,9 @@ export class SessionStore {
       if (this.#identity !== undefined && this.#identity !== deployment.identity) this.#onOtherUser();
       this.#identity = deployment.identity;
     }
-    this.#set({ session, isExpired: this.#state.isExpired && deployment === null });
-    return session;
-  }
-
-  #set(state: SessionState): void {
-    this.#state = state;
+    // In one step: a page without its dialog would be replaced by the form, and lose what it holds.
+    this.#state = { session, isExpired: deployment === null && this.#identity !== undefined };
     for (const listener of this.#listeners) listener();
+    return session;
   }
 }
