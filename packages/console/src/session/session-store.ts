@@ -67,7 +67,7 @@ export class SessionStore {
       const token = this.#state.session?.csrf_token;
       const response = await this.#send(input, init);
       if (response.status !== 401 || repeats === repeatsMax) return response;
-      const isPlatform = String(input).startsWith(this.#apiUrl + platformPath);
+      const isPlatform = urlOf(input).startsWith(this.#apiUrl + platformPath);
       if (!(await this.#canRepeat(isPlatform, token, init?.signal))) return response;
     }
   };
@@ -122,3 +122,5 @@ export class SessionStore {
     return session;
   }
 }
+
+const urlOf = (input: RequestInfo | URL): string => (input instanceof Request ? input.url : input.toString());
