@@ -86,6 +86,35 @@ describe('with custom authentication', () => {
   });
 });
 
+describe('with a header that console.auth names', () => {
+  it('the user of a session is the one of its token, whatever other cookies the browser adds', async () => {
+    const byHeader = fileURLToPath(new URL('./header-project/svc.json', import.meta.url));
+    await using own = await startTestServer({ project: byHeader });
+    const tab = await signedIn(own.url, { token: 'alice' });
+    const { cookie = '' } = tab;
+    expect(await tab.load()).toMatchObject({
+      sign_in: { kind: 'header', header: 'X-User-Token' },
+      deployment: { identity: 'alice' },
+    });
+    const ownerOf = async (changed: Record<string, string | undefined>): Promise<unknown> =>
+      ((await tab.send('POST', '/threads', {}, changed)).body as Thread).metadata?.['svc_auth_user_id'];
+    expect(await ownerOf({ cookie: `login=bob; ${cookie}` })).toBe('alice');
+    // Without the session, `authenticate` gets the other cookie, and never the one of the session.
+    expect(await ownerOf({ cookie: `${cookie}; login=bob`, 'x-svc-csrf': undefined })).toBe('bob');
+    expect(await ownerOf({ 'x-user-token': 'carol' })).toBe('carol');
+    const answer = await tab.send('POST', '/threads', {}, { 'x-svc-csrf': undefined });
+    expect(answer).toMatchObject({ status: 401, body: { message: 'Who are you?' } });
+  });
+
+  it('a browser that the handler recognizes needs no session', async () => {
+    const byHeader = fileURLToPath(new URL('./header-project/svc.json', import.meta.url));
+    await using own = await startTestServer({ project: byHeader });
+    const tab = new Tab(own.url);
+    tab.cookie = 'login=bob';
+    expect(await tab.load()).toMatchObject({ deployment: { identity: 'bob' }, csrf_token: null });
+  });
+});
+
 /** fetch() does not send a Host of one's choice. */
 const rawRequest = async (url: string, tab: Tab, headers: Record<string, string>) => {
   const sent = request(`${url}/console/auth/session`, {
