@@ -7,12 +7,13 @@ import { ClientProvider } from './api/client.tsx';
 import { apiUrl } from './app/addresses.ts';
 import { reloadOnceFor } from './app/stale-chunks.ts';
 import { createConsoleRouter } from './routes.tsx';
+import { session } from './session/session.ts';
 import './ui/tokens.css';
 import './ui/base.css';
 
 reloadOnceFor(window);
 
-const client = createClient({ apiUrl });
+const client = createClient({ apiUrl, fetch: session.fetch });
 const router = createConsoleRouter();
 const queryClient = new QueryClient({
   defaultOptions: {

@@ -17,15 +17,21 @@ export interface ServerProcess extends AsyncDisposable {
   start: () => Promise<void>;
 }
 
-export const startServerProcess = async (): Promise<ServerProcess> => {
+export interface ServerOptions {
+  /** The folder of `svc.json`, below this one; the test project when absent. */
+  project?: string;
+  env?: Record<string, string>;
+}
+
+export const startServerProcess = async (options: ServerOptions = {}): Promise<ServerProcess> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-console-'));
-  let running = await launch(dataDir, '0');
+  let running = await launch(dataDir, '0', options);
   const { url } = running;
   return {
     url,
     stop: () => running.stop(),
     start: async () => {
-      running = await launch(dataDir, new URL(url).port);
+      running = await launch(dataDir, new URL(url).port, options);
     },
     async [Symbol.asyncDispose]() {
       await running.stop();
@@ -34,8 +40,12 @@ export const startServerProcess = async (): Promise<ServerProcess> => {
   };
 };
 
-const launch = async (dataDir: string, port: string): Promise<{ url: string; stop: () => Promise<void> }> => {
-  const config = join(import.meta.dirname, 'project/svc.json');
+const launch = async (
+  dataDir: string,
+  port: string,
+  { project = 'project', env = {} }: ServerOptions,
+): Promise<{ url: string; stop: () => Promise<void> }> => {
+  const config = join(import.meta.dirname, project, 'svc.json');
   const args = ['start', '--config', config, '--port', port, '--data-dir', dataDir, '--executors', '1'];
   const child = spawn(process.execPath, [svcCommand, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -46,6 +56,7 @@ const launch = async (dataDir: string, port: string): Promise<{ url: string; sto
       SVC_TRACING: 'on',
       SVC_EGRESS_ALLOW: '127.0.0.1', // webhooks of tests
       SVC_BOOTSTRAP_API_KEY: traceKey,
+      ...env,
     },
   });
   const ended = once(child, 'exit');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { deploymentRoutes, platformRoutes, type RouteShape } from './index.ts';
+import { consoleRoutes, deploymentRoutes, platformRoutes, type RouteShape } from './index.ts';
 
-const routes = Object.entries<RouteShape>({ ...deploymentRoutes, ...platformRoutes });
+const routes = Object.entries<RouteShape>({ ...deploymentRoutes, ...platformRoutes, ...consoleRoutes });
 
 /** The unknown keys that a schema names when it gets an object, and an array of objects, with this key. */
 const unknownKeysIn = (schema: z.ZodType | undefined, key: string): string[] =>

@@ -1,4 +1,5 @@
 // The svc API as data: one definition and its schemas for each operation.
+import { consoleRoutes } from './console/sessions.ts';
 import { a2aRoutes } from './deployment/a2a.ts';
 import { assistantRoutes } from './deployment/assistants.ts';
 import { cronRoutes } from './deployment/crons.ts';
@@ -28,6 +29,7 @@ import { workspaceRoutes } from './platform/workspaces.ts';
 export {
   a2aRoutes,
   assistantRoutes,
+  consoleRoutes,
   cronRoutes,
   mcpRoutes,
   runRoutes,
@@ -81,6 +83,7 @@ export const platformRoutes = {
 };
 
 export { Assistant, Config, GraphSchemas } from './deployment/assistants.ts';
+export { ConsoleSession, ConsoleSignIn } from './console/sessions.ts';
 export { Cron, CronCreate, CronPatch } from './deployment/crons.ts';
 export { Command } from './deployment/command.ts';
 export { Run, RunCreate, RunStatus, StatelessRunCreate } from './deployment/runs.ts';

@@ -46,6 +46,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   updateThreadState: { values: { messages: [{ role: 'user', content: 'Hello' }] } },
   patchThreadState: { metadata: { reviewed: true } },
   searchThreadHistory: { limit: 10 },
+  createConsoleSession: { key: 'an API key, or the key of a workspace' },
   sendThreadCommand: {
     id: 1,
     method: 'run.start',

@@ -10,6 +10,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   MCP: 'Assistants as tools of the Model Context Protocol.',
   A2A: 'Assistants as agents of the Agent2Agent protocol.',
   UI: 'Components of the project that web pages load.',
+  Console: 'Sessions of the console in a browser.',
   System: 'Health, metrics, versions, and this document.',
   Workspaces: 'Traces, keys and exports that are isolated from those of other workspaces.',
   'API keys': 'Keys of the platform API, with a role.',

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
-import { deploymentRoutes, openapiDocument, platformRoutes, type RouteShape } from './index.ts';
+import {
+  consoleRoutes,
+  deploymentRoutes,
+  openapiDocument,
+  platformRoutes,
+  type RouteShape,
+} from './index.ts';
 
 interface Parameter {
   name: string;
@@ -16,7 +22,7 @@ interface Operation {
   requestBody?: { content: Record<string, { example?: unknown }> };
 }
 
-const routes: Record<string, RouteShape> = { ...deploymentRoutes, ...platformRoutes };
+const routes: Record<string, RouteShape> = { ...deploymentRoutes, ...platformRoutes, ...consoleRoutes };
 const document = openapiDocument(routes, '0.1.0') as {
   paths: Record<string, Record<string, Operation>>;
   tags: { name: string; description?: string }[];

@@ -37,6 +37,7 @@ export const createClient = (options: ClientOptions): Client => {
   };
 };
 
+export { createConsoleClient, type ConsoleClient } from './console-client.ts';
 export { createPlatformClient, type PlatformClient, type PlatformClientOptions } from './platform-client.ts';
 export { ApiError, RunError } from './api-error.ts';
 export type { RunOptions, RunSearchPage, RunStreamEvent, StartOptions } from './runs-client.ts';
@@ -57,6 +58,7 @@ export type {
   ApiKey,
   Assistant,
   BulkExport,
+  ConsoleSession,
   Cron,
   Destination,
   ExportEvent,

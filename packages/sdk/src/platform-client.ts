@@ -8,7 +8,8 @@ import { Transport, type Body, type CallOptions, type ClientOptions } from './tr
 type ProjectQuery = { id?: string[]; name?: string; name_contains?: string; limit?: number; offset?: number };
 
 export interface PlatformClientOptions extends ClientOptions {
-  apiKey: string;
+  /** Not needed where `fetch` or `headers` authenticate. */
+  apiKey?: string;
   /** Required when the key has access to several workspaces. */
   workspaceId?: string;
 }

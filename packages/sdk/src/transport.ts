@@ -1,9 +1,9 @@
 // Sends requests: the address of each route, headers, time limits, retries and errors.
-import type { CallInput, deploymentRoutes, platformRoutes, RouteOutput } from '@svc/contract';
+import type { CallInput, consoleRoutes, deploymentRoutes, platformRoutes, RouteOutput } from '@svc/contract';
 import { endpoints } from '@svc/contract/endpoints';
 import { ApiError } from './api-error.ts';
 
-type Routes = typeof deploymentRoutes & typeof platformRoutes;
+type Routes = typeof deploymentRoutes & typeof platformRoutes & typeof consoleRoutes;
 type RouteName = keyof Routes;
 
 /** The path parameters, query and body that a route takes. */

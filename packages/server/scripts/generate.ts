@@ -1,7 +1,7 @@
 // Generates the committed files that are derived from the source. For each of them, a test fails while it is outdated.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { deploymentRoutes, openapiDocument, platformRoutes } from '@svc/contract';
+import { consoleRoutes, deploymentRoutes, openapiDocument, platformRoutes } from '@svc/contract';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const rewrite = (path: string, change: (content: string) => string): void =>
   writeFileSync(at(path), change(readFileSync(at(path), 'utf8')));
 
 writeFileSync(at('packages/server/svc.schema.json'), svcJsonSchema());
-const routes = { ...deploymentRoutes, ...platformRoutes };
+const routes = { ...deploymentRoutes, ...platformRoutes, ...consoleRoutes };
 writeFileSync(
   at('packages/contract/openapi/openapi.json'),
   `${JSON.stringify(openapiDocument(routes, '0.1.0'), null, 2)}\n`,

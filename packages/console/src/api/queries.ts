@@ -1,6 +1,7 @@
 // What pages read from the server. The key of a query contains everything that its result depends on.
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { Assistant, GraphSchemas, Run, Thread, ThreadState } from '@svc/sdk';
+import { useIsOpen } from '../session/session.ts';
 import { useClient } from './client.tsx';
 import { isOpen } from './statuses.ts';
 
@@ -10,7 +11,10 @@ const openMs = 1_500;
 
 export const useAssistants = (): UseQueryResult<Assistant[]> => {
   const client = useClient();
+  // The palette has it on every page, also before the user has signed in.
+  const isOpen = useIsOpen();
   return useQuery({
+    enabled: isOpen,
     queryKey: ['assistants'],
     queryFn: ({ signal }) => client.assistants.search({ limit: 1_000 }, { signal }),
     staleTime: 30_000,
@@ -89,7 +93,10 @@ export const useThreads = (filter: ThreadFilter): UseQueryResult<Thread[]> => {
 
 export const useThreadCount = (filter: Pick<ThreadFilter, 'status' | 'metadata'>): UseQueryResult<number> => {
   const client = useClient();
+  // The rail has it on every page, also before the user has signed in.
+  const isOpen = useIsOpen();
   return useQuery({
+    enabled: isOpen,
     queryKey: ['counts', filter],
     queryFn: ({ signal }) => client.threads.count(filter, { signal }),
     placeholderData: keepPreviousData,

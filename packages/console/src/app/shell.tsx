@@ -2,6 +2,8 @@
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { useThreadCount } from '../api/queries.ts';
+import { Account } from '../session/account.tsx';
+import { SignInGate } from '../session/sign-in-gate.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { State } from '../ui/states.tsx';
 import { apiUrl } from './addresses.ts';
@@ -52,10 +54,13 @@ export const Shell = (): ReactNode => {
           <kbd className="kbd">Ctrl K</kbd>
         </button>
         <Connection />
+        <Account />
       </header>
       <Rail onHelp={openHelp} />
       <main id="content" className="content" tabIndex={-1}>
-        <Outlet />
+        <SignInGate>
+          <Outlet />
+        </SignInGate>
       </main>
       {overlay === 'palette' && <Palette onClose={close} />}
       {overlay === 'help' && <Help onClose={close} />}

@@ -1,8 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { PlatformClient } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
-import { setAccess, useAccess } from '../platform/platform-key.ts';
-import { useWorkspaces } from '../platform/workspaces.ts';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { faultsOf } from '../ui/faults.ts';
 import { FormProblems, TextField } from '../ui/form-field.tsx';
@@ -15,18 +13,9 @@ export const NewWorkspace = ({
   onClose: () => void;
 }): ReactNode => {
   const queries = useQueryClient();
-  const access = useAccess();
-  const { data: workspaces = [] } = useWorkspaces(client);
   const [name, setName] = useState('');
   const create = useMutation({
-    mutationFn: () => {
-      // With a second workspace, requests have to name one: the pages stay in the first.
-      const [only] = workspaces;
-      if (!access || access.workspaceId !== undefined || !only) return client.workspaces.create(name);
-      const named = access.in(only.id);
-      setAccess(named);
-      return named.client.workspaces.create(name);
-    },
+    mutationFn: () => client.workspaces.create(name),
     onSuccess: async () => {
       onClose();
       await queries.invalidateQueries({ queryKey: ['workspaces'] });

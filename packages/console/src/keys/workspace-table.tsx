@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { forgetAnswers, KeyForm, needsOtherKey } from '../platform/key-gate.tsx';
-import { setAccess, useAccess } from '../platform/platform-key.ts';
+import { chooseWorkspace, useAccess } from '../platform/platform-access.ts';
 import { useWorkspaces } from '../platform/workspaces.ts';
 import { CopyId } from '../ui/copy-id.tsx';
 import { Loaded } from '../ui/states.tsx';
@@ -17,8 +17,7 @@ export const WorkspaceTable = ({ client }: { client: PlatformClient }): ReactNod
   const query = useWorkspaces(client);
   if (needsOtherKey(query.error)) return <KeyForm need={keysNeed} refusal={query.error} />;
   const use = (id: string): void => {
-    if (!access) return;
-    setAccess(access.in(id));
+    chooseWorkspace(id);
     forgetAnswers(queries);
   };
   return (

@@ -5,7 +5,8 @@ import { ApiError, type PlatformClient } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { isId } from '../app/search-text.ts';
 import { ErrorNotice, State } from '../ui/states.tsx';
-import { openAccess, setAccess, useAccess } from './platform-key.ts';
+import { session, useSession } from '../session/session.ts';
+import { useAccess } from './platform-access.ts';
 import './key-gate.css';
 
 /** What the key is needed for: the subject of sentences, and the role that is enough for all of it. */
@@ -39,15 +40,16 @@ export const KeyForm = ({ need, refusal }: { need: KeyNeed; refusal?: Error | nu
   const [apiKey, setKey] = useState('');
   const [workspace, setWorkspace] = useState('');
   const use = useMutation({
+    gcTime: 0,
     mutationFn: async () => {
-      const access = openAccess(apiKey.trim(), workspace.trim() || undefined);
-      await access.client.projects.list({ limit: 1 });
-      return access;
+      const opened = await session.signIn({
+        key: apiKey.trim(),
+        workspace_id: workspace.trim() || undefined,
+      });
+      if (opened.workspace === null)
+        throw new Error('The key opens no workspace: it is an API key of the server.');
     },
-    onSuccess: (access) => {
-      forgetAnswers(queries);
-      setAccess(access);
-    },
+    onSuccess: () => forgetAnswers(queries),
   });
   const isComplete = apiKey.trim() !== '' && (workspace.trim() === '' || isId(workspace.trim()));
   return (
@@ -100,26 +102,31 @@ export const KeyForm = ({ need, refusal }: { need: KeyNeed; refusal?: Error | nu
             Use this key
           </button>
         </form>
-        <p className="muted">The key stays in the memory of this tab. A reload asks for it again.</p>
+        <p className="muted">
+          The server keeps the key, encrypted, for the session of this browser. The browser does not store it.
+        </p>
       </State>
     </div>
   );
 };
 
-/** Forgets the key, and everything that was read with it. */
+/** For a session that holds only this key: ends the session, and removes everything that was read with it. */
 export const ForgetKey = (): ReactNode => {
   const queries = useQueryClient();
-  return (
+  const isOnlyKey = useSession()?.sign_in.kind === 'none';
+  const forget = useMutation({
+    mutationFn: () => session.signOut(),
+    onSuccess: () => forgetAnswers(queries),
+  });
+  return isOnlyKey ? (
     <button
       type="button"
       className="button"
       data-kind="plain"
-      onClick={() => {
-        setAccess(undefined);
-        forgetAnswers(queries);
-      }}
+      disabled={forget.isPending}
+      onClick={() => forget.mutate()}
     >
       Forget the API key
     </button>
-  );
+  ) : null;
 };

@@ -60,7 +60,6 @@ describeInBrowser('the exports', () => {
     await page.getByRole('tab', { name: 'Files' }).click();
     await page.getByRole('cell', { name: /part-00000\.parquet/ }).waitFor();
     await page.reload();
-    await enterKey(page);
     await page.getByRole('cell', { name: /part-00000\.parquet/ }).waitFor();
     await page.getByRole('button', { name: 'Again…' }).click();
     await expect.poll(() => page.getByLabel('Filter').inputValue()).toBe('eq(run_type, "tool")');
@@ -139,7 +138,6 @@ describeInBrowser('the exports', () => {
     await page.getByText('This needs a key with the role admin; yours is viewer.').waitFor();
     expect(await page.getByRole('button', { name: 'Create the export' }).isDisabled()).toBe(true);
     await page.goto(`${console.url}/console/exports?status=timedout`);
-    await enterKey(page, viewer.key);
     await page.getByRole('heading', { name: 'No export matches the filter' }).waitFor();
   });
 

@@ -40,7 +40,6 @@ describeInBrowser('the keys', () => {
     await enterKey(page, viewer.key);
     await page.getByRole('alert').filter({ hasText: 'admin' }).waitFor();
     await page.goto(`${console.url}/console/keys?tab=workspaces`);
-    await enterKey(page, viewer.key);
     await page.getByRole('cell', { name: 'viewer' }).waitFor();
     expect(await page.getByRole('button', { name: 'New workspace…' }).isDisabled()).toBe(true);
   });

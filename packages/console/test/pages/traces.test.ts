@@ -7,7 +7,7 @@ import { enterKey, tracesOf } from '../traces.ts';
 describeInBrowser('the traces', () => {
   const console = useConsole();
 
-  it('need an API key, which is asked for and not stored', async () => {
+  it('need an API key, which is asked for once and not stored in the browser', async () => {
     const traces = tracesOf(console.url);
     const traceId = await traces.send('keys', 1);
     const page = await console.open(`/traces/${traceId}`, { expected: /401/ });
@@ -18,7 +18,8 @@ describeInBrowser('the traces', () => {
     await page.getByRole('heading', { name: 'agent of keys', level: 1 }).waitFor();
     expect(await page.evaluate(() => localStorage.length + sessionStorage.length)).toBe(0);
     await page.reload();
-    await page.getByRole('heading', { name: 'Traces need an API key' }).waitFor();
+    await page.getByRole('heading', { name: 'agent of keys', level: 1 }).waitFor();
+    expect(await page.evaluate(() => document.cookie)).toBe('');
   });
 
   it('need a key that may read, of one workspace', async () => {

@@ -1,5 +1,5 @@
 import type { Authorizer } from '../auth/authorization/authorizer.ts';
-import type { Caller } from '../auth/principal/caller.ts';
+import type { Caller, Credentials } from '../auth/principal/caller.ts';
 
 /** The call of a route: its caller, and how long the caller waits. */
 export interface Call {
@@ -7,6 +7,8 @@ export interface Call {
   /** The address by which the client reached the server, such as `https://agents.example.com`, with the path before all routes. */
   address: string;
   caller: Caller;
+  /** What the client has sent to authenticate. */
+  readonly credentials: Credentials;
   /** Checks the caller's rights, before anything is done. */
   authorizer: Authorizer;
   /** Aborted when the client has disconnected. */

@@ -7,6 +7,16 @@ import type { RouteInput, RouteOutput, Routes, RouteShape } from '@svc/contract'
 
 export type { Call } from './call.ts';
 
+export interface ReplyCookie {
+  name: string;
+  /** Of characters that need no quotes. */
+  value: string;
+  /** 0 deletes the cookie. */
+  maxAgeSeconds: number;
+  /** True for a client that uses TLS. */
+  isSecure: boolean;
+}
+
 /** Facts about a response in addition to its value. `http/` converts them to headers and a status. */
 export interface ReplyFacts {
   /** Path of the object that the value describes. */
@@ -25,6 +35,8 @@ export interface ReplyFacts {
   cacheControl?: string;
   /** Id of a new session of the Model Context Protocol. */
   session?: string;
+  /** A cookie to set, which scripts cannot read, and which browsers send to this server's own pages only. */
+  cookie?: ReplyCookie;
   /** The response has no body. */
   isEmpty?: boolean;
 }

@@ -70,9 +70,14 @@ export const createSvcHandler = async (options: SvcHandlerOptions = {}): Promise
       const { app, upgrades, services } = await openServedApp(served, exposure, early, owned);
       owned.keep({ [Symbol.asyncDispose]: () => upgrades.close(socketGraceMs) });
       services.dispatcher.pool.setAddress(options.url ?? null);
-      const guard = { cors: exposure.cors, sameSite: exposure.mode.kind === 'anonymous' };
+      const prefix = mountPrefix({ settings, project });
+      const guard = {
+        cors: exposure.cors,
+        sameSite: exposure.mode.kind === 'anonymous',
+        privatePath: `${prefix}/console`,
+      };
       return {
-        ...embed({ app, prefix: mountPrefix({ settings, project }), guard, logger, upgrades }),
+        ...embed({ app, prefix, guard, logger, upgrades }),
         graphs: [...project.graphs.keys()],
         drain: (hurry = new AbortController().signal) => services.drain(settings.runs.shutdownGraceMs, hurry),
       };

@@ -1,20 +1,10 @@
 // The services of a server and the app that serves them, without a socket.
-import { platformRoutes, type Routes, unsupportedPaths } from '@svc/contract';
 import type { Logger } from 'pino';
-import { keyAuthorizer } from '../auth/authorization/key-authorizer.ts';
-import { grantOf } from '../auth/keys/grant-of.ts';
-import { unrestrictedAuthorizer } from '../auth/authorization/authorizer.ts';
 import { loadAuth } from '../auth/handlers/auth-definition.ts';
-import { anonymousAuthenticator } from '../auth/principal/anonymous-authenticator.ts';
-import { apiKeyAuthenticator } from '../auth/principal/api-key-authenticator.ts';
-import { CallerLimits } from '../auth/limits/caller-limits.ts';
-import type { Authenticate, Caller } from '../auth/principal/caller.ts';
-import { type AddressOf, createAddressOf } from '../auth/principal/client-address.ts';
-import { type AccessMode, type Exposure, servesConsole } from '../config/settings/exposure.ts';
+import type { Exposure } from '../config/settings/exposure.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import { LoadedModules } from '../config/project/loaded-modules.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
-import type { Handlers } from '../api/handlers.ts';
 import type { Observe } from '../http/routing/mount.ts';
 import { createApp } from '../http/server/app.ts';
 import type { ServedApp } from '../http/server/listen.ts';
@@ -32,6 +22,7 @@ import type { Owned } from './owned.ts';
 import type { ParserTasks, ServerParsing } from './parser-tasks.ts';
 import { packageFile } from '../package-files.ts';
 import { servedRoutes } from './served-routes.ts';
+import { createSurfaces } from './surfaces.ts';
 import { createServices, type Services } from './services.ts';
 import {
   type ConnectionPlan,
@@ -133,26 +124,11 @@ const createServerApp = (
     upgrades,
   }: { parsing: ServerParsing; customCode: CustomCode | undefined; upgrades: Upgrades },
 ): ServedApp => {
-  const { bodyLimitBytes, json, heartbeatMs, trustedProxies } = settings.http;
-  const addressOf = createAddressOf(trustedProxies);
-  const limits = new CallerLimits({ ...settings.limits, addressOf });
-  const deployment = {
-    routes: servedRoutes(settings.role, project),
-    handlers: services.handlers as Handlers<Routes>,
-    authenticate: limits.around(
-      services.tickets.around(services.auth?.authenticate ?? authenticatorFor(mode, addressOf)),
-    ),
-    authorizerFor: (caller: Caller) =>
-      services.auth?.handlers.authorizerFor(caller) ?? unrestrictedAuthorizer,
-  };
-  const platform = {
-    routes: platformRoutes,
-    handlers: services.platform.handlers as Handlers<Routes>,
-    authenticate: limits.around(services.platform.authenticate),
-    authorizerFor: (caller: Caller) => keyAuthorizer(grantOf(caller)),
-    unsupported: unsupportedPaths,
-  };
-  const surfaces = settings.role === 'worker' ? [deployment] : [deployment, platform];
+  const { bodyLimitBytes, json, heartbeatMs } = settings.http;
+  const { surfaces, limits, authenticate, hasConsole } = createSurfaces(
+    { settings, project, mode },
+    services,
+  );
   const bytes = { bodyBytes: bodyLimitBytes, uploadBytes: settings.platform.ingestLimitBytes };
   const reporting = {
     observe: (...request: Parameters<Observe>) => services.metrics.request(...request),
@@ -171,11 +147,16 @@ const createServerApp = (
     streamBufferBytes,
     parsing,
     upgrades,
-    consoleFolder: servesConsole(mode, settings) ? packageFile('console/') : undefined,
+    consoleFolder: hasConsole ? packageFile('console/') : undefined,
   });
   if (!customCode || !project.customApp) return app;
-  const { authenticate } = deployment;
-  const around = { ...reporting, ...project.customApp, authenticate, surfaces, limits: bytes };
+  const around = {
+    ...reporting,
+    ...project.customApp,
+    authenticate,
+    surfaces,
+    limits: bytes,
+  };
   const requiresAuth = mode.kind !== 'anonymous';
   return serveCustom(app, customCode, around, { role: settings.role, requiresAuth });
 };
@@ -199,15 +180,4 @@ const createUpgrades = ({ settings, project }: ServedAppOptions, parsing: Server
     json: { ...requestLimits, ...json },
     parsing,
   });
-};
-
-const authenticatorFor = (mode: AccessMode, addressOf: AddressOf): Authenticate => {
-  switch (mode.kind) {
-    case 'custom':
-      throw new Error('Custom authentication has its own authenticator');
-    case 'keys':
-      return apiKeyAuthenticator(mode.keys);
-    case 'anonymous':
-      return anonymousAuthenticator(addressOf);
-  }
 };

@@ -64,7 +64,8 @@ const build = async (
   const { host, port } = settings.http;
   const isAnonymous = mode.kind === 'anonymous';
   const hosts = isAnonymous && mode.local ? localHosts(host) : undefined;
-  const guard = { cors, hosts, sameSite: isAnonymous };
+  const privatePath = `${mountPrefix(options)}/console`;
+  const guard = { cors, hosts, sameSite: isAnonymous, privatePath };
   const listener = await listen(app, { host, port, logger, guard, upgrades });
   owned.keep({ [Symbol.asyncDispose]: () => listener.close() });
   const url = listener.url + mountPrefix(options);

@@ -1,6 +1,7 @@
 // The composition root: builds all services from the settings. Everything with a lifetime is built here once, and disposed in reverse
 // order.
-import type { deploymentRoutes } from '@svc/contract';
+import { consoleRoutes, type deploymentRoutes } from '@svc/contract';
+import { servesConsole } from '../config/settings/exposure.ts';
 import { customAuth, type CustomAuth } from '../auth/handlers/custom-auth.ts';
 import { RunUsers } from '../auth/sealed-users/run-users.ts';
 import { TicketService } from '../auth/tickets/ticket-service.ts';
@@ -17,6 +18,7 @@ import { createPlatform, type Platform } from './platform.ts';
 import { type Owned, owning } from './owned.ts';
 import type { Dispatcher } from '../engine/dispatch/dispatcher.ts';
 import type { AnswerLimits } from '../storage/postgres/answer-limits.ts';
+import type { ConsoleSessionStorage } from '../storage/auth/console-sessions.ts';
 import { createStorage, type Storage } from '../storage/storage.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 
@@ -31,6 +33,8 @@ export interface Services extends AsyncDisposable {
   /** Undefined without custom authentication: all callers are the same user. */
   auth: CustomAuth | undefined;
   tickets: TicketService;
+  consoleSessions: ConsoleSessionStorage;
+  sealer: LazySealer;
   platform: Platform;
   /** The first key of the platform API, if this start has created it. */
   firstKey: FirstKey | undefined;
@@ -132,7 +136,10 @@ const buildServices = async (
   const graphs = new Map(project.graphs);
   const assistants = new AssistantService(storage, graphs, project.graphDefaults);
   const [facts, firstKey] = await Promise.all([
-    serverFacts(servedRoutes(settings.role, project)),
+    serverFacts({
+      ...servedRoutes(settings.role, project),
+      ...(servesConsole(mode, settings) ? consoleRoutes : {}),
+    }),
     createFirstKey(parts, storage),
     storage.expiry.configure(expiryDefaults(project.raw)),
     assistants.syncDefaults(),
@@ -178,6 +185,8 @@ const buildServices = async (
     handlers,
     auth,
     tickets,
+    consoleSessions: storage.consoleSessions,
+    sealer,
     platform,
     firstKey,
     dispatcher,

@@ -53,7 +53,15 @@ export const startWorkerTasks = (
   },
 ): void => {
   const tasks = [
-    ...expiryTasks(project.raw, { pruning, expiry: storage.expiry, tickets: storage.tickets }),
+    ...expiryTasks(project.raw, {
+      pruning,
+      expiry: storage.expiry,
+      tickets: storage.tickets,
+      consoleSessions: {
+        deleteExpired: (limit) =>
+          storage.consoleSessions.deleteExpired(limit, settings.http.consoleSessions.idleMs / 1_000),
+      },
+    }),
     new ThreadDeletion(storage).task(),
     ...runTasks(storage, settings.runs.streamTtlMs),
     ...cronTasks(storage.crons),

@@ -1,4 +1,4 @@
-// Expiry of threads, store items and tickets, and collection of blobs: the project's defaults and the periodic tasks.
+// Expiry of threads, store items, tickets and console sessions, and collection of blobs: the project's defaults and the periodic tasks.
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { PeriodicTask } from '../jobs/periodic-tasks.ts';
 import type { TicketStorage } from '../storage/auth/tickets.ts';
@@ -14,6 +14,7 @@ const sweepLimit = 1_000;
 const itemsMax = 5_000;
 const blobSpacesMax = 100;
 const ticketsMax = 5_000;
+const sessionsMax = 5_000;
 
 export const expiryDefaults = ({ checkpointer, store }: Sections): ExpiryDefaults => {
   const { strategy = 'delete', default_ttl: minutes } = checkpointer?.ttl ?? {};
@@ -30,7 +31,13 @@ export const expiryTasks = (
     pruning,
     expiry,
     tickets,
-  }: { pruning: PruneService; expiry: ExpiryStorage; tickets: Pick<TicketStorage, 'deleteExpired'> },
+    consoleSessions,
+  }: {
+    pruning: PruneService;
+    expiry: ExpiryStorage;
+    tickets: Pick<TicketStorage, 'deleteExpired'>;
+    consoleSessions: { deleteExpired: (limit: number) => Promise<number> };
+  },
 ): PeriodicTask[] => {
   const every = (minutes = intervalMinutes): number => Math.ceil(minutes * minuteMs);
   const limit = checkpointer?.ttl?.sweep_limit ?? sweepLimit;
@@ -52,6 +59,12 @@ export const expiryTasks = (
       everyMs: minuteMs,
       batch: ticketsMax,
       work: () => tickets.deleteExpired(ticketsMax),
+    },
+    {
+      name: 'expire console sessions',
+      everyMs: every(),
+      batch: sessionsMax,
+      work: () => consoleSessions.deleteExpired(sessionsMax),
     },
     {
       name: 'collect values',

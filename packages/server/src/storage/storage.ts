@@ -2,6 +2,7 @@
 import { defaultAnswerLimits } from './postgres/answer-limits.ts';
 import { agentTaskStorage, type AgentTaskStorage } from './deployment/agent-tasks.ts';
 import { apiKeyStorage, type ApiKeyStorage } from './auth/api-keys.ts';
+import { consoleSessionStorage, type ConsoleSessionStorage } from './auth/console-sessions.ts';
 import { ticketStorage, type TicketStorage } from './auth/tickets.ts';
 import { assistantStorage, type AssistantStorage } from './deployment/assistants.ts';
 import { checkpointStorage, type CheckpointStorage } from './deployment/checkpoints.ts';
@@ -40,6 +41,7 @@ export interface Storage {
   apiKeys: ApiKeyStorage;
   assistants: AssistantStorage;
   checkpoints: CheckpointStorage;
+  consoleSessions: ConsoleSessionStorage;
   crons: CronStorage;
   periodicTasks: PeriodicTaskStorage;
   encryptionKeys: EncryptionKeyStorage;
@@ -78,6 +80,7 @@ export const createStorage = (db: Database, answers = defaultAnswerLimits): Stor
   apiKeys: apiKeyStorage(db),
   assistants: assistantStorage(db, answers),
   checkpoints: checkpointStorage(db, answers),
+  consoleSessions: consoleSessionStorage(db),
   crons: cronStorage(db, answers),
   periodicTasks: periodicTaskStorage(db),
   encryptionKeys: encryptionKeyStorage(db),

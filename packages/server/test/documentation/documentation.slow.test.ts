@@ -2,7 +2,7 @@
 // `<!-- not run: reason -->` before it; `<!-- in: folder -->` names the folder to run it in.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { deploymentRoutes, platformRoutes, type Routes } from '@svc/contract';
+import { consoleRoutes, deploymentRoutes, platformRoutes, type Routes } from '@svc/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { settingDefinitions } from '../../src/config/settings/definitions.ts';
 import type { SettingDefinition } from '../../src/config/settings/setting-definition.ts';
@@ -94,8 +94,8 @@ const route = (method: string, path: string): string =>
   `${method.toUpperCase()} ${path.replaceAll(/\{[^}]*\}|:\w+/g, '{}')}`;
 
 const routes = new Set(
-  Object.values({ ...deploymentRoutes, ...platformRoutes } as Routes).map(({ method, path }) =>
-    route(method, path),
+  Object.values({ ...deploymentRoutes, ...platformRoutes, ...consoleRoutes } as Routes).map(
+    ({ method, path }) => route(method, path),
   ),
 );
 

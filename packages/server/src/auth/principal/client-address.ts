@@ -46,3 +46,9 @@ const toKey = (address: Address | undefined): string | undefined => {
     .map((part) => part.toString(16))
     .join(':')}::/64`;
 };
+
+/** True when the peer is a trusted proxy. */
+export const isTrustedProxy = (remoteAddress: string | undefined, trusted: readonly Cidr[]): boolean => {
+  const address = remoteAddress === undefined ? undefined : parse(remoteAddress);
+  return address !== undefined && trusted.length > 0 && isWithin(address, trusted);
+};

@@ -22,7 +22,14 @@ export const HeaderPatterns = z.strictObject({
 export type SelectHeaders = (headers: Readonly<Record<string, string>>) => Record<string, string>;
 
 /** Never selected: they would be stored with the run, or be in the log. */
-const credentials = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-api-key', 'x-service-key']);
+const credentials = new Set([
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'x-api-key',
+  'x-service-key',
+  'x-svc-csrf',
+]);
 
 const toMatcher = (list: readonly string[]): ((name: string) => boolean) => {
   const all = list.map((pattern) => {

@@ -69,6 +69,30 @@ export const AuthSection = z.looseObject({
 
 export type AuthSection = z.infer<typeof AuthSection>;
 
+/** They frame a request, or are set by the server. */
+const noCredential =
+  /^(?:cookie|host|connection|origin|content-.*|transfer-encoding|sec-.*|x-tenant-id|x-svc-csrf)$/i;
+
+export const ConsoleSection = z.strictObject({
+  auth: z
+    .discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('bearer') }),
+      z.strictObject({
+        kind: z.literal('header'),
+        name: z
+          .string()
+          .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, { error: 'must be the name of a header' })
+          .refine((name) => !noCredential.test(name), { error: 'is a header that cannot hold a credential' }),
+      }),
+    ])
+    .optional()
+    .describe(
+      'What users of custom authentication enter in the console: {"kind": "bearer"}, or {"kind": "header", "name": "x-user-token"}',
+    ),
+});
+
+export type ConsoleSection = z.infer<typeof ConsoleSection>;
+
 /** The schema of the file. Unknown keys are kept, and the loader warns of them. */
 export const SvcJsonFile = z
   .looseObject({
@@ -109,6 +133,7 @@ export const SvcJsonFile = z
       .optional()
       .describe('Settings of the server, which variables and flags override: {"port": 8080, "lease": "30s"}'),
     auth: AuthSection.optional().describe('Custom authentication: {"path": "./auth.ts:auth"}'),
+    console: ConsoleSection.optional().describe('How users sign in to the console'),
     http: HttpSection,
     store: StoreSection,
     checkpointer: CheckpointerSection,

@@ -176,6 +176,17 @@ describe('svc.json', () => {
     ['an env variable that is required and missing', { graphs, env: ['API_KEY'] }, ['API_KEY is required']],
     ['an env of the wrong type', { graphs, env: 7 }, ['svc.json:1:40 env']],
     ['a compat that is unknown', { graphs, compat: 'other' }, ['svc.json:1:40 compat']],
+    [
+      'a console.auth of an unknown kind',
+      { graphs, console: { auth: { kind: 'oidc' } } },
+      ['console.auth.kind'],
+    ],
+    [
+      'a console.auth with a header that holds no credential',
+      { graphs, console: { auth: { kind: 'header', name: 'Cookie' } } },
+      ['console.auth.name', 'cannot hold a credential'],
+    ],
+    ['a misspelt key of console', { graphs, console: { auht: { kind: 'bearer' } } }, ['console', 'auht']],
     ['a section that is a text', { graphs, http: 'x' }, ['svc.json:1:40 http']],
     ['text that is not JSON', '{"graphs": {},}', ['svc.json:1:15', 'comma']],
   ])('is rejected for %s', (_name, content, parts) => {

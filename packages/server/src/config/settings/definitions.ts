@@ -61,7 +61,19 @@ export const settingDefinitions = {
     variable: 'SVC_CONSOLE',
     type: oneOf(['on', 'off']),
     default: 'on',
-    doc: 'Serve the [console](console.md) under `/console`, where only this machine can reach the server and callers need no credential.',
+    doc: 'Serve the [console](console.md) under `/console`, where callers need a credential, or only this machine can reach the server.',
+  }),
+  consoleIdle: setting({
+    variable: 'SVC_CONSOLE_IDLE',
+    type: duration({ minMs: 60 * second, maxMs: 30 * day }),
+    default: '12h',
+    doc: 'How long a [session of the console](console.md#signing-in) lives after its last request.',
+  }),
+  consoleSession: setting({
+    variable: 'SVC_CONSOLE_SESSION',
+    type: duration({ minMs: 60 * second, maxMs: 90 * day }),
+    default: '7d',
+    doc: 'How long a session of the console lives in all.',
   }),
   mountPrefix: setting({
     variable: 'SVC_MOUNT_PREFIX',
@@ -84,7 +96,7 @@ export const settingDefinitions = {
     type: cidrList(),
     default: undefined,
     defaultDoc: 'none',
-    doc: 'Networks of the proxies whose `X-Forwarded-For` is trusted: `10.0.0.0/8,192.168.1.7`.',
+    doc: 'Networks of the proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted: `10.0.0.0/8,192.168.1.7`.',
   }),
   rateLimit: setting({
     variable: 'SVC_RATE_LIMIT',

@@ -121,20 +121,25 @@ describe('the console', () => {
   const serves = (settings: Partial<Record<SettingKey, string>>, sections?: object) =>
     servesConsole(read(settings, sections).exposure.mode, testSettings({ dataDir: dir, ...settings }));
 
-  it('is served where only this machine can reach the server without a credential', () => {
+  it('is served where callers need a credential, or only this machine can reach the server', () => {
     expect(serves({})).toBe(true);
     expect(serves({ console: 'off' })).toBe(false);
-    expect(serves({ apiKeys })).toBe(false);
+    expect(serves({ apiKeys })).toBe(true);
+    expect(serves({ apiKeys, host: '0.0.0.0' })).toBe(true);
+    expect(serves({ apiKeys, console: 'off' })).toBe(false);
+    expect(serves({ apiKeys, role: 'worker' })).toBe(false);
     expect(serves({ host: '0.0.0.0', allowAnonymous: 'true' })).toBe(false);
     expect(serves({ role: 'worker' })).toBe(false);
-    expect(serves({}, { auth })).toBe(false);
+    expect(serves({}, { auth })).toBe(true);
   });
 
   it('that was asked for and cannot be served is named in a warning', () => {
     const warnings = (settings: Partial<Record<SettingKey, string>>) =>
       read(settings).exposure.warnings.join();
-    expect(warnings({ apiKeys, console: 'on' })).toContain('The console is not served');
-    expect(warnings({ apiKeys })).not.toContain('console');
+    const open = { host: '0.0.0.0', allowAnonymous: 'true' };
+    expect(warnings({ ...open, console: 'on' })).toContain('The console is not served');
+    expect(warnings(open)).not.toContain('console');
+    expect(warnings({ apiKeys, console: 'on' })).not.toContain('console');
     expect(warnings({ console: 'on' })).not.toContain('console');
     expect(warnings({ console: 'on', role: 'worker' })).not.toContain('console');
   });

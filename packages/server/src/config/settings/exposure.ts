@@ -17,11 +17,11 @@ export type AccessMode =
   | { readonly kind: 'anonymous'; readonly local: boolean };
 
 /**
- * The console has no sign-in of its own yet, so it is served only where callers need no credential. `local` also keeps pages of other
- * sites from using the server.
+ * The console is served where callers sign in, and where only this machine can reach the server: `local` also keeps pages of other sites
+ * from using it.
  */
-export const servesConsole = (mode: AccessMode, { http }: Settings): boolean =>
-  http.console && mode.kind === 'anonymous' && mode.local;
+export const servesConsole = (mode: AccessMode, { http, role }: Pick<Settings, 'http' | 'role'>): boolean =>
+  http.console && role !== 'worker' && (mode.kind !== 'anonymous' || mode.local);
 
 export interface Exposure {
   readonly mode: AccessMode;
@@ -89,7 +89,7 @@ function* warn(mode: AccessMode, cors: CorsRules | undefined, settings: Settings
   const { access, http, origins, role } = settings;
   const isWanted = http.console && origins.console.origin !== 'default' && role !== 'worker';
   if (isWanted && !servesConsole(mode, settings))
-    yield 'The console is not served: it cannot sign in yet, so it needs a server that only this machine can reach, without authentication.';
+    yield 'The console is not served: everybody who can reach the server could use it. Set SVC_API_KEY, or "auth" in svc.json.';
   if (mode.kind === 'custom' && access.apiKeys.length > 0)
     yield 'SVC_API_KEY is set and not used: "auth" in svc.json decides who may use the server.';
   if (cors !== undefined && cors.origins.size === 0 && cors.originPattern === undefined)

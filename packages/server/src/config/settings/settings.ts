@@ -28,6 +28,7 @@ export interface Settings {
     /** Undefined: `http.mount_prefix` of svc.json applies. */
     readonly mountPrefix: string | undefined;
     readonly console: boolean;
+    readonly consoleSessions: { readonly idleMs: number; readonly totalMs: number };
     /** Undefined: `http.cors` of svc.json applies. */
     readonly corsOrigins: readonly string[] | undefined;
     readonly trustedProxies: readonly Cidr[];
@@ -264,6 +265,7 @@ function groupHttp(values: SettingValues): Settings['http'] {
     heartbeatMs: values.heartbeat,
     mountPrefix: values.mountPrefix,
     console: values.console === 'on',
+    consoleSessions: { idleMs: values.consoleIdle, totalMs: values.consoleSession },
     corsOrigins: values.corsOrigins,
     trustedProxies: values.trustedProxies ?? [],
   };

@@ -86,6 +86,10 @@ export class RequestCall implements Call, Credentials {
     this.ticket = new URL(this.#context.req.url).searchParams.get('ticket') ?? undefined;
   }
 
+  get credentials(): Credentials {
+    return this;
+  }
+
   get outer(): OuterRequest | undefined {
     return this.#context.env?.outer;
   }

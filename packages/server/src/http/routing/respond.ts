@@ -6,6 +6,7 @@ import {
   RawBytes,
   RawJson,
   Reply,
+  type ReplyCookie,
   type ReplyFacts,
   type SseBody,
 } from '../../api/handlers.ts';
@@ -128,7 +129,7 @@ const withHeaders = (
 });
 
 const headersOf = (facts: ReplyFacts): Record<string, string> => {
-  const { self, continuation, total, next, limitedBy, contentPolicy, session, cacheControl } = facts;
+  const { self, continuation, total, next, limitedBy, contentPolicy, session, cacheControl, cookie } = facts;
   return {
     ...(self === undefined ? {} : { 'content-location': self }),
     ...(continuation === undefined ? {} : { location: continuation }),
@@ -137,6 +138,10 @@ const headersOf = (facts: ReplyFacts): Record<string, string> => {
     ...(limitedBy === undefined ? {} : { 'x-pagination-limited-by': limitedBy }),
     ...(session === undefined ? {} : { 'mcp-session-id': session }),
     ...(cacheControl === undefined ? {} : { 'cache-control': cacheControl }),
+    ...(cookie === undefined ? {} : { 'set-cookie': cookieText(cookie) }),
     ...(contentPolicy === undefined ? {} : { 'content-security-policy': contentPolicy }),
   };
 };
+
+const cookieText = ({ name, value, maxAgeSeconds, isSecure }: ReplyCookie): string =>
+  `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;

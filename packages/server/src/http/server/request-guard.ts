@@ -21,6 +21,8 @@ export interface RequestGuardOptions {
   hosts?: ReadonlySet<string> | undefined;
   /** True when pages of other sites may change nothing, because no credential prevents it. */
   sameSite?: boolean | undefined;
+  /** A path of pages and sessions, without a slash at its end: pages of other origins never read anything at and below it. */
+  privatePath?: string | undefined;
 }
 
 /** The parts of Node's request that are checked. */
@@ -48,11 +50,13 @@ export const createRequestCheck = ({
   cors: corsRules,
   hosts,
   sameSite,
+  privatePath,
 }: RequestGuardOptions): RequestCheck => {
   const cors = corsRules && new Cors(corsRules);
   const rules = siteRules({ cors: corsRules, sameSite });
   return (request, setHeader) => {
-    const isAllowedOrigin = cors?.mark(request, setHeader) ?? false;
+    const isPrivate = privatePath !== undefined && isAt(request.url ?? '', privatePath);
+    const isAllowedOrigin = (isPrivate ? undefined : cors)?.mark(request, setHeader) ?? false;
     assertTarget(request.url ?? '');
     assertSingle(request.rawHeaders);
     assertSupported(request);
@@ -128,6 +132,7 @@ const singleHeaders = new Map(
     'content-encoding',
     'origin',
     'sec-fetch-site',
+    'x-svc-csrf',
   ].map((name, index) => [name, 1 << index] as const),
 );
 
@@ -168,6 +173,9 @@ const assertHost = (host: string | undefined, hosts: ReadonlySet<string>): void 
     `Without authentication this server accepts only the host names ${[...hosts].join(', ')}, not ${given}. Set SVC_API_KEY, or start with --allow-anonymous.`,
   );
 };
+
+const isAt = (url: string, path: string): boolean =>
+  url.startsWith(path) && ['', '/', '?'].includes(url.charAt(path.length));
 
 const isPreflight = ({ method, headers }: CheckedRequest): boolean =>
   method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;

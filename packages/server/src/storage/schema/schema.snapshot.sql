@@ -64,6 +64,12 @@ checkpoints.channels text not null
 checkpoints.wrote text
 checkpoints.shape text
 checkpoints.found_head uuid
+console_sessions.hash bytea not null
+console_sessions.mode text not null
+console_sessions.owner bytea not null
+console_sessions.sealed text not null
+console_sessions.seen_at timestamp with time zone not null default now()
+console_sessions.expires_at timestamp with time zone not null
 cron_ticks.cron_id uuid not null
 cron_ticks.scheduled_for timestamp with time zone not null
 cron_ticks.fired_at timestamp with time zone not null default now()
@@ -487,6 +493,8 @@ blobs PRIMARY KEY (space, hash)
 checkpoint_heads PRIMARY KEY (thread_id, checkpoint_ns)
 checkpoint_writes PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
 checkpoints PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id)
+console_sessions CHECK ((mode = ANY (ARRAY['custom'::text, 'keys'::text, 'anonymous'::text])))
+console_sessions PRIMARY KEY (hash)
 cron_ticks FOREIGN KEY (cron_id) REFERENCES crons(cron_id) ON DELETE CASCADE
 cron_ticks PRIMARY KEY (cron_id, scheduled_for)
 crons CHECK ((on_run_completed = ANY (ARRAY['delete'::text, 'keep'::text])))
@@ -593,6 +601,10 @@ CREATE UNIQUE INDEX checkpoint_heads_pkey ON svc.checkpoint_heads USING btree (t
 CREATE UNIQUE INDEX checkpoint_writes_pkey ON svc.checkpoint_writes USING btree (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
 CREATE INDEX checkpoint_writes_run ON svc.checkpoint_writes USING btree (run_id) WHERE (run_id IS NOT NULL)
 CREATE UNIQUE INDEX checkpoints_pkey ON svc.checkpoints USING btree (thread_id, checkpoint_ns, checkpoint_id)
+CREATE INDEX console_sessions_expiry ON svc.console_sessions USING btree (expires_at)
+CREATE INDEX console_sessions_owner ON svc.console_sessions USING btree (owner, seen_at)
+CREATE UNIQUE INDEX console_sessions_pkey ON svc.console_sessions USING btree (hash)
+CREATE INDEX console_sessions_seen ON svc.console_sessions USING btree (seen_at)
 CREATE INDEX cron_ticks_fired ON svc.cron_ticks USING btree (fired_at)
 CREATE UNIQUE INDEX cron_ticks_pkey ON svc.cron_ticks USING btree (cron_id, scheduled_for)
 CREATE INDEX crons_assistant ON svc.crons USING btree (assistant_id)

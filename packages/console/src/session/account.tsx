@@ -1,0 +1,84 @@
+// Who has signed in, what the session opens, and how to end it.
+import { useMutation } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import type { ConsoleSession } from '@svc/sdk';
+import { Dialog } from '../ui/dialog.tsx';
+import { ErrorNotice } from '../ui/states.tsx';
+import { session, useSession } from './session.ts';
+import './sign-in.css';
+
+export const Account = (): ReactNode => {
+  const current = useSession();
+  const [isOpen, setOpen] = useState(false);
+  if (current === undefined || current.csrf_token === null) return null;
+  return (
+    <>
+      <button type="button" className="button" data-kind="plain" onClick={() => setOpen(true)}>
+        {current.deployment?.identity ?? 'Account'}
+      </button>
+      {isOpen && <AccountDialog current={current} onClose={() => setOpen(false)} />}
+    </>
+  );
+};
+
+const AccountDialog = ({ current, onClose }: { current: ConsoleSession; onClose: () => void }): ReactNode => {
+  const leave = useMutation({
+    mutationFn: (options: { everywhere: boolean }) => session.signOut(options),
+    onSuccess: () => {
+      // Drafts and everything that was read belong to the user who leaves.
+      sessionStorage.clear();
+      location.reload();
+    },
+  });
+  return (
+    <Dialog
+      title="Account"
+      onClose={onClose}
+      actions={
+        <>
+          <button type="button" className="button" onClick={onClose}>
+            Back
+          </button>
+          <button
+            type="button"
+            className="button"
+            data-kind="danger"
+            disabled={leave.isPending}
+            onClick={() => leave.mutate({ everywhere: true })}
+          >
+            Sign out everywhere
+          </button>
+          <button
+            type="button"
+            className="button"
+            data-kind="primary"
+            disabled={leave.isPending}
+            onClick={() => leave.mutate({ everywhere: false })}
+          >
+            Sign out
+          </button>
+        </>
+      }
+    >
+      <ErrorNotice error={leave.error} />
+      <dl className="account-facts">
+        <dt>Threads and runs</dt>
+        <dd>{deploymentOf(current)}</dd>
+        <dt>Workspace</dt>
+        <dd>{current.workspace ? `${current.workspace.id} as ${current.workspace.role}` : 'not open'}</dd>
+        <dt>Session ends</dt>
+        <dd>{current.expires_at === null ? '' : new Date(current.expires_at).toLocaleString()}</dd>
+      </dl>
+      <p className="muted">
+        Signing out everywhere ends the sessions of all browsers that have signed in
+        {current.deployment?.identity ? ' as this user.' : ' with this key.'}
+      </p>
+    </Dialog>
+  );
+};
+
+const deploymentOf = ({ deployment, sign_in: { kind } }: ConsoleSession): string => {
+  if (deployment === null) return 'not open';
+  if (deployment.identity !== null) return `open as ${deployment.identity}`;
+  return kind === 'none' ? 'open to everybody on this machine' : 'open with an API key';
+};

@@ -1,0 +1,85 @@
+// Takes the credential of the user, and exchanges it for a session. Nothing here stores it.
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { ConsoleSession } from '@svc/sdk';
+import { useState, type ReactNode } from 'react';
+import { ErrorNotice } from '../ui/states.tsx';
+import { session } from './session.ts';
+import './sign-in.css';
+
+type SignIn = ConsoleSession['sign_in'];
+
+const labelOf = ({ kind, header }: SignIn): string => {
+  if (kind === 'header') return `Value of the header ${header}`;
+  return kind === 'bearer' ? 'Token' : 'Key';
+};
+
+const hints: Record<SignIn['kind'], string> = {
+  none: '',
+  key: 'An API key of this server (SVC_API_KEY), or the key of a workspace for its traces.',
+  bearer: 'The bearer token with which you call this server.',
+  header: 'The console sends it with its requests, as your own clients do.',
+  undeclared: '',
+};
+
+export const SignInForm = ({ signIn }: { signIn: SignIn }): ReactNode => {
+  const queries = useQueryClient();
+  const [text, setText] = useState('');
+  const enter = useMutation({
+    // A key is not kept in the state of the mutation either.
+    gcTime: 0,
+    mutationFn: () => session.signIn(signIn.kind === 'key' ? { key: text.trim() } : { token: text.trim() }),
+    onSuccess: async () => {
+      setText('');
+      await queries.invalidateQueries();
+    },
+  });
+  if (signIn.kind === 'undeclared') return <Undeclared />;
+  const isComplete = text.trim() !== '';
+  return (
+    <form
+      className="sign-in-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isComplete) enter.mutate();
+      }}
+    >
+      <ErrorNotice error={enter.error} />
+      {enter.data && <Opened opened={enter.data} />}
+      {/* A password manager can keep the key, because the form has a name for it. */}
+      <input type="hidden" autoComplete="username" value="svc console" readOnly />
+      <label>
+        {labelOf(signIn)}
+        <input
+          className="field mono"
+          type="password"
+          autoComplete="current-password"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </label>
+      <p className="muted">{hints[signIn.kind]}</p>
+      <button type="submit" className="button" data-kind="primary" disabled={!isComplete || enter.isPending}>
+        Sign in
+      </button>
+    </form>
+  );
+};
+
+/** For a key that opens only a workspace. */
+const Opened = ({ opened: { deployment, workspace } }: { opened: ConsoleSession }): ReactNode =>
+  deployment === null && workspace !== null ? (
+    <p className="notice" role="status">
+      The key opens the traces of a workspace, with the role {workspace.role}. Threads and runs need an API
+      key of this server.
+    </p>
+  ) : null;
+
+const Undeclared = (): ReactNode => (
+  <>
+    <p className="muted">
+      This server has custom authentication, and <code>svc.json</code> does not say what users enter here.
+      Declare a bearer token, or a header:
+    </p>
+    <pre>{'"console": { "auth": { "kind": "bearer" } }'}</pre>
+  </>
+);

@@ -1,0 +1,100 @@
+// Sessions of the console. A browser exchanges a credential for a cookie, which scripts cannot read.
+import * as z from 'zod';
+import { Empty, Id, nullish, Time } from '../json.ts';
+import { KeyRole } from '../platform/keys.ts';
+import { route } from '../route.ts';
+
+const tag = 'Console';
+const path = '/console/auth/session';
+const cookieRule =
+  'Pages of other origins get no session: Origin and Sec-Fetch-Site must name the origin of the server.';
+const csrfHeader = { 'x-svc-csrf': 'The `csrf_token` of the session' };
+
+export const ConsoleSession = z
+  .object({
+    sign_in: z
+      .object({
+        kind: z
+          .enum(['none', 'key', 'bearer', 'header', 'undeclared'])
+          .describe(
+            'What the deployment API takes: nothing, an API key, a bearer token, or a header. `undeclared`: it has custom authentication, and svc.json has no `console.auth`',
+          ),
+        header: z.string().nullable().describe('The name of the header, for the kind `header`'),
+      })
+      .describe('How to sign in to the deployment API'),
+    deployment: z
+      .object({ identity: z.string().nullable().describe('The user, with custom authentication') })
+      .nullable()
+      .describe('Null while the deployment API is not open to this browser'),
+    workspace: z
+      .object({ id: z.uuid(), role: KeyRole })
+      .nullable()
+      .describe(
+        'The workspace whose traces, exports and keys are open to this browser, and the role of the key',
+      ),
+    csrf_token: z.string().nullable().describe('Null without a session'),
+    expires_at: Time.nullable().describe('When the session ends at the latest'),
+  })
+  .meta({ id: 'ConsoleSession' });
+export type ConsoleSession = z.output<typeof ConsoleSession>;
+
+/** Longer than any token that fits into the headers of a request. */
+const secret = z.string().min(1).max(12_000);
+
+export const ConsoleSignIn = z
+  .object({
+    key: nullish(secret).describe('A key: tried as API key of the deployment API, and as key of a workspace'),
+    token: nullish(secret).describe(
+      'With custom authentication: the bearer token, or the value of the header',
+    ),
+    workspace_id: nullish(Id).describe('Which workspace, for a key that has access to several'),
+  })
+  .meta({ id: 'ConsoleSignIn' });
+export type ConsoleSignIn = z.output<typeof ConsoleSignIn>;
+
+export const consoleRoutes = {
+  getConsoleSession: route({
+    method: 'get',
+    path,
+    summary: 'How to sign in to the console, and what the session of this browser opens',
+    description: cookieRule,
+    tag,
+    access: 'public',
+    response: ConsoleSession,
+  }),
+  createConsoleSession: route({
+    method: 'post',
+    path,
+    summary: 'Sign in: exchange a key or a token for the cookie of a session',
+    description: `${cookieRule} With the cookie and the CSRF token of a session, the new session keeps what that one opened, and replaces it.`,
+    tag,
+    access: 'public',
+    body: ConsoleSignIn,
+    response: ConsoleSession,
+    errors: ['unauthenticated', 'forbidden', 'rate_limited'],
+  }),
+  endConsoleSession: route({
+    method: 'delete',
+    path,
+    summary: 'Sign out: end the session of this browser',
+    description: cookieRule,
+    tag,
+    access: 'public',
+    requestHeaders: csrfHeader,
+    response: Empty,
+    status: 204,
+    errors: ['forbidden'],
+  }),
+  endAllConsoleSessions: route({
+    method: 'delete',
+    path: '/console/auth/sessions',
+    summary: 'Sign out everywhere: end all sessions of the user or key that this session belongs to',
+    description: cookieRule,
+    tag,
+    access: 'public',
+    requestHeaders: csrfHeader,
+    response: Empty,
+    status: 204,
+    errors: ['unauthenticated', 'forbidden'],
+  }),
+};

@@ -1,0 +1,22 @@
+// The client of sessions of the console, for its pages. The browser keeps the cookie of the session.
+import type { ConsoleSession } from '@svc/contract';
+import { Transport, type Body, type CallOptions, type ClientOptions } from './transport.ts';
+
+export interface ConsoleClient {
+  /** How to sign in, and what the session of this browser opens. */
+  session(options?: CallOptions): Promise<ConsoleSession>;
+  signIn(entered: Body<'createConsoleSession'>, options?: CallOptions): Promise<ConsoleSession>;
+  /** Ends the session of this browser; with `everywhere`, all sessions of its user or key. */
+  signOut(options?: CallOptions & { everywhere?: boolean }): Promise<void>;
+}
+
+export const createConsoleClient = (options: ClientOptions): ConsoleClient => {
+  const transport = new Transport(options);
+  return {
+    session: (options) => transport.call('getConsoleSession', {}, options),
+    signIn: (body, options) => transport.call('createConsoleSession', { body }, options),
+    signOut: async ({ everywhere = false, ...options } = {}) => {
+      await transport.call(everywhere ? 'endAllConsoleSessions' : 'endConsoleSession', {}, options);
+    },
+  };
+};

@@ -1,0 +1,178 @@
+// Stores sessions of the console, and opens them for requests. Each request is authenticated with the credential of its session, by the same
+// authenticators as the request of an API client. Sessions are not cached: a session that has ended is refused at once, on every node.
+import { createHash, randomBytes } from 'node:crypto';
+import type { ConsoleSessionStorage } from '../../storage/auth/console-sessions.ts';
+import type { TicketMode } from '../../storage/auth/tickets.ts';
+import type { Authenticate, Caller, Credentials } from '../principal/caller.ts';
+import type { SchemeOf } from '../principal/client-scheme.ts';
+import type { LazySealer } from '../sealed-users/lazy-sealer.ts';
+import { SealError } from '../sealed-users/sealer.ts';
+import {
+  type CookieText,
+  cookieName,
+  csrfTokenOf,
+  hasCsrfToken,
+  isFromOwnPage,
+  readCookie,
+} from './session-cookie.ts';
+import { type CredentialHeaders, SessionCredentials } from './session-credentials.ts';
+
+/** The two APIs take different credentials. */
+export type ConsoleApi = 'deployment' | 'platform';
+
+/** What the user has entered, by API. */
+export type SessionSecrets = Partial<Record<ConsoleApi, CredentialHeaders>>;
+
+export interface ConsoleSessionsParts {
+  storage: ConsoleSessionStorage;
+  sealer: Pick<LazySealer, 'get'>;
+  /** How this server authenticates. */
+  mode: TicketMode;
+  /** The header of `console.auth`, in lower case. */
+  credentialHeader: string | undefined;
+  schemeOf: SchemeOf;
+  idleMs: number;
+  totalMs: number;
+}
+
+export interface OpenSession {
+  hash: Buffer;
+  owner: Buffer;
+  secrets: SessionSecrets;
+  csrfToken: string;
+  expiresAt: string;
+}
+
+export interface CreatedSession {
+  cookie: CookieText;
+  csrfToken: string;
+  expiresAt: string;
+}
+
+/** Of one user or key: a key may be shared by a team. */
+const sessionsMax = 1_000;
+const cookieBytes = 32;
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** The credentials are encrypted for one session. */
+const purposeOf = (hash: Buffer): string => `console session ${hash.toString('hex')}`;
+
+export class ConsoleSessions {
+  readonly #parts: ConsoleSessionsParts;
+
+  constructor(parts: ConsoleSessionsParts) {
+    this.#parts = parts;
+  }
+
+  /** Accepts sessions in addition. A credential in the request itself has priority. */
+  around(api: ConsoleApi, authenticate: Authenticate): Authenticate {
+    return (credentials) => {
+      const cookies = credentials.header('cookie');
+      if (cookies === undefined || !/svc-console/i.test(cookies)) return authenticate(credentials);
+      return this.#authenticate(api, credentials, authenticate);
+    };
+  }
+
+  async #authenticate(
+    api: ConsoleApi,
+    credentials: Credentials,
+    authenticate: Authenticate,
+  ): Promise<Caller> {
+    const isOther = credentials.ticket !== undefined || this.#hasOwnCredential(credentials);
+    const session = isOther ? undefined : await this.find(credentials);
+    return authenticate(new SessionCredentials(credentials, session?.secrets[api]));
+  }
+
+  /** The session of a request that its CSRF token proves to be sent by the console. */
+  async find(credentials: Credentials): Promise<OpenSession | undefined> {
+    const cookie = this.#cookieOf(credentials);
+    return cookie !== undefined && hasCsrfToken(credentials, cookie) ? this.#open(cookie) : undefined;
+  }
+
+  /** The session of a request that needs no CSRF token, because it reads the token. */
+  async findForPage(credentials: Credentials): Promise<OpenSession | undefined> {
+    const cookie = this.#cookieOf(credentials);
+    return cookie === undefined ? undefined : this.#open(cookie);
+  }
+
+  /** `owner`: the user or key that signs in. `replaces`: the session that the new one continues. */
+  async create(
+    secrets: SessionSecrets,
+    { owner, replaces }: { owner: Buffer; replaces: OpenSession | undefined },
+  ): Promise<CreatedSession> {
+    const { storage, sealer, mode, totalMs } = this.#parts;
+    const cookie = randomBytes(cookieBytes).toString('base64url');
+    const hash = sha256(cookie);
+    const sealed = (await sealer.get()).seal(JSON.stringify(secrets), purposeOf(hash));
+    const expiresAt = await storage.create(
+      { hash, mode, owner, sealed },
+      { seconds: totalMs / 1_000, count_max: sessionsMax, replaces: replaces?.hash ?? null },
+    );
+    return { cookie, csrfToken: csrfTokenOf(cookie), expiresAt };
+  }
+
+  async end({ hash }: OpenSession): Promise<void> {
+    await this.#parts.storage.delete(hash);
+  }
+
+  /** Ends all sessions of the user or key. */
+  async endAll({ owner }: OpenSession): Promise<void> {
+    await this.#parts.storage.deleteOf(owner);
+  }
+
+  isFromOwnPage(credentials: Credentials): boolean {
+    return isFromOwnPage(credentials, this.#parts.schemeOf);
+  }
+
+  /** The cookie for the response to a request; without a text it deletes the browser's cookie. */
+  cookieFor(credentials: Credentials, text: CookieText | undefined) {
+    const { schemeOf, totalMs } = this.#parts;
+    return {
+      name: cookieName(credentials, schemeOf),
+      value: text ?? '',
+      maxAgeSeconds: text === undefined ? 0 : Math.ceil(totalMs / 1_000),
+      isSecure: schemeOf(credentials) === 'https',
+    };
+  }
+
+  #hasOwnCredential(credentials: Credentials): boolean {
+    const { credentialHeader } = this.#parts;
+    const names = [
+      'x-api-key',
+      'authorization',
+      ...(credentialHeader === undefined ? [] : [credentialHeader]),
+    ];
+    return names.some((name) => credentials.header(name) !== undefined);
+  }
+
+  #cookieOf(credentials: Credentials): CookieText | undefined {
+    const { schemeOf } = this.#parts;
+    const cookie = readCookie(credentials.header('cookie'), cookieName(credentials, schemeOf));
+    return cookie !== undefined && isFromOwnPage(credentials, schemeOf) ? cookie : undefined;
+  }
+
+  async #open(cookie: CookieText): Promise<OpenSession | undefined> {
+    const { storage, sealer, mode, idleMs } = this.#parts;
+    const hash = sha256(cookie);
+    const row = await storage.use(hash, idleMs / 1_000);
+    if (row === undefined || row.mode !== mode) return undefined;
+    try {
+      const secrets = JSON.parse((await sealer.get()).open(row.sealed, purposeOf(hash))) as SessionSecrets;
+      const { owner, expires_at: expiresAt } = row;
+      return { hash, owner, secrets: this.#valid(secrets), csrfToken: csrfTokenOf(cookie), expiresAt };
+    } catch (error) {
+      // Encrypted with another key: nothing can be done with the session.
+      if (error instanceof SealError) return undefined;
+      throw error;
+    }
+  }
+
+  /** A credential in a header that `console.auth` no longer names is not sent. */
+  #valid({ deployment, platform }: SessionSecrets): SessionSecrets {
+    const { mode, credentialHeader } = this.#parts;
+    const expected = mode === 'keys' ? 'x-api-key' : credentialHeader;
+    const isValid = deployment !== undefined && expected !== undefined && expected in deployment;
+    return { ...(isValid ? { deployment } : {}), ...(platform === undefined ? {} : { platform }) };
+  }
+}

@@ -1,0 +1,239 @@
+// Signs in to the console and out of it, and shows what a session opens. Credentials are checked by the authenticators of the two APIs.
+import { createHash } from 'node:crypto';
+import type { ConsoleSession, ConsoleSignIn, KeyRole } from '@svc/contract';
+import { invalid, Problem } from '@svc/contract/problem';
+import { grantOf } from '../keys/grant-of.ts';
+import { anybody, type Authenticate, type Caller, type Credentials } from '../principal/caller.ts';
+import type { ConsoleSessions, OpenSession, SessionSecrets } from './console-sessions.ts';
+import { type CredentialHeaders, SessionCredentials } from './session-credentials.ts';
+
+/** What the deployment API of this server takes. */
+export type SignInKind = ConsoleSession['sign_in'];
+
+export interface SignInParts {
+  sessions: ConsoleSessions;
+  signIn: SignInKind;
+  /** Without limits and sessions. */
+  deployment: Authenticate;
+  platform: Authenticate;
+  /** Adds the limit of failed authentications. */
+  limited: (authenticate: Authenticate) => Authenticate;
+}
+
+/** What a request may use, and with which credentials. */
+interface Opened {
+  secrets: SessionSecrets;
+  deployment: Caller | undefined;
+  platform: Caller | undefined;
+}
+
+export interface Shown {
+  session: ConsoleSession;
+  /** The cookie to set: undefined for no change, null to delete it. */
+  cookie: string | null | undefined;
+}
+
+const printable = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
+export class SignInService {
+  readonly #parts: SignInParts;
+
+  constructor(parts: SignInParts) {
+    this.#parts = parts;
+  }
+
+  /** What the session opens now. A session whose credentials are all refused has ended, for example after its key was revoked. */
+  async show(credentials: Credentials): Promise<Shown> {
+    const { sessions } = this.#parts;
+    const session = await sessions.findForPage(credentials);
+    if (session !== undefined) {
+      const opened = await this.#opened(credentials, session.secrets);
+      if (isLive(opened)) return { session: this.#describe(opened, session), cookie: undefined };
+      await sessions.end(session);
+    }
+    const withoutSession = await this.#opened(credentials, {});
+    const hasCookie = credentials.header('cookie')?.includes('svc-console') === true;
+    return {
+      session: this.#describe(withoutSession, undefined),
+      cookie: hasCookie && sessions.isFromOwnPage(credentials) ? null : undefined,
+    };
+  }
+
+  async create(credentials: Credentials, entered: ConsoleSignIn): Promise<Shown> {
+    const { sessions, limited } = this.#parts;
+    this.#assertOwnPage(credentials);
+    const existing = await sessions.find(credentials);
+    const results: Opened[] = [];
+    // One failed sign-in counts once, however many authenticators have refused it.
+    await limited(async () => {
+      const opened = await this.#try(credentials, entered);
+      results.push(opened);
+      return opened.deployment ?? opened.platform ?? anybody;
+    })(credentials);
+    const [opened] = results;
+    if (opened === undefined) throw new Error('The limits have not called the authentication');
+    const secrets = merged(existing, opened);
+    // A key of a workspace that is added to a session does not change whose session it is.
+    const isAdded = opened.deployment === undefined && existing?.secrets.deployment !== undefined;
+    const owner = isAdded ? existing.owner : ownerOf(opened);
+    const { cookie, csrfToken, expiresAt } = await sessions.create(secrets, { owner, replaces: existing });
+    const all = await this.#opened(credentials, secrets);
+    return { session: this.#describe(all, { csrfToken, expiresAt }), cookie };
+  }
+
+  /** Also deletes the cookie of a session that has ended already. */
+  async end(credentials: Credentials): Promise<void> {
+    this.#assertOwnPage(credentials);
+    const session = await this.#parts.sessions.find(credentials);
+    if (session) await this.#parts.sessions.end(session);
+  }
+
+  async endAll(credentials: Credentials): Promise<void> {
+    this.#assertOwnPage(credentials);
+    const session = await this.#parts.sessions.find(credentials);
+    if (!session)
+      throw new Problem('unauthenticated', 'The session of the console has ended: sign in again.');
+    await this.#parts.sessions.endAll(session);
+  }
+
+  #assertOwnPage(credentials: Credentials): void {
+    if (this.#parts.sessions.isFromOwnPage(credentials)) return;
+    throw new Problem(
+      'forbidden',
+      'Only the console of this server may sign in or out: the headers Origin and Sec-Fetch-Site must name this server.',
+    );
+  }
+
+  /** Throws the error of the authenticator when the credential opens nothing. */
+  async #try(credentials: Credentials, { key, token, workspace_id }: ConsoleSignIn): Promise<Opened> {
+    if ((key === undefined) === (token === undefined))
+      throw invalid(['body'], 'needs either key or token, and not both');
+    if (token !== undefined) {
+      const deployment = this.#headersOf(token);
+      const caller = await this.#authenticate('deployment', credentials, deployment);
+      return { secrets: { deployment }, deployment: caller, platform: undefined };
+    }
+    const text = checked('key', key ?? '');
+    const platform: CredentialHeaders = {
+      'x-api-key': text,
+      ...(workspace_id === undefined ? {} : { 'x-tenant-id': workspace_id }),
+    };
+    const deployment: CredentialHeaders = { 'x-api-key': text };
+    const isKeyed = this.#parts.signIn.kind === 'key';
+    const [first, second] = await Promise.allSettled([
+      isKeyed ? this.#authenticate('deployment', credentials, deployment) : Promise.resolve(undefined),
+      this.#authenticate('platform', credentials, platform),
+    ]);
+    const opened = {
+      deployment: first.status === 'fulfilled' ? first.value : undefined,
+      platform: second.status === 'fulfilled' ? second.value : undefined,
+    };
+    const secrets = {
+      ...(opened.deployment === undefined ? {} : { deployment }),
+      ...(opened.platform === undefined ? {} : { platform: withWorkspace(platform, opened.platform) }),
+    };
+    if (opened.deployment !== undefined || opened.platform !== undefined) return { secrets, ...opened };
+    for (const { reason } of [first, second].filter((result) => result.status === 'rejected'))
+      if (!isRefusal(reason)) throw reason;
+    throw new Problem(
+      'unauthenticated',
+      isKeyed
+        ? 'The key opens neither the deployment API of this server nor a workspace.'
+        : 'The key opens no workspace: it is unknown, was revoked, or has expired.',
+    );
+  }
+
+  #headersOf(token: string): CredentialHeaders {
+    const { kind, header } = this.#parts.signIn;
+    const text = checked('token', token.trim());
+    if (kind === 'bearer') return { authorization: `Bearer ${text.replace(/^bearer +/i, '')}` };
+    if (kind === 'header' && header !== null) return { [header.toLowerCase()]: text };
+    throw invalid(['body', 'token'], 'is only for servers whose svc.json has console.auth');
+  }
+
+  /** Tries the credentials again: a key may have been revoked. */
+  async #opened(credentials: Credentials, secrets: SessionSecrets): Promise<Opened> {
+    const { kind } = this.#parts.signIn;
+    // Without a credential of the session: nothing is needed, or something before this server adds a credential to every request.
+    const isOpenWithout = kind !== 'key' && secrets.deployment === undefined;
+    const deployment =
+      secrets.deployment !== undefined || isOpenWithout
+        ? this.#authenticate('deployment', credentials, secrets.deployment, { isLimited: true })
+        : undefined;
+    const platform =
+      secrets.platform && this.#authenticate('platform', credentials, secrets.platform, { isLimited: true });
+    const [first, second] = await Promise.all([unlessRefused(deployment), unlessRefused(platform)]);
+    return { secrets, deployment: first, platform: second };
+  }
+
+  async #authenticate(
+    api: 'deployment' | 'platform',
+    credentials: Credentials,
+    headers: CredentialHeaders | undefined,
+    { isLimited = false } = {},
+  ): Promise<Caller> {
+    const { limited } = this.#parts;
+    const authenticate = this.#parts[api];
+    return (isLimited ? limited(authenticate) : authenticate)(new SessionCredentials(credentials, headers));
+  }
+
+  #describe(
+    { deployment, platform }: Opened,
+    session: Pick<OpenSession, 'csrfToken' | 'expiresAt'> | undefined,
+  ): ConsoleSession {
+    const grant = platform && grantOf(platform);
+    return {
+      sign_in: this.#parts.signIn,
+      deployment: deployment ? { identity: deployment.user?.identity ?? null } : null,
+      workspace: grant ? { id: grant.tenant_id, role: grant.role as KeyRole } : null,
+      csrf_token: session?.csrfToken ?? null,
+      expires_at: session?.expiresAt ?? null,
+    };
+  }
+}
+
+const checked = (name: string, text: string): string => {
+  if (printable.test(text)) return text;
+  throw invalid(['body', name], 'must be printable ASCII characters, because it is sent in a header');
+};
+
+/** A key that gets access to a second workspace later keeps the one that was chosen. */
+const withWorkspace = (headers: CredentialHeaders, caller: Caller): CredentialHeaders => ({
+  ...headers,
+  'x-tenant-id': grantOf(caller).tenant_id,
+});
+
+/** A credential of another user does not continue the session of the first. */
+const merged = (existing: OpenSession | undefined, opened: Opened): SessionSecrets => {
+  const { secrets, deployment } = opened;
+  if (existing === undefined) return secrets;
+  const isOtherUser =
+    deployment !== undefined &&
+    existing.secrets.deployment !== undefined &&
+    !existing.owner.equals(ownerOf(opened));
+  return isOtherUser ? secrets : { ...existing.secrets, ...secrets };
+};
+
+const ownerOf = ({ deployment, platform }: Opened): Buffer => {
+  const text = deployment
+    ? `deployment ${deployment.user ? 'user' : 'key'} ${deployment.countedAs}`
+    : `workspace key ${platform && grantOf(platform).key_id}`;
+  return createHash('sha256').update(text).digest();
+};
+
+/** True when a credential of the session is still accepted. */
+const isLive = ({ secrets, deployment, platform }: Opened): boolean =>
+  (secrets.deployment !== undefined && deployment !== undefined) || platform !== undefined;
+
+const isRefusal = (error: unknown): boolean => error instanceof Problem && error.code === 'unauthenticated';
+
+const refusals = new Set(['unauthenticated', 'forbidden', 'bad_request']);
+
+const unlessRefused = async (caller: Promise<Caller> | undefined): Promise<Caller | undefined> => {
+  try {
+    return await caller;
+  } catch (error) {
+    if (error instanceof Problem && refusals.has(error.code)) return undefined;
+    throw error;
+  }
+};

@@ -1,0 +1,91 @@
+// Sessions of the console. Only hashes of their cookies are stored, and their credentials are encrypted.
+import type { Database } from '../postgres/database.ts';
+import { exactTime } from '../postgres/exact-time.ts';
+import { namedStatement } from '../postgres/named-statement.ts';
+import type { TicketMode } from './tickets.ts';
+
+export interface NewConsoleSession {
+  hash: Buffer;
+  mode: TicketMode;
+  owner: Buffer;
+  sealed: string;
+}
+
+export interface ConsoleSessionRow extends Omit<NewConsoleSession, 'hash'> {
+  /** ISO 8601; the session ends then at the latest. */
+  expires_at: string;
+}
+
+const statements = {
+  // The replaced session is deleted in the same statement, and so are the owner's oldest sessions beyond the limit.
+  create: namedStatement({
+    name: 'console_sessions_create',
+    parameters: ['hash', 'mode', 'owner', 'sealed', 'seconds', 'replaces', 'count_max'],
+    text: `with gone as (
+        delete from console_sessions where hash = :replaces::bytea or hash = any (array(
+          select hash from console_sessions where owner = :owner::bytea
+          order by seen_at desc, hash offset :count_max::int - 1))
+      )
+      insert into console_sessions (hash, mode, owner, sealed, expires_at)
+      values (:hash::bytea, :mode::text, :owner::bytea, :sealed::text, now() + make_interval(secs => :seconds::float8))
+      returning ${exactTime('expires_at')} as expires_at`,
+  }),
+  use: {
+    name: 'console_sessions_use',
+    text: `with seen as (
+        update console_sessions set seen_at = now()
+        where hash = $1 and seen_at < now() - interval '1 minute'
+          and seen_at > now() - make_interval(secs => $2) and expires_at > now()
+      )
+      select mode, owner, sealed, ${exactTime('expires_at')} as expires_at from console_sessions
+      where hash = $1 and seen_at > now() - make_interval(secs => $2) and expires_at > now()`,
+  },
+  delete: { name: 'console_sessions_delete', text: 'delete from console_sessions where hash = $1' },
+  deleteOf: { name: 'console_sessions_delete_of', text: 'delete from console_sessions where owner = $1' },
+  deleteExpired: {
+    name: 'console_sessions_delete_expired',
+    text: `with gone as (
+        delete from console_sessions where hash = any (array(
+          select hash from console_sessions
+          where expires_at <= now() or seen_at <= now() - make_interval(secs => $2)
+          limit $1 for update skip locked))
+        returning 1
+      )
+      select count(*)::int as count from gone`,
+  },
+};
+
+export type ConsoleSessionStorage = ReturnType<typeof consoleSessionStorage>;
+
+export const consoleSessionStorage = (db: Database) => ({
+  /** Returns the time at which the session expires. Deletes the session `replaces`, and the owner's oldest sessions beyond `count_max`. */
+  async create(
+    session: NewConsoleSession,
+    rules: { seconds: number; count_max: number; replaces: Buffer | null },
+  ): Promise<string> {
+    const values = statements.create.values({ ...session, ...rules });
+    const [row] = await db.query<{ expires_at: string }>(statements.create.statement, values);
+    if (row === undefined) throw new Error('The session was not stored');
+    return row.expires_at;
+  },
+
+  /** Undefined when the session does not exist or has ended. Records that it was used. */
+  async use(hash: Buffer, idleSeconds: number): Promise<ConsoleSessionRow | undefined> {
+    return (await db.query<ConsoleSessionRow>(statements.use, [hash, idleSeconds]))[0];
+  },
+
+  async delete(hash: Buffer): Promise<void> {
+    await db.query(statements.delete, [hash]);
+  },
+
+  /** Deletes all sessions of the owner. */
+  async deleteOf(owner: Buffer): Promise<void> {
+    await db.query(statements.deleteOf, [owner]);
+  },
+
+  /** Returns how many were deleted. */
+  async deleteExpired(limit: number, idleSeconds: number): Promise<number> {
+    const [row] = await db.query<{ count: number }>(statements.deleteExpired, [limit, idleSeconds]);
+    return row?.count ?? 0;
+  },
+});
