@@ -137,7 +137,6 @@ describeInBrowser('every page', () => {
         name: 'trace',
         path: `/traces/${talk.runId}`,
         ready: async (page) => {
-          await enterKey(page);
           await page.getByRole('treeitem').nth(2).waitFor();
           await page.getByRole('link', { name: 'Open the run' }).waitFor();
         },
@@ -160,57 +159,53 @@ describeInBrowser('every page', () => {
       role: 'ingest',
       expires_at: new Date(Date.now() + 90 * 86_400_000).toISOString(),
     });
-    const withKey = (ready: Shown['ready']) => async (page: Page) => {
-      await enterKey(page);
-      await ready(page);
-    };
     shown.push(
       {
         name: 'exports',
         path: '/exports',
-        ready: withKey((page) => page.getByRole('row').nth(2).waitFor()),
+        ready: (page) => page.getByRole('row').nth(2).waitFor(),
       },
       {
         name: 'export',
         path: `/exports/${completed.id}?tab=files`,
-        ready: withKey((page) => page.getByRole('row').nth(2).waitFor()),
+        ready: (page) => page.getByRole('row').nth(2).waitFor(),
       },
       {
         name: 'export-retries',
         path: `/exports/${retried.id}`,
-        ready: withKey((page) => text(page, 'are retried after the same error')),
+        ready: (page) => text(page, 'are retried after the same error'),
       },
       {
         name: 'new-export',
         path: `/exports/new?from=${completed.id}`,
-        ready: withKey(async (page) => {
+        ready: async (page) => {
           await page.getByRole('button', { name: 'Dry run' }).click();
           await text(page, 'Nothing has been created.');
-        }),
+        },
       },
       {
         name: 'destination',
         path: `/destinations/${lake.id}`,
-        ready: withKey(async (page) => {
+        ready: async (page) => {
           await page.getByRole('button', { name: 'Test', exact: true }).click();
           await text(page, 'Exports cannot be written here');
-        }),
+        },
       },
       {
         name: 'destinations',
         path: '/destinations',
-        ready: withKey((page) => page.getByRole('row').nth(2).waitFor()),
+        ready: (page) => page.getByRole('row').nth(2).waitFor(),
       },
       {
         name: 'new-destination',
         path: '/destinations/new',
-        ready: withKey((page) => page.getByLabel('Bucket').waitFor()),
+        ready: (page) => page.getByLabel('Bucket').waitFor(),
       },
-      { name: 'keys', path: '/keys', ready: withKey((page) => page.getByRole('row').nth(3).waitFor()) },
+      { name: 'keys', path: '/keys', ready: (page) => page.getByRole('row').nth(3).waitFor() },
       {
         name: 'workspaces',
         path: '/keys?tab=workspaces',
-        ready: withKey((page) => page.getByText('in use').waitFor()),
+        ready: (page) => page.getByText('in use').waitFor(),
       },
     );
     if (writesPictures) await mkdir(pictures, { recursive: true });

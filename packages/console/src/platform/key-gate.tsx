@@ -26,9 +26,16 @@ export const KeyGate = ({
   return access ? children(access.client) : <KeyForm need={need} />;
 };
 
+const answers = ['traces', 'exports', 'workspaces'];
+
 /** Nothing that was read with one key, or in one workspace, is shown with another. */
 export const forgetAnswers = (queries: QueryClient): void => {
-  for (const name of ['traces', 'exports', 'workspaces']) queries.removeQueries({ queryKey: [name] });
+  for (const name of answers) queries.removeQueries({ queryKey: [name] });
+};
+
+/** Like `forgetAnswers`, and reads again what the page shows. Its queries have begun when the session has the key. */
+const readAgain = async (queries: QueryClient): Promise<void> => {
+  await Promise.all(answers.map((name) => queries.resetQueries({ queryKey: [name] })));
 };
 
 /** True for an answer that another key would change. */
@@ -49,7 +56,7 @@ export const KeyForm = ({ need, refusal }: { need: KeyNeed; refusal?: Error | nu
       if (opened.workspace === null)
         throw new Error('The key opens no workspace: it is an API key of the server.');
     },
-    onSuccess: () => forgetAnswers(queries),
+    onSuccess: () => readAgain(queries),
   });
   const isComplete = apiKey.trim() !== '' && (workspace.trim() === '' || isId(workspace.trim()));
   return (

@@ -59,5 +59,7 @@ describeInBrowser('the keys', () => {
     await page.getByRole('row').nth(1).waitFor();
     await page.getByRole('link', { name: 'Exports', exact: true }).click();
     await page.getByRole('heading', { name: 'There are no exports yet' }).waitFor();
+    // Before the server ends, because the page would report failed requests.
+    await page.close();
   });
 });
