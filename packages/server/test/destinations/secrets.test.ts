@@ -102,7 +102,7 @@ it('credentials of destinations do not leak', async () => {
     expect(answers.map((answer) => answer.slice(0, 3)).join(' ')).toBe(
       '200 200 200 200 400 400 422 422 422 200 200 200',
     );
-    await server.prints(/"status":422[^\n]*\n[^\n]*\n[^\n]*\n[^\n]*"method":"DELETE"/);
+    await server.prints(/"method":"DELETE"/);
     for (const text of [answers.join('\n'), server.output(), stored])
       for (const form of forms) expect(text).not.toContain(form);
   } finally {
