@@ -9,7 +9,7 @@ export interface Traces {
   client: PlatformClient;
   /** Resolves when the trace of a run is stored: this happens a moment after the run. */
   eventually: (traceId: string) => Promise<void>;
-  /** A trace of a model, many tools, and one that failed, by default of a minute ago. Returns its id. */
+  /** Sends a trace with this number of tools, of which the last one failed. It starts a minute ago by default. Returns its id. */
   send: (project: string, tools: number, agoMs?: number) => Promise<string>;
 }
 

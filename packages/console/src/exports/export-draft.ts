@@ -68,7 +68,7 @@ export const draftOf = (found: BulkExport): ExportDraft => ({
   fields: (found.export_fields as Column[] | null) ?? undefined,
 });
 
-/** The server judges what is empty or wrong, so that its sentences are the ones that people read. */
+/** Empty and wrong values are sent as they are: the server validates them, and the form shows its errors. */
 const toTime = (text: string): string => (text === '' ? '' : `${text.length === 16 ? `${text}:00` : text}Z`);
 
 export const requestOf = (draft: ExportDraft): NewExport => ({

@@ -122,7 +122,7 @@ const Actions = ({ client, found }: { client: PlatformClient; found: BulkExport 
   const cancel = useMutation({
     mutationFn: () => client.exports.cancel(found.id),
     onSuccess: () => setAsking(false),
-    // An export that has ended meanwhile is shown as it is.
+    // If the export has ended meanwhile, the page shows its final state.
     onSettled: () => queries.invalidateQueries({ queryKey: ['exports'] }),
   });
   const isSchedule = statusOf(found) === 'intervalscheduled';

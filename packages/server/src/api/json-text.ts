@@ -17,7 +17,7 @@ export class JsonText {
 export const toJsonText = (value: unknown): string =>
   value instanceof JsonText ? value.text : JSON.stringify(value);
 
-/** JSON text of an object whose members may be texts already. Concatenated, because V8 copies long texts for join(). */
+/** JSON text of an object. Members may be JSON text already. The texts are concatenated, because join() would copy long ones. */
 export const objectText = (members: object): string => {
   let text = '{';
   for (const [name, value] of Object.entries(members) as [string, unknown][])

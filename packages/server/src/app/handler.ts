@@ -10,6 +10,7 @@ import { embed, type Embedded } from '../http/server/embedded.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import type { HostAuthenticate } from './host-auth.ts';
 import { mountPrefix } from './mount-prefix.ts';
+import { pageGuard } from './page-guard.ts';
 import { startEarlyParts } from './early-parts.ts';
 import { owning } from './owned.ts';
 import { openServedApp } from './served-app.ts';
@@ -71,11 +72,7 @@ export const createSvcHandler = async (options: SvcHandlerOptions = {}): Promise
       owned.keep({ [Symbol.asyncDispose]: () => upgrades.close(socketGraceMs) });
       services.dispatcher.pool.setAddress(options.url ?? null);
       const prefix = mountPrefix({ settings, project });
-      const guard = {
-        cors: exposure.cors,
-        sameSite: exposure.mode.kind === 'anonymous',
-        privatePath: `${prefix}/console`,
-      };
+      const guard = pageGuard(served, exposure);
       return {
         ...embed({ app, prefix, guard, logger, upgrades }),
         graphs: [...project.graphs.keys()],

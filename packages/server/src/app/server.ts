@@ -8,6 +8,7 @@ import { assertBindable } from '../http/server/bind.ts';
 import type { FirstKey } from '../auth/keys/bootstrap.ts';
 import { type Owned, owning } from './owned.ts';
 import { mountPrefix } from './mount-prefix.ts';
+import { pageGuard } from './page-guard.ts';
 import { startEarlyParts } from './early-parts.ts';
 import type { ServedAppOptions } from './served-app.ts';
 import { explainData } from './explain-data.ts';
@@ -46,7 +47,7 @@ const build = async (
 ): Promise<Omit<RunningServer, keyof AsyncDisposable>> => {
   const { settings, project, logger } = options;
   const exposure = exposureOf(settings, project);
-  const { mode, cors, warnings } = exposure;
+  const { mode, warnings } = exposure;
   for (const warning of warnings) logger.warn(warning);
   await assertBindable(settings.http.host, settings.http.port);
   const early = startEarlyParts(options, owned);
@@ -62,10 +63,8 @@ const build = async (
   );
   const { app, upgrades, services } = await openServedApp(options, exposure, early, owned);
   const { host, port } = settings.http;
-  const isAnonymous = mode.kind === 'anonymous';
-  const hosts = isAnonymous && mode.local ? localHosts(host) : undefined;
-  const privatePath = `${mountPrefix(options)}/console`;
-  const guard = { cors, hosts, sameSite: isAnonymous, privatePath };
+  const hosts = mode.kind === 'anonymous' && mode.local ? localHosts(host) : undefined;
+  const guard = { ...pageGuard(options, exposure), hosts };
   const listener = await listen(app, { host, port, logger, guard, upgrades });
   owned.keep({ [Symbol.asyncDispose]: () => listener.close() });
   const url = listener.url + mountPrefix(options);

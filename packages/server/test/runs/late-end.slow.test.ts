@@ -44,7 +44,7 @@ const stopAtTheEnd = async (pid: number): Promise<void> => {
   await eventually(async () => expect(await leasesLost()).toBe(lost + 1));
 };
 
-describe('a stateless run whose end its executor reports late', () => {
+describe('a stateless run, when its executor reports the end late,', () => {
   it.each([
     ['/runs/wait', '{"do":"write","ms":1000,"out":"wrote"}'],
     ['/runs/stream', 'event: custom'],

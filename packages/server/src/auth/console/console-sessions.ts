@@ -1,12 +1,13 @@
 // Stores sessions of the console, and opens them for requests. Each request is authenticated with the credential of its session, by the same
 // authenticators as the request of an API client. Sessions are not cached: a session that has ended is refused at once, on every node.
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { ConsoleSessionStorage } from '../../storage/auth/console-sessions.ts';
 import type { TicketMode } from '../../storage/auth/tickets.ts';
 import type { Authenticate, Caller, Credentials } from '../principal/caller.ts';
 import type { SchemeOf } from '../principal/client-scheme.ts';
 import type { LazySealer } from '../sealed-users/lazy-sealer.ts';
 import { SealError } from '../sealed-users/sealer.ts';
+import { sha256 } from '../sha256.ts';
 import {
   type CookieText,
   cookieName,
@@ -52,8 +53,6 @@ export interface CreatedSession {
 /** Of one user or key: a key may be shared by a team. */
 const sessionsMax = 1_000;
 const cookieBytes = 32;
-
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** The credentials are encrypted for one session. */
 const purposeOf = (hash: Buffer): string => `console session ${hash.toString('hex')}`;

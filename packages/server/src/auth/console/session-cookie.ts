@@ -1,8 +1,9 @@
 // The cookie of a console session, and the pages that may use it. A browser adds the cookie to requests of every page of the same site, so a
 // request counts only if the console itself has sent it.
-import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Credentials } from '../principal/caller.ts';
 import type { SchemeOf } from '../principal/client-scheme.ts';
+import { sha256 } from '../sha256.ts';
 
 const format = /^[\w-]{43}$/;
 
@@ -68,6 +69,5 @@ export const csrfTokenOf = (cookie: CookieText): string =>
 export const hasCsrfToken = (credentials: Credentials, cookie: CookieText): boolean => {
   const sent = credentials.header('x-svc-csrf');
   if (sent === undefined) return false;
-  const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
-  return timingSafeEqual(digest(sent), digest(csrfTokenOf(cookie)));
+  return timingSafeEqual(sha256(sent), sha256(csrfTokenOf(cookie)));
 };

@@ -1,9 +1,9 @@
 // Signs in to the console and out of it, and shows what a session opens. Credentials are checked by the authenticators of the two APIs.
-import { createHash } from 'node:crypto';
 import type { ConsoleSession, ConsoleSignIn, KeyRole } from '@svc/contract';
 import { invalid, Problem } from '@svc/contract/problem';
 import { grantOf } from '../keys/grant-of.ts';
 import { anybody, type Authenticate, type Caller, type Credentials } from '../principal/caller.ts';
+import { sha256 } from '../sha256.ts';
 import type { ConsoleSessions, OpenSession, SessionSecrets } from './console-sessions.ts';
 import { type CredentialHeaders, SessionCredentials } from './session-credentials.ts';
 
@@ -42,7 +42,7 @@ export class SignInService {
     this.#parts = parts;
   }
 
-  /** What the session opens now. A session whose credentials are all refused has ended, for example after its key was revoked. */
+  /** The APIs that the session gives access to now. If all of its credentials are refused, the session has ended: its key was revoked, for example. */
   async show(credentials: Credentials): Promise<Shown> {
     const { sessions } = this.#parts;
     const session = await sessions.findForPage(credentials);
@@ -73,7 +73,7 @@ export class SignInService {
     const [opened] = results;
     if (opened === undefined) throw new Error('The limits have not called the authentication');
     const secrets = merged(existing, opened);
-    // A key of a workspace that is added to a session does not change whose session it is.
+    // The owner of a session stays the same when the key of a workspace is added to it.
     const isAdded = opened.deployment === undefined && existing?.secrets.deployment !== undefined;
     const owner = isAdded ? existing.owner : ownerOf(opened);
     const { cookie, csrfToken, expiresAt } = await sessions.create(secrets, { owner, replaces: existing });
@@ -197,7 +197,7 @@ const checked = (name: string, text: string): string => {
   throw invalid(['body', name], 'must be printable ASCII characters, because it is sent in a header');
 };
 
-/** A key that gets access to a second workspace later keeps the one that was chosen. */
+/** Stores the workspace with the key: the key may get access to further workspaces later. */
 const withWorkspace = (headers: CredentialHeaders, caller: Caller): CredentialHeaders => ({
   ...headers,
   'x-tenant-id': grantOf(caller).tenant_id,
@@ -218,7 +218,7 @@ const ownerOf = ({ deployment, platform }: Opened): Buffer => {
   const text = deployment
     ? `deployment ${deployment.user ? 'user' : 'key'} ${deployment.countedAs}`
     : `workspace key ${platform && grantOf(platform).key_id}`;
-  return createHash('sha256').update(text).digest();
+  return sha256(text);
 };
 
 /** True when a credential of the session is still accepted. */

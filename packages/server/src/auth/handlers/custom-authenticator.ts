@@ -1,5 +1,5 @@
 // Authenticates requests with the project's `authenticate` handler; requests of the Studio with the Studio key.
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { Problem } from '@svc/contract/problem';
 import { LRUCache } from 'lru-cache';
 import type { AuthCacheConfig } from '../../config/project/auth.ts';
@@ -7,6 +7,7 @@ import type { Secret } from '../../config/settings/secret.ts';
 import { type Authenticate, type Caller, callerOf, type Credentials } from '../principal/caller.ts';
 import { callHandler } from './handler-call.ts';
 import { studioUser, toUser } from '../principal/user.ts';
+import { sha256 } from '../sha256.ts';
 
 export interface CustomAuthOptions {
   authenticate: (request: Request, host?: unknown) => unknown;
@@ -20,16 +21,14 @@ export interface CustomAuthOptions {
 const schemeHeader = 'x-auth-scheme';
 const studioSchemes = new Set(['svc-studio', 'langsmith']);
 
-const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
-
 const wrongStudioKey = (): Problem => new Problem('unauthenticated', 'The Studio key is missing or wrong.');
 
 export const customAuthenticator = (options: CustomAuthOptions): Authenticate => {
   const { timeoutMs, cache, studioKey } = options;
-  const expected = studioKey && hash(studioKey.reveal());
+  const expected = studioKey && sha256(studioKey.reveal());
   const studio = (credentials: Credentials): Caller => {
     const key = credentials.header('x-api-key');
-    if (expected === undefined || key === undefined || !timingSafeEqual(hash(key), expected))
+    if (expected === undefined || key === undefined || !timingSafeEqual(sha256(key), expected))
       throw wrongStudioKey();
     return callerOf(studioUser);
   };
@@ -65,7 +64,7 @@ const withCache = (
     const values = headers.map((name) => credentials.header(name) ?? null);
     // A request without any of the headers is not cached.
     if (values.every((value) => value === null)) return ask(credentials);
-    const key = hash(JSON.stringify(values)).toString('base64');
+    const key = sha256(JSON.stringify(values)).toString('base64');
     const known = callers.get(key);
     if (known) return known;
     const asked = ask(credentials);

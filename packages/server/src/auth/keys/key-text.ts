@@ -1,7 +1,8 @@
 // The format of keys: `svc_sk_`, 8 characters that identify the key and may be shown, `_`, 43 characters that encode 32 secret random bytes,
 // and a checksum of 6 characters. Keys of earlier releases have no part that may be shown.
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { sha256 } from '../sha256.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const publicChars = 8;
@@ -37,4 +38,4 @@ export const isMistyped = (key: string): boolean => {
   return base62(BigInt(crc32(head)), checkChars) !== key.slice(-checkChars);
 };
 
-export const hashKey = (key: string): Buffer => createHash('sha256').update(key).digest();
+export const hashKey = (key: string): Buffer => sha256(key);

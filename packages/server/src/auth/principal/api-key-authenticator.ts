@@ -1,6 +1,7 @@
-import { hash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { Problem } from '@svc/contract/problem';
 import type { Secret } from '../../config/settings/secret.ts';
+import { sha256 } from '../sha256.ts';
 import type { Authenticate, Caller } from './caller.ts';
 
 /** Accepts requests with one of the configured keys in `x-api-key`. A key allows everything, since there are no users. */
@@ -23,5 +24,3 @@ export const apiKeyAuthenticator = (keys: readonly Secret[]): Authenticate => {
     return caller;
   };
 };
-
-const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');

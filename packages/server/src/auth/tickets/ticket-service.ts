@@ -1,6 +1,6 @@
 // A ticket opens one WebSocket in the name of the caller who created it, because browsers cannot send headers with the handshake. Every node accepts
 // it, once, within a minute.
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Ticket } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import type { TicketMode, TicketStorage } from '../../storage/auth/tickets.ts';
@@ -12,6 +12,7 @@ import {
   type User,
 } from '../principal/caller.ts';
 import type { LazySealer } from '../sealed-users/lazy-sealer.ts';
+import { sha256 } from '../sha256.ts';
 
 export interface TicketServiceParts {
   storage: TicketStorage;
@@ -23,8 +24,6 @@ export interface TicketServiceParts {
 const limits = { seconds: 60, count_max: 100 };
 const ticketBytes = 32;
 const format = /^[\w-]{43}$/;
-
-const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** A user is encrypted for one ticket. */
 const purposeOf = (hash: Buffer): string => `ticket ${hash.toString('hex')}`;
@@ -39,14 +38,14 @@ export class TicketService {
   async create({ user, countedAs }: Caller): Promise<Ticket> {
     const { storage, sealer, mode } = this.#parts;
     const ticket = randomBytes(ticketBytes).toString('base64url');
-    const hash = hashOf(ticket);
+    const hash = sha256(ticket);
     const sealed_user =
       user === undefined ? null : (await sealer.get()).seal(JSON.stringify(user), purposeOf(hash));
     const expires_at = await storage.create(
       {
         hash,
         mode,
-        caller: hashOf(countedAs ?? ''),
+        caller: sha256(countedAs ?? ''),
         counted_as: user === undefined ? (countedAs ?? null) : null,
         sealed_user,
       },
@@ -72,7 +71,7 @@ export class TicketService {
 
   async #redeem(ticket: string): Promise<Caller> {
     const { storage, sealer, mode } = this.#parts;
-    const hash = hashOf(ticket);
+    const hash = sha256(ticket);
     const holder = format.test(ticket) ? await storage.redeem(hash) : undefined;
     if (holder === undefined || holder.mode !== mode)
       throw new Problem('unauthenticated', 'The ticket does not exist, was used, or has expired.');

@@ -50,7 +50,7 @@ export class Dispatcher {
     const { setup, executors, standby, slots, solitaryMax, logger, leaseMs, pollMs, notifications } = options;
     const executesRuns = slots.most > 0;
     this.#endings = new RunEndings(options, () => this.#claims.wake());
-    this.#stopping = new StoppingAttempts(options);
+    this.#stopping = new StoppingAttempts(options, this.#endings);
     this.#attempts = new LeaseKeeper({
       leaseMs,
       renew: (held) => this.#renew(held),
@@ -314,15 +314,13 @@ export class Dispatcher {
     }
     if (message.kind === 'done') {
       this.#drop(attempt);
-      const { status, values, error, stack } = message;
+      const { status, error, stack } = message;
       const ms = Math.round(performance.now() - attempt.startedMs);
       this.#options.onEnded(status, ms);
       if (status === 'error' || status === 'timeout')
         logger.error({ run_id, status, ms, ...error, stack }, 'run failed');
       else logger.info({ run_id, status, ms }, 'run ended');
-      // A stream that is fed by the log ends with the log.
-      if (!stream?.isFollowed)
-        streams.end(run_id, { status, error, ...(values === undefined ? {} : { values }) });
+      this.#endings.endReported(message);
     } else {
       logger.warn({ run_id, reason: message.message }, 'an attempt of a run was lost');
       this.#drop(attempt);

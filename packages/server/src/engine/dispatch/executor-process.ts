@@ -54,7 +54,7 @@ const flushMsMax = 5_000;
 /** Whether the message is the last one of its attempt. */
 export const endsAttempt = ({ kind }: AttemptMessage): boolean => kind === 'done' || kind === 'lost';
 
-const keyOf = ({ run_id, lease_token }: AttemptRef): string => `${run_id} ${lease_token}`;
+export const attemptKey = ({ run_id, lease_token }: AttemptRef): string => `${run_id} ${lease_token}`;
 
 const entry = programFile('executor.js');
 
@@ -149,7 +149,7 @@ export class ExecutorProcess implements PooledProcess {
   run(command: RunCommand): void {
     const { run_id, lease_token } = command;
     if (this.attempts.size === 0) this.#awaitedSinceMs = performance.now();
-    this.attempts.set(keyOf(command), { run_id, lease_token });
+    this.attempts.set(attemptKey(command), { run_id, lease_token });
     this.#send({ kind: 'run', command });
   }
 
@@ -219,7 +219,7 @@ export class ExecutorProcess implements PooledProcess {
   }
 
   #run(message: AttemptMessage): void {
-    if (endsAttempt(message)) this.attempts.delete(keyOf(message));
+    if (endsAttempt(message)) this.attempts.delete(attemptKey(message));
     this.#events.onRun(message);
   }
 

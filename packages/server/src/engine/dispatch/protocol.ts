@@ -226,6 +226,8 @@ export type AttemptMessage = { run_id: string; lease_token: number } &
     | { kind: 'lost'; message: string; isOutage: boolean }
   );
 
+export type EndReport = Extract<AttemptMessage, { kind: 'done' }>;
+
 export interface RunError {
   error: string;
   message: string;

@@ -7,7 +7,7 @@ import type { RunOutcome } from '../streams/run-event-stream.ts';
 import { deleted } from '../streams/run-log-tail.ts';
 import type { Attempt } from './attempt.ts';
 import type { DispatcherOptions } from './dispatcher-options.ts';
-import type { RunStatus } from './protocol.ts';
+import type { EndReport, RunStatus } from './protocol.ts';
 
 type Options = Pick<DispatcherOptions, 'leases' | 'runs' | 'streams' | 'tail' | 'logger'>;
 
@@ -30,6 +30,16 @@ export class RunEndings {
     const error = JSON.parse(text ?? 'null') as RunOutcome['error'];
     if (error) stream.push(stream.nextId, [['error', JSON.stringify(error)]]);
     this.#options.streams.end(run_id, { status: status as RunStatus, error });
+  }
+
+  /**
+   * Ends the stream of a run whose end its executor has reported. The end is stored by then. A stream that is fed by the log gets the end
+   * from the log.
+   */
+  endReported({ run_id, status, values, error }: EndReport): void {
+    const { streams } = this.#options;
+    if (streams.find(run_id)?.isFollowed === true) return;
+    streams.end(run_id, { status, error, ...(values === undefined ? {} : { values }) });
   }
 
   /** Ends the run of an attempt that had to be killed. */

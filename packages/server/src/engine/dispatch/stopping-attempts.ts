@@ -1,12 +1,14 @@
-// Attempts whose lease another worker has taken, or whose run has ended or was deleted, while their graphs stop.
+// Attempts that have lost their lease, until their graphs have stopped: another worker has taken the lease, or the run has ended or was
+// deleted.
 //
-// The row of a stateless run without a log is deleted when the run ends. When the executor's report of the end is late, a renewal finds neither the row nor
-// the reason. Such a run ends here as its executor reports; other runs continue to be read from their logs.
+// The row of a stateless run without a log is deleted when the run ends. If the executor reports the end late, a renewal of the lease finds
+// no row, and not why. Such a run ends here as its executor reports. The streams of other runs are fed by their logs.
 import type { RunEventStream } from '../streams/run-event-stream.ts';
 import type { Attempt } from './attempt.ts';
 import type { DispatcherOptions } from './dispatcher-options.ts';
-import { type AttemptRef, endsAttempt } from './executor-process.ts';
+import { attemptKey, type AttemptRef, endsAttempt } from './executor-process.ts';
 import type { AttemptMessage } from './protocol.ts';
+import type { RunEndings } from './run-endings.ts';
 
 type Events = Extract<AttemptMessage, { kind: 'events' }>;
 
@@ -18,19 +20,19 @@ interface Stopping {
 
 type Options = Pick<DispatcherOptions, 'streams' | 'tail'>;
 
-const keyOf = ({ run_id, lease_token }: AttemptRef): string => `${run_id} ${lease_token}`;
-
 export class StoppingAttempts implements Disposable {
   readonly #options: Options;
+  readonly #endings: RunEndings;
   readonly #attempts = new Map<string, Stopping>();
 
-  constructor(options: Options) {
+  constructor(options: Options, endings: RunEndings) {
     this.#options = options;
+    this.#endings = endings;
   }
 
   stop(attempt: Attempt): void {
     attempt.stop('lost');
-    this.#attempts.set(keyOf({ run_id: attempt.id, lease_token: attempt.lease_token }), {
+    this.#attempts.set(attemptKey({ run_id: attempt.id, lease_token: attempt.lease_token }), {
       attempt,
       held: [],
     });
@@ -39,7 +41,7 @@ export class StoppingAttempts implements Disposable {
 
   /** Messages of other attempts are ignored. */
   receive(message: AttemptMessage): void {
-    const stopping = this.#attempts.get(keyOf(message));
+    const stopping = this.#attempts.get(attemptKey(message));
     if (stopping === undefined) return;
     // Not acknowledged, so an executor sends a limited number of bytes.
     if (message.kind === 'events') return void stopping.held.push(message);
@@ -47,8 +49,10 @@ export class StoppingAttempts implements Disposable {
     this.#remove(message);
     const stream = this.#unfollowed(message.run_id);
     if (stream === undefined) return;
-    if (message.kind === 'done') this.#end(stream, stopping.held, message);
-    else this.#options.tail.follow(stream);
+    if (message.kind === 'done') {
+      for (const { first_id, events } of stopping.held) stream.push(first_id, events);
+      this.#endings.endReported(message);
+    } else this.#options.tail.follow(stream);
   }
 
   /** The executor of these attempts has ended. */
@@ -61,19 +65,9 @@ export class StoppingAttempts implements Disposable {
     this.#attempts.clear();
   }
 
-  /** An executor reports the end of a run only when it is stored, under the lease. */
-  #end(
-    stream: RunEventStream,
-    held: Events[],
-    { status, values, error }: Extract<AttemptMessage, { kind: 'done' }>,
-  ): void {
-    for (const { first_id, events } of held) stream.push(first_id, events);
-    this.#options.streams.end(stream.run_id, { status, error, ...(values === undefined ? {} : { values }) });
-  }
-
   #remove(ref: AttemptRef): boolean {
-    this.#attempts.get(keyOf(ref))?.attempt[Symbol.dispose]();
-    return this.#attempts.delete(keyOf(ref));
+    this.#attempts.get(attemptKey(ref))?.attempt[Symbol.dispose]();
+    return this.#attempts.delete(attemptKey(ref));
   }
 
   #unfollowed(run_id: string): RunEventStream | undefined {

@@ -1,10 +1,9 @@
 // The audit log: who changed what. One line for each request of a route that the contract marks as audited, also for one that was refused.
 import { Reply } from '../../api/handlers.ts';
 import type { Caller } from '../../auth/principal/caller.ts';
+import type { HttpLogger } from './problem.ts';
 
-export interface AuditLogger {
-  info(fields: object, message: string): void;
-}
+export type AuditLogger = Pick<HttpLogger, 'info'>;
 
 export interface AuditedRequest {
   /** What was changed, and how, such as `key.create`. */

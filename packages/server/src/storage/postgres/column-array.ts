@@ -1,5 +1,5 @@
 // Columns of a batch as text[] parameters in PostgreSQL's binary format, so that neither side escapes or parses text.
-import { LongParameter } from './long-parameter.ts';
+import { LongParameter, shortMax } from './long-parameter.ts';
 
 /** Text, or bytes that are valid UTF-8. */
 export type Cell = string | Uint8Array | null;
@@ -7,8 +7,6 @@ export type Cell = string | Uint8Array | null;
 const textOid = 25;
 const headBytes = 20;
 const nullLength = -1;
-/** Longer cells are sent without being copied; texts are encoded once. */
-const longBytes = 65_536;
 
 const lengthOf = (cell: Cell): number =>
   cell === null ? nullLength : typeof cell === 'string' ? Buffer.byteLength(cell) : cell.length;
@@ -52,4 +50,4 @@ export const toColumn = (cells: readonly Cell[]): Buffer | LongParameter => {
 export const toBytes = (bytes: Uint8Array): Uint8Array | LongParameter =>
   isLong(bytes) ? new LongParameter([bytes]) : bytes;
 
-const isLong = <T extends Cell>(cell: T): cell is NonNullable<T> => cell !== null && cell.length > longBytes;
+const isLong = <T extends Cell>(cell: T): cell is NonNullable<T> => cell !== null && cell.length > shortMax;

@@ -29,11 +29,11 @@ interface DriverConnection {
 
 const binaryFormat = 1;
 const nullLength = -1;
-/** Longer texts are encoded once, and not copied. */
-const longChars = 65_536;
+/** Longer texts and byte arrays are not copied; texts are encoded once. In characters or bytes. */
+export const shortMax = 65_536;
 
 const isLong = (value: unknown): boolean =>
-  value instanceof LongParameter || (typeof value === 'string' && value.length > longChars);
+  value instanceof LongParameter || (typeof value === 'string' && value.length > shortMax);
 
 /** Makes a connection of the driver send long parameters. The driver's types do not expose the connection. */
 export const sendLongParameters = (client: object): void => {
