@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Destination, PlatformClient } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
-import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { faultsOf } from '../ui/faults.ts';
+import { FormDialog } from '../ui/form-dialog.tsx';
 import { FormProblems } from '../ui/form-field.tsx';
 import { CredentialsFields } from './credentials-fields.tsx';
 import { credentialsOf, destinationPaths } from './destination-draft.ts';
@@ -36,34 +36,20 @@ export const NewCredentials = ({
   });
   const faults = faultsOf(rotate.error, destinationPaths);
   return (
-    <Dialog
+    <FormDialog
       title="Change the credentials"
+      action={rotate.isPending ? 'Writing a test file…' : 'Test and change'}
+      isBusy={rotate.isPending}
+      onSubmit={() => rotate.mutate()}
       onClose={onClose}
-      actions={
-        <DialogActions
-          action={rotate.isPending ? 'Writing a test file…' : 'Test and change'}
-          isDisabled={rotate.isPending}
-          onAction={() => rotate.mutate()}
-          onClose={onClose}
-        />
-      }
     >
-      <form
-        className="form"
-        autoComplete="off"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!rotate.isPending) rotate.mutate();
-        }}
-      >
-        <CredentialsFields
-          draft={draft}
-          role={draft.role}
-          faults={faults}
-          onChange={(changed) => setDraft({ ...draft, ...changed })}
-        />
-        <FormProblems sentences={faults.rest} />
-      </form>
-    </Dialog>
+      <CredentialsFields
+        draft={draft}
+        role={draft.role}
+        faults={faults}
+        onChange={(changed) => setDraft({ ...draft, ...changed })}
+      />
+      <FormProblems sentences={faults.rest} />
+    </FormDialog>
   );
 };

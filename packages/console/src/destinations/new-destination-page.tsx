@@ -7,7 +7,7 @@ import { AdminButton } from '../platform/admin-button.tsx';
 import { KeyGate } from '../platform/key-gate.tsx';
 import { useReadOnly } from '../platform/workspaces.ts';
 import { faultsOf, type Faults } from '../ui/faults.ts';
-import { FormField, FormProblems, TextField } from '../ui/form-field.tsx';
+import { FormProblems, SelectField, TextField } from '../ui/form-field.tsx';
 import { CredentialsFields } from './credentials-fields.tsx';
 import {
   destinationOf,
@@ -96,19 +96,14 @@ const PlaceFields = ({ draft, faults, onChange }: FieldsProps): ReactNode => (
       problem={faults.at.get('display_name')}
       onChange={(name) => onChange({ name })}
     />
-    <FormField label="Type">
-      {(control) => (
-        <select
-          {...control}
-          className="field"
-          value={draft.type}
-          onChange={(event) => onChange({ type: event.target.value as DestinationDraft['type'] })}
-        >
-          <option value="s3">Bucket of a service with the S3 API</option>
-          <option value="file">Folder of the server</option>
-        </select>
-      )}
-    </FormField>
+    <SelectField
+      label="Type"
+      value={draft.type}
+      onChange={(value) => onChange({ type: value as DestinationDraft['type'] })}
+    >
+      <option value="s3">Bucket of a service with the S3 API</option>
+      <option value="file">Folder of the server</option>
+    </SelectField>
     {draft.type === 'file' ? (
       <TextField
         label="Folder"

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { placeOf, useDestinations } from '../platform/destinations.ts';
 import { useProjects } from '../platform/projects.ts';
 import type { Faults } from '../ui/faults.ts';
-import { FormField, TextField } from '../ui/form-field.tsx';
+import { SelectField, TextField } from '../ui/form-field.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { columns, usualColumns, type Column } from './columns.ts';
 import type { ExportDraft } from './export-draft.ts';
@@ -48,33 +48,29 @@ type WithClient = FieldsProps & { client: PlatformClient };
 const ProjectField = ({ client, draft, faults, onChange }: WithClient): ReactNode => {
   const { data: projects = [] } = useProjects(client);
   return (
-    <FormField label="Project" problem={faults.at.get('session_id')}>
-      {(control) => (
-        <select
-          {...control}
-          className="field"
-          value={draft.project}
-          onChange={(event) => onChange({ project: event.target.value })}
-        >
-          <option value="">Choose a project</option>
-          {draft.project !== '' && !projects.some(({ id }) => id === draft.project) && (
-            <option value={draft.project}>{draft.project}</option>
-          )}
-          {projects.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {visibleText(name)}
-            </option>
-          ))}
-        </select>
+    <SelectField
+      label="Project"
+      problem={faults.at.get('session_id')}
+      value={draft.project}
+      onChange={(value) => onChange({ project: value })}
+    >
+      <option value="">Choose a project</option>
+      {draft.project !== '' && !projects.some(({ id }) => id === draft.project) && (
+        <option value={draft.project}>{draft.project}</option>
       )}
-    </FormField>
+      {projects.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {visibleText(name)}
+        </option>
+      ))}
+    </SelectField>
   );
 };
 
 const DestinationField = ({ client, draft, faults, onChange }: WithClient): ReactNode => {
   const { data: destinations = [] } = useDestinations(client);
   return (
-    <FormField
+    <SelectField
       label="Destination"
       problem={faults.at.get('bulk_export_destination_id')}
       hint={
@@ -82,23 +78,16 @@ const DestinationField = ({ client, draft, faults, onChange }: WithClient): Reac
           A bucket or a folder. <Link to="/destinations/new">Create a destination</Link>
         </>
       }
+      value={draft.destination}
+      onChange={(value) => onChange({ destination: value })}
     >
-      {(control) => (
-        <select
-          {...control}
-          className="field"
-          value={draft.destination}
-          onChange={(event) => onChange({ destination: event.target.value })}
-        >
-          <option value="">Choose a destination</option>
-          {destinations.map((destination) => (
-            <option key={destination.id} value={destination.id}>
-              {visibleText(`${destination.display_name} (${placeOf(destination)})`)}
-            </option>
-          ))}
-        </select>
-      )}
-    </FormField>
+      <option value="">Choose a destination</option>
+      {destinations.map((destination) => (
+        <option key={destination.id} value={destination.id}>
+          {visibleText(`${destination.display_name} (${placeOf(destination)})`)}
+        </option>
+      ))}
+    </SelectField>
   );
 };
 
@@ -145,35 +134,25 @@ const compressions = ['zstandard', 'snappy', 'gzip', 'none'] as const satisfies 
 
 const FormatFields = ({ draft, faults, onChange }: FieldsProps): ReactNode => (
   <div className="form-pair">
-    <FormField label="Format of Parquet files" problem={faults.at.get('format_version')}>
-      {(control) => (
-        <select
-          {...control}
-          className="field"
-          value={draft.formatVersion}
-          onChange={(event) =>
-            onChange({ formatVersion: event.target.value as ExportDraft['formatVersion'] })
-          }
-        >
-          <option value="v2_beta">v2_beta: times in UTC, lists as lists</option>
-          <option value="v1">v1: times without a zone, lists as JSON text</option>
-        </select>
-      )}
-    </FormField>
-    <FormField label="Compression" problem={faults.at.get('compression')}>
-      {(control) => (
-        <select
-          {...control}
-          className="field"
-          value={draft.compression}
-          onChange={(event) => onChange({ compression: event.target.value as ExportDraft['compression'] })}
-        >
-          {compressions.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      )}
-    </FormField>
+    <SelectField
+      label="Format of Parquet files"
+      problem={faults.at.get('format_version')}
+      value={draft.formatVersion}
+      onChange={(value) => onChange({ formatVersion: value as ExportDraft['formatVersion'] })}
+    >
+      <option value="v2_beta">v2_beta: times in UTC, lists as lists</option>
+      <option value="v1">v1: times without a zone, lists as JSON text</option>
+    </SelectField>
+    <SelectField
+      label="Compression"
+      problem={faults.at.get('compression')}
+      value={draft.compression}
+      onChange={(value) => onChange({ compression: value as ExportDraft['compression'] })}
+    >
+      {compressions.map((name) => (
+        <option key={name}>{name}</option>
+      ))}
+    </SelectField>
   </div>
 );
 

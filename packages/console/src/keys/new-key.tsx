@@ -4,9 +4,10 @@ import type { NewApiKey, PlatformClient } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useWorkspaces } from '../platform/workspaces.ts';
 import { CopyText } from '../ui/copy-text.tsx';
-import { Dialog, DialogActions } from '../ui/dialog.tsx';
+import { Dialog } from '../ui/dialog.tsx';
 import { faultsOf } from '../ui/faults.ts';
-import { FormField, FormProblems, TextField } from '../ui/form-field.tsx';
+import { FormDialog } from '../ui/form-dialog.tsx';
+import { FormProblems, SelectField, TextField } from '../ui/form-field.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { roles, type KeyRole } from './key-queries.ts';
 
@@ -43,62 +44,42 @@ export const NewKey = ({ client, onClose }: { client: PlatformClient; onClose: (
   if (create.data) return <ShownOnce created={create.data} onClose={onClose} />;
   const faults = faultsOf(create.error, paths);
   const change = (changed: Partial<Draft>): void => setDraft({ ...draft, ...changed });
-  const submit = (): void => {
-    if (!create.isPending) create.mutate();
-  };
   return (
-    <Dialog
+    <FormDialog
       title="New key"
+      action="Create the key"
+      isBusy={create.isPending}
+      onSubmit={() => create.mutate()}
       onClose={onClose}
-      actions={
-        <DialogActions
-          action="Create the key"
-          isDisabled={create.isPending}
-          onAction={submit}
-          onClose={onClose}
-        />
-      }
     >
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
+      <TextField
+        label="Description"
+        isMono={false}
+        hint="Who or what uses the key."
+        text={draft.description}
+        problem={faults.at.get('description')}
+        onChange={(description) => change({ description })}
+      />
+      <RoleField role={draft.role} problem={faults.at.get('role')} onChange={(role) => change({ role })} />
+      <SelectField
+        label="Expires"
+        problem={faults.at.get('expires_at')}
+        value={draft.days}
+        onChange={(value) => change({ days: value })}
       >
-        <TextField
-          label="Description"
-          isMono={false}
-          hint="Who or what uses the key."
-          text={draft.description}
-          problem={faults.at.get('description')}
-          onChange={(description) => change({ description })}
-        />
-        <RoleField role={draft.role} problem={faults.at.get('role')} onChange={(role) => change({ role })} />
-        <FormField label="Expires" problem={faults.at.get('expires_at')}>
-          {(control) => (
-            <select
-              {...control}
-              className="field"
-              value={draft.days}
-              onChange={(event) => change({ days: event.target.value })}
-            >
-              <option value="7">in 7 days</option>
-              <option value="30">in 30 days</option>
-              <option value="90">in 90 days</option>
-              <option value="365">in a year</option>
-              <option value="">never</option>
-            </select>
-          )}
-        </FormField>
-        <WorkspaceFields
-          client={client}
-          chosen={draft.workspaces}
-          onChange={(workspaces) => change({ workspaces })}
-        />
-        <FormProblems sentences={[...faults.rest, ...[faults.at.get('workspaces') ?? []].flat()]} />
-      </form>
-    </Dialog>
+        <option value="7">in 7 days</option>
+        <option value="30">in 30 days</option>
+        <option value="90">in 90 days</option>
+        <option value="365">in a year</option>
+        <option value="">never</option>
+      </SelectField>
+      <WorkspaceFields
+        client={client}
+        chosen={draft.workspaces}
+        onChange={(workspaces) => change({ workspaces })}
+      />
+      <FormProblems sentences={[...faults.rest, ...[faults.at.get('workspaces') ?? []].flat()]} />
+    </FormDialog>
   );
 };
 
@@ -111,22 +92,13 @@ const RoleField = ({
   problem: string | undefined;
   onChange: (role: KeyRole) => void;
 }): ReactNode => (
-  <FormField label="Role" problem={problem}>
-    {(control) => (
-      <select
-        {...control}
-        className="field"
-        value={role}
-        onChange={(event) => onChange(event.target.value as KeyRole)}
-      >
-        {Object.entries(roles).map(([name, meaning]) => (
-          <option key={name} value={name}>
-            {name}: {meaning}
-          </option>
-        ))}
-      </select>
-    )}
-  </FormField>
+  <SelectField label="Role" problem={problem} value={role} onChange={(value) => onChange(value as KeyRole)}>
+    {Object.entries(roles).map(([name, meaning]) => (
+      <option key={name} value={name}>
+        {name}: {meaning}
+      </option>
+    ))}
+  </SelectField>
 );
 
 /** Only for a key that has several workspaces: another one can give access to its own workspace only. */

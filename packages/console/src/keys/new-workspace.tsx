@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { PlatformClient } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
-import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { faultsOf } from '../ui/faults.ts';
+import { FormDialog } from '../ui/form-dialog.tsx';
 import { FormProblems, TextField } from '../ui/form-field.tsx';
 
 export const NewWorkspace = ({
@@ -22,39 +22,23 @@ export const NewWorkspace = ({
     },
   });
   const faults = faultsOf(create.error, ['display_name']);
-  const submit = (): void => {
-    if (!create.isPending) create.mutate();
-  };
   return (
-    <Dialog
+    <FormDialog
       title="New workspace"
+      action="Create the workspace"
+      isBusy={create.isPending}
+      onSubmit={() => create.mutate()}
       onClose={onClose}
-      actions={
-        <DialogActions
-          action="Create the workspace"
-          isDisabled={create.isPending}
-          onAction={submit}
-          onClose={onClose}
-        />
-      }
     >
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        <TextField
-          label="Name"
-          isMono={false}
-          hint="Your key gets access to it. Workspaces share no traces, exports or destinations."
-          text={name}
-          problem={faults.at.get('display_name')}
-          onChange={setName}
-        />
-        <FormProblems sentences={faults.rest} />
-      </form>
-    </Dialog>
+      <TextField
+        label="Name"
+        isMono={false}
+        hint="Your key gets access to it. Workspaces share no traces, exports or destinations."
+        text={name}
+        problem={faults.at.get('display_name')}
+        onChange={setName}
+      />
+      <FormProblems sentences={faults.rest} />
+    </FormDialog>
   );
 };

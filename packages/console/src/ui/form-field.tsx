@@ -4,13 +4,13 @@ import { Icon } from './icons.tsx';
 import './form.css';
 
 /** Attributes that connect the control with its label and its sentences. */
-export interface ControlProps {
+interface ControlProps {
   id: string;
   'aria-invalid'?: true;
   'aria-describedby'?: string;
 }
 
-export const FormField = ({
+const FormField = ({
   label,
   hint,
   problem,
@@ -80,6 +80,29 @@ export const TextField = ({
         value={text}
         onChange={(event) => onChange(event.target.value)}
       />
+    )}
+  </FormField>
+);
+
+/** A choice. The children are its options. */
+export const SelectField = ({
+  value,
+  onChange,
+  children,
+  ...field
+}: {
+  label: string;
+  hint?: ReactNode;
+  problem?: string | undefined;
+  value: string;
+  onChange: (value: string) => void;
+  children: ReactNode;
+}): ReactNode => (
+  <FormField {...field}>
+    {(control) => (
+      <select {...control} className="field" value={value} onChange={(event) => onChange(event.target.value)}>
+        {children}
+      </select>
     )}
   </FormField>
 );

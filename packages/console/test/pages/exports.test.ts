@@ -31,6 +31,8 @@ describeInBrowser('the exports', () => {
     await page.getByRole('link', { name: 'Its exports' }).click();
     await page.getByRole('heading', { name: 'No export matches the filter' }).waitFor();
     await page.getByRole('button', { name: 'New export…' }).click();
+    // The list has fields of these names too.
+    await page.getByRole('heading', { name: 'New export' }).waitFor();
     await page.getByLabel('Project').selectOption('to-export');
     await page.getByLabel('Destination').selectOption('disk (lake)');
     await page.getByLabel('Started at or after (UTC)').fill(fieldTime(Date.now() - dayMs));
