@@ -94,14 +94,14 @@ describe('kill -9 of every process', () => {
     if (!last) throw new Error('the rounds have not left a server');
     const client = createClient({ apiUrl: last.url });
     const { thread_id } = await client.threads.create();
-    const run = await client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 5_000 } });
+    const run = await client.runs.create(thread_id, 'probe', { input: { do: 'hangOnce' } });
     await eventually(async () => {
       expect((await client.runs.get(thread_id, run.run_id)).status).toBe('running');
     });
     await last.killAll();
     last = await startSvc(dataDir, testProject);
     const again = createClient({ apiUrl: last.url });
-    expect(await again.runs.join(thread_id, run.run_id)).toMatchObject({ out: 'slept' });
+    expect(await again.runs.join(thread_id, run.run_id)).toMatchObject({ out: 'continued' });
     expect(await again.runs.get(thread_id, run.run_id)).toMatchObject({ status: 'success', attempt: 2 });
     expect((await again.threads.get(thread_id)).status).toBe('idle');
   }, 120_000);

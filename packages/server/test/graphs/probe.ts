@@ -44,6 +44,9 @@ const actions: Record<string, (state: typeof State.State, config: LangGraphRunna
     }),
   abortReasons: () => abortReasons.splice(0),
   hang: () => new Promise(() => undefined),
+  /** Its first attempt never ends. */
+  hangOnce: (_, { metadata }) =>
+    metadata?.['run_attempt'] === 1 ? new Promise(() => undefined) : 'continued',
   spin: ({ ms }) => {
     for (const untilMs = performance.now() + ms; performance.now() < untilMs;);
     return 'spun';

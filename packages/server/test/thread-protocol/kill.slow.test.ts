@@ -35,7 +35,7 @@ it.each(['sse', 'websocket'] as const)(
       webSocketFactory,
       maxReconnectAttempts: 100,
     });
-    await thread.run.start({ input: { do: 'sleep', ms: 3_000 } });
+    await thread.run.start({ input: { do: 'hangOnce' } });
     const isStarted = ({ params }: FeedEvent): boolean =>
       params.namespace.length === 1 && params.data['event'] === 'started';
     const before = await readFeed(url, thread.threadId, isStarted);
@@ -43,7 +43,7 @@ it.each(['sse', 'websocket'] as const)(
     svc = await startSvc(dataDir, testProject, new URL(url).port);
     expect(svc.url).toBe(url);
     // The client that was connected gets the result over a new connection.
-    expect(await thread.output).toMatchObject({ out: 'slept' });
+    expect(await thread.output).toMatchObject({ out: 'continued' });
     await thread.close();
     const after = await readFeed(url, thread.threadId, isRunEnd);
     expect(after.slice(0, before.length)).toEqual(before);
