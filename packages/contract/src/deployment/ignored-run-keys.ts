@@ -2,7 +2,6 @@
 
 /** Sent by stock clients with every run. */
 const ignoredInRuns = {
-  langsmith_tracer: 'Traces of runs are sent where the server is configured to send them.',
   strict_resume: 'The server does not announce this feature.',
 };
 export const ignoredOnThreads = { ...ignoredInRuns, on_completion: 'The thread of the run stays.' };

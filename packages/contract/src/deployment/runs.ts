@@ -16,6 +16,7 @@ import { offsetMax, pageHeaders } from '../page.ts';
 import { route } from '../route.ts';
 import { Config } from './assistants.ts';
 import { Command } from './command.ts';
+import { Tracer } from './tracer.ts';
 import {
   ignoredInBatch,
   ignoredInJoins,
@@ -105,7 +106,10 @@ const common = {
   stream_mode: StreamModes,
   stream_subgraphs: nullish(z.boolean()),
   stream_resumable: nullish(z.boolean()),
-  feedback_keys: nullish(z.array(z.string().max(256)).max(100)).describe('Accepted and ignored'),
+  feedback_keys: nullish(z.array(z.string().min(1).max(256)).max(100)).describe(
+    'A stream ends with an event `feedback`, a wait has `__feedback__`: for each key, a link with which a browser gives feedback on the trace of the run. Ignored when runs are not traced',
+  ),
+  langsmith_tracer: nullish(Tracer),
   durability: nullish(z.enum(['sync', 'async', 'exit'])),
   checkpoint_during: nullish(z.boolean()).describe('Deprecated. False means the durability `exit`'),
   after_seconds: nullish(z.number().min(0).max(delayMaxSeconds)),

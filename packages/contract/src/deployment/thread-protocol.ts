@@ -4,6 +4,7 @@ import { AssistantRef, Id, Json, JsonObject, Metadata, nullish } from '../json.t
 import { route } from '../route.ts';
 import { Config } from './assistants.ts';
 import { Command } from './command.ts';
+import { Tracer } from './tracer.ts';
 
 const Segment = z.string().min(1).max(256);
 const ProtocolNamespace = z
@@ -63,7 +64,7 @@ export const commandParams = {
     ...options,
     multitask_strategy: MultitaskStrategy,
     multitaskStrategy: MultitaskStrategy,
-    langsmith_tracer: ignored,
+    langsmith_tracer: nullish(Tracer),
   }),
   'input.respond': z.union([
     z.strictObject({

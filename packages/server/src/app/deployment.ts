@@ -35,6 +35,7 @@ import { uiHandlers } from '../deployment/ui/ui-handlers.ts';
 import { webhookHandlers } from '../deployment/webhooks/webhook-handlers.ts';
 import { WebhookService } from '../deployment/webhooks/webhook-service.ts';
 import type { EgressGuard } from '../net/guard.ts';
+import { feedbackLinks } from './feedback-links.ts';
 import { createReadiness } from './node-readiness.ts';
 import type { AnswerLimits } from '../storage/postgres/answer-limits.ts';
 import { type Storage } from '../storage/storage.ts';
@@ -141,7 +142,13 @@ export const createDeployment = async ({
     ...systemHandlers({ database: storage, readiness, metrics, facts, disabled: project.disabled }),
     ...assistantHandlers(assistants, introspection),
     ...threadHandlers(threads, states, pruning, updaterOf(users), project.compat),
-    ...runHandlers({ ...running, searches, threadEvents, compat: project.compat }),
+    ...runHandlers({
+      ...running,
+      searches,
+      threadEvents,
+      compat: project.compat,
+      feedback: feedbackLinks(parts, storage),
+    }),
     ...threadProtocolHandlers(threadProtocol({ runs, granter, states, outcomes, storage, signals })),
     ...ticketHandlers(tickets),
     ...cronHandlers(new CronService(storage, webhooks, users), granter),

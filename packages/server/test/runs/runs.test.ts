@@ -60,6 +60,18 @@ describe('a run', () => {
     expect(out.metadata).toMatchObject({ team: 'a', ticket: 7, run_attempt: 1 });
   });
 
+  it('tells the tracers of its graph their project and example', async () => {
+    const langsmith_tracer = { project_name: 'shop', example_id: 'e1' };
+    const { body } = await server.call('POST', '/runs/wait', {
+      assistant_id: 'probe',
+      input: { do: 'config' },
+      langsmith_tracer,
+    });
+    expect(body).toMatchObject({
+      out: { configurable: { langsmith_project: 'shop', langsmith_example_id: 'e1' } },
+    });
+  });
+
   it('creates its thread when if_not_exists is create, and returns 404 otherwise', async () => {
     const thread_id = randomUUID();
     await expect(client.runs.wait(thread_id, 'chat', { input: chatInput('x') })).rejects.toMatchObject({

@@ -2,10 +2,18 @@
 import type { RunCreate, runRoutes, StatelessRunCreate } from '@svc/contract';
 import { everyRow } from '../../storage/postgres/row-filter.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
-import { DeferredResponse, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
+import {
+  DeferredResponse,
+  RawJson,
+  Reply,
+  type Call,
+  type EventWriter,
+  type Handlers,
+} from '../../api/handlers.ts';
 import { idempotencyKey } from './call-headers.ts';
 import type { RunCanceller } from './run-canceller.ts';
 import { runEventResponse } from './run-event-response.ts';
+import type { RunFeedback } from './run-feedback.ts';
 import type { RunOutcomeReader } from './run-outcome-reader.ts';
 import type { RunGranter } from './run-grant.ts';
 import { runText } from './run-record.ts';
@@ -19,6 +27,7 @@ interface CreationParts {
   outcomes: RunOutcomeReader;
   canceller: RunCanceller;
   log: RunLogStorage;
+  feedback: RunFeedback | undefined;
 }
 
 type CreationRoutes = Pick<
@@ -41,7 +50,10 @@ export const creationHandlers = ({
   outcomes,
   canceller,
   log,
+  feedback,
 }: CreationParts): Handlers<CreationRoutes> => {
+  const feedbackOf = ({ run_id }: { run_id: string }, { feedback_keys: keys }: Body, { address }: Call) =>
+    feedback && keys?.length ? { run_id, keys, address } : undefined;
   const grant = (thread_id: string | null, body: Body, call: Call) =>
     granter.grantRequest(call, thread_id, body, idempotencyKey(call));
   const create = async (thread_id: string | null, body: Body, call: Call) => {
@@ -56,7 +68,9 @@ export const creationHandlers = ({
     const reading = { run_id: run.run_id, live: source.subscribe(), log, after: isNew ? undefined : -1 };
     release();
     if (granted.request.cancelOnDisconnect) canceller.cancelOnDisconnect(call.signal, run, everyRow);
-    return new Reply(runEventResponse(reading), {
+    const asked = feedbackOf(run, body, call);
+    const end = asked && ((sink: EventWriter) => void feedback?.end(sink, asked));
+    return new Reply(runEventResponse(reading, end && { end }), {
       self: path(run),
       continuation: `${path(run)}/stream`,
     });
@@ -65,7 +79,9 @@ export const creationHandlers = ({
     const granted = await grant(thread_id, body, call);
     const { run, stream: source } = await runs.create(thread_id, granted, { awaited: true });
     if (granted.request.cancelOnDisconnect) canceller.cancelOnDisconnect(call.signal, run, everyRow);
-    return new Reply(new DeferredResponse(outcomes.result(run, source.outcome)), {
+    const result = outcomes.result(run, source.outcome);
+    const asked = feedbackOf(run, body, call);
+    return new Reply(new DeferredResponse(asked && feedback ? feedback.addTo(result, asked) : result), {
       self: path(run),
       continuation: `${path(run)}/join`,
     });

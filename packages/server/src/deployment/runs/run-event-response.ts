@@ -1,16 +1,25 @@
 // The events of a run as an SSE response.
 import { readRun, type RunReplay } from '../../engine/streams/run-replay.ts';
-import { EventStreamResponse } from '../../api/handlers.ts';
+import { EventStreamResponse, type EventWriter } from '../../api/handlers.ts';
 
-/** Filters by the requested stream modes; without modes, sends all events. */
-export const runEventResponse = (reading: RunReplay, asked: string[] = []): EventStreamResponse =>
+interface ResponseOptions {
+  /** Filters by these stream modes; without modes, all events are sent. */
+  modes?: string[] | undefined;
+  /** Ends the stream after the last event of the run. */
+  end?: (sink: EventWriter) => void;
+}
+
+export const runEventResponse = (
+  reading: RunReplay,
+  { modes = [], end = (sink) => sink.end() }: ResponseOptions = {},
+): EventStreamResponse =>
   new EventStreamResponse((sink) => {
-    const wanted = new Set(asked.map(eventOf));
+    const wanted = new Set(modes.map(eventOf));
     return readRun(reading, {
       send: ({ id, event, data }) =>
         wanted.size === 0 || isWanted(event, wanted) ? sink.send({ id: String(id), event, data }) : true,
       drained: () => sink.drained(),
-      end: () => sink.end(),
+      end: () => end(sink),
       fail: (error) => sink.fail(error),
     });
   });

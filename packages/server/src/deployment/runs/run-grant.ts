@@ -35,16 +35,19 @@ export class RunGranter {
     this.#selectHeaders = selectHeaders;
   }
 
-  /** Like `grant`, for a run with headers of the request. They replace what the client sent: a proxy in front of the server may set them. */
+  /**
+   * Like `grant`, for a run with the tracer and headers of the request in `configurable`. Headers replace what the client sent: a proxy in
+   * front of the server may set them.
+   */
   grantRequest(
     call: Pick<Call, 'authorizer' | 'headers'>,
     thread_id: string | null,
     sent: Body,
     key?: string,
   ): Promise<GrantedRun & { body: Body }> {
-    const selected = this.#selectHeaders?.(call.headers()) ?? {};
-    if (Object.keys(selected).length === 0) return this.grant(call.authorizer, thread_id, sent, key);
-    const configurable = { ...sent.config?.configurable, ...selected };
+    const added = { ...tracerKeys(sent), ...this.#selectHeaders?.(call.headers()) };
+    if (Object.keys(added).length === 0) return this.grant(call.authorizer, thread_id, sent, key);
+    const configurable = { ...sent.config?.configurable, ...added };
     const run = { ...sent, config: { ...sent.config, configurable } } as Body;
     return this.grant(call.authorizer, thread_id, run, key);
   }
@@ -103,3 +106,9 @@ const asChanged = (thread_id: string | null, body: Body, value: Payload): Body =
     ? checked('threads:create_run', StatelessRunCreate, changed)
     : checked('threads:create_run', RunCreate, { ...changed, multitask_strategy, if_not_exists });
 };
+
+/** A tracer in a graph finds its project here. */
+const tracerKeys = ({ langsmith_tracer: tracer }: Body): Record<string, string> => ({
+  ...(tracer?.project_name ? { langsmith_project: tracer.project_name } : {}),
+  ...(tracer?.example_id ? { langsmith_example_id: tracer.example_id } : {}),
+});

@@ -18,6 +18,7 @@ import { lastEventId, threadPosition } from './call-headers.ts';
 import type { RunCanceller } from './run-canceller.ts';
 import { creationHandlers } from './run-creation-handlers.ts';
 import { runEventResponse } from './run-event-response.ts';
+import type { RunFeedback } from './run-feedback.ts';
 import type { RunOutcomeReader } from './run-outcome-reader.ts';
 import type { RunGranter } from './run-grant.ts';
 import type { RunSearchService } from './run-search-service.ts';
@@ -31,6 +32,8 @@ export interface RunParts {
   canceller: RunCanceller;
   threadEvents: ThreadRunStream;
   log: RunLogStorage;
+  /** Undefined when runs are not traced. */
+  feedback: RunFeedback | undefined;
   /** In a project with a file of the stock server, the events of a run that cannot be read are one `error` event. */
   compat: boolean;
 }
@@ -62,7 +65,7 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes & typeof
       return failedStream(`404: ${isThreadRead ? 'Run' : 'Thread'} not found`);
     }
     if (cancelling) canceller.cancelOnDisconnect(call.signal, cancelling.run, cancelling.access);
-    return runEventResponse(reading, query.stream_mode);
+    return runEventResponse(reading, { modes: query.stream_mode });
   };
   return {
     ...creationHandlers(parts),

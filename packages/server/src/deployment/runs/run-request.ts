@@ -53,6 +53,7 @@ export const toRunRequest = (body: Body, key?: string): RunRequest => {
         context: body.context,
         interrupt_before: body.interrupt_before,
         interrupt_after: body.interrupt_after,
+        feedback_keys: body.feedback_keys?.length ? body.feedback_keys : undefined,
         checkpoint: startingPoint(body as Partial<RunCreate>),
       }),
     },

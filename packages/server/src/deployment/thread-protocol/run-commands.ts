@@ -60,7 +60,7 @@ export class RunCommands {
 
   /** When the thread waits at interrupts, the input is their answer. */
   async start(command: CommandCall, params: Params<'run.start'>): Promise<{ run_id: string }> {
-    const { assistant_id, input, metadata, multitask_strategy, multitaskStrategy } = params;
+    const { assistant_id, input, metadata, multitask_strategy, multitaskStrategy, langsmith_tracer } = params;
     const { config, checkpoint } = splitCheckpoint(params.config);
     const body = {
       assistant_id,
@@ -68,6 +68,7 @@ export class RunCommands {
       config,
       metadata,
       checkpoint,
+      langsmith_tracer,
       multitask_strategy: multitask_strategy ?? multitaskStrategy,
       if_not_exists: 'create',
     };

@@ -28,7 +28,9 @@ const statements = {
   },
   create: {
     name: 'feedback_tokens_create',
-    text: `insert into feedback_tokens (tenant_id, id, run_id, key, expires_at) values ($1, $2, $3, $4, $5) returning ${columns}`,
+    text: `insert into feedback_tokens (tenant_id, id, run_id, key, expires_at)
+      select $1, t.id, $3, t.key, $5 from unnest($2::uuid[], $4::text[]) with ordinality as t (id, key, place) order by t.place
+      returning ${columns}`,
   },
   list: {
     name: 'feedback_tokens_list',
@@ -44,14 +46,16 @@ const statements = {
 export type FeedbackTokenStorage = ReturnType<typeof feedbackTokenStorage>;
 
 export const feedbackTokenStorage = (db: Database) => ({
-  create: (token: TokenTarget & { id: string; expires_at: string }): Promise<FeedbackTokenRow> =>
-    asTenant(db, token.tenant_id, async (tx) => {
-      const { tenant_id, id, run_id, key, expires_at } = token;
+  /** One link for each key, in their order. */
+  create: (
+    { tenant_id, run_id, expires_at }: Omit<TokenTarget, 'key'> & { expires_at: string },
+    tokens: readonly { id: string; key: string }[],
+  ): Promise<FeedbackTokenRow[]> =>
+    asTenant(db, tenant_id, async (tx) => {
       await tx.query(statements.deleteExpired, [tenant_id]);
-      const values = [tenant_id, id, run_id, toExactText(key), expires_at];
-      const [row] = await tx.query<FeedbackTokenRow>(statements.create, values);
-      if (row === undefined) throw new Error('The statement returned no row');
-      return row;
+      const ids = tokens.map(({ id }) => id);
+      const keys = tokens.map(({ key }) => toExactText(key));
+      return tx.query<FeedbackTokenRow>(statements.create, [tenant_id, ids, run_id, keys, expires_at]);
     }),
 
   /** Newest first. */

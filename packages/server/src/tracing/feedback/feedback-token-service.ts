@@ -34,10 +34,21 @@ export class FeedbackTokenService {
   async create(tenant_id: string, given: NewFeedbackToken, address: string): Promise<FeedbackToken> {
     const expires_at = new Date(expiryOf(given)).toISOString();
     const { run_id, feedback_key: key } = given;
-    return toToken(
-      await this.#tokens.create({ tenant_id, id: randomUUID(), run_id, key, expires_at }),
-      address,
-    );
+    const [row] = await this.#tokens.create({ tenant_id, run_id, expires_at }, [{ id: randomUUID(), key }]);
+    if (row === undefined) throw new Error('The statement returned no row');
+    return toToken(row, address);
+  }
+
+  /** A link for each of these keys, for 3 hours. */
+  async linksFor(
+    { tenant_id, run_id }: { tenant_id: string; run_id: string },
+    keys: readonly string[],
+    address: string,
+  ): Promise<Record<string, string>> {
+    const expires_at = new Date(Date.now() + defaultMs).toISOString();
+    const tokens = [...new Set(keys)].map((key) => ({ id: randomUUID(), key }));
+    await this.#tokens.create({ tenant_id, run_id, expires_at }, tokens);
+    return Object.fromEntries(tokens.map(({ id, key }) => [key, urlOf(id, address)]));
   }
 
   async list(
@@ -90,6 +101,8 @@ const expiryOf = ({ expires_at, expires_in }: NewFeedbackToken): number => {
 
 const toToken = ({ id, expires_at }: FeedbackTokenRow, address: string): FeedbackToken => ({
   id,
-  url: `${address}/api/v1/feedback/tokens/${id}`,
+  url: urlOf(id, address),
   expires_at,
 });
+
+const urlOf = (id: string, address: string): string => `${address}/api/v1/feedback/tokens/${id}`;

@@ -1,0 +1,47 @@
+// Links for feedback on a run, for the client that has asked for them with `feedback_keys`.
+import type { Logger } from 'pino';
+import type { EventWriter } from '../../api/handlers.ts';
+
+/** A run, the keys of `feedback_keys`, and the address that the client uses. */
+export interface FeedbackRequest {
+  run_id: string;
+  keys: readonly string[];
+  address: string;
+}
+
+export class RunFeedback {
+  readonly #create: (request: FeedbackRequest) => Promise<Record<string, string>>;
+  readonly #logger: Logger;
+
+  /** `create` returns a link for each key. */
+  constructor(create: (request: FeedbackRequest) => Promise<Record<string, string>>, logger: Logger) {
+    this.#create = create;
+    this.#logger = logger;
+  }
+
+  /** Sends the links as the last event of a stream, without an id, since the log of the run does not have it. */
+  async end(sink: EventWriter, request: FeedbackRequest): Promise<void> {
+    const links = await this.#links(request);
+    if (links !== undefined) sink.send({ event: 'feedback', data: links });
+    sink.end();
+  }
+
+  /** Adds the links to the JSON text of a result. Only an object has a place for them. */
+  async addTo(result: Promise<string>, request: FeedbackRequest): Promise<string> {
+    const text = await result;
+    if (!text.startsWith('{')) return text;
+    const links = await this.#links(request);
+    if (links === undefined) return text;
+    return `{"__feedback__":${links}${text === '{}' ? '' : ','}${text.slice(1)}`;
+  }
+
+  /** Undefined when the links cannot be stored: the run has ended all the same. */
+  async #links(request: FeedbackRequest): Promise<string | undefined> {
+    try {
+      return JSON.stringify(await this.#create(request));
+    } catch (err) {
+      this.#logger.warn({ err, run_id: request.run_id }, 'the links for feedback on a run are not stored');
+      return undefined;
+    }
+  }
+}
