@@ -40,7 +40,8 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, slow, faults, compatibility, console],
         },
       },
-      { test: { ...common, name: 'slow', include: [slow] } },
+      // Their processes wait for leases and deadlines a third of the time.
+      { test: { ...common, name: 'slow', include: [slow], maxWorkers: availableParallelism() + 1 } },
       { test: { ...common, name: 'faults', include: [faults], testTimeout: 180_000 } },
       { test: { ...common, name: 'compatibility', include: [compatibility], testTimeout: 300_000 } },
     ],
