@@ -180,6 +180,13 @@ const allocator =
   allocatorSettings.length === 0
     ? 'No setting of the C library (MALLOC_…) was changed.'
     : `Settings of the C library: ${allocatorSettings.map((one) => one.join('=')).join(' ')}.`;
+/** Milliseconds of the first write to each page of 36 MB: the delays of large bodies depend on it most. */
+const newPagesMs = (): number => {
+  const startedMs = performance.now();
+  const bytes = Buffer.allocUnsafeSlow(36_000_000);
+  for (let at = 0; at < bytes.length; at += 4_096) bytes[at] = 1;
+  return performance.now() - startedMs;
+};
 const worst = (of: (row: Row) => number): string => Math.max(...rows.map(of)).toFixed(0);
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim();
 const report = `# Hostile bodies and large responses
@@ -203,6 +210,7 @@ ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versi
 ${rows.map((row) => `| ${row.what} | ${row.times} | ${row.statuses} | ${row.seconds.toFixed(1)} | ${row.ownMs.toFixed(0)} | ${row.delayMs.toFixed(0)} | ${row.memoryMb.toFixed(0)} |`).join('\n')}
 
 The own delay is the delay minus the waiting time in the same interval of 50 ms; on an idle machine both are the same. ${allocator}
+The first write to 36 MB of new memory took ${newPagesMs().toFixed(0)} ms.
 `;
 if (pattern === undefined) writeFileSync(new URL('hostile.md', import.meta.url), report);
 else process.stdout.write(report);
