@@ -185,6 +185,14 @@ const keys = createRoute({
   component: lazyRouteComponent(() => import('./keys/keys-page.tsx'), 'KeysPage'),
 });
 
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: '/settings',
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({ q: textOf(raw, 'q'), only: oneOf(raw, 'only', ['changed']) }),
+  component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
+});
+
 const store = createRoute({
   getParentRoute: () => root,
   path: '/store',
@@ -254,6 +262,7 @@ const routeTree = root.addChildren([
   assistants,
   assistant,
   keys,
+  settings,
 ]);
 
 export const createConsoleRouter = (history?: RouterHistory) =>

@@ -203,6 +203,11 @@ describeInBrowser('every page', () => {
       },
       { name: 'keys', path: '/keys', ready: (page) => page.getByRole('row').nth(3).waitFor() },
       {
+        name: 'settings',
+        path: '/settings',
+        ready: (page) => page.getByRole('rowheader', { name: 'SVC_PORT' }).waitFor(),
+      },
+      {
         name: 'workspaces',
         path: '/keys?tab=workspaces',
         ready: (page) => page.getByText('in use').waitFor(),

@@ -137,6 +137,7 @@ export const endpoints = {
   getExportRun: { method: 'get', path: '/api/v1/bulk-exports/:export_id/runs/:run_id' },
   listExportEvents: { method: 'get', path: '/api/v1/bulk-exports/:export_id/events' },
   getExportManifest: { method: 'get', path: '/api/v1/bulk-exports/:export_id/manifest' },
+  listServerSettings: { method: 'get', path: '/api/v1/server/settings' },
   getConsoleSession: { method: 'get', path: '/console/auth/session' },
   createConsoleSession: { method: 'post', path: '/console/auth/session' },
   endConsoleSession: { method: 'delete', path: '/console/auth/session' },

@@ -24,6 +24,7 @@ import { runReadRoutes } from './platform/run-reads.ts';
 import { threadReadRoutes } from './platform/thread-reads.ts';
 import { traceThreadRoutes } from './platform/trace-threads.ts';
 import { traceRoutes } from './platform/traces.ts';
+import { serverSettingRoutes } from './platform/server-settings.ts';
 import { workspaceRoutes } from './platform/workspaces.ts';
 
 export {
@@ -80,6 +81,7 @@ export const platformRoutes = {
   ...modelPriceRoutes,
   ...destinationRoutes,
   ...exportRoutes,
+  ...serverSettingRoutes,
 };
 
 export { Assistant, Config, GraphSchemas } from './deployment/assistants.ts';
@@ -142,6 +144,7 @@ export { FeedbackToken } from './platform/feedback-tokens.ts';
 export { ApiKey, KeyRole, NewApiKey } from './platform/keys.ts';
 export { ModelPrice } from './platform/model-prices.ts';
 export { Project, type TypedProject } from './platform/projects.ts';
+export { ServerSetting } from './platform/server-settings.ts';
 export { SelectedRun } from './platform/run-reads.ts';
 export { absentRunFields, absentThreadStats, runFields } from './platform/select-fields.ts';
 export { type RunGroup, ThreadAggregates, ThreadStats } from './platform/thread-reads.ts';
@@ -158,6 +161,7 @@ export {
   modelPriceRoutes,
   projectRoutes,
   runReadRoutes,
+  serverSettingRoutes,
   threadReadRoutes,
   traceThreadRoutes,
   traceRoutes,

@@ -12,6 +12,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   UI: 'Components of the project that web pages load.',
   Console: 'Sessions of the console in a browser.',
   System: 'Health, metrics, versions, and this document.',
+  'Server settings': 'The settings of the server that answers.',
   Workspaces: 'Traces, keys and exports that are isolated from those of other workspaces.',
   'API keys': 'Keys of the platform API, with a role.',
   Projects: 'Named groups of traces; stock clients call them sessions.',

@@ -77,6 +77,7 @@ export type {
   Run,
   RunStats,
   RunTree,
+  ServerSetting,
   Thread,
   ThreadState,
   ThreadTask,

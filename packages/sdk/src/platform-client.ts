@@ -1,5 +1,5 @@
 // The client of the platform API: workspaces, keys, projects, traces and their exports.
-import type { ApiKey, ModelPrice, NewApiKey, Project, Workspace } from '@svc/contract';
+import type { ApiKey, ModelPrice, NewApiKey, Project, ServerSetting, Workspace } from '@svc/contract';
 import { DestinationsClient } from './destinations-client.ts';
 import { ExportsClient } from './exports-client.ts';
 import { TracesClient } from './traces-client.ts';
@@ -39,6 +39,10 @@ export interface PlatformClient {
     create(body: Body<'createModelPrice'>, options?: CallOptions): Promise<ModelPrice>;
     replace(id: string, body: Body<'replaceModelPrice'>, options?: CallOptions): Promise<ModelPrice>;
     delete(id: string, options?: CallOptions): Promise<void>;
+  };
+  server: {
+    /** The settings in force, without secrets; for administrators of the workspace `default`. */
+    settings(options?: CallOptions): Promise<ServerSetting[]>;
   };
   traces: TracesClient;
   exports: ExportsClient;
@@ -81,6 +85,7 @@ export const createPlatformClient = ({ workspaceId, ...options }: PlatformClient
         transport.call('replaceModelPrice', { params: { price_id }, body }, options),
       delete: (price_id, options) => transport.call('deleteModelPrice', { params: { price_id } }, options),
     },
+    server: { settings: (options) => transport.call('listServerSettings', {}, options) },
     traces: new TracesClient(transport),
     exports: new ExportsClient(transport),
     destinations: new DestinationsClient(transport),

@@ -13,4 +13,5 @@ export const pages = [
   { to: '/crons', label: 'Crons', icon: 'crons', key: 'c' },
   { to: '/store', label: 'Store', icon: 'store', key: 's' },
   { to: '/keys', label: 'Keys', icon: 'keys', key: 'w' },
+  { to: '/settings', label: 'Settings', icon: 'settings', key: 'n' },
 ] as const satisfies readonly { to: string; label: string; icon: IconName; key: string }[];

@@ -34,7 +34,9 @@ import { TraceThreadService } from '../tracing/threads/trace-thread-service.ts';
 import { traceHandlers } from '../tracing/traces/trace-handlers.ts';
 import { TraceService } from '../tracing/traces/trace-service.ts';
 import { workspaceHandlers } from '../auth/workspaces/workspace-handlers.ts';
+import { serverSettingHandlers } from '../auth/workspaces/server-setting-handlers.ts';
 import { WorkspaceService } from '../auth/workspaces/workspace-service.ts';
+import type { ShownSetting } from '../config/settings/shown-settings.ts';
 
 export interface PlatformParts {
   storage: Storage;
@@ -50,6 +52,8 @@ export interface PlatformParts {
   sealer: LazySealer;
   stores: StoreParts;
   exports: ExportRules;
+  /** The settings in force. */
+  settings: readonly ShownSetting[];
 }
 
 export interface Platform {
@@ -99,6 +103,7 @@ export const createPlatform = (parts: PlatformParts): Platform => {
     destinations,
     handlers: {
       ...workspaceHandlers(new WorkspaceService(storage.workspaces), authenticator),
+      ...serverSettingHandlers(parts.settings, storage.workspaces),
       ...keyHandlers(new KeyService(storage.apiKeys)),
       ...projectHandlers(projects),
       ...traceHandlers({ ingest, traces }),

@@ -2,6 +2,7 @@
 // order.
 import { consoleRoutes, type deploymentRoutes } from '@svc/contract';
 import { servesConsole } from '../config/settings/exposure.ts';
+import { shownSettings } from '../config/settings/shown-settings.ts';
 import { customAuth, type CustomAuth } from '../auth/handlers/custom-auth.ts';
 import { RunUsers } from '../auth/sealed-users/run-users.ts';
 import { TicketService } from '../auth/tickets/ticket-service.ts';
@@ -108,6 +109,7 @@ const openPlatform = (
     exports: { compression, scheduleLagMs, fileRoot, compat: project.compat },
     sealer,
     stores: { guard, fileRoots, folderRules, lendsCredentials },
+    settings: shownSettings(settings),
   });
 };
 

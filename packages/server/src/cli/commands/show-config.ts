@@ -1,16 +1,11 @@
 import { loadSettings } from '../../config/config.ts';
 import type { ConfigSources } from '../../config/config.ts';
-import { settingDefinitions, settingKeys } from '../../config/settings/definitions.ts';
+import { shownSettings } from '../../config/settings/shown-settings.ts';
 
 /** Prints the value and the origin of every setting; secrets are redacted. */
 export function showConfig(sources: ConfigSources, json: boolean): void {
   const { settings, project } = loadSettings(sources, { checksAccess: true });
-  const rows = settingKeys.map((key) => ({
-    key,
-    variable: settingDefinitions[key].variable,
-    value: settings.origins[key].shown,
-    origin: settings.origins[key].origin,
-  }));
+  const rows = shownSettings(settings).map(({ meaning: _, ...row }) => row);
   const graphs = [...(project?.graphs ?? [])].map(([id, graph]) => ({ id, ...graph }));
   if (json) {
     const config = { file: project?.file ?? null, compat: project?.compat ?? false, graphs, settings: rows };

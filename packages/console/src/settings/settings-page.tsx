@@ -1,0 +1,113 @@
+// The settings in force on the server that answers, and where each value comes from.
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import type { PlatformClient, ServerSetting } from '@svc/sdk';
+import type { ReactNode } from 'react';
+import { ForgetKey, KeyForm, KeyGate, needsOtherKey, type KeyNeed } from '../platform/key-gate.tsx';
+import { FilterField } from '../ui/filter-field.tsx';
+import { Loaded, State } from '../ui/states.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import './settings.css';
+
+const route = getRouteApi('/settings');
+const settingsNeed = { what: 'Settings', role: 'admin' } as const satisfies KeyNeed;
+
+export const SettingsPage = (): ReactNode => (
+  <div className="page">
+    <KeyGate need={settingsNeed}>{(client) => <Settings client={client} />}</KeyGate>
+  </div>
+);
+
+const Settings = ({ client }: { client: PlatformClient }): ReactNode => {
+  const { q, only } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useQuery({
+    queryKey: ['workspaces', 'settings'],
+    queryFn: ({ signal }) => client.server.settings({ signal }),
+    staleTime: 60_000,
+  });
+  if (needsOtherKey(query.error)) return <KeyForm need={settingsNeed} refusal={query.error} />;
+  return (
+    <>
+      <header className="page-head">
+        <h1>Settings</h1>
+        <div className="page-actions">
+          <label className="changed-only">
+            <input
+              type="checkbox"
+              checked={only === 'changed'}
+              onChange={({ target }) =>
+                void navigate({ search: { q, only: target.checked ? 'changed' : undefined }, replace: true })
+              }
+            />
+            Changed only
+          </label>
+          <FilterField
+            aria-label="Filter of settings"
+            placeholder="Name, value or meaning"
+            data-filter
+            text={q}
+            onChange={(text) => void navigate({ search: { q: text, only }, replace: true })}
+          />
+          <ForgetKey />
+        </div>
+      </header>
+      <div className="page-body" tabIndex={0} role="region" aria-label="Settings in force">
+        <Loaded query={query}>
+          {(settings) => (
+            <SettingTable
+              settings={settings.filter((one) => isShown(one, { q, isChangedOnly: only === 'changed' }))}
+            />
+          )}
+        </Loaded>
+      </div>
+    </>
+  );
+};
+
+const isShown = (
+  { key, variable, value, origin, meaning }: ServerSetting,
+  { q = '', isChangedOnly }: { q?: string | undefined; isChangedOnly: boolean },
+): boolean => {
+  if (isChangedOnly && origin === 'default') return false;
+  return [key, variable, value, meaning].some((text) => text.toLowerCase().includes(q.toLowerCase()));
+};
+
+const SettingTable = ({ settings }: { settings: readonly ServerSetting[] }): ReactNode =>
+  settings.length === 0 ? (
+    <State icon="settings" title="No setting matches" />
+  ) : (
+    <table className="table settings">
+      <thead>
+        <tr>
+          <th scope="col">Setting</th>
+          <th scope="col">Value</th>
+          <th scope="col">From</th>
+          <th scope="col" className="optional">
+            Meaning
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {settings.map(({ key, variable, value, origin, meaning }) => (
+          <tr key={key} data-changed={origin === 'default' ? undefined : true}>
+            <th scope="row" className="mono">
+              {variable}
+            </th>
+            <td className="mono value">{visibleText(value)}</td>
+            <td>{visibleText(origin)}</td>
+            <td className="optional meaning">
+              <Meaning text={meaning} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+
+/** The meaning is written for docs/configuration.md: links are shown as their text. */
+const Meaning = ({ text }: { text: string }): ReactNode =>
+  text
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .split('`')
+    .map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part));
