@@ -79,11 +79,14 @@ const report = (
   });
 };
 
-/** Findings that keep people from using the page. */
-export const seriousFindings = async (page: Page): Promise<string[]> => {
+/** Findings that keep people from using the page. `rules`: ids of rules; all when absent. */
+export const seriousFindings = async (page: Page, rules?: string[]): Promise<string[]> => {
   await page.evaluate(axe.source);
+  const options: axe.RunOptions = rules === undefined ? {} : { runOnly: rules };
   const { violations } = await page.evaluate(
-    () => (globalThis as unknown as { axe: typeof axe }).axe.run(document) as Promise<axe.AxeResults>,
+    (given) =>
+      (globalThis as unknown as { axe: typeof axe }).axe.run(document, given) as Promise<axe.AxeResults>,
+    options,
   );
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
