@@ -12,6 +12,8 @@ const threads = 4;
 const runsOfThread = 2;
 const readersOfThread = 5;
 const steps = 25;
+/** Of each thread: connections that are closed before its last run has ended. With more rounds, most are closed later. */
+const earlyMin = 5 * readersOfThread;
 
 let opened: SplitCluster;
 let cluster: Cluster;
@@ -95,7 +97,6 @@ it(
         );
         expect(claims?.count).toBeGreaterThan(threads * runsOfThread);
         for (const thread_id of ids) {
-          // The runs of a thread execute one after the other: most connections were closed while one did.
           const own = readers.filter((reader) => reader.thread_id === thread_id);
           const [last] = await stage.cluster.query<{ ms: number }>(
             'select extract(epoch from max(updated_at))::float8 * 1000 as ms from runs where thread_id = $1',
@@ -105,7 +106,7 @@ it(
             .flatMap(({ disconnectedAt }) => disconnectedAt)
             .filter((at) => at < (last?.ms ?? 0));
           note(`${early.length} disconnects before the end of ${thread_id}`);
-          expect(early.length).toBeGreaterThan((disconnects * readersOfThread) / 2);
+          expect(early.length).toBeGreaterThan(earlyMin);
           const logged = await loggedEvents(stage.cluster, thread_id);
           expect(logged.filter(({ method }) => method === 'updates')).toHaveLength(runsOfThread * steps);
           let ended = 0;
