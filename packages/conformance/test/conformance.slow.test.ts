@@ -156,6 +156,12 @@ describe('a broken server', () => {
       { body: (text) => text.replaceAll(/^id: .*\n/gm, '') },
       /distinct ids of events/,
     ],
+    [
+      'without complete messages',
+      ['streams'],
+      { body: (text) => text.replaceAll('event: messages/complete', 'event: messages/whole') },
+      /the complete message to be/,
+    ],
     ['without the code of errors', ['a2a'], { body: (text) => text.replace('-32001', '-32000') }, /-32001/],
     [
       'that takes every user for the first one',

@@ -35,6 +35,8 @@ const coreTests = [
   'test/runs/stock-client',
   'test/runs/thread-run-stream',
   'test/stock-client',
+  'test/thread-protocol/commands',
+  'test/thread-protocol/feed',
 ].map((name) => `packages/server/${name}`);
 
 const run = promisify(execFile);

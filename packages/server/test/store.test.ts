@@ -275,6 +275,30 @@ describe('the store over HTTP', () => {
     expect(await server.call('GET', path)).toMatchObject({ status: 200, body: null });
   });
 
+  it('returns the selected fields of items, and reads the others not', async () => {
+    for (const key of ['one', 'two'])
+      await put({ namespace: ['selected'], key, value: { text: 'x'.repeat(500_000) } });
+    const search = async (body: object) => {
+      const namespace_prefix = ['selected'];
+      const answer = await server.call('POST', '/store/items/search', { namespace_prefix, ...body });
+      return answer.body as { items: Record<string, unknown>[] };
+    };
+    expect((await search({ select: ['key'] })).items).toEqual([{ key: 'two' }, { key: 'one' }]);
+    const { items: whole } = await search({});
+    expect((await search({ select: null })).items).toEqual(whole);
+    const names = ['namespace', 'key', 'value', 'created_at', 'updated_at'];
+    expect((await search({ select: [...names, 'score'] })).items).toEqual(whole);
+    for (const [name, select] of names.map((each) => [each, [each]] as const))
+      expect((await search({ select })).items).toEqual(whole.map((item) => ({ [name]: item[name] })));
+  });
+
+  it.each<[unknown]>([[['keys']], [['key', 'ttl']], ['key'], [Array.from({ length: 7 }, () => 'key')]])(
+    'rejects the selection %j',
+    async (select) => {
+      expect(await server.call('POST', '/store/items/search', { select })).toMatchObject({ status: 422 });
+    },
+  );
+
   it('is shared with graphs', async () => {
     const run = await server.call('POST', '/runs/wait', { assistant_id: 'probe', input: { do: 'remember' } });
     expect(run.body).toMatchObject({ out: { text: 'from the graph' } });

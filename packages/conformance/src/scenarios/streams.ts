@@ -80,6 +80,72 @@ export const streams: AreaScenarios = {
       },
     },
     {
+      title: 'messages: each message so far at every token, then the complete messages of the state',
+      run: async (server) => {
+        const { events, thread_id } = await streamOf(server, 'messages');
+        checkNoError(events);
+        const known = dataOf(events, 'messages/metadata').flatMap((data) => Object.keys(data ?? {}));
+        const grown = new Map<string, string>();
+        for (const [message] of dataOf(events, 'messages/partial').map((data) => getList(data))) {
+          const id = getText(message, 'id');
+          check(known.includes(id), `messages/metadata of the message ${id}`, known);
+          const content = get(message, 'content');
+          if (typeof content !== 'string') continue;
+          const before = grown.get(id) ?? '';
+          check(content.startsWith(before), `a text that begins with ${before}`, content);
+          grown.set(id, content);
+        }
+        check(
+          grown.size > 0,
+          'events messages/partial',
+          events.map(({ event }) => event),
+        );
+        const state = await server.call('GET', `/threads/${thread_id}/state`);
+        const answer = getList(state, 'values', 'messages').at(-1);
+        checkEqual('the last partial message', grown.get(getText(answer, 'id')), get(answer, 'content'));
+        const complete = dataOf(events, 'messages/complete').flatMap((data) => getList(data));
+        const ended = complete.findLast((message) => get(message, 'id') === get(answer, 'id'));
+        checkEqual('the complete message', get(ended, 'content'), get(answer, 'content'));
+      },
+    },
+    {
+      title: 'custom: what nodes write, and nothing else',
+      run: async (server) => {
+        const { events } = await streamOf(server, 'custom');
+        checkEqual('the first event', events[0]?.event, 'metadata');
+        const others = events.slice(1).filter(({ event }) => event !== 'custom');
+        check(others.length === 0, 'no event of another mode', others[0]);
+      },
+    },
+    {
+      title: 'events: a start and an end of every chain',
+      run: async (server) => {
+        const { events } = await streamOf(server, 'events');
+        checkNoError(events);
+        const reported = dataOf(events, 'events');
+        const runsIn = (kind: string): string[] =>
+          reported.filter((data) => get(data, 'event') === kind).map((data) => getText(data, 'run_id'));
+        const started = runsIn('on_chain_start');
+        check(started.length > 0, 'events on_chain_start', reported.slice(0, 3));
+        checkEqual('the chains that ended', runsIn('on_chain_end').toSorted(), started.toSorted());
+      },
+    },
+    {
+      title: 'debug: tasks with their results, and checkpoints up to the final state',
+      run: async (server) => {
+        const { events } = await streamOf(server, 'debug');
+        checkNoError(events);
+        const reported = dataOf(events, 'debug');
+        const payloads = (type: string): unknown[] =>
+          reported.filter((data) => get(data, 'type') === type).map((data) => get(data, 'payload'));
+        const tasks = payloads('task').map((task) => getText(task, 'id'));
+        check(tasks.length > 0, 'events of type task', reported.slice(0, 3));
+        const ended = payloads('task_result').map((task) => getText(task, 'id'));
+        checkEqual('the tasks with results', ended.toSorted(), tasks.toSorted());
+        checkConversation(get(payloads('checkpoint').at(-1), 'values'));
+      },
+    },
+    {
       title: 'several modes in one stream',
       run: async (server) => {
         const { events } = await streamOf(server, ['values', 'updates', 'messages-tuple']);

@@ -30,6 +30,15 @@ export const SearchItem = Item.extend({
 }).meta({ id: 'SearchItem', description: 'An item that a search has found' });
 export type SearchItem = z.output<typeof SearchItem>;
 
+const fields = [
+  'namespace',
+  'key',
+  'value',
+  'created_at',
+  'updated_at',
+  'score',
+] as const satisfies (keyof SearchItem)[];
+
 const access = (action: string) => ({ resource: 'store', action }) as const;
 const tag = 'Store';
 
@@ -103,6 +112,9 @@ export const storeRoutes = {
       ),
       refresh_ttl: nullish(z.boolean()).describe(
         'Whether reading restarts the countdown of the items that are found',
+      ),
+      select: nullish(z.array(z.enum(fields)).max(fields.length)).describe(
+        'The fields that are returned; all of them by default',
       ),
     }),
     response: z.object({ items: z.array(SearchItem) }),

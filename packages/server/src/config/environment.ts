@@ -15,6 +15,18 @@ export function exposeEnvironment(variables: Readonly<Record<string, string>>): 
   for (const [name, value] of Object.entries(variables)) process.env[name] ??= value;
 }
 
+/** Sets a variable of this process until `work` returns. */
+export function withVariable<T>(name: string, value: string, work: () => T): T {
+  const given = process.env[name];
+  process.env[name] = value;
+  try {
+    return work();
+  } finally {
+    if (given === undefined) delete process.env[name];
+    else process.env[name] = given;
+  }
+}
+
 /** The environment for child processes, without the settings that are secret. */
 export function executorEnvironment(): Record<string, string> {
   const secrets = new Set<string>(

@@ -8,6 +8,8 @@ export class FeedReader {
   readonly thread_id: string;
   /** In the order in which they were received first. */
   readonly events: FeedEvent[] = [];
+  /** When it closed a connection before it had all events, in milliseconds since 1970. */
+  readonly disconnectedAt: number[] = [];
   readonly #known = new Map<string, FeedEvent>();
   readonly #urls: readonly string[];
   readonly #random: Random;
@@ -19,9 +21,10 @@ export class FeedReader {
   }
 
   /** Reads a few events, and closes the connection without a word. */
-  glance(runs: number): Promise<void> {
+  async glance(runs: number): Promise<void> {
     let left = this.#random.between(1, 40);
-    return this.#read(() => --left <= 0 || this.hasEnded(runs), runs);
+    await this.#read(() => --left <= 0 || this.hasEnded(runs), runs);
+    if (!this.hasEnded(runs)) this.disconnectedAt.push(Date.now());
   }
 
   /** Reads until the thread has this many ended runs. */

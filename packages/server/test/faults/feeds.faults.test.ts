@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type FeedEvent, isRunEnd, readFeed } from '../thread-protocol/feed.ts';
 import type { Cluster } from './cluster.ts';
 import { FeedReader } from './feed-reader.ts';
+import { asLogged, loggedEvents } from './logged-events.ts';
 import { rounds, runScenario, type Stage } from './scenario.ts';
 import { openSplitCluster, type SplitCluster, workers } from './split-cluster.ts';
 
@@ -11,6 +12,8 @@ const threads = 4;
 const runsOfThread = 2;
 const readersOfThread = 5;
 const steps = 25;
+/** Of each thread: connections that are closed before its last run has ended. With more rounds, most are closed later. */
+const earlyMin = 5 * readersOfThread;
 
 let opened: SplitCluster;
 let cluster: Cluster;
@@ -94,12 +97,26 @@ it(
         );
         expect(claims?.count).toBeGreaterThan(threads * runsOfThread);
         for (const thread_id of ids) {
+          const own = readers.filter((reader) => reader.thread_id === thread_id);
+          const [last] = await stage.cluster.query<{ ms: number }>(
+            'select extract(epoch from max(updated_at))::float8 * 1000 as ms from runs where thread_id = $1',
+            [thread_id],
+          );
+          const early = own
+            .flatMap(({ disconnectedAt }) => disconnectedAt)
+            .filter((at) => at < (last?.ms ?? 0));
+          note(`${early.length} disconnects before the end of ${thread_id}`);
+          expect(early.length).toBeGreaterThan(earlyMin);
+          const logged = await loggedEvents(stage.cluster, thread_id);
+          expect(logged.filter(({ method }) => method === 'updates')).toHaveLength(runsOfThread * steps);
           let ended = 0;
           const isLast = (event: FeedEvent): boolean => isRunEnd(event) && ++ended === runsOfThread;
           const all = await readFeed(random.pick(urls), thread_id, isLast);
           expect(new Set(all.map(({ event_id }) => event_id)).size).toBe(all.length);
-          for (const { events } of readers.filter((reader) => reader.thread_id === thread_id))
+          for (const { events } of own) {
             expect(events).toEqual(all);
+            expect(asLogged(events)).toEqual(logged);
+          }
         }
       },
     });

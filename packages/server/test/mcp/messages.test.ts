@@ -1,5 +1,6 @@
 // Messages of the Model Context Protocol that the official client does not send.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
@@ -21,6 +22,15 @@ const send = async (body: unknown, headers: Record<string, string> = {}) => {
 
 const request = (method: string, params?: unknown) => ({ jsonrpc: '2.0', id: 1, method, params });
 const callOf = (params: unknown) => request('tools/call', params);
+
+/** Number of runs that the server has executed: rows of stateless runs are deleted when they end. */
+const endedRuns = async (): Promise<number> => {
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  return [...text.matchAll(/^svc_runs_ended_total\{.*\} (\d+)$/gm)].reduce(
+    (sum, [, n]) => sum + Number(n),
+    0,
+  );
+};
 
 describe('a message that is not a request', () => {
   it.each([
@@ -105,9 +115,13 @@ describe('a request', () => {
   it('that is repeated in a session creates its run once', async () => {
     const call = callOf({ name: 'probe', arguments: { do: 'sleep', ms: 300 } });
     const headers = { 'mcp-session-id': 'one-session' };
+    const before = await endedRuns();
     const answers = await Promise.all([send(call, headers), send(call, headers)]);
     for (const answer of answers)
       expect(answer.body).toMatchObject({ result: { structuredContent: { out: 'slept' } } });
+    // A run that ends later is counted before the one that is started now.
+    await send(callOf({ name: 'probe', arguments: { do: 'sleep', ms: 600 } }));
+    await eventually(async () => expect((await endedRuns()) - before).toBe(2));
   });
 });
 

@@ -119,6 +119,9 @@ const graphs: Record<string, { file: string; reply: string; files: Record<string
     files: {
       'tsconfig.json': { compilerOptions: { baseUrl: '.', paths: { '@lib/*': ['src/lib/*'] } } },
       'src/lib/helper.ts': helper,
+      // The tests run in this folder.
+      'elsewhere/tsconfig.json': { compilerOptions: { baseUrl: '.', paths: { '@lib/*': ['*'] } } },
+      'elsewhere/helper.ts': "export const helper = () => 'helped by the working directory';",
       'src/mapped.ts': replying('helper()', "import { helper } from '@lib/helper';"),
     },
   },
@@ -126,6 +129,8 @@ const graphs: Record<string, { file: string; reply: string; files: Record<string
 
 let folder: ProjectFolder;
 let server: TestServer;
+/** The working directory of other tests. */
+let before: string | undefined;
 
 const runs = async (assistant_id: string): Promise<string> => {
   const { body } = await server.call('POST', '/runs/wait', { assistant_id, input: { messages: [] } });
@@ -168,8 +173,15 @@ export const graph = new StateGraph(State).addNode('a', () => ({})).addEdge('__s
   const copy = join(folder.dir, 'copies/node_modules/@langchain/langgraph');
   cpSync(join(installed, '@langchain/langgraph'), copy, { recursive: true });
   writeFileSync(join(copy, 'dist/index.js'), "throw new Error('the copy of the project was loaded');");
+  folder.write({
+    'src/app.ts': `
+import { Hono } from 'hono';
+import { helper } from '@lib/helper';
+export const app = new Hono().get('/helped', (context) => context.text(helper()));`,
+  });
   const config = folder.write({
     'svc.json': {
+      http: { app: './src/app.ts:app' },
       graphs: Object.fromEntries([
         ...names.map((name, at) => [`graph-${at}`, `./${graphs[name]?.file}:graph`]),
         ['pnpm', './pnpm/agent.ts:graph'],
@@ -178,9 +190,12 @@ export const graph = new StateGraph(State).addNode('a', () => ({})).addEdge('__s
       ]) as Record<string, string>,
     },
   });
+  before = process.cwd();
+  process.chdir(join(folder.dir, 'elsewhere'));
   server = await startTestServer({ project: config });
 });
 afterAll(async () => {
+  if (before !== undefined) process.chdir(before);
   await server?.[Symbol.asyncDispose]();
   folder?.[Symbol.dispose]();
 });
@@ -192,6 +207,10 @@ describe('a project is served as it is', () => {
       expect(await runs(graph)).toBe(reply);
     },
   );
+
+  it('a custom app that uses paths of the tsconfig.json of the project', async () => {
+    expect((await server.call('GET', '/helped')).body).toBe('helped');
+  });
 
   it('the schemas of a CommonJS project contain what it adds to them', async () => {
     const { body } = await server.call('GET', '/assistants/schemas/schemas');

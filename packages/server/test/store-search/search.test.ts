@@ -122,6 +122,14 @@ describe('a search with a query', () => {
 });
 
 describe('the client of svc', () => {
+  it('selects fields of the items', async () => {
+    const client = createClient({ apiUrl: server.url });
+    await client.store.put(['fields'], 'k', { text: 'a river' });
+    const select = ['key', 'score'] as const;
+    const items = await client.store.search(['fields'], { query: 'river', select: [...select] });
+    expect(items).toEqual([{ key: 'k', score: expect.closeTo(1) }]);
+  });
+
   it('passes the index of a put on, and returns scores', async () => {
     const client = createClient({ apiUrl: server.url });
     await client.store.put(['own'], 'k', { title: 'a river', text: 'dog' }, { index: ['text'] });

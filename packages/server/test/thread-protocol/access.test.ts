@@ -98,23 +98,26 @@ it('a command over a socket is authenticated and authorized like one over HTTP',
   for (const { ws } of [all, reader]) ws.close();
 });
 
-it('a socket ends with 4401 when its credentials are no longer accepted, and starts nothing', async () => {
-  await using brief = await projects.serve(`
+it.each([401, 403])(
+  'a socket ends with 4%i when its credentials are no longer accepted, and starts nothing',
+  async (status) => {
+    await using brief = await projects.serve(`
     let times = 2;
     export const auth = new Auth()
       .authenticate(() => {
         if (times-- > 0) return { identity: 'ann' };
-        throw new HTTPException(401, { message: 'Your session has ended.' });
+        throw new HTTPException(${status}, { message: 'Your session has ended.' });
       })
       .on('*', () => true);
   `);
-  const socket = await openSocket(brief.url, randomUUID());
-  expect(await socket.command('state.get')).toMatchObject({ error: 'invalid_argument' });
-  socket.ws.send(JSON.stringify({ id: 1, method: 'run.start', params: run }));
-  expect(await socket.closed).toEqual({ code: 4401, reason: 'Your session has ended.' });
-  const count = { name: 'count_runs', text: 'select count(*)::int as count from runs' };
-  expect(await brief.database.query(count, [])).toEqual([{ count: 0 }]);
-});
+    const socket = await openSocket(brief.url, randomUUID());
+    expect(await socket.command('state.get')).toMatchObject({ error: 'invalid_argument' });
+    socket.ws.send(JSON.stringify({ id: 1, method: 'run.start', params: run }));
+    expect(await socket.closed).toEqual({ code: 4_000 + status, reason: 'Your session has ended.' });
+    const count = { name: 'count_runs', text: 'select count(*)::int as count from runs' };
+    expect(await brief.database.query(count, [])).toEqual([{ count: 0 }]);
+  },
+);
 
 it('subscriptions that are sent together get the events together, although one is authorized later', async () => {
   const slow = join(projects.dir, 'slow');

@@ -144,6 +144,29 @@ describe('input.respond', () => {
     expect(await logOf(thread_id)).toEqual(expect.arrayContaining(['updated', 'asked well']));
   });
 
+  it('executes the nodes that goto names in the same superstep', async () => {
+    const { thread_id, interrupt_id } = await interrupted();
+    const goto = ['send', { node: 'write', input: {} }];
+    const params = { interrupt_id, response: 'yes', goto };
+    expect(await command(server, thread_id, 'input.respond', params)).toMatchObject({ type: 'success' });
+    const events = await afterRuns(thread_id, 2);
+    const [superstep] = events.flatMap(({ method, params: { data } }) =>
+      method === 'values' && JSON.stringify(data).includes('answered yes') ? [data] : [],
+    );
+    expect(superstep?.['log']).toHaveLength(4);
+    expect(superstep?.['log']).toEqual(expect.arrayContaining(['written', 'answered yes', 'sent']));
+  });
+
+  it('refuses a goto that names no node', async () => {
+    const { thread_id, interrupt_id } = await interrupted();
+    for (const goto of [5, {}, { node: 'send', inputs: {} }, [['send']]])
+      expectError(
+        await command(server, thread_id, 'input.respond', { interrupt_id, response: 'yes', goto }),
+        'invalid_argument',
+      );
+    expect(await runsOf(thread_id)).toHaveLength(1);
+  });
+
   it('takes one of two answers that race', async () => {
     const { thread_id, interrupt_id } = await interrupted();
     const answers = await Promise.all(

@@ -110,6 +110,15 @@ describe('a message', () => {
     });
   });
 
+  it('that is not UTF-8 ends the socket with 1007', async () => {
+    await untouched(async (socket) => {
+      const text = Buffer.from(JSON.stringify({ id: 1, method: 'run.start', params: run }));
+      text[text.indexOf('probe')] = 0xff;
+      socket.ws.send(text, { binary: false });
+      expect(await socket.closed).toMatchObject({ code: 1007 });
+    });
+  });
+
   it('in fragments is read as one', async () => {
     const socket = await openSocket(server.url, randomUUID());
     const text = JSON.stringify({ id: 3, method: 'run.start', params: run });
@@ -140,6 +149,35 @@ describe('a message', () => {
     expect(await socket.command('run.start', { ...run, input })).toMatchObject({ type: 'success' });
     expect(await socket.command('state.get')).toMatchObject({ type: 'success' });
     socket.ws.close();
+  });
+});
+
+describe('a feed', () => {
+  /** Reads of the stored events fail with the SQLSTATE. */
+  const breakReads = async ({ database }: TestServer, state: string): Promise<void> => {
+    for (const text of [
+      `create function fail_read() returns boolean language plpgsql volatile as
+        $$ begin raise 'failed on purpose' using errcode = '${state}'; end $$`,
+      'alter table run_events rename to kept_run_events',
+      'create view run_events as select * from kept_run_events where fail_read()',
+    ])
+      await database.query({ name: `break_${text.length}`, text }, []);
+  };
+
+  it.each([
+    ['4500', 'P0001', 4_500, 'Internal server error; see the log of the server.'],
+    ['4503', '53100', 4_503, 'The disk of the database is full'],
+  ])('that fails ends the socket with %s', async (_, state, code, reason) => {
+    await using broken = await startTestServer();
+    const thread_id = randomUUID();
+    const socket = await openSocket(broken.url, thread_id);
+    await socket.command('run.start', { assistant_id: 'probe', input: { do: 'pid' } });
+    await readFeed(broken.url, thread_id, isRunEnd);
+    await breakReads(broken, state);
+    socket.ws.send(
+      JSON.stringify({ id: 2, method: 'subscription.subscribe', params: { channels: ['values'] } }),
+    );
+    expect(await socket.closed).toEqual({ code, reason });
   });
 });
 

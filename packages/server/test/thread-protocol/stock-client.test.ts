@@ -84,6 +84,7 @@ describe.each(['sse', 'websocket'] as const)('over %s, the client', (transport) 
       const { values } = await thread.state.get({ namespace: [] });
       expect(values).toEqual({ log });
     });
+    expect(await client.runs.list(thread.threadId)).toHaveLength(2);
     await thread.close();
   });
 

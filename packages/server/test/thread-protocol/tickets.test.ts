@@ -6,6 +6,7 @@ import { createClient } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { ticketStorage } from '../../src/storage/auth/tickets.ts';
+import { signedIn } from '../console/tab.ts';
 import { eventually } from '../eventually.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { startTestServer, type TestServer } from '../server.ts';
@@ -48,10 +49,14 @@ const refused = { status: 401, body: { code: 'unauthenticated' } };
 
 describe('a ticket', () => {
   it('opens one socket, for its user, on any node', async () => {
+    const before = Date.now();
     const answer = await create('alice');
+    const after = Date.now();
     expect(answer.headers.get('cache-control')).toBe('no-store');
     const { ticket, expires_at } = answer.body as Created;
-    expect(new Date(expires_at).getTime()).toBeGreaterThan(Date.now());
+    // PostgreSQL and the test read the same clock; the transaction may be older than its response, not than the request.
+    expect(Date.parse(expires_at)).toBeGreaterThanOrEqual(before + 60_000 - 1);
+    expect(Date.parse(expires_at)).toBeLessThanOrEqual(after + 60_000);
     const thread_id = randomUUID();
     const socket = await open(other, ticket, thread_id);
     await socket.command('subscription.subscribe', { channels: ['lifecycle', 'values'] });
@@ -123,6 +128,25 @@ describe('a ticket', () => {
     const socket = await open(withKey, ticket);
     const run = { assistant_id: 'probe', input: { do: 'sleep', ms: 1 } };
     expect(await socket.command('run.start', run)).toMatchObject({ type: 'success' });
+    socket.ws.close();
+  });
+
+  it('opens a socket of a session of the console, whose cookie alone opens none', async () => {
+    const tab = await signedIn(withKey.url, { key: apiKeys });
+    const thread_id = randomUUID();
+    // A browser sends the cookie with a handshake, and cannot send the CSRF token.
+    const { 'x-svc-csrf': _, ...handshake } = tab.headers;
+    const withCookie = (query = '') => openSocket(withKey.url, thread_id, { headers: handshake, query });
+    expect(await refusal(withCookie())).toMatchObject(refused);
+    expect(await tab.send('POST', '/auth/tickets', undefined, { 'x-svc-csrf': undefined })).toMatchObject(
+      refused,
+    );
+    const { body } = await tab.send('POST', '/auth/tickets');
+    const socket = await withCookie(`?ticket=${(body as Created).ticket}`);
+    const run = { assistant_id: 'probe', input: { do: 'sleep', ms: 1 } };
+    expect(await socket.command('run.start', run)).toMatchObject({ type: 'success' });
+    await socket.command('subscription.subscribe', { channels: ['lifecycle'] });
+    await socket.until(isRunEnd);
     socket.ws.close();
   });
 

@@ -1,6 +1,8 @@
 // Imports what a module of the project exports into the server process: the auth object and the custom app.
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { withVariable } from '../environment.ts';
 import { exportOf } from '../../module-export.ts';
+import { packageFile } from '../../package-files.ts';
 import type { GraphSource } from './graphs.ts';
 import type { LoadedModules } from './loaded-modules.ts';
 import { ConfigError } from './mistake.ts';
@@ -20,11 +22,13 @@ export const importExport = async (source: ProjectModule, modules?: LoadedModule
     // Imported here, because most servers have no such module.
     const { tsImport } = await import('tsx/esm/api');
     // Every call loads the modules in a new namespace, so that `svc dev` gets the changed files.
-    module = (await tsImport(pathToFileURL(file).href, {
-      parentURL: import.meta.url,
-      tsconfig: source.tsconfig ?? false,
-      ...(modules ? { onImport: modules.add } : {}),
-    })) as Record<string, unknown>;
+    const tsconfig = source.tsconfig ?? fileURLToPath(packageFile('bin/no-tsconfig.json'));
+    const onImport = modules ? { onImport: modules.add } : {};
+    // The half of tsx that loads CommonJS has no option for the path. It reads the variable when it is registered, before `tsImport` returns;
+    // without it, it would use the tsconfig.json of the working directory.
+    module = (await withVariable('TSX_TSCONFIG_PATH', tsconfig, () =>
+      tsImport(pathToFileURL(file).href, { parentURL: import.meta.url, tsconfig, ...onImport }),
+    )) as Record<string, unknown>;
   } catch (cause) {
     modules?.afterImport(cause);
     const detail = cause instanceof Error ? `: ${cause.message}` : '';

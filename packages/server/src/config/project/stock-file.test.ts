@@ -54,6 +54,7 @@ describe('a file of the stock server', () => {
 describe('keys that svc does not support', () => {
   it.each<[object, string[]]>([
     [{ encryption: { path: './e.ts:encryption' } }, ['encryption', 'custom encryption is not supported']],
+    [{ http: { disable_uploads: true } }, ['http.disable_uploads', 'there is no such group of routes']],
   ])('are refused where they protect something: %j', (sections, parts) => {
     for (const part of parts) expect(() => load('langgraph.json', sections)).toThrow(part);
   });
@@ -80,6 +81,7 @@ describe('keys that svc does not support', () => {
     ],
     [{ webhooks: { url: { allowed_domain: ['x'] } } }, 'allowed_domain: svc does not know this key'],
     [{ webhooks: { url: { allowed_domain: ['x'] } } }, 'did you mean "allowed_domains"?'],
+    [{ http: { disable_uploads: false } }, 'http.disable_uploads: svc does not know this key'],
     [{ http: { cors: { origins: [] } } }, 'http.cors.origins: svc does not know this key'],
   ])('are named in a warning: %j', (sections, warning) => {
     expect(load('langgraph.json', sections).warnings).toEqual([

@@ -34,13 +34,13 @@ export const storeHandlers = (store: StoreService): Handlers<typeof storeRoutes>
     await store.delete(value, access);
   },
   searchItems: async ({ body }, { authorizer }) => {
-    const { namespace_prefix: namespace = [], refresh_ttl: refresh, ...asked } = body;
+    const { namespace_prefix: namespace = [], refresh_ttl: refresh, select, ...asked } = body;
     const { value, access } = await authorizer.authorize('store:search', {
       ...asked,
       namespace,
     });
     const { namespace: prefix, filter, query, limit, offset } = value;
-    const page = await store.search({ prefix, filter, query, refresh, limit, offset }, access);
+    const page = await store.search({ prefix, filter, query, refresh, select, limit, offset }, access);
     const items = RawJson.list(page.rows, '{"items":[', ']}');
     return pageReply(items, page, { next: offset + page.rows.length });
   },

@@ -22,6 +22,12 @@ type NamespaceRequest = Omit<NamespaceSearch, 'matches'> & {
   suffix?: string[] | undefined;
 };
 
+/** `select`: the requested fields; all when absent. */
+interface SearchRequest extends ItemSearch {
+  query?: string | undefined;
+  select?: readonly string[] | undefined;
+}
+
 interface PutOptions {
   /** In minutes; null for none; when absent, the deployment's default applies. */
   ttl?: number | null | undefined;
@@ -61,27 +67,26 @@ export class StoreService {
   }
 
   /** Items as JSON texts. With a query and an index, the most similar first; otherwise the newest first. */
-  async search(
-    { query, ...search }: ItemSearch & { query?: string | undefined },
-    access: RowFilter,
-  ): Promise<PageOf<string>> {
+  async search({ query, ...search }: SearchRequest, access: RowFilter): Promise<PageOf<string>> {
     if (this.#index && query) return this.#searchByMeaning(this.#index, { ...search, query }, access);
-    const { rows, ...more } = await this.#items.search(search, access).catch(inBody);
-    return { rows: rows.map((row) => rowText(row, ['value'])), ...more };
+    const { select, ...wanted } = search;
+    const { rows, ...more } = await this.#items.searchSelected(wanted, access, select).catch(inBody);
+    return { rows: rows.map((row) => rowText(row, ['value'], select)), ...more };
   }
 
   async #searchByMeaning(
     index: ItemIndex,
-    { query, prefix, filter, refresh, limit, offset }: ItemSearch & { query: string },
+    { query, prefix, filter, refresh, limit, offset, select }: SearchRequest & { query: string },
     access: RowFilter,
   ): Promise<PageOf<string>> {
     // One more than the page shows whether there are more.
     const ranked = await index
       .rank({ query, prefix, filter, limit: limit + 1, offset }, access)
       .catch(inBody);
-    const { rows, hasMore, isCut } = await this.#items.listRanked(ranked.slice(0, limit), refresh, access);
+    const shown = ranked.slice(0, limit);
+    const { rows, hasMore, isCut } = await this.#items.listRankedSelected(shown, access, { refresh, select });
     return {
-      rows: rows.map((row) => rowText(row, ['value'])),
+      rows: rows.map((row) => rowText(row, ['value'], select)),
       hasMore: hasMore || ranked.length > limit,
       isCut,
     };

@@ -74,7 +74,7 @@ export class SvcStore extends BaseStore {
     const { namespacePrefix: prefix, filter, query, limit = 10, offset = 0 } = operation;
     if (this.#index && query) {
       const ranked = await this.#index.rank({ prefix, filter, query, limit, offset }, everyRow);
-      const { rows } = await this.#items.listRanked(ranked, undefined, everyRow);
+      const { rows } = await this.#items.listRanked(ranked, everyRow);
       return rows.map((row) => ({ ...toItem(parsed(row)), score: row.score }));
     }
     const { rows } = await this.#items.search({ prefix, filter, limit, offset }, everyRow);

@@ -2,7 +2,7 @@
 import { on, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Call } from '../../api/handlers.ts';
 import { SocketResponse } from '../../api/sockets.ts';
@@ -95,5 +95,23 @@ it('memory is held for the rest of a large message, also with pings between its 
   }
   expect(await held()).toBe(20_000_000);
   await read();
+  expect(memory.used).toBe(0);
+});
+
+it('a large message that does not arrive within 60 s ends the socket with 4408', async () => {
+  const { ws, memory, read } = await connect();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const closed = once(ws, 'close');
+  ws.send('x'.repeat(70_000), { fin: false });
+  await read();
+  // Its parts do not extend the time.
+  vi.advanceTimersByTime(59_000);
+  ws.send('x', { fin: false });
+  await read();
+  expect(ws.readyState).toBe(WebSocket.OPEN);
+  vi.advanceTimersByTime(1_000);
+  const [code, reason] = (await closed) as [number, Buffer];
+  expect([code, reason.toString()]).toEqual([4408, 'The message took too long to arrive.']);
   expect(memory.used).toBe(0);
 });

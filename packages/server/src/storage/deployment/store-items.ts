@@ -27,6 +27,9 @@ export interface StoreItemRow {
 /** An item in a list: its value is JSON text. */
 export type ListedItem = Omit<StoreItemRow, 'value'> & { value: string };
 
+/** An item in a list, whose columns that were not selected are absent. */
+export type SelectedItem = ItemKey & Partial<ListedItem>;
+
 /** An item with a flag whether the read must restart its time to live. Most reads need not. */
 type ReadItem<T extends ItemKey = StoreItemRow> = T & { refresh_due: boolean };
 
@@ -202,6 +205,19 @@ const listColumns = {
   updated_at: 'r.updated_at',
 };
 
+type ListOptions = Pick<ItemSearch, 'refresh'> & { select?: readonly string[] | undefined };
+
+/** The selected columns, and the key, which identifies the items to refresh. */
+const listed = ({ select, refresh }: ListOptions) => {
+  const chosen = Object.entries(listColumns).filter(
+    ([name]) => name === 'namespace' || name === 'key' || (select?.includes(name) ?? true),
+  );
+  return {
+    columns: { ...Object.fromEntries(chosen), refresh_due: refreshDue(refreshSql(refresh)) },
+    long: chosen.some(([name]) => name === 'value') ? ['value'] : [],
+  };
+};
+
 /** Restarts the time to live of the items where that is due. */
 const refreshed = async <T extends ItemKey>(
   db: Database,
@@ -243,53 +259,82 @@ const put = async (db: Database, write: ItemWrite, access: RowFilter): Promise<b
 const refreshSql = (refresh: boolean | undefined): string =>
   refresh === undefined ? 'null' : String(refresh);
 
+const searchPage = async <T extends SelectedItem>(
+  db: Database,
+  answers: AnswerLimits,
+  { prefix, filter, refresh, limit, offset }: ItemSearch,
+  access: RowFilter,
+  select?: readonly string[],
+): Promise<BoundedPage<Omit<ReadItem<T>, 'refresh_due'>>> => {
+  const conditions = itemConditions({ prefix, filter }, access);
+  const keys = sql`select updated_at, namespace, key from store_items where ${all(conditions)}
+    order by updated_at desc, namespace, key limit ${limit + 1} offset ${offset}`;
+  const { rows, ...more } = await readPage<ReadItem<T>>(db, {
+    keys: compile(keys),
+    order: 'k.updated_at desc, k.namespace, k.key',
+    ...listed({ select, refresh }),
+    from: 'store_items r',
+    where: 'r.namespace = k.namespace and r.key = k.key',
+    limit,
+    answers,
+  });
+  return { rows: await refreshed(db, rows), ...more };
+};
+
+const rankedPage = async <T extends SelectedItem>(
+  db: Database,
+  answers: AnswerLimits,
+  items: readonly RankedItem[],
+  access: RowFilter,
+  options: ListOptions = {},
+): Promise<BoundedPage<Omit<ReadItem<T & { score: number }>, 'refresh_due'>>> => {
+  const names = items.map(({ namespace }) => JSON.stringify(namespace));
+  const { columns, long } = listed(options);
+  const keys = sql`select i.namespace, i.key, g.score, g.n
+    from unnest(${names}::text[], ${items.map(({ key }) => key)}::text[], ${items.map(({ score }) => score)}::float8[])
+      with ordinality g(ns, k, score, n)
+    cross join lateral (select namespace, key from store_items
+      where namespace = array(select jsonb_array_elements_text(g.ns::jsonb)) and key = g.k
+        and ${all([raw(present), ...passing(access)])} limit 1) i`;
+  const { rows, ...more } = await readPage<ReadItem<T & { score: number }>>(db, {
+    keys: compile(keys),
+    order: 'k.n',
+    columns: { ...columns, score: 'k.score' },
+    long,
+    from: 'store_items r',
+    where: 'r.namespace = k.namespace and r.key = k.key',
+    limit: items.length,
+    answers,
+  });
+  return { rows: await refreshed(db, rows), ...more };
+};
+
 const searches = (db: Database, answers: AnswerLimits) => ({
   /** Newest update first. */
-  async search(
-    { prefix, filter, refresh, limit, offset }: ItemSearch,
+  search: (search: ItemSearch, access: RowFilter): Promise<BoundedPage<ListedItem>> =>
+    searchPage<ListedItem>(db, answers, search, access),
+
+  /** Newest update first. `select`: the columns to read; all when absent. */
+  searchSelected: (
+    search: ItemSearch,
     access: RowFilter,
-  ): Promise<BoundedPage<ListedItem>> {
-    const conditions = itemConditions({ prefix, filter }, access);
-    const keys = sql`select updated_at, namespace, key from store_items where ${all(conditions)}
-      order by updated_at desc, namespace, key limit ${limit + 1} offset ${offset}`;
-    const { rows, ...more } = await readPage<ReadItem<ListedItem>>(db, {
-      keys: compile(keys),
-      order: 'k.updated_at desc, k.namespace, k.key',
-      columns: { ...listColumns, refresh_due: refreshDue(refreshSql(refresh)) },
-      long: ['value'],
-      from: 'store_items r',
-      where: 'r.namespace = k.namespace and r.key = k.key',
-      limit,
-      answers,
-    });
-    return { rows: await refreshed(db, rows), ...more };
-  },
+    select: readonly string[] | undefined,
+  ): Promise<BoundedPage<SelectedItem>> => searchPage<SelectedItem>(db, answers, search, access, select),
 
   /** The items of a ranking that still pass the filter, in its order. */
-  async listRanked(
+  listRanked: (
     items: readonly RankedItem[],
-    refresh: boolean | undefined,
     access: RowFilter,
-  ): Promise<BoundedPage<ListedItem & { score: number }>> {
-    const names = items.map(({ namespace }) => JSON.stringify(namespace));
-    const keys = sql`select i.namespace, i.key, g.score, g.n
-      from unnest(${names}::text[], ${items.map(({ key }) => key)}::text[], ${items.map(({ score }) => score)}::float8[])
-        with ordinality g(ns, k, score, n)
-      cross join lateral (select namespace, key from store_items
-        where namespace = array(select jsonb_array_elements_text(g.ns::jsonb)) and key = g.k
-          and ${all([raw(present), ...passing(access)])} limit 1) i`;
-    const { rows, ...more } = await readPage<ReadItem<ListedItem & { score: number }>>(db, {
-      keys: compile(keys),
-      order: 'k.n',
-      columns: { ...listColumns, refresh_due: refreshDue(refreshSql(refresh)), score: 'k.score' },
-      long: ['value'],
-      from: 'store_items r',
-      where: 'r.namespace = k.namespace and r.key = k.key',
-      limit: items.length,
-      answers,
-    });
-    return { rows: await refreshed(db, rows), ...more };
-  },
+  ): Promise<BoundedPage<ListedItem & { score: number }>> =>
+    rankedPage<ListedItem>(db, answers, items, access),
+
+  /** Like `listRanked`. `select`: the columns to read; all when absent. */
+  listRankedSelected: (
+    items: readonly RankedItem[],
+    access: RowFilter,
+    options: ListOptions,
+  ): Promise<BoundedPage<SelectedItem & { score: number }>> =>
+    rankedPage<SelectedItem>(db, answers, items, access, options),
 
   /** In byte order of their labels. */
   async listNamespaces(
