@@ -5,7 +5,12 @@ import { shownSettings } from '../../config/settings/shown-settings.ts';
 /** Prints the value and the origin of every setting; secrets are redacted. */
 export function showConfig(sources: ConfigSources, json: boolean): void {
   const { settings, project } = loadSettings(sources, { checksAccess: true });
-  const rows = shownSettings(settings).map(({ meaning: _, ...row }) => row);
+  const rows = shownSettings(settings).map(({ key, variable, value, origin }) => ({
+    key,
+    variable,
+    value,
+    origin,
+  }));
   const graphs = [...(project?.graphs ?? [])].map(([id, graph]) => ({ id, ...graph }));
   if (json) {
     const config = { file: project?.file ?? null, compat: project?.compat ?? false, graphs, settings: rows };
