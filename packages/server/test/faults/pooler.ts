@@ -53,6 +53,7 @@ auth_type = any
 admin_users = svc
 pool_mode = ${mode}
 default_pool_size = ${poolSize}
+server_login_retry = 1
 ignore_startup_parameters = ${['extra_float_digits', ...ignored].join(', ')}
 `,
   );

@@ -39,8 +39,8 @@ export const checkSession = async (
   throw new Problem(
     'unavailable',
     `Connections do not have the requested settings: search_path, datestyle and timezone are ${settings}, and should be ` +
-      `${expected}. A connection pooler ignores the startup parameter "options": point ${variable} to PostgreSQL itself` +
-      poolerAdvice(variable),
+      `${expected}. A connection pooler ignores the startup parameter "options": point ${variable} to PostgreSQL itself, ` +
+      'or give these settings to the role',
   );
 };
 
