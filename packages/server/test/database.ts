@@ -27,10 +27,7 @@ export const testDatabase = async ({ migrated = true } = {}): Promise<TestDataba
     `create database ${name} template ${migrated ? inject('template') : 'template0'} strategy file_copy`,
   );
   const connection = { ...withoutUri(inject('connection')), database: name };
-  const poolerPort = process.env['SVC_TEST_POOLER_PORT'];
-  const options = poolerPort
-    ? { connection: { ...connection, port: Number(poolerPort) }, direct: connection }
-    : { connection };
+  const options = { connection };
   const database = await openDatabase(options);
   const { user = 'postgres', password, host = 'localhost', port = 5432 } = connection;
   const secret = typeof password === 'string' ? `:${encodeURIComponent(password)}` : '';
