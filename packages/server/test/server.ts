@@ -26,6 +26,15 @@ export interface TestServer extends AsyncDisposable {
 /** The graphs that tests run. */
 export const testProject = fileURLToPath(new URL('./graphs/svc.json', import.meta.url));
 
+/** Through the PgBouncer in transaction mode at SVC_TEST_POOLER_PORT, when it is set (CONTRIBUTING.md). */
+const urisOf = ({ uri }: TestDatabase): Partial<Record<SettingKey, string>> => {
+  const port = process.env['SVC_TEST_POOLER_PORT'];
+  if (!port) return { databaseUri: uri };
+  const pooler = new URL(uri);
+  pooler.port = port;
+  return { databaseUri: pooler.href, databaseListenUri: uri };
+};
+
 export const startTestServer = async (
   given: {
     project?: string;
@@ -38,7 +47,7 @@ export const startTestServer = async (
 ): Promise<TestServer> => {
   const database = given.database ?? (await testDatabase());
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-server-'));
-  const settings = testSettings({ dataDir, databaseUri: database.uri, ...given.settings });
+  const settings = testSettings({ dataDir, ...urisOf(database), ...given.settings });
   const logger = given.logger ?? createLogger(settings.log);
   const project = loadSvcJson(given.project ?? testProject, {});
   const server = await startServer({ settings, project, logger });

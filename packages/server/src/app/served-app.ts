@@ -28,9 +28,11 @@ import {
   type ConnectionPlan,
   type NodeProcesses,
   planConnections,
+  planPooled,
   readConnectionLimits,
 } from '../storage/postgres/connection-plan.ts';
 import { openDatabase } from '../storage/postgres/database.ts';
+import { checkDirect } from '../storage/postgres/direct-connection.ts';
 import { nodeTtlMs } from '../storage/deployment/workers.ts';
 import { migrate } from '../storage/schema/migrate.ts';
 
@@ -78,10 +80,12 @@ const openServices = async (
   const databaseOptions = connection.options;
   // Before it is known how many connections the database allows.
   const database = owned.keep(await openDatabase({ ...databaseOptions, poolMax: 2, sharesReads: true }));
+  await checkDirect(database, databaseOptions);
   await migrate(database);
   const limits = await readConnectionLimits(database, nodeTtlMs(settings.runs.leaseMs));
   signal?.throwIfAborted();
-  const plan = planConnections(early.node, limits);
+  const isPooled = databaseOptions.direct !== undefined;
+  const plan = isPooled ? planPooled(early.node) : planConnections(early.node, limits);
   reportPlan(plan, early.node, logger);
   database.resize(plan.server);
   const databaseFailure = (): string | undefined => connection.failure();

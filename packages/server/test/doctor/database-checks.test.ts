@@ -85,6 +85,28 @@ describe('the database', () => {
     ]);
   });
 
+  it('behind a pooler needs settings of the role, and a direct connection to the same database', async () => {
+    const lacking = await examine({}, { SVC_DATABASE_LISTEN_URI: db.uri });
+    expect(lacking.of('database')).toMatchObject([
+      { status: 'problem', message: expect.stringContaining(`SET search_path = 'svc';`) },
+    ]);
+    for (const [statement] of lacking.of('database')[0]?.message.matchAll(/ALTER ROLE [^;]*/g) ?? [])
+      await run(statement);
+    const complete = await examine({}, { SVC_DATABASE_LISTEN_URI: db.uri });
+    expect([...complete.of('database'), ...complete.of('direct connection')]).toMatchObject([
+      { status: 'ok' },
+      { status: 'ok' },
+    ]);
+    expect(complete.of('connections')).toMatchObject([
+      { status: 'ok', message: expect.stringContaining('max_client_conn') },
+    ]);
+    await using other = await testDatabase({ migrated: false });
+    const elsewhere = await examine({}, { SVC_DATABASE_LISTEN_URI: other.uri });
+    expect(elsewhere.of('direct connection')).toMatchObject([
+      { status: 'problem', remedy: expect.stringContaining('the database of DATABASE_URI') },
+    ]);
+  });
+
   it('of the embedded server is read while it runs, and not attached to', async () => {
     const dataDir = join(inject('scratch'), `doctor-${randomUUID()}`);
     {

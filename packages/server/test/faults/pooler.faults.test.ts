@@ -47,14 +47,16 @@ const startThrough = async (options: Omit<PoolerOptions, 'port'>) => {
 describe('a PgBouncer', () => {
   it.each(['transaction', 'statement'] as const)('in %s mode is rejected with a remedy', async (mode) => {
     const { code, stderr } = await startThrough({ mode, ignored: parameters, connectQuery: settings });
-    expect(stderr).toMatch(/connection pooler in transaction mode.*Point it to PostgreSQL itself/s);
+    expect(stderr).toMatch(
+      /connection pooler in transaction mode.*Point it to PostgreSQL itself.*set SVC_DATABASE_LISTEN_URI/s,
+    );
     expect(code).toBe(1);
   });
 
   it('that rejects startup parameters is named in the error', async () => {
     const { code, stderr } = await startThrough({ mode: 'session' });
     expect(stderr).toMatch(
-      /connection pooler that rejects.*unsupported startup parameter.*PostgreSQL itself/s,
+      /connection pooler that rejects.*unsupported startup parameter.*PostgreSQL itself.*set SVC_DATABASE_LISTEN_URI/s,
     );
     expect(code).toBe(1);
   });

@@ -22,6 +22,8 @@ export interface PoolerOptions {
   mode: 'session' | 'transaction' | 'statement';
   /** Startup parameters that it ignores; it rejects connections with any other one. */
   ignored?: readonly string[];
+  /** Connections to PostgreSQL for each database and user. */
+  poolSize?: number;
   /** SQL for each session that it opens. */
   connectQuery?: string;
 }
@@ -31,6 +33,7 @@ export const startPooler = async ({
   port,
   mode,
   ignored = [],
+  poolSize = 40,
   connectQuery,
 }: PoolerOptions): Promise<AsyncDisposable & { port: number }> => {
   requirePooler();
@@ -47,8 +50,10 @@ listen_addr = 127.0.0.1
 listen_port = ${own}
 unix_socket_dir =
 auth_type = any
+admin_users = svc
 pool_mode = ${mode}
-default_pool_size = 40
+default_pool_size = ${poolSize}
+server_login_retry = 1
 ignore_startup_parameters = ${['extra_float_digits', ...ignored].join(', ')}
 `,
   );

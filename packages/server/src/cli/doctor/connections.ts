@@ -2,6 +2,7 @@
 import { Problem } from '@svc/contract/problem';
 import {
   type ConnectionLimits,
+  connectionsToPooler,
   type NodeProcesses,
   planConnections,
 } from '../../storage/postgres/connection-plan.ts';
@@ -32,3 +33,13 @@ export const connectionsOutcome = (
     return problem(facts, `${error.message}.`);
   }
 };
+
+/** The limits of a pooler are not visible from here. */
+export const pooledConnectionsOutcome = (
+  node: NodeProcesses,
+  { max_connections, in_use }: ConnectionUse,
+): Outcome =>
+  ok(
+    `PostgreSQL allows ${max_connections} connections, and ${in_use} are in use. A server with these settings opens up to ${connectionsToPooler(node)} ` +
+      'connections to the pooler, which its max_client_conn must allow, and one to PostgreSQL.',
+  );

@@ -13,6 +13,20 @@ export const factsOutcome = ({ version, user, database, read_only }: DatabaseFac
     : ok(`${server}: reachable and writable.`);
 };
 
+/** Of the connection of SVC_DATABASE_LISTEN_URI, by the result of its check. */
+export const directOutcome = async (checked: Promise<void>): Promise<Outcome> => {
+  try {
+    await checked;
+    return ok('SVC_DATABASE_LISTEN_URI keeps its session, and receives the notifications of DATABASE_URI.');
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return problem(
+      `${error.message}.`,
+      'Point SVC_DATABASE_LISTEN_URI to PostgreSQL itself, and to the database of DATABASE_URI.',
+    );
+  }
+};
+
 /** Messages of `openDatabase` say what is wrong. They contain no password. */
 export const unreachableOutcome = (error: unknown): Outcome => {
   if (!(error instanceof Problem)) throw error;
@@ -26,7 +40,9 @@ const remedyOf = (message: string): string => {
     return 'Create the database, or correct its name in DATABASE_URI.';
   if (/15 or newer/.test(message))
     return 'Upgrade the PostgreSQL server, or point DATABASE_URI to a newer one.';
-  if (/pooler/.test(message)) return 'Point DATABASE_URI to PostgreSQL itself.';
+  if (/ALTER ROLE/.test(message)) return 'Execute the statements, and close the pooled connections.';
+  if (/pooler/.test(message))
+    return 'Point DATABASE_URI to PostgreSQL itself, or set SVC_DATABASE_LISTEN_URI (docs/database.md, connection poolers).';
   if (/too many (clients|connections)|remaining connection slots/i.test(message))
     return 'Raise max_connections, or lower SVC_POOL_MAX or SVC_EXECUTORS of the servers.';
   return 'Check host and port in DATABASE_URI, that PostgreSQL runs there, and that firewalls allow the connection.';

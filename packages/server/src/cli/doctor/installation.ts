@@ -6,13 +6,15 @@ import { nodeTtlMs } from '../../storage/deployment/workers.ts';
 import { type EmbeddedState, readEmbeddedState } from '../../storage/embedded/embedded-state.ts';
 import { readConnectionLimits } from '../../storage/postgres/connection-plan.ts';
 import { type DatabaseOptions, openDatabase, type PooledDatabase } from '../../storage/postgres/database.ts';
+import { uriOptions } from '../../storage/postgres/connection.ts';
+import { checkDirect } from '../../storage/postgres/direct-connection.ts';
 import { installationStorage } from '../../storage/postgres/installation.ts';
 import { createStorage } from '../../storage/storage.ts';
 import { type Check, runCheck } from './check.ts';
 import { checkClock } from './clock.ts';
-import { connectionsOutcome } from './connections.ts';
+import { connectionsOutcome, pooledConnectionsOutcome } from './connections.ts';
 import { checkDataFolder } from './data-folder.ts';
-import { factsOutcome, unreachableOutcome } from './database.ts';
+import { directOutcome, factsOutcome, unreachableOutcome } from './database.ts';
 import { destinationOutcomes } from './destinations.ts';
 import { checkDiskSpace } from './disk-space.ts';
 import { embeddedOutcome } from './embedded-postgres.ts';
@@ -81,7 +83,7 @@ export const examine = async (sources: ConfigSources, report: Report): Promise<v
     return factsOutcome(await installationStorage(database).facts());
   });
   if (database === undefined) return skip(databaseChecks, 'The database cannot be reached.');
-  await examineDatabase(config, database, run);
+  await examineDatabase(config, { database, options: target }, run);
 };
 
 type Run = (name: string, limitMs: number, work: Check['run']) => Promise<void>;
@@ -100,8 +102,7 @@ const findDatabase = async (
   { settings: { storage } }: Config,
   run: Run,
 ): Promise<DatabaseOptions | string> => {
-  if (storage.databaseUri !== undefined)
-    return { connection: { connectionString: storage.databaseUri.reveal() } };
+  if (storage.databaseUri !== undefined) return uriOptions(storage.databaseUri, storage.databaseListenUri);
   let state: EmbeddedState | undefined;
   await run('embedded PostgreSQL', localMs, async (): Promise<Outcome> => {
     state = await readEmbeddedState(storage.dataDir);
@@ -113,14 +114,27 @@ const findDatabase = async (
     : 'The data folder is used elsewhere.';
 };
 
-const examineDatabase = async ({ settings }: Config, database: PooledDatabase, run: Run): Promise<void> => {
+const examineDatabase = async (
+  { settings }: Config,
+  { database, options }: { database: PooledDatabase; options: DatabaseOptions },
+  run: Run,
+): Promise<void> => {
+  const isPooled = options.direct !== undefined;
   const installation = installationStorage(database);
   const storage = createStorage(database);
+  if (isPooled)
+    await run('direct connection', connectMs, () => directOutcome(checkDirect(database, options)));
   await run('schema', queryMs, () => checkSchemaState(database));
   await run('clock', queryMs, () => checkClock(installation));
   await run('connections', queryMs, async () => {
-    const limits = await readConnectionLimits(database, nodeTtlMs(settings.runs.leaseMs));
-    return connectionsOutcome(nodeProcesses(settings), limits, await installation.connections());
+    const node = nodeProcesses(settings);
+    const use = await installation.connections();
+    if (isPooled) return pooledConnectionsOutcome(node, use);
+    return connectionsOutcome(
+      node,
+      await readConnectionLimits(database, nodeTtlMs(settings.runs.leaseMs)),
+      use,
+    );
   });
   await run('rights', queryMs, async () =>
     rightsOutcomes(await installation.rights(), (await installation.facts()).user),

@@ -132,6 +132,13 @@ export const settingDefinitions = {
     defaultDoc: 'none: an embedded PostgreSQL',
     doc: 'Your own PostgreSQL (15 or newer). There is no flag, because other users can read a command line.',
   }),
+  databaseListenUri: setting({
+    variable: 'SVC_DATABASE_LISTEN_URI',
+    type: databaseUri(),
+    default: undefined,
+    defaultDoc: 'none: `SVC_DATABASE_URI` leads to PostgreSQL itself',
+    doc: 'A direct connection to the same database, when `SVC_DATABASE_URI` leads to a [pooler in transaction mode](database.md#connection-poolers).',
+  }),
   poolMax: setting({
     variable: 'SVC_POOL_MAX',
     aliases: [{ name: 'LANGGRAPH_POSTGRES_POOL_MAX_SIZE' }],

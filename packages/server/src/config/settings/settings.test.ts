@@ -143,6 +143,16 @@ describe('settings', () => {
     expect(settings.storage.databaseUri?.reveal()).toBe('postgres://u:hunter2@host/db');
   });
 
+  it('reject a direct connection without a connection to a pooler, and never print its password', () => {
+    const env = { SVC_DATABASE_LISTEN_URI: 'postgres://u:hunter2@direct/db' };
+    expect(() => resolveSettings({ ...base, env })).toThrow(
+      /SVC_DATABASE_LISTEN_URI.*without SVC_DATABASE_URI/s,
+    );
+    expect(() => resolveSettings({ ...base, env })).not.toThrow(/hunter2/);
+    const settings = resolveSettings({ ...base, env: { ...env, DATABASE_URI: 'postgres://u@pooler/db' } });
+    expect(settings.origins.databaseListenUri.shown).toBe('postgres://u:[redacted]@direct/db');
+  });
+
   it('never print the key that signs webhooks', () => {
     const settings = resolveSettings({
       ...base,

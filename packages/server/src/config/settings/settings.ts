@@ -47,6 +47,8 @@ export interface Settings {
     readonly dataDir: string;
     /** Undefined: the embedded PostgreSQL in `dataDir`. */
     readonly databaseUri: Secret | undefined;
+    /** A direct connection; `databaseUri` then leads to a pooler. */
+    readonly databaseListenUri: Secret | undefined;
     readonly poolMax: number;
   };
   readonly runs: {
@@ -203,7 +205,22 @@ export function readSettings(sources: SettingSources): ReadSettings {
   const values = Object.fromEntries(settingKeys.map((key) => [key, read(key)])) as {
     [K in SettingKey]: SettingValue<K>;
   };
+  if (
+    values.databaseListenUri !== undefined &&
+    values.databaseUri === undefined &&
+    !mistaken.has('databaseUri')
+  )
+    mistakes.push(listensToNothing(origins.databaseListenUri));
   return { settings: group(values, origins as Record<SettingKey, SettingOrigin>), mistaken, mistakes };
+}
+
+function listensToNothing({ origin = '' }: Partial<SettingOrigin> = {}): Mistake {
+  return {
+    where: origin,
+    value: '[redacted]',
+    problem: 'has no effect without SVC_DATABASE_URI',
+    remedy: 'Set SVC_DATABASE_URI to the pooler, or use SVC_DATABASE_URI alone for a PostgreSQL without one.',
+  };
 }
 
 function find(key: SettingKey, { flags = {}, env, file, cwd }: SettingSources): Given | undefined {
@@ -284,6 +301,7 @@ function group(values: SettingValues, origins: Record<SettingKey, SettingOrigin>
     storage: Object.freeze({
       dataDir: values.dataDir,
       databaseUri: values.databaseUri,
+      databaseListenUri: values.databaseListenUri,
       poolMax: values.poolMax,
     }),
     runs: Object.freeze({

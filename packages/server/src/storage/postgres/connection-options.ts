@@ -4,10 +4,16 @@ import type pg from 'pg';
 import { parseDatabaseUri } from '../../config/settings/database-uri.ts';
 import { columnTypes } from './column-types.ts';
 import { clientOf, HostSelector } from './host-selector.ts';
+import { sessionOptions, sessionTimeouts, statementMs } from './session-settings.ts';
 
 export interface DatabaseOptions {
   /** Settings in `connectionString` have priority. TLS follows its sslmode and sslrootcert. */
   connection: pg.PoolConfig;
+  /**
+   * A connection that keeps its session, for LISTEN and backups. When it is set, `connection` may lead to a pooler in transaction mode:
+   * it sends no startup parameters, because the role has the settings, and no named statements.
+   */
+  direct?: pg.PoolConfig;
   /** Most connections, without those that listen. */
   poolMax?: number;
   /** One of the connections is shared by short reads (shared-reads.ts). */
@@ -21,6 +27,8 @@ export interface ConnectionSetup {
   Client: typeof pg.Client;
   config: pg.PoolConfig;
   sizes: PoolSizes;
+  /** A transaction may get another session than the one before it, so nothing of a session is used outside of a transaction. */
+  isPooled: boolean;
 }
 
 export interface PoolSizes {
@@ -33,31 +41,17 @@ export interface PoolSizes {
 /** With fewer connections, none is shared: transactions need them. */
 const sharingMin = 4;
 
-/** PostgreSQL ends a statement after this time; the driver does so five seconds later. */
-const statementMs = 30_000;
 const timeouts = {
   connectionTimeoutMillis: 10_000,
   idleTimeoutMillis: 30_000,
   query_timeout: statementMs + 5_000,
-  statement_timeout: statementMs,
-  lock_timeout: 15_000,
-  idle_in_transaction_session_timeout: 30_000,
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,
 } satisfies pg.PoolConfig;
 
-/**
- * Session settings:
- * - search_path: the tables are in a schema of their own, so other applications can share the database.
- * - datestyle, timezone: as `columnTypes` parses times.
- * - jit=off: the planner overestimates queries over many partitions, and JIT compilation would cost more than it saves.
- * - random_page_cost=1.1: disks are SSDs today, and sums use an index-only scan only when random reads are cheap.
- */
-const session = '-c search_path=svc -c datestyle=ISO -c timezone=UTC -c jit=off -c random_page_cost=1.1';
-
-/** Divides the allowed connections. */
-export const poolSizes = ({ poolMax = 10, sharesReads = false }: DatabaseOptions): PoolSizes =>
-  sharesReads && poolMax >= sharingMin
+/** Divides the allowed connections. A pooler shares connections itself. */
+export const poolSizes = ({ poolMax = 10, sharesReads = false, direct }: DatabaseOptions): PoolSizes =>
+  sharesReads && poolMax >= sharingMin && direct === undefined
     ? { max: poolMax - 1, sharesReads }
     : { max: poolMax, sharesReads: false };
 
@@ -66,19 +60,23 @@ export const connectionSetup = (given: DatabaseOptions): ConnectionSetup => {
   const { connection, applicationName = 'svc' } = given;
   const { connectionString, options, ...rest } = connection;
   const sizes = poolSizes(given);
+  const isPooled = given.direct !== undefined;
   const base = {
     ...timeouts,
+    ...(isPooled ? {} : sessionTimeouts),
     application_name: applicationName,
     ...rest,
     max: sizes.max,
     types: columnTypes,
   };
+  const startup = isPooled ? undefined : sessionOptions;
   if (connectionString === undefined) {
     const selector = new HostSelector([], 'any');
-    const config = { ...base, options: options === undefined ? session : `${options} ${session}` };
-    return { hosts: selector, Client: clientOf(selector), config, sizes };
+    const all = [options, startup].filter((each) => each !== undefined).join(' ');
+    const config = { ...base, ...(all === '' ? {} : { options: all }) };
+    return { hosts: selector, Client: clientOf(selector), config, sizes, isPooled };
   }
-  const uri = parseDatabaseUri(connectionString, { options: session });
+  const uri = parseDatabaseUri(connectionString, startup === undefined ? {} : { options: startup });
   if ('problem' in uri) throw new Problem('unavailable', `SVC_DATABASE_URI ${uri.problem}`);
   const { hosts, wanted = hosts.length > 1 ? 'read-write' : 'any', connectTimeoutMs } = uri;
   const selector = new HostSelector(
@@ -86,5 +84,9 @@ export const connectionSetup = (given: DatabaseOptions): ConnectionSetup => {
     wanted,
   );
   const timeout = connectTimeoutMs === undefined ? {} : { connectionTimeoutMillis: connectTimeoutMs };
-  return { hosts: selector, Client: clientOf(selector), config: { ...base, ...timeout }, sizes };
+  return { hosts: selector, Client: clientOf(selector), config: { ...base, ...timeout }, sizes, isPooled };
 };
+
+/** For connections that keep their session. */
+export const directSetup = ({ direct, ...options }: DatabaseOptions): ConnectionSetup =>
+  connectionSetup({ ...options, connection: direct ?? options.connection });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planConnections, wantedConnections } from './connection-plan.ts';
+import { connectionsToPooler, planConnections, planPooled, wantedConnections } from './connection-plan.ts';
 
 const node = (executors: number, exporters: number, poolMax = 10) => ({ executors, exporters, poolMax });
 
@@ -45,6 +45,18 @@ describe('a plan of connections', () => {
       server: 3,
       exporters: 26,
     });
+  });
+
+  it('behind a pooler gives every process the configured connections, and counts only the one for LISTEN', () => {
+    expect(planPooled(node(60, 4))).toEqual({
+      server: 10,
+      executor: 10,
+      solitary: 15,
+      exporters: 4,
+      total: 1,
+      warning: undefined,
+    });
+    expect(connectionsToPooler(node(60, 4))).toBe(10 + 600 + 30 + 8);
   });
 
   it('throws with a remedy when the node does not fit', () => {

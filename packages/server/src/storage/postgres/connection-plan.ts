@@ -20,7 +20,7 @@ export interface ConnectionPlan {
   solitary: number;
   /** Exporters that may run at the same time; fewer than the setting when the database allows no more. */
   exporters: number;
-  /** Maximum for the whole node. */
+  /** Maximum for the whole node, without connections to a pooler. */
   total: number;
   /** Advice for the operator when all nodes together may exceed the limit; undefined otherwise. */
   warning: string | undefined;
@@ -93,6 +93,23 @@ export const planConnections = (node: NodeProcesses, limits: ConnectionLimits): 
     warning: warningOf(node, needed, limits),
   };
 };
+
+/**
+ * Behind a pooler, which opens the connections to PostgreSQL within its own limits: every process gets pools of the configured size, and
+ * only the connection for LISTEN counts.
+ */
+export const planPooled = (node: NodeProcesses): ConnectionPlan => ({
+  server: Math.max(node.poolMax, least.server),
+  executor: node.poolMax,
+  exporters: node.exporters,
+  solitary: solitaryOf(node),
+  total: listeners,
+  warning: undefined,
+});
+
+/** Connections that the node opens to a pooler. */
+export const connectionsToPooler = (node: NodeProcesses): number =>
+  totalOf(node, planPooled(node)) - listeners;
 
 const largest = (from: number, to: number, fits: (value: number) => boolean): number => {
   let value = from;

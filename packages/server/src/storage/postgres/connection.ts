@@ -12,15 +12,22 @@ export interface Connection extends AsyncDisposable {
 export interface ConnectionSettings {
   readonly dataDir: string;
   readonly databaseUri: Secret | undefined;
+  readonly databaseListenUri: Secret | undefined;
 }
+
+/** `listenUri`: a direct connection, when `uri` leads to a pooler in transaction mode. */
+export const uriOptions = (uri: Secret, listenUri: Secret | undefined): DatabaseOptions => ({
+  connection: { connectionString: uri.reveal() },
+  ...(listenUri === undefined ? {} : { direct: { connectionString: listenUri.reveal() } }),
+});
 
 /** `connections`: how many this node needs. An embedded server that is started now allows several nodes of that size. */
 export const openConnection = async (
-  { dataDir, databaseUri }: ConnectionSettings,
+  { dataDir, databaseUri, databaseListenUri }: ConnectionSettings,
   { connections, signal }: { connections?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<Connection> => {
   if (databaseUri !== undefined) {
-    const options = { connection: { connectionString: databaseUri.reveal() } };
+    const options = uriOptions(databaseUri, databaseListenUri);
     return { options, failure: () => undefined, [Symbol.asyncDispose]: () => Promise.resolve() };
   }
   const embedded = await openEmbedded({ dataDir, connections, signal });

@@ -1,4 +1,4 @@
-// Queries and transactions on a pool of connections. Statements are prepared by name. A connection that timed out or broke is
+// Queries and transactions on a pool of connections. Statements are prepared by name, except behind a pooler. A connection that timed out or broke is
 // destroyed, because its state is unknown.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contract/problem';
@@ -7,6 +7,7 @@ import {
   type ConnectionSetup,
   connectionSetup,
   type DatabaseOptions,
+  directSetup,
   poolSizes,
 } from './connection-options.ts';
 import type { OnRow } from './copy-out.ts';
@@ -20,7 +21,7 @@ import {
 } from './connection-pool.ts';
 import { connectAny, openListener } from './listener.ts';
 import { SharedReads } from './shared-reads.ts';
-import { checkSession, isPoolerRefusal, poolerRefusal } from './session-check.ts';
+import { checkPooledSession, checkSession, isPoolerRefusal, poolerRefusal } from './session-check.ts';
 import { policyOf, originalError } from './sql-state.ts';
 
 export type { DatabaseOptions } from './connection-options.ts';
@@ -75,18 +76,22 @@ export const openDatabase = async (options: DatabaseOptions): Promise<PooledData
   const setup = connectionSetup(options);
   const pool = new ConnectionPool(setup);
   try {
-    await pool.withConnection(({ client }) => checkSession(client, () => connectAny(setup)), false);
+    await pool.withConnection(
+      ({ client }) =>
+        setup.isPooled ? checkPooledSession(client) : checkSession(client, () => connectAny(setup)),
+      false,
+    );
   } catch (error) {
     await pool[Symbol.asyncDispose]();
-    throw explain(error);
+    throw explain(error, setup);
   }
   return poolDatabase(pool, setup, options);
 };
 
-const explain = (error: unknown): Problem => {
+const explain = (error: unknown, { isPooled }: ConnectionSetup): Problem => {
   const cause = originalError(error);
   if (cause instanceof Problem) return cause;
-  if (isPoolerRefusal(cause)) return poolerRefusal(cause);
+  if (isPoolerRefusal(cause)) return poolerRefusal(cause, { isPooled, variable: 'SVC_DATABASE_URI' });
   return new Problem('unavailable', `The database cannot be reached: ${(cause as Error).message}`, { cause });
 };
 
@@ -95,21 +100,25 @@ const poolDatabase = (
   setup: ConnectionSetup,
   options: DatabaseOptions,
 ): PooledDatabase => {
+  const listening = listeningSetup(setup, options);
+  const { isPooled } = setup;
   let shared = setup.sizes.sharesReads ? new SharedReads(setup) : undefined;
   return {
-    ...queries(<Row extends pg.QueryResultRow>(query: pg.QueryConfig, { reads, isShort, onSend }: Handling) =>
-      withRetries(
-        () =>
-          (isShort === true ? shared?.send<Row>(query) : undefined) ??
-          pool.withConnection((connection) => {
-            onSend?.();
-            return runQuery<Row>(connection, query);
-          }),
-        reads,
-      ),
+    ...queries(
+      <Row extends pg.QueryResultRow>(query: pg.QueryConfig, { reads, isShort, onSend }: Handling) =>
+        withRetries(
+          () =>
+            (isShort === true ? shared?.send<Row>(query) : undefined) ??
+            pool.withConnection((connection) => {
+              onSend?.();
+              return runQuery<Row>(connection, query);
+            }),
+          reads,
+        ),
+      { isPooled },
     ),
     transact: (work) =>
-      withRetries(() => pool.withConnection((connection) => inTransaction(connection, work))),
+      withRetries(() => pool.withConnection((connection) => inTransaction(connection, work, { isPooled }))),
     copyOut: (text, onRow, signal) =>
       pool.withConnection((connection) => copyRows(connection, text, onRow, signal)),
     poolState: () => {
@@ -117,7 +126,8 @@ const poolDatabase = (
       return { pool_total: pool_total + (shared?.isOpen === true ? 1 : 0), ...state };
     },
     outage: () => pool.outage,
-    listen: (channel, onNotify, onReconnect) => openListener({ setup, channel, onNotify, onReconnect }),
+    listen: (channel, onNotify, onReconnect) =>
+      openListener({ setup: listening, channel, onNotify, onReconnect }),
     resize(poolMax) {
       const { max, sharesReads } = poolSizes({ ...options, poolMax });
       pool.resize(max);
@@ -130,6 +140,14 @@ const poolDatabase = (
   };
 };
 
+/** For LISTEN. A direct connection looks for the primary again when the pool has found a read-only server. */
+const listeningSetup = (setup: ConnectionSetup, options: DatabaseOptions): ConnectionSetup => {
+  if (!setup.isPooled) return setup;
+  const direct = directSetup(options);
+  setup.hosts.onFailover(() => direct.hosts.reportFailover());
+  return direct;
+};
+
 type Handling = Pick<Statement, 'reads' | 'isShort' | 'onSend'>;
 
 type Execute = <Row extends pg.QueryResultRow>(
@@ -137,9 +155,14 @@ type Execute = <Row extends pg.QueryResultRow>(
   handling: Handling,
 ) => Promise<pg.QueryResult<Row>>;
 
-const queries = (execute: Execute): Pick<Database, 'query' | 'script'> => ({
+/** A pooler gives the next transaction another session, which does not have the prepared statement. */
+const queries = (
+  execute: Execute,
+  { isPooled }: Pick<ConnectionSetup, 'isPooled'>,
+): Pick<Database, 'query' | 'script'> => ({
   async query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    const { name, text, timeoutMs } = statement;
+    const { text, timeoutMs } = statement;
+    const name = isPooled ? '' : statement.name;
     const bound = timeoutMs === undefined ? {} : { query_timeout: timeoutMs };
     const query = { name, text, values: values as unknown[], ...bound };
     const { rows } = await execute(query, statement);
@@ -191,6 +214,7 @@ const pauseBefore = (
 const inTransaction = async <T>(
   connection: PooledConnection,
   work: (tx: Database) => Promise<T>,
+  setup: Pick<ConnectionSetup, 'isPooled'>,
 ): Promise<T> => {
   let isOpen = true;
   const execute: Execute = (query, { onSend }) => {
@@ -199,7 +223,7 @@ const inTransaction = async <T>(
     return runQuery(connection, query);
   };
   const tx: Database = {
-    ...queries(execute),
+    ...queries(execute, setup),
     transact: (inner) => inner(tx),
     copyOut(text, onRow, signal) {
       if (!isOpen) throw new Error('The transaction has ended');

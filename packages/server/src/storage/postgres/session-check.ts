@@ -1,11 +1,15 @@
-// Checks at start that connections lead to PostgreSQL 15 or newer, keep their settings, and keep one session each. Poolers in
-// transaction mode do not.
+// Checks at start that connections lead to PostgreSQL 15 or newer and have the settings that statements rely on. A connection to
+// PostgreSQL itself must also keep its session, which poolers in transaction mode do not.
 import { Problem } from '@svc/contract/problem';
 import pg from 'pg';
+import { type RoleFacts, roleFactsText, roleStatements } from './session-settings.ts';
 
 const oldestVersion = 150_000;
 /** How often the sessions are compared, since other clients use the pooler at the same time. */
 const rounds = 5;
+
+/** The settings that name a connection. */
+export type UriVariable = 'SVC_DATABASE_URI' | 'SVC_DATABASE_LISTEN_URI';
 
 interface Session {
   version: string;
@@ -13,51 +17,115 @@ interface Session {
   settings: string;
 }
 
-/** The settings that statements rely on. */
+/** The settings without which statements fail or return wrong values. */
 const expected = 'svc, ISO, UTC';
 
 const sessionText = `select current_setting('server_version_num') as version, pg_backend_pid() as pid,
   concat_ws(', ', current_setting('search_path'), split_part(current_setting('datestyle'), ',', 1), current_setting('timezone')) as settings`;
 
 /** `open` opens another connection of the same kind. Throws `unavailable` with advice. */
-export const checkSession = async (client: pg.ClientBase, open: () => Promise<pg.Client>): Promise<void> => {
+export const checkSession = async (
+  client: pg.ClientBase,
+  open: () => Promise<pg.Client>,
+  variable: UriVariable = 'SVC_DATABASE_URI',
+): Promise<void> => {
   const { rows } = await client.query<Session>(sessionText);
   const { version = '0', pid = 0, settings = '' } = rows[0] ?? {};
-  if (Number(version) < oldestVersion)
-    throw new Problem(
-      'unavailable',
-      `PostgreSQL 15 or newer is required; this server is ${Math.floor(Number(version) / 10_000)}`,
-    );
+  checkVersion(version);
   // PostgreSQL sends the pid of its backend process to every client. A pooler sends a number of its own.
   const isPooled = pid !== (client as unknown as { processID: number | null }).processID;
-  if (isPooled && !(await keepsSession(client, open))) throw transactionMode();
+  if (isPooled && !(await keepsSession(client, open))) throw transactionMode(variable);
   if (settings === expected) return;
   throw new Problem(
     'unavailable',
     `Connections do not have the requested settings: search_path, datestyle and timezone are ${settings}, and should be ` +
-      `${expected}. A connection pooler ignores the startup parameter "options": point SVC_DATABASE_URI to PostgreSQL itself`,
+      `${expected}. A connection pooler ignores the startup parameter "options": point ${variable} to PostgreSQL itself, ` +
+      'or give these settings to the role',
   );
 };
 
-const transactionMode = (cause?: unknown): Problem =>
+/** Checks a connection that may lead to a pooler in transaction mode. Throws `unavailable` with advice. */
+export const checkPooledSession = async (client: pg.ClientBase): Promise<void> => {
+  if (!(await begins(client)))
+    throw new Problem(
+      'unavailable',
+      'SVC_DATABASE_URI points to a connection pooler that rejects transactions, as in statement mode: set pool_mode = transaction',
+    );
+  const { rows: versions } = await client.query<Pick<Session, 'version'>>(
+    `select current_setting('server_version_num') as version`,
+  );
+  checkVersion(versions[0]?.version ?? '0');
+  const { rows } = await client.query<RoleFacts>(roleFactsText);
+  await client.query('commit');
+  const facts = rows[0] as RoleFacts;
+  const statements = roleStatements(facts);
+  if (statements.length > 0) throw missingSettings(facts.role, statements);
+};
+
+/** False when a pooler rejects transactions. */
+const begins = async (client: pg.ClientBase): Promise<boolean> => {
+  try {
+    await client.query('begin read only');
+    return true;
+  } catch (error) {
+    if (isProtocolViolation(error)) return false;
+    throw error;
+  }
+};
+
+const missingSettings = (role: string, statements: readonly string[]): Problem =>
   new Problem(
     'unavailable',
-    'SVC_DATABASE_URI points to a connection pooler in transaction mode, which gives each transaction another session: ' +
-      'prepared statements and notifications are lost. Point it to PostgreSQL itself, or to a pooler in session mode',
-    cause === undefined ? {} : { cause },
+    `Connections of SVC_DATABASE_URI do not have the settings that svc needs. Behind a connection pooler the role "${role}" must have them: ` +
+      `${statements.map((statement) => `${statement};`).join(' ')} ` +
+      'Execute these statements, and close the pooled connections: RECONNECT in the console of PgBouncer, or restart the pooler',
   );
+
+const checkVersion = (version: string): void => {
+  if (Number(version) >= oldestVersion) return;
+  throw new Problem(
+    'unavailable',
+    `PostgreSQL 15 or newer is required; this server is ${Math.floor(Number(version) / 10_000)}`,
+  );
+};
+
+const transactionMode = (variable: UriVariable): Problem =>
+  new Problem(
+    'unavailable',
+    `${variable} points to a connection pooler in transaction mode, which gives each transaction another session: ` +
+      `prepared statements and notifications are lost. Point it to PostgreSQL itself, or to a pooler in session mode` +
+      poolerAdvice(variable),
+  );
+
+/** How a pooler may stay between the server and PostgreSQL. */
+const poolerAdvice = (variable: UriVariable): string =>
+  variable === 'SVC_DATABASE_URI'
+    ? '. To use a pooler in transaction mode, set SVC_DATABASE_LISTEN_URI to a direct connection'
+    : '';
+
+const startupRefusal = 'unsupported startup parameter';
 
 /** PgBouncer's message for startup parameters that it does not support; its error code is that of any protocol violation. */
 export const isPoolerRefusal = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.message.startsWith('unsupported startup parameter');
+  error instanceof pg.DatabaseError && error.message.startsWith(startupRefusal);
 
-export const poolerRefusal = (cause: unknown): Problem =>
+/** `isPooled`: the server sends no startup parameters of its own, so the parameter is from the URI or from PGOPTIONS. */
+export const poolerRefusal = (
+  cause: unknown,
+  { isPooled, variable }: { isPooled: boolean; variable: UriVariable },
+): Problem =>
   new Problem(
     'unavailable',
-    `SVC_DATABASE_URI points to a connection pooler that rejects the startup parameters of connections (${(cause as Error).message}). ` +
-      'Point it to PostgreSQL itself',
+    `${variable} points to a connection pooler that rejects the startup parameters of connections (${(cause as Error).message}). ` +
+      (isPooled
+        ? `Remove the parameter from ${variable} and from the environment (PGOPTIONS)`
+        : `Point it to PostgreSQL itself${poolerAdvice(variable)}`),
     { cause },
   );
+
+/** The error of PgBouncer for what it does not allow. */
+const isProtocolViolation = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === '08P01';
 
 /** True when two connections that are open at the same time have two sessions, and each keeps its own. */
 const keepsSession = async (client: pg.ClientBase, open: () => Promise<pg.Client>): Promise<boolean> => {
@@ -73,7 +141,7 @@ const keepsSession = async (client: pg.ClientBase, open: () => Promise<pg.Client
     return true;
   } catch (error) {
     // A pooler in statement mode rejects transactions.
-    if (error instanceof pg.DatabaseError && error.code === '08P01') return false;
+    if (isProtocolViolation(error)) return false;
     throw error;
   } finally {
     await other.end().catch(() => undefined); // a pooler that rejected it has closed it
