@@ -107,6 +107,11 @@ describe('the client of the platform', () => {
     expect((await client.prices.list()).map(({ id }) => id)).not.toContain(price.id);
   });
 
+  it('reads the settings of the server', async () => {
+    const settings = await client.server.settings();
+    expect(settings.find(({ key }) => key === 'port')).toMatchObject({ variable: 'SVC_PORT', value: '0' });
+  });
+
   it('has a method for every route that is not only for tracers', () => {
     const forTracers = [
       '/api/v1/info',
