@@ -98,8 +98,9 @@ it(
         expect(claims?.count).toBeGreaterThan(threads * runsOfThread);
         for (const thread_id of ids) {
           const own = readers.filter((reader) => reader.thread_id === thread_id);
-          const [last] = await stage.cluster.query<{ ms: number }>(
-            'select extract(epoch from max(updated_at))::float8 * 1000 as ms from runs where thread_id = $1',
+          const [last] = await stage.cluster.query<{ ms: number; complete: number }>(
+            `select extract(epoch from max(updated_at))::float8 * 1000 as ms, count(*) filter (where status = 'success')::int as complete
+             from runs where thread_id = $1`,
             [thread_id],
           );
           const early = own
@@ -108,7 +109,10 @@ it(
           note(`${early.length} disconnects before the end of ${thread_id}`);
           expect(early.length).toBeGreaterThan(earlyMin);
           const logged = await loggedEvents(stage.cluster, thread_id);
-          expect(logged.filter(({ method }) => method === 'updates')).toHaveLength(runsOfThread * steps);
+          // A run whose worker is killed three times before a step ends with an error.
+          const updates = logged.filter(({ method }) => method === 'updates').length;
+          expect(updates).toBeGreaterThanOrEqual((last?.complete ?? 0) * steps);
+          expect(updates).toBeLessThanOrEqual(runsOfThread * steps);
           let ended = 0;
           const isLast = (event: FeedEvent): boolean => isRunEnd(event) && ++ended === runsOfThread;
           const all = await readFeed(random.pick(urls), thread_id, isLast);
