@@ -1,6 +1,5 @@
-// Links for feedback on runs, whose traces are in the default workspace.
-import { Problem } from '@svc/contract/problem';
-import { defaultWorkspace } from '../auth/workspaces/default-workspace.ts';
+// Creates the links with which browsers give feedback on the traces of runs. These traces are in the default workspace.
+import { defaultWorkspaceId } from '../auth/workspaces/default-workspace.ts';
 import { RunFeedback } from '../deployment/runs/run-feedback.ts';
 import type { Storage } from '../storage/storage.ts';
 import { FeedbackService } from '../tracing/feedback/feedback-service.ts';
@@ -15,9 +14,7 @@ export const feedbackLinks = (
   if (settings.platform.tracingProject === undefined) return undefined;
   const tokens = new FeedbackTokenService(storage.feedbackTokens, new FeedbackService(storage.feedback));
   return new RunFeedback(async ({ run_id, keys, address }) => {
-    const workspace = await storage.workspaces.oldestNamed(defaultWorkspace);
-    if (workspace === undefined)
-      throw new Problem('unavailable', `The workspace ${defaultWorkspace} does not exist yet`);
-    return tokens.linksFor({ tenant_id: workspace.id, run_id }, keys, address);
+    const tenant_id = await defaultWorkspaceId(storage.workspaces);
+    return tokens.linksFor({ tenant_id, run_id }, keys, address);
   }, logger);
 };

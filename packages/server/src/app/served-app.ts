@@ -82,10 +82,11 @@ const openServices = async (
   const database = owned.keep(await openDatabase({ ...databaseOptions, poolMax: 2, sharesReads: true }));
   await checkDirect(database, databaseOptions);
   await migrate(database);
-  const limits = await readConnectionLimits(database, nodeTtlMs(settings.runs.leaseMs));
+  const plan =
+    databaseOptions.direct === undefined
+      ? planConnections(early.node, await readConnectionLimits(database, nodeTtlMs(settings.runs.leaseMs)))
+      : planPooled(early.node);
   signal?.throwIfAborted();
-  const isPooled = databaseOptions.direct !== undefined;
-  const plan = isPooled ? planPooled(early.node) : planConnections(early.node, limits);
   reportPlan(plan, early.node, logger);
   database.resize(plan.server);
   const databaseFailure = (): string | undefined => connection.failure();

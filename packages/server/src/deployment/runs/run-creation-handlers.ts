@@ -2,14 +2,7 @@
 import type { RunCreate, runRoutes, StatelessRunCreate } from '@svc/contract';
 import { everyRow } from '../../storage/postgres/row-filter.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
-import {
-  DeferredResponse,
-  RawJson,
-  Reply,
-  type Call,
-  type EventWriter,
-  type Handlers,
-} from '../../api/handlers.ts';
+import { DeferredResponse, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
 import { idempotencyKey } from './call-headers.ts';
 import type { RunCanceller } from './run-canceller.ts';
 import { runEventResponse } from './run-event-response.ts';
@@ -52,8 +45,8 @@ export const creationHandlers = ({
   log,
   feedback,
 }: CreationParts): Handlers<CreationRoutes> => {
-  const feedbackOf = ({ run_id }: { run_id: string }, { feedback_keys: keys }: Body, { address }: Call) =>
-    feedback && keys?.length ? { run_id, keys, address } : undefined;
+  const linksOf = ({ run_id }: { run_id: string }, { feedback_keys: keys }: Body, { address }: Call) =>
+    keys?.length ? feedback?.linksOf({ run_id, keys, address }) : undefined;
   const grant = (thread_id: string | null, body: Body, call: Call) =>
     granter.grantRequest(call, thread_id, body, idempotencyKey(call));
   const create = async (thread_id: string | null, body: Body, call: Call) => {
@@ -68,9 +61,7 @@ export const creationHandlers = ({
     const reading = { run_id: run.run_id, live: source.subscribe(), log, after: isNew ? undefined : -1 };
     release();
     if (granted.request.cancelOnDisconnect) canceller.cancelOnDisconnect(call.signal, run, everyRow);
-    const asked = feedbackOf(run, body, call);
-    const end = asked && ((sink: EventWriter) => void feedback?.end(sink, asked));
-    return new Reply(runEventResponse(reading, end && { end }), {
+    return new Reply(runEventResponse(reading, linksOf(run, body, call)), {
       self: path(run),
       continuation: `${path(run)}/stream`,
     });
@@ -80,8 +71,7 @@ export const creationHandlers = ({
     const { run, stream: source } = await runs.create(thread_id, granted, { awaited: true });
     if (granted.request.cancelOnDisconnect) canceller.cancelOnDisconnect(call.signal, run, everyRow);
     const result = outcomes.result(run, source.outcome);
-    const asked = feedbackOf(run, body, call);
-    return new Reply(new DeferredResponse(asked && feedback ? feedback.addTo(result, asked) : result), {
+    return new Reply(new DeferredResponse(linksOf(run, body, call)?.addTo(result) ?? result), {
       self: path(run),
       continuation: `${path(run)}/join`,
     });

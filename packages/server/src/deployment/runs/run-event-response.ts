@@ -5,8 +5,8 @@ import { EventStreamResponse, type EventWriter } from '../../api/handlers.ts';
 interface ResponseOptions {
   /** Filters by these stream modes; without modes, all events are sent. */
   modes?: string[] | undefined;
-  /** Ends the stream after the last event of the run. */
-  end?: (sink: EventWriter) => void;
+  /** Ends the stream after the last event of the run. Must not reject. */
+  end?: (sink: EventWriter) => void | Promise<void>;
 }
 
 export const runEventResponse = (
@@ -19,7 +19,7 @@ export const runEventResponse = (
       send: ({ id, event, data }) =>
         wanted.size === 0 || isWanted(event, wanted) ? sink.send({ id: String(id), event, data }) : true,
       drained: () => sink.drained(),
-      end: () => end(sink),
+      end: () => void end(sink),
       fail: (error) => sink.fail(error),
     });
   });

@@ -19,23 +19,11 @@ export class RunFeedback {
     this.#logger = logger;
   }
 
-  /** Sends the links as the last event of a stream, without an id, since the log of the run does not have it. */
-  async end(sink: EventWriter, request: FeedbackRequest): Promise<void> {
-    const links = await this.#links(request);
-    if (links !== undefined) sink.send({ event: 'feedback', data: links });
-    sink.end();
+  linksOf(request: FeedbackRequest): RunFeedbackLinks {
+    return new RunFeedbackLinks(() => this.#links(request));
   }
 
-  /** Adds the links to the JSON text of a result. Only an object has a place for them. */
-  async addTo(result: Promise<string>, request: FeedbackRequest): Promise<string> {
-    const text = await result;
-    if (!text.startsWith('{')) return text;
-    const links = await this.#links(request);
-    if (links === undefined) return text;
-    return `{"__feedback__":${links}${text === '{}' ? '' : ','}${text.slice(1)}`;
-  }
-
-  /** Undefined when the links cannot be stored: the run has ended all the same. */
+  /** JSON text; undefined when the links cannot be stored: the run has ended all the same. */
   async #links(request: FeedbackRequest): Promise<string | undefined> {
     try {
       return JSON.stringify(await this.#create(request));
@@ -43,5 +31,30 @@ export class RunFeedback {
       this.#logger.warn({ err, run_id: request.run_id }, 'the links for feedback on a run are not stored');
       return undefined;
     }
+  }
+}
+
+/** The links of one response. They are created when the run has ended. */
+export class RunFeedbackLinks {
+  readonly #create: () => Promise<string | undefined>;
+
+  constructor(create: () => Promise<string | undefined>) {
+    this.#create = create;
+  }
+
+  /** Sends the links as the last event of a stream, without an id, since the log of the run does not have it. */
+  readonly end = async (sink: EventWriter): Promise<void> => {
+    const links = await this.#create();
+    if (links !== undefined) sink.send({ event: 'feedback', data: links });
+    sink.end();
+  };
+
+  /** Adds the links to the JSON text of a result. Only an object has a place for them. */
+  async addTo(result: Promise<string>): Promise<string> {
+    const text = await result;
+    if (!text.startsWith('{')) return text;
+    const links = await this.#create();
+    if (links === undefined) return text;
+    return `{"__feedback__":${links}${text === '{}' ? '' : ','}${text.slice(1)}`;
   }
 }

@@ -27,7 +27,7 @@ export interface StoreItemRow {
 /** An item in a list: its value is JSON text. */
 export type ListedItem = Omit<StoreItemRow, 'value'> & { value: string };
 
-/** An item in a list, whose columns that were not selected are absent. */
+/** An item in a list, with its key and the selected columns. */
 export type SelectedItem = ItemKey & Partial<ListedItem>;
 
 /** An item with a flag whether the read must restart its time to live. Most reads need not. */

@@ -29,7 +29,7 @@ const statements = {
   create: {
     name: 'feedback_tokens_create',
     text: `insert into feedback_tokens (tenant_id, id, run_id, key, expires_at)
-      select $1, t.id, $3, t.key, $5 from unnest($2::uuid[], $4::text[]) with ordinality as t (id, key, place) order by t.place
+      select $1, t.id, $3, t.key, $5 from unnest($2::uuid[], $4::text[]) as t (id, key)
       returning ${columns}`,
   },
   list: {
@@ -46,7 +46,7 @@ const statements = {
 export type FeedbackTokenStorage = ReturnType<typeof feedbackTokenStorage>;
 
 export const feedbackTokenStorage = (db: Database) => ({
-  /** One link for each key, in their order. */
+  /** Creates the links, of a trace run, in any order. */
   create: (
     { tenant_id, run_id, expires_at }: Omit<TokenTarget, 'key'> & { expires_at: string },
     tokens: readonly { id: string; key: string }[],

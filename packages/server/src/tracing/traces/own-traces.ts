@@ -1,5 +1,4 @@
 // Stores the traces of runs that this server executes, like traces from clients, but without HTTP and API keys.
-import { Problem } from '@svc/contract/problem';
 import type { Database } from '../../storage/postgres/database.ts';
 import { modelPriceStorage } from '../../storage/tracing/model-prices.ts';
 import { ownTraceStorage } from '../../storage/tracing/own-traces.ts';
@@ -8,7 +7,7 @@ import { traceStorage } from '../../storage/tracing/traces.ts';
 import { workspaceStorage } from '../../storage/tracing/workspaces.ts';
 import { PriceService } from '../prices/price-service.ts';
 import { ProjectService } from '../projects/project-service.ts';
-import { defaultWorkspace } from '../../auth/workspaces/default-workspace.ts';
+import { defaultWorkspaceId } from '../../auth/workspaces/default-workspace.ts';
 import { Admission } from '../ingest/admission.ts';
 import { RunStore } from '../ingest/run-store.ts';
 import { toRunBatch } from '../ingest/ingest-task.ts';
@@ -39,9 +38,7 @@ export const ownTraces = (
   const own = ownTraceStorage(db);
   let tenant_id: string | undefined;
   return async (runs) => {
-    tenant_id ??= (await workspaces.oldestNamed(defaultWorkspace))?.id;
-    if (tenant_id === undefined)
-      throw new Problem('unavailable', `The workspace ${defaultWorkspace} does not exist yet`);
+    tenant_id ??= await defaultWorkspaceId(workspaces);
     // Recorded before the trace runs are stored, so that a periodic task finds every pending one after its executor is lost.
     const pending = runs.filter(({ isPending }) => isPending);
     if (pending.length > 0) await own.addPending(tenant_id, pending);
