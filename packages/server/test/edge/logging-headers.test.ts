@@ -1,7 +1,6 @@
 // http.logging_headers: request headers in the log.
-import { Writable } from 'node:stream';
-import { pino } from 'pino';
 import { expect, it } from 'vitest';
+import { createLogger } from '../../src/telemetry/logger.ts';
 import { eventually } from '../eventually.ts';
 import { startTestServer } from '../server.ts';
 import { projectWith } from './wire.ts';
@@ -9,16 +8,11 @@ import { projectWith } from './wire.ts';
 /** Sends a request, and returns the lines of the log about it. */
 const linesFor = async (http: object, headers: Record<string, string>) => {
   const lines: Record<string, unknown>[] = [];
-  const stream = new Writable({
-    write: (chunk: Buffer, _, done) => {
-      lines.push(JSON.parse(chunk.toString()) as Record<string, unknown>);
-      done();
-    },
-  });
+  const write = (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>);
   await using project = await projectWith({ http });
   await using server = await startTestServer({
     project: project.file,
-    logger: pino({ level: 'info' }, stream),
+    logger: createLogger({ level: 'info', format: 'json' }, { write }),
   });
   await server.call('POST', '/assistants/search', {}, { 'x-request-id': 'logged', ...headers });
   const wanted = () => lines.filter((line) => line['request_id'] === 'logged');

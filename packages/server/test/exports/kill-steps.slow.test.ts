@@ -52,7 +52,7 @@ const everyKill = [
   kill(['written', 5]),
   kill(['begun', 5]),
   kill(['uploaded', 5]),
-  kill(['verified', 3]), // not a step of a file whose upload was interrupted
+  kill(['verified', 3]), // skipped for a file whose upload was interrupted
   kill(['committed', 5]),
 ];
 

@@ -119,7 +119,7 @@ describe('a request', () => {
     const answers = await Promise.all([send(call, headers), send(call, headers)]);
     for (const answer of answers)
       expect(answer.body).toMatchObject({ result: { structuredContent: { out: 'slept' } } });
-    // A run that ends later is counted before the one that is started now.
+    // Two runs of 300 ms would both be counted before this one ends.
     await send(callOf({ name: 'probe', arguments: { do: 'sleep', ms: 600 } }));
     await eventually(async () => expect((await endedRuns()) - before).toBe(2));
   });

@@ -3,19 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
 import { command } from './command.ts';
-import { isRunEnd, readFeed, type FeedEvent } from './feed.ts';
+import { isRunEnd, readFeed, type FeedEvent, nthRunEnd } from './feed.ts';
 
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer();
 });
 afterAll(() => server[Symbol.asyncDispose]());
-
-/** Waits for the end of the nth run. */
-const afterRuns = (count: number) => {
-  let ended = 0;
-  return (event: FeedEvent): boolean => isRunEnd(event) && ++ended === count;
-};
 
 const answersIn = (events: FeedEvent[]): unknown[] =>
   events.filter(({ method }) => method === 'input.answered').map(({ params }) => params.data);
@@ -29,7 +23,7 @@ const interrupted = async (assistant_id = 'approval') => {
   return { thread_id, interrupt_id: String(asked.params.data['interrupt_id']), events };
 };
 
-const read = (thread_id: string, runs = 2) => readFeed(server.url, thread_id, afterRuns(runs));
+const read = (thread_id: string, runs = 2) => readFeed(server.url, thread_id, nthRunEnd(runs));
 
 it('is sent when the run that answers starts, to readers that were there before and to later ones', async () => {
   const { thread_id, interrupt_id } = await interrupted();
@@ -85,7 +79,7 @@ it('is sent to readers of the channel `input` only', async () => {
   const { thread_id, interrupt_id } = await interrupted();
   await command(server, thread_id, 'input.respond', { namespace: [], interrupt_id, response: 'yes' });
   const channels = ['lifecycle'];
-  const events = await readFeed(server.url, thread_id, afterRuns(2), { channels });
+  const events = await readFeed(server.url, thread_id, nthRunEnd(2), { channels });
   expect(answersIn(events)).toEqual([]);
   const inputs = await readFeed(server.url, thread_id, ({ method }) => method === 'input.answered', {
     channels: ['input'],
@@ -108,7 +102,7 @@ it('is not sent to later readers when the run has failed and the thread waits at
 it('is the same on every node', async () => {
   await using other = await startTestServer({ database: server.database });
   const { thread_id, interrupt_id } = await interrupted();
-  const reading = readFeed(other.url, thread_id, afterRuns(2));
+  const reading = readFeed(other.url, thread_id, nthRunEnd(2));
   await command(server, thread_id, 'input.respond', { namespace: [], interrupt_id, response: 'yes' });
   expect(await reading).toEqual(await read(thread_id));
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chatInput } from '../chat-input.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { command, type CommandAnswer } from './command.ts';
-import { isRunEnd, readFeed, type FeedEvent } from './feed.ts';
+import { nthRunEnd, readFeed, type FeedEvent } from './feed.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -16,10 +16,8 @@ const start = (thread_id: string, params: object, id?: number, headers?: Record<
   command(server, thread_id, 'run.start', params, id, headers);
 
 /** Waits for the end of the nth run. */
-const afterRuns = async (thread_id: string, count = 1): Promise<FeedEvent[]> => {
-  let ended = 0;
-  return readFeed(server.url, thread_id, (event) => isRunEnd(event) && ++ended === count);
-};
+const afterRuns = (thread_id: string, count = 1): Promise<FeedEvent[]> =>
+  readFeed(server.url, thread_id, nthRunEnd(count));
 
 const runsOf = async (thread_id: string) =>
   (await server.call('GET', `/threads/${thread_id}/runs`)).body as { run_id: string; kwargs: object }[];

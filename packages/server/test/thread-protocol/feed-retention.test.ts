@@ -1,11 +1,11 @@
-// What a feed has of runs whose stored events were deleted: all of them after SVC_STREAM_TTL, or the first ones of a long run.
+// Feeds of runs whose stored events were deleted: all of them after SVC_STREAM_TTL, or the oldest ones of a run with large events.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chatInput } from '../chat-input.ts';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { command } from './command.ts';
-import { isRunEnd, readFeed, type FeedEvent } from './feed.ts';
+import { isRunEnd, nthRunEnd, readFeed, type FeedEvent } from './feed.ts';
 
 /** Keeps the events of runs for a second. */
 let brief: TestServer;
@@ -53,7 +53,7 @@ it('a feed that is opened after SVC_STREAM_TTL has the runs that follow', async 
   expect(await continued).toEqual(events);
 });
 
-it('a feed of a run whose first events were deleted has no part of a message, and all else in order', async () => {
+it('a feed without the first events of a run leaves its incomplete message out, and has the other events in order', async () => {
   const thread_id = randomUUID();
   const text = 'x'.repeat(12_000);
   const run_id = await start(server, thread_id, text);
@@ -61,9 +61,7 @@ it('a feed of a run whose first events were deleted has no part of a message, an
   expect(await storedFrom(server, run_id)).toBeGreaterThan(0);
   await start(server, thread_id, 'short');
 
-  let ended = 0;
-  const isLast = (event: FeedEvent): boolean => isRunEnd(event) && ++ended === 2;
-  const events = await readFeed(server.url, thread_id, isLast);
+  const events = await readFeed(server.url, thread_id, nthRunEnd(2));
   const numbers = events.map(({ seq }) => seq);
   expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
   const [long = '', short] = new Set(events.map(runOf));
@@ -81,9 +79,6 @@ it('a feed of a run whose first events were deleted has no part of a message, an
 
   // A reader that was disconnected in the part that was deleted continues with what is left.
   const since = cut[0]?.seq;
-  let endedAgain = 0;
-  const rest = await readFeed(server.url, thread_id, (event) => isRunEnd(event) && ++endedAgain === 2, {
-    since,
-  });
+  const rest = await readFeed(server.url, thread_id, nthRunEnd(2), { since });
   expect(rest).toEqual(events.slice(1));
 });

@@ -5,7 +5,7 @@ import { chatInput } from '../chat-input.ts';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { command } from './command.ts';
-import { allChannels, isRunEnd, readFeed, type FeedEvent } from './feed.ts';
+import { allChannels, isRunEnd, readFeed, type FeedEvent, nthRunEnd } from './feed.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -24,12 +24,6 @@ const newThread = async (): Promise<string> => {
   return (body as { thread_id: string }).thread_id;
 };
 
-/** True at the end of the nth run. */
-const afterRuns = (count: number) => {
-  let ended = 0;
-  return (event: FeedEvent): boolean => isRunEnd(event) && ++ended === count;
-};
-
 const lifecycle = (events: FeedEvent[]): unknown[] =>
   events
     .filter(({ method, params }) => method === 'lifecycle' && params.namespace.length === 0)
@@ -46,7 +40,7 @@ const isWaiting = ({ method, params }: FeedEvent): boolean =>
 
 it('gives every reader the same events, of all retained runs, in order', async () => {
   const thread_id = await newThread();
-  const early = readFeed(server.url, thread_id, afterRuns(3));
+  const early = readFeed(server.url, thread_id, nthRunEnd(3));
   await start(thread_id, 'chat', chatInput('one'));
   await start(thread_id, 'chat', chatInput('two'));
   await start(thread_id, 'toolbox', chatInput('three'));
@@ -60,7 +54,7 @@ it('gives every reader the same events, of all retained runs, in order', async (
     'interrupted',
   ]);
   expectInOrder(events);
-  expect(await readFeed(server.url, thread_id, afterRuns(3))).toEqual(events);
+  expect(await readFeed(server.url, thread_id, nthRunEnd(3))).toEqual(events);
   const half = events[Math.floor(events.length / 2)] as FeedEvent;
   const rest = await readFeed(server.url, thread_id, ({ seq }) => seq === events.at(-1)?.seq, {
     since: half.seq,
@@ -92,7 +86,7 @@ it('has the checkpoint of each state immediately before it', async () => {
   const thread_id = randomUUID();
   await start(thread_id, 'chat', chatInput('one'));
   await start(thread_id, 'chat', chatInput('two'));
-  const feed = await readFeed(server.url, thread_id, afterRuns(2), {
+  const feed = await readFeed(server.url, thread_id, nthRunEnd(2), {
     channels: ['values', 'checkpoints', 'lifecycle'],
   });
   const { body } = await server.call('POST', `/threads/${thread_id}/history`, { limit: 100 });
@@ -172,7 +166,7 @@ it('has only the selected channels, namespaces and depths', async () => {
 
 it('has the runs that other clients start over the REST API while it is open', async () => {
   const thread_id = await newThread();
-  const reading = readFeed(server.url, thread_id, afterRuns(2));
+  const reading = readFeed(server.url, thread_id, nthRunEnd(2));
   const watched = {
     name: 'watched',
     text: 'select 1 from threads where thread_id = $1 and watched_until > now()',
@@ -191,7 +185,7 @@ it('has queued runs in the order in which they execute', async () => {
   const thread_id = randomUUID();
   const first = await start(thread_id, 'probe', { do: 'waitForAbort' });
   await readFeed(server.url, thread_id, isWaiting);
-  const reading = readFeed(server.url, thread_id, afterRuns(3));
+  const reading = readFeed(server.url, thread_id, nthRunEnd(3));
   await start(thread_id, 'probe', { do: 'sleep', ms: 1 });
   await start(thread_id, 'probe', { do: 'sleep', ms: 2 });
   await server.call('POST', `/threads/${thread_id}/runs/${first}/cancel`);
@@ -220,7 +214,7 @@ it('continues after any event, for readers that disconnect while a run streams',
   const thread_id = randomUUID();
   await start(thread_id, 'probe', { do: 'flood', ms: 300 });
   await start(thread_id, 'toolbox', chatInput('go'));
-  const isEnd = afterRuns(2);
+  const isEnd = nthRunEnd(2);
   const parts: FeedEvent[] = [];
   for (let isOver = false, part = 0; !isOver; part++) {
     const selection = parts.length === 0 ? {} : { since: parts.at(-1)?.seq };
@@ -231,7 +225,7 @@ it('continues after any event, for readers that disconnect while a run streams',
     };
     parts.push(...(await readFeed(server.url, thread_id, stop, selection)));
   }
-  expect(await readFeed(server.url, thread_id, afterRuns(2))).toEqual(parts);
+  expect(await readFeed(server.url, thread_id, nthRunEnd(2))).toEqual(parts);
 });
 
 it('may be opened before the thread exists', async () => {
@@ -246,7 +240,7 @@ it('may be opened before the thread exists', async () => {
 it('has the same events on every node', async () => {
   await using other = await startTestServer({ database: server.database });
   const thread_id = await newThread();
-  const readers = [server, other].map(({ url }) => readFeed(url, thread_id, afterRuns(2)));
+  const readers = [server, other].map(({ url }) => readFeed(url, thread_id, nthRunEnd(2)));
   await start(thread_id, 'chat', chatInput('here'));
   await command(other, thread_id, 'run.start', { assistant_id: 'toolbox', input: chatInput('there') });
   const [here, there] = await Promise.all(readers);

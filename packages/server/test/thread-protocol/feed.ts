@@ -54,3 +54,9 @@ export const isRunEnd = ({ method, params }: FeedEvent): boolean =>
   method === 'lifecycle' &&
   params.namespace.length === 0 &&
   ['completed', 'failed', 'interrupted'].includes(String(params.data['event']));
+
+/** True for the last event of the nth run that it sees. */
+export const nthRunEnd = (count: number): ((event: FeedEvent) => boolean) => {
+  let ended = 0;
+  return (event) => isRunEnd(event) && ++ended === count;
+};

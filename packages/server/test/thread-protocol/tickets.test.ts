@@ -131,7 +131,7 @@ describe('a ticket', () => {
     socket.ws.close();
   });
 
-  it('opens a socket of a session of the console, whose cookie alone opens none', async () => {
+  it('opens a socket for a session of the console; its cookie alone does not', async () => {
     const tab = await signedIn(withKey.url, { key: apiKeys });
     const thread_id = randomUUID();
     // A browser sends the cookie with a handshake, and cannot send the CSRF token.
