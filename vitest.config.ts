@@ -40,8 +40,17 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, slow, faults, compatibility, console],
         },
       },
-      // Their processes wait for leases and deadlines a third of the time.
-      { test: { ...common, name: 'slow', include: [slow], maxWorkers: availableParallelism() + 1 } },
+      // Their processes wait for leases and deadlines a third of the time. Of one command, they run after the other tests:
+      // vitest wants projects with another number of workers in a group of their own.
+      {
+        test: {
+          ...common,
+          name: 'slow',
+          include: [slow],
+          maxWorkers: availableParallelism() + 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
       { test: { ...common, name: 'faults', include: [faults], testTimeout: 180_000 } },
       { test: { ...common, name: 'compatibility', include: [compatibility], testTimeout: 300_000 } },
     ],
