@@ -1,5 +1,6 @@
-// Installs the stock clients from their lock files.
+// Installs the stock clients, and the libraries of the projects that they call, from their lock files.
 import { join } from 'node:path';
 import { installTools } from '../../scripts/tools-folder.ts';
 
-for (const name of ['clients', 'agent-chat-ui', 'next']) installTools(join(import.meta.dirname, name));
+for (const name of ['clients', 'agents', 'agent-chat-ui', 'next'])
+  installTools(join(import.meta.dirname, name));

@@ -18,8 +18,8 @@ export interface NodeOptions {
   /** The folder of the gates at which graphs wait. */
   gates: string;
   platformKey: string;
-  /** A config file of the project. */
-  config?: 'svc.json' | 'generative-ui.json' | 'private-ui.json';
+  /** A config file of the project, or that of another project. */
+  config?: 'svc.json' | 'generative-ui.json' | 'private-ui.json' | '../agents/svc.json';
   role?: 'all' | 'api' | 'worker';
   /** That of a node which was killed, for clients to connect again. */
   port?: string;

@@ -13,5 +13,5 @@ const folder = import.meta.dirname;
 const root = join(folder, '../..');
 // A Next application uses the packages as they are published.
 if (!existsSync(join(root, 'build/packages/server/dist/index.js'))) run(root, 'npm', ['run', 'build']);
-run(folder, 'npx', ['tsc', '--noEmit', '-p', '.']);
+for (const project of ['.', 'agents']) run(folder, 'npx', ['tsc', '--noEmit', '-p', project]);
 run(folder, 'npx', ['vitest', 'run', ...process.argv.slice(2)]);
