@@ -41,6 +41,11 @@ const race = async (
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
+/** More rounds take longer. At once, they would test how many requests the client of this test can send. */
+const inRounds = async (atOnce: number, make: (index: number) => Promise<unknown>): Promise<void> => {
+  for (let round = 0; round < rounds; round++) await Promise.all(times(atOnce, make));
+};
+
 const count = (answers: Answer[], status: number): number =>
   answers.filter((answer) => answer.status === status).length;
 
@@ -165,25 +170,23 @@ describe('a cancellation', () => {
   it('at the end of its run either interrupts the run or comes too late', async () => {
     await race(async (stage) => {
       const { fire, random, history } = stage;
-      await Promise.all(
-        times(30 * rounds, async () => {
-          const run = await startJournal(stage, { steps: 2, ms: 30 });
-          await stage.sleep(random.between(0, 150));
-          const answer = await fire({ method: 'POST', path: `${pathOf(run)}/cancel?wait=1` });
-          const { status } = await getRun(stage, run);
-          if (answer.status === 404) expect(status).toBe('success');
-          else {
-            expect(answer.status).toBeLessThan(300);
-            expect(['interrupted', 'success']).toContain(status);
-            const [written] = await stage.cluster.query<{ checkpoints: number }>(
-              'select count(*)::integer as checkpoints from checkpoints where run_id = $1',
-              [run.run_id],
-            );
-            const checkpoints = written?.checkpoints ?? 0;
-            history.add({ op: 'cancelled', thread_id: run.thread_id, run_id: run.run_id, checkpoints });
-          }
-        }),
-      );
+      await inRounds(30, async () => {
+        const run = await startJournal(stage, { steps: 2, ms: 30 });
+        await stage.sleep(random.between(0, 150));
+        const answer = await fire({ method: 'POST', path: `${pathOf(run)}/cancel?wait=1` });
+        const { status } = await getRun(stage, run);
+        if (answer.status === 404) expect(status).toBe('success');
+        else {
+          expect(answer.status).toBeLessThan(300);
+          expect(['interrupted', 'success']).toContain(status);
+          const [written] = await stage.cluster.query<{ checkpoints: number }>(
+            'select count(*)::integer as checkpoints from checkpoints where run_id = $1',
+            [run.run_id],
+          );
+          const checkpoints = written?.checkpoints ?? 0;
+          history.add({ op: 'cancelled', thread_id: run.thread_id, run_id: run.run_id, checkpoints });
+        }
+      });
     });
   });
 
@@ -229,30 +232,28 @@ describe('a cancellation', () => {
 describe('a thread that is deleted', () => {
   it('with running, pending and streamed runs: the runs stop, the streams end, and no rows are left', async () => {
     await race(async (stage) => {
-      await Promise.all(
-        times(6 * rounds, async (index) => {
-          const { thread_id, run_id } = await startJournal(stage, {
-            steps: 50,
-            ms: 40,
-            more: { stream_resumable: true },
-          });
-          const waiting = await startJournal(stage, { steps: 1, ms: 0, thread_id });
-          const url = stage.cluster.node(index % 2 === 0 ? 'a' : 'b').url;
-          const reader = readStream(
-            url,
-            { method: 'GET', path: `${pathOf({ thread_id, run_id })}/stream` },
-            { signal: AbortSignal.timeout(15_000) },
-          );
-          await stage.sleep(stage.random.between(0, 400));
-          expect((await stage.fire({ method: 'DELETE', path: `/threads/${thread_id}` })).status).toBe(204);
-          stage.history.add({ op: 'deleted', thread_id, run_ids: [run_id, waiting.run_id] });
-          const { status, end } = await reader;
-          // The cancel may have come too late.
-          expect([200, 404]).toContain(status);
-          if (status === 200) expect(end).toBe('clean');
-          expect((await stage.fire({ method: 'GET', path: `/threads/${thread_id}` })).status).toBe(404);
-        }),
-      );
+      await inRounds(6, async (index) => {
+        const { thread_id, run_id } = await startJournal(stage, {
+          steps: 50,
+          ms: 40,
+          more: { stream_resumable: true },
+        });
+        const waiting = await startJournal(stage, { steps: 1, ms: 0, thread_id });
+        const url = stage.cluster.node(index % 2 === 0 ? 'a' : 'b').url;
+        const reader = readStream(
+          url,
+          { method: 'GET', path: `${pathOf({ thread_id, run_id })}/stream` },
+          { signal: AbortSignal.timeout(15_000) },
+        );
+        await stage.sleep(stage.random.between(0, 400));
+        expect((await stage.fire({ method: 'DELETE', path: `/threads/${thread_id}` })).status).toBe(204);
+        stage.history.add({ op: 'deleted', thread_id, run_ids: [run_id, waiting.run_id] });
+        const { status, end } = await reader;
+        // The cancel may have come too late.
+        expect([200, 404]).toContain(status);
+        if (status === 200) expect(end).toBe('clean');
+        expect((await stage.fire({ method: 'GET', path: `/threads/${thread_id}` })).status).toBe(404);
+      });
     });
   });
 
