@@ -2,6 +2,7 @@
 import { Client } from '@langchain/langgraph-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chatInput } from '../../../server/test/chat-input.ts';
+import { collect } from '../../../server/test/collect.ts';
 import { bearer, openDeployment, type Deployment } from '../../deployment.ts';
 import type { Node } from '../../node.ts';
 
@@ -108,5 +109,20 @@ describe('an agent of createDeepAgent()', () => {
     expect(events.filter((event) => event.startsWith('updates|tools:'))).not.toEqual([]);
     const { values } = await client.threads.getState(thread_id);
     expect(textsOf(values).at(-1)).toBe('ai: The tool said: The tool said: snow in Oslo');
+  });
+
+  it('shows its subagents, with their own tool calls, to the stock client of the thread protocol', async () => {
+    const thread = client.threads.stream({ assistantId: 'researcher' });
+    const { subagents } = thread;
+    await thread.run.start({ input: chatInput('delegate this') });
+    for await (const subagent of subagents) {
+      expect(subagent).toMatchObject({ name: 'general-purpose', callId: 'call_task' });
+      expect(await subagent.taskInput).toBe('How is the weather?');
+      // This client lists a call when it starts, and again when it ends.
+      const calls = await collect(subagent.toolCalls);
+      expect(new Set(calls.map(({ name }) => name))).toEqual(new Set(['weather']));
+      break;
+    }
+    await thread.close();
   });
 });

@@ -38,6 +38,19 @@ const expectInOrder = (events: FeedEvent[]): void => {
 const isWaiting = ({ method, params }: FeedEvent): boolean =>
   method === 'custom' && params.data['payload'] === 'waiting';
 
+it('names the task that calls a tool in the events of the tool, because clients find subagents by it', async () => {
+  const thread_id = await newThread();
+  await start(thread_id, 'toolbox', chatInput('go'));
+  const events = await readFeed(server.url, thread_id, isRunEnd);
+  const task = events.find(({ params }) => params.data['graph_name'] === 'tools')?.params.namespace;
+  expect(task).toEqual([expect.stringMatching(/^tools:/)]);
+  const called = events.filter(({ method }) => method === 'tools');
+  expect(called.map(({ params }) => [params.data['event'], params.namespace])).toEqual([
+    ['tool-started', task],
+    ['tool-finished', task],
+  ]);
+});
+
 it('gives every reader the same events, of all retained runs, in order', async () => {
   const thread_id = await newThread();
   const early = readFeed(server.url, thread_id, nthRunEnd(3));

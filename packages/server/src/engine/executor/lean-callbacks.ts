@@ -12,16 +12,30 @@ import { Runnable } from '@langchain/core/runnables';
 type WithChildren = CallbackManagerForChainRun | CallbackManagerForToolRun | CallbackManagerForRetrieverRun;
 type Labels = Record<string, unknown>;
 
+/** Changes of the engine's handlers of stream modes. */
+export interface StreamHandling {
+  /**
+   * The executor always requests events of subgraphs, because it needs their checkpoints. True makes the handlers skip subgraphs, as
+   * if they were not requested.
+   */
+  skipsSubgraphs?: boolean;
+  /**
+   * The namespace of events of tools names the task that calls the tool, as in `streamEvents` of version `v3`, and not only its
+   * graph. Clients of the thread protocol find subagents by it.
+   */
+  namesToolTasks?: boolean;
+}
+
 /** Behaves like its base class. Copies share tags and labels, so the methods that change them create new ones. */
 export class LeanCallbacks extends CallbackManager {
-  /**
-   * The executor always requests events of subgraphs, because it needs their checkpoints. True makes the engine's handlers of stream
-   * modes skip subgraphs, as if they were not requested.
-   */
-  skipsSubgraphs = false;
+  handling: StreamHandling = {};
 
   override addHandler(handler: BaseCallbackHandler, inherit?: boolean): void {
-    if (this.skipsSubgraphs && 'namespaceOptions' in handler) handler.namespaceOptions = { subgraphs: false };
+    const { skipsSubgraphs, namesToolTasks } = this.handling;
+    if ('namespaceOptions' in handler) {
+      if (skipsSubgraphs) handler.namespaceOptions = { subgraphs: false };
+      if (namesToolTasks && handler.name === 'StreamToolsHandler') handler.namespaceOptions = undefined;
+    }
     super.addHandler(handler, inherit);
   }
 
@@ -37,7 +51,7 @@ export class LeanCallbacks extends CallbackManager {
       metadata,
       inheritableMetadata: isShared ? metadata : common(metadata, inheritableMetadata),
     });
-    copy.skipsSubgraphs = this.skipsSubgraphs;
+    copy.handling = this.handling;
     for (const handler of additional) {
       const isThere = ({ name }: BaseCallbackHandler): boolean =>
         name === 'console_callback_handler' && name === handler.name;
@@ -85,11 +99,11 @@ export class LeanCallbacks extends CallbackManager {
 export const callbacksOf = (
   graph: object,
   handlers: BaseCallbackHandler[],
-  { skipsSubgraphs = false } = {},
+  handling: StreamHandling = {},
 ): CallbackManager | BaseCallbackHandler[] => {
   if (!(graph instanceof Runnable)) return handlers;
   const callbacks = new LeanCallbacks(undefined, { handlers, inheritableHandlers: [...handlers] });
-  return Object.assign(callbacks, { skipsSubgraphs });
+  return Object.assign(callbacks, { handling });
 };
 
 /** True when `labels` has every entry of `some`. */

@@ -23,7 +23,7 @@ import type { Graph } from './graph-registry.ts';
 import { describeByState } from './state-summary.ts';
 import { toInput } from './run-input.ts';
 import type { RunTools } from './run-tools.ts';
-import { engineModes } from './stream-modes.ts';
+import { engineModes, streamHandling } from './stream-modes.ts';
 
 interface CallbackEvent {
   event: string;
@@ -211,14 +211,13 @@ export class RunExecution {
 
   #callbacks(graph: Graph): { callbacks?: ReturnType<typeof callbacksOf> } {
     const { messages } = this.#chunks;
-    const { stream_mode, stream_subgraphs } = this.#command.kwargs;
+    const handling = streamHandling(this.#command.kwargs);
     const handlers = [
       ...(this.#tracer ? [this.#tracer] : []),
       ...(messages ? [new ModelTokens((message, metadata) => messages.token(message, metadata))] : []),
     ];
-    const skipsSubgraphs = !stream_subgraphs && stream_mode.includes('messages-tuple');
-    if (handlers.length === 0 && !skipsSubgraphs) return {};
-    return { callbacks: callbacksOf(graph, handlers, { skipsSubgraphs }) };
+    if (handlers.length === 0 && !handling) return {};
+    return { callbacks: callbacksOf(graph, handlers, handling) };
   }
 
   #checkpointer(): SvcCheckpointer {

@@ -130,9 +130,12 @@ const startOf = ({ id }: OpenMessage, role: string, metadata: JsonRecord): objec
 });
 
 const wholeBlocks = (open: OpenMessage, message: JsonRecord): ProtocolEvent[] =>
-  blocksOf(message).flatMap((content, index) => [
-    event(open, { event: 'content-block-start', index, content }, `${index}.start`),
-    event(open, { event: 'content-block-finish', index, content }, `${index}.finish`),
+  blocksOf(message).flatMap(({ start, delta, block }, index) => [
+    event(open, { event: 'content-block-start', index, content: start }, `${index}.start`),
+    ...(delta
+      ? [event(open, { event: 'content-block-delta', index, delta: delta.sent }, `${index}.delta.0`)]
+      : []),
+    event(open, { event: 'content-block-finish', index, content: block }, `${index}.finish`),
   ]);
 
 const endBlock = (open: OpenMessage, prefix: string): ProtocolEvent[] => {

@@ -99,12 +99,22 @@ export const finalBlock = (block: JsonRecord): JsonRecord => {
   }
 };
 
-/** The content blocks of a whole message. */
-export const blocksOf = ({ content, tool_calls }: JsonRecord): JsonRecord[] => [
-  ...contentPieces(content).map(({ start, delta }) =>
-    delta === undefined ? start : { ...start, [delta.field]: delta.text },
+/** A content block of a message that arrives at once. */
+export interface WholeBlock extends Pick<Piece, 'start' | 'delta'> {
+  block: JsonRecord;
+}
+
+/** The content blocks of a whole message. Text has a delta, because there are clients that read only deltas. */
+export const blocksOf = ({ content, tool_calls }: JsonRecord): WholeBlock[] => [
+  ...contentPieces(content).map(({ start, delta }): WholeBlock =>
+    delta === undefined
+      ? { start, block: start }
+      : { start, delta, block: { ...start, [delta.field]: delta.text } },
   ),
   ...(Array.isArray(tool_calls)
-    ? tool_calls.filter(isRecord).map((call): JsonRecord => ({ ...call, type: 'tool_call' }))
+    ? tool_calls.filter(isRecord).map((call): WholeBlock => {
+        const block = { ...call, type: 'tool_call' };
+        return { start: block, block };
+      })
     : []),
 ];

@@ -256,6 +256,11 @@ describe('messages', () => {
         ],
       ],
     ]);
+    // Text begins empty, as that of a message that streams: clients may read deltas only.
+    expect(dataOf(events, 'messages').slice(1, 3)).toMatchObject([
+      { event: 'content-block-start', content: { type: 'text', text: '' } },
+      { event: 'content-block-delta', delta: { type: 'text-delta', text: 'done' } },
+    ]);
   });
 
   it('of a lost attempt end with an error, and tasks continue', () => {
