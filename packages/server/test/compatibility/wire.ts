@@ -50,6 +50,18 @@ export class Wire {
     return got as T;
   }
 
+  /** Opens a stream that does not end by itself, and reads it without recording it until `isWanted` returns false. */
+  async read(
+    method: string,
+    path: string,
+    { body, headers = {} }: Call,
+    isWanted: (event: SseEvent) => boolean,
+  ): Promise<void> {
+    const response = await this.#fetch(method, path, body, { accept: 'text/event-stream', ...headers });
+    for await (const event of eventsIn(response)) if (!isWanted(event)) return;
+    throw new Error(`${path} has ended with status ${response.status} before its last event`);
+  }
+
   /** Opens a stream and calls `take` with each event as it arrives. Records all of them at the end. */
   async follow(
     step: string,
@@ -59,15 +71,12 @@ export class Wire {
     take: (event: SseEvent) => unknown,
   ): Promise<void> {
     const response = await this.#fetch(method, path, body, headers);
-    let text = '';
-    let seen = 0;
-    for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
-      text += part;
-      const events = eventsOf(text.slice(0, text.lastIndexOf('\n\n') + 2));
-      for (const event of events.slice(seen)) await take(event);
-      seen = events.length;
+    const events: SseEvent[] = [];
+    for await (const event of eventsIn(response)) {
+      events.push(event);
+      await take(event);
     }
-    this.#record(step, response, bodyOf(response, text));
+    this.#record(step, response, streamOf(events));
   }
 
   /** Records a value that a scenario has put together from responses. */
@@ -141,6 +150,18 @@ const streamOf = (events: SseEvent[]): Json => {
     events: events.map(({ event, data }) => ({ event, data })),
   };
 };
+
+/** The events of a stream, as they arrive. */
+async function* eventsIn({ body }: Response): AsyncGenerator<SseEvent> {
+  let text = '';
+  for await (const part of body!.pipeThrough(new TextDecoderStream())) {
+    text += part;
+    const end = text.lastIndexOf('\n\n') + 2;
+    if (end === 1) continue;
+    yield* eventsOf(text.slice(0, end));
+    text = text.slice(end);
+  }
+}
 
 const eventsOf = (text: string): SseEvent[] =>
   text

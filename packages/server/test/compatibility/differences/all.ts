@@ -6,6 +6,7 @@ import { others } from './others.ts';
 import { runs } from './runs.ts';
 import { states } from './states.ts';
 import { streams } from './streams.ts';
+import { threadProtocol } from './thread-protocol.ts';
 import { threads } from './threads.ts';
 
 /** The sections of docs/compatibility.md. */
@@ -17,5 +18,6 @@ export const listed: Readonly<Record<string, readonly ListedDifference[]>> = {
   Messages: messages,
   Runs: runs,
   Streams: streams,
+  'Thread protocol': threadProtocol,
   'Crons, store, authentication and system': others,
 };

@@ -14,6 +14,7 @@ import { messageState, state, subgraphState } from './state.ts';
 import { store } from './store.ts';
 import { streams } from './streams.ts';
 import { system } from './system.ts';
+import { threadProtocol, threadProtocolInterrupts } from './thread-protocol.ts';
 import { supersteps, threads, usedThreads } from './threads.ts';
 
 export const scenarios: readonly Scenario[] = [
@@ -37,6 +38,8 @@ export const scenarios: readonly Scenario[] = [
   breakpoints,
   parallelInterrupts,
   multitask,
+  threadProtocol,
+  threadProtocolInterrupts,
   errors,
   store,
   crons,
