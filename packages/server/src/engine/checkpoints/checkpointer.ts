@@ -13,7 +13,8 @@ import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts'
 import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
 import type { ThreadSession } from './thread-session.ts';
 
-type Bodyless = Omit<Checkpoint, 'channel_values' | 'id'>;
+/** `id`: that of the engine, where the stored one differs. */
+type Body = Omit<Checkpoint, 'channel_values' | 'id'> & { id?: string };
 
 export class SvcCheckpointer extends BaseCheckpointSaver {
   readonly #session: ThreadSession;
@@ -31,13 +32,13 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     if (session.isBlank(ns)) return undefined;
     if (session.head(ns) === undefined)
       session.recordHead(ns, await this.#storage.findHeadId(session.thread_id, ns));
-    const wanted = checkpoint_id === undefined ? session.head(ns) : session.storedId(checkpoint_id);
+    const wanted = checkpoint_id === undefined ? session.head(ns) : session.ids.of(checkpoint_id);
     if (wanted === null || wanted === undefined) return undefined;
     const found = session.pendingCheckpoint(ns, wanted) ?? (await this.#find(ns, wanted));
     if (!found) return undefined;
     const [tuple] = await this.#tuples([found]);
     const { channels, body, metadata, shape, run_id } = found.checkpoint;
-    session.recordRefs(ns, wanted, (JSON.parse(body) as Bodyless).channel_versions, JSON.parse(channels));
+    session.recordRefs(ns, wanted, (JSON.parse(body) as Body).channel_versions, JSON.parse(channels));
     session.recordWrites(ns, found.writes, run_id !== null && run_id === session.run_id);
     if (shape === null)
       session.recordMissingSummary(ns, wanted, (JSON.parse(metadata) as CheckpointMetadata).step);
@@ -51,7 +52,7 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     const found = await this.#storage.history({
       thread_id: this.#place(config).thread_id,
       checkpoint_ns: config.configurable?.['checkpoint_ns'] as string | undefined,
-      before,
+      before: before && session.ids.of(before),
     });
     const matching = found.filter(({ checkpoint }) =>
       matches(JSON.parse(checkpoint.metadata), options.filter),
@@ -150,6 +151,8 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
 
   #tuple({ checkpoint, writes }: StoredCheckpoint, join: (ref: string) => unknown): CheckpointTuple {
     const { thread_id, checkpoint_ns, checkpoint_id, parent_id, run_id } = checkpoint;
+    const { id = checkpoint_id, ...body } = JSON.parse(checkpoint.body) as Body;
+    this.#session.ids.record(id, checkpoint_id);
     const channels = Object.entries(JSON.parse(checkpoint.channels) as Record<string, string>);
     const at = (id: string): RunnableConfig => ({
       configurable: { thread_id, checkpoint_ns, checkpoint_id: id },
@@ -157,8 +160,8 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     return {
       config: at(checkpoint_id),
       checkpoint: {
-        ...(JSON.parse(checkpoint.body) as Bodyless),
-        id: checkpoint_id,
+        ...body,
+        id,
         channel_values: Object.fromEntries(channels.map(([channel, ref]) => [channel, join(ref)])),
       },
       // By the run id the engine recognises a further attempt of the same run, and continues the run.

@@ -10,12 +10,12 @@ import type {
   StoredCheckpoint,
 } from '../../storage/deployment/checkpoint-rows.ts';
 import { SessionBlobs } from './session-blobs.ts';
+import { StoredIds } from './stored-ids.ts';
 import type { SessionOptions } from './session-options.ts';
 import { isWork } from './task-writes.ts';
 import { boundedError } from '../codec/bounded-text.ts';
 import type { RefCache } from '../codec/ref-cache.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
-import { idAfter } from './checkpoint-id.ts';
 import { noItems, type BatchItems, type Writer } from './commit-queue.ts';
 import {
   compactSummary,
@@ -50,8 +50,7 @@ export class ThreadSession implements Writer {
   readonly #storedHeads = new Map<string, string | null>();
   readonly #heads = new Map<string, string>();
   readonly #lineage = new Map<string, Lineage>();
-  /** Stored checkpoint ids by the engine's ids, where they differ. */
-  readonly #aliases = new Map<string, string>();
+  readonly ids = new StoredIds();
   readonly #summaries = new Map<string, { step: number; summary: CheckpointSummary }>();
   readonly #ids = new Map<string, { step: number; checkpoint_id: string }>();
   /** Writes since the last put, by namespace: they become the next checkpoint's `writes`. */
@@ -141,10 +140,6 @@ export class ThreadSession implements Writer {
     this.#blobs.record(hashes);
   }
 
-  storedId(checkpoint_id: string): string {
-    return this.#aliases.get(checkpoint_id) ?? checkpoint_id;
-  }
-
   #summaryText(ns: string, summary: CheckpointSummary): string {
     return JSON.stringify(compactSummary(summary, this.#lineage.get(ns)?.refs.keys() ?? []));
   }
@@ -158,11 +153,10 @@ export class ThreadSession implements Writer {
   ): Promise<string> {
     if (this.#failure) throw this.#failure;
     if (this.#isSealed) return checkpoint.id;
-    const parent_id = parent === undefined ? undefined : this.storedId(parent);
-    const checkpoint_id = idAfter(checkpoint.id, parent_id);
-    if (checkpoint_id !== checkpoint.id) this.#aliases.set(checkpoint.id, checkpoint_id);
+    const parent_id = parent === undefined ? undefined : this.ids.of(parent);
+    const checkpoint_id = this.ids.assign(ns, checkpoint.id, parent_id);
 
-    const { channel_values, id: _, ...body } = checkpoint;
+    const { channel_values, id, ...body } = checkpoint;
     const lineage = this.#lineage.get(ns);
     const previous = lineage && lineage.checkpoint_id === parent_id ? lineage.refs : undefined;
     const refs: Lineage['refs'] = new Map();
@@ -185,8 +179,8 @@ export class ThreadSession implements Writer {
       checkpoint_id,
       parent_id: parent_id ?? null,
       run_id: this.#options.run_id,
-      metadata: JSON.stringify(withoutParents({ ...this.#options.metadata, ...metadata })),
-      body: JSON.stringify(body),
+      metadata: JSON.stringify(this.#withParents({ ...this.#options.metadata, ...metadata })),
+      body: JSON.stringify(id === checkpoint_id ? body : { ...body, id }),
       channels: JSON.stringify(Object.fromEntries([...refs].map(([channel, { ref }]) => [channel, ref]))),
       wrote: this.#wrote(ns),
       shape: described?.step === metadata.step ? this.#summaryText(ns, described.summary) : null,
@@ -213,7 +207,7 @@ export class ThreadSession implements Writer {
   ): Promise<void> {
     if (this.#failure) throw this.#failure;
     if (this.#isSealed) return;
-    const checkpoint_id = this.storedId(checkpoint);
+    const checkpoint_id = this.ids.assignEarly(ns, checkpoint, this.head(ns));
     if (ns === '' && this.#progress === 'none' && isWork(writes, task_id, this.nextTasks('')))
       this.#progress = 'pending';
     const recent = this.#writes.get(ns) ?? [];
@@ -358,6 +352,12 @@ export class ThreadSession implements Writer {
     return true;
   }
 
+  /** Omits empty `parents`, which all checkpoints outside of subgraphs have; readers restore it. */
+  #withParents({ parents = {}, ...metadata }: CheckpointMetadata): object {
+    const stored = Object.entries(parents).map(([ns, id]) => [ns, this.ids.of(id)]);
+    return stored.length > 0 ? { ...metadata, parents: Object.fromEntries(stored) } : metadata;
+  }
+
   #wrote(ns: string): string | null {
     const attributed = this.#attributed;
     this.#attributed = undefined;
@@ -392,7 +392,3 @@ export class ThreadSession implements Writer {
     });
   }
 }
-
-/** Omits empty `parents`, which all checkpoints outside of subgraphs have; readers restore it. */
-const withoutParents = ({ parents, ...metadata }: CheckpointMetadata): object =>
-  parents && Object.keys(parents).length > 0 ? { ...metadata, parents } : metadata;

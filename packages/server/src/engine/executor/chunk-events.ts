@@ -21,7 +21,7 @@ export interface CheckpointChunk {
   parentConfig?: EngineConfig;
 }
 
-interface DebugChunk {
+export interface DebugChunk {
   type: 'checkpoint' | 'task' | 'task_result';
   payload: unknown;
 }

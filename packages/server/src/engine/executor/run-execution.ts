@@ -7,13 +7,12 @@ import { JointWriter } from '../checkpoints/joint-writer.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
 import { ThreadSession } from '../checkpoints/thread-session.ts';
 import type { RunError, ParsedRunCommand, RunStatus, StopReason } from '../dispatch/protocol.ts';
-import { messageOf } from '../codec/bounded-text.ts';
+import { messageOf, stackOf } from '../codec/bounded-text.ts';
 import { RefCache } from '../codec/ref-cache.ts';
 import { ChunkEvents, type CheckpointChunk, isInterrupt, publicChunk } from './chunk-events.ts';
 import { type Chunk, takeChunks } from './engine-chunks.ts';
 import { EphemeralCheckpointer } from './ephemeral-checkpointer.ts';
 import { callbacksOf } from './lean-callbacks.ts';
-import { stackOf } from '../codec/bounded-text.ts';
 import { errorOf } from './run-error.ts';
 import { type RunStart, startOf } from './later-attempt.ts';
 import { ModelTokens } from './model-tokens.ts';
@@ -23,6 +22,7 @@ import type { Graph } from './graph-registry.ts';
 import { describeByState } from './state-summary.ts';
 import { toInput } from './run-input.ts';
 import type { RunTools } from './run-tools.ts';
+import { withStoredIds } from './stored-chunks.ts';
 import { engineModes, streamHandling } from './stream-modes.ts';
 
 interface CallbackEvent {
@@ -260,7 +260,7 @@ export class RunExecution {
     }
     if (mode === 'checkpoints') this.#describe(graph, namespace, payload as CheckpointChunk);
     if (mode === 'updates' && this.#isLoggedAlready(namespace, payload)) return;
-    this.#chunks.chunk(namespace, mode, payload);
+    this.#chunks.chunk(namespace, mode, withStoredIds(this.#session?.ids, mode, payload));
   }
 
   /**
