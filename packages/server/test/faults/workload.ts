@@ -159,11 +159,15 @@ class Client {
     const strategy = random.pick(['enqueue', 'reject', 'interrupt', 'rollback'] as const);
     await sleep(random.between(0, 60));
     const second = await this.#start(thread_id, this.#plan(), strategy);
-    if (second) await this.#join(second);
-    const status = await this.#settled(first);
-    // The first run may have ended before the second was created.
-    if (second && strategy === 'rollback' && status !== 'success' && status !== 'error')
-      history.add({ op: 'rolled back', thread_id, run_id: first.run_id, before });
+    try {
+      if (second) await this.#join(second);
+    } finally {
+      // Also when the second run takes too long.
+      const status = await this.#settled(first);
+      // The first run may have ended before the second was created.
+      if (second && strategy === 'rollback' && status !== 'success' && status !== 'error')
+        history.add({ op: 'rolled back', thread_id, run_id: first.run_id, before });
+    }
   }
 
   async #cancel(thread_id: string): Promise<void> {
