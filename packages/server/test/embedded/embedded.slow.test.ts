@@ -207,9 +207,20 @@ describe('the embedded PostgreSQL', () => {
 
   it("reports PostgreSQL's own error at once when it cannot start", async () => {
     await (await openEmbedded({ dataDir }))[Symbol.asyncDispose]();
-    await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '12\n');
-    await expect(openEmbedded({ dataDir })).rejects.toThrow(/did not start.*not compatible/s);
+    await writeFile(join(dataDir, 'postgres', 'global', 'pg_control'), '');
+    await expect(openEmbedded({ dataDir })).rejects.toThrow(/did not start.*pg_control/s);
     expect(await readdir(join(dataDir, 'attached'))).toEqual([]);
+  });
+
+  it('refuses data of another major version, and says how to bring it here', async () => {
+    await (await openEmbedded({ dataDir }))[Symbol.asyncDispose]();
+    const file = join(dataDir, 'postgres', 'PG_VERSION');
+    await writeFile(file, '17\n');
+    await expect(openEmbedded({ dataDir })).rejects.toThrow(
+      /data of PostgreSQL 17, and the installed PostgreSQL is 18.*svc backup.*svc restore/s,
+    );
+    await writeFile(file, '18\n');
+    await (await openEmbedded({ dataDir }))[Symbol.asyncDispose]();
   });
 
   it('starts over after an interrupted initdb', async () => {

@@ -1,4 +1,5 @@
 // The embedded PostgreSQL: binaries of the right version, and the server that runs on the data folder.
+import { versionProblem } from '../../storage/embedded/data-version.ts';
 import type { EmbeddedState } from '../../storage/embedded/embedded-state.ts';
 import { ok, type Outcome, problem, warning } from './finding.ts';
 
@@ -15,11 +16,10 @@ export const embeddedOutcome = ({
       'Set DATABASE_URI to a PostgreSQL server of version 15 or newer, or install svc without --omit=optional.',
     );
   const binaries = Number(binariesVersion.split('.')[0]);
-  if (dataVersion !== undefined && dataVersion !== binaries)
-    return problem(
-      `${folder} contains data of PostgreSQL ${dataVersion}, and the installed PostgreSQL is ${binaries}: it cannot read the data.`,
-      'Install the release of svc that wrote the data, or choose another folder with --data-dir.',
-    );
+  if (dataVersion !== undefined && dataVersion !== binaries) {
+    const { what, remedy } = versionProblem(folder, { data: dataVersion, installed: binaries });
+    return problem(what, remedy);
+  }
   if (otherHost !== undefined)
     return warning(
       `${folder} is used by svc on ${otherHost}, or was when that machine or container was killed.`,

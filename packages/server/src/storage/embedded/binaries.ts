@@ -11,6 +11,8 @@ export interface Binaries {
   /** Path of a program such as postgres, initdb or pg_ctl. */
   program(name: string): string;
   env: NodeJS.ProcessEnv;
+  /** Major version of PostgreSQL. */
+  major: number;
 }
 
 /**
@@ -29,6 +31,7 @@ export const findBinaries = async (
   return {
     program: (name) => join(native, 'bin', `${name}${suffix}`),
     env: { ...passed(), LD_LIBRARY_PATH: lib, DYLD_LIBRARY_PATH: lib, LC_ALL: 'C', TZ: 'UTC' },
+    major: Number.parseInt(await versionOf(original), 10),
   };
 };
 

@@ -3,6 +3,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { findBinariesVersion } from './binaries.ts';
+import { readDataVersion } from './data-version.ts';
 import { isPostmaster } from './postmaster-file.ts';
 import { isSameScope, type PidScope } from './process-identity.ts';
 
@@ -21,11 +22,10 @@ export interface EmbeddedState {
 export const readEmbeddedState = async (dataDir: string): Promise<EmbeddedState> => {
   const folder = join(dataDir, 'postgres');
   const data = await realpath(folder).catch(() => folder); // a link, where root runs PostgreSQL as nobody
-  const version = Number(await textOf(join(data, 'PG_VERSION')));
   const owner = ownerIn(await textOf(join(dataDir, 'postgres.owner')));
   return {
     folder,
-    dataVersion: version > 0 ? version : undefined,
+    dataVersion: await readDataVersion(data),
     binariesVersion: await findBinariesVersion(),
     running: await findRunning(dataDir, data),
     otherHost: owner !== undefined && !isSameScope(owner) ? owner.host : undefined,

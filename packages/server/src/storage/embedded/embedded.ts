@@ -13,6 +13,7 @@ import { Problem } from '@svc/contract/problem';
 import pg from 'pg';
 import type { ServerAddress } from './server-address.ts';
 import { findFull } from './data-folder.ts';
+import { assertDataVersion } from './data-version.ts';
 import { exists, openHome, type Home } from './home.ts';
 import { withLock } from './lock-file.ts';
 import { disown, isTakenOver, keepOwning, own, takeOver } from './ownership.ts';
@@ -74,7 +75,8 @@ export const openEmbedded = async ({
 /** Starts the server when none runs, and attaches this process. Returns the postmaster's pid. */
 const enter = async (home: Home, ours: string, signal?: AbortSignal): Promise<number> => {
   await takeOver(home, signal);
-  if (!(await exists(join(home.data, 'PG_VERSION')))) await initialise(home);
+  if (await exists(join(home.data, 'PG_VERSION'))) await assertDataVersion(home.data, home.binaries.major);
+  else await initialise(home);
   await own(home);
   try {
     await start(home, signal);
