@@ -2,5 +2,5 @@
 import { join } from 'node:path';
 import { installTools } from '../../scripts/tools-folder.ts';
 
-for (const name of ['clients', 'agents', 'agent-chat-ui', 'next'])
+for (const name of ['clients', 'agents', 'hosts', 'agent-chat-ui', 'next'])
   installTools(join(import.meta.dirname, name));

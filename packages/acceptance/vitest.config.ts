@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     root: import.meta.dirname,
     reporters: ['default', new NotRun([{ call: 'InBrowser(', need: 'a browser', why: whyNoBrowser }])],
-    include: ['clients/**/*.test.ts'],
+    include: ['{clients,hosts}/**/*.test.ts'],
     globalSetup: ['../server/test/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 2, // a browser and servers each
