@@ -1,8 +1,8 @@
-// Any number of svc processes on one database, each behind a network proxy of its own.
+// Any number of svc processes on one database, each behind a network proxy of its own; without proxies when the database has several hosts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { audit } from './audit.ts';
-import { queryOnce, type FaultyPostgres } from './postgres.ts';
+import { queryOnce, type ClusterPostgres } from './postgres.ts';
 import { startNode, type Role, type SvcNode } from './node-process.ts';
 import { openProxy, type TcpProxy } from './tcp-proxy.ts';
 
@@ -15,18 +15,18 @@ export interface Member {
 }
 
 export class Cluster implements AsyncDisposable {
-  readonly postgres: FaultyPostgres;
+  readonly postgres: ClusterPostgres;
   readonly database: string;
   readonly #members = new Map<string, Member>();
   readonly #nodes = new Map<string, SvcNode>();
   readonly #proxies = new Map<string, TcpProxy>();
 
-  private constructor(postgres: FaultyPostgres, database: string) {
+  private constructor(postgres: ClusterPostgres, database: string) {
     this.postgres = postgres;
     this.database = database;
   }
 
-  static async open(postgres: FaultyPostgres, members: Record<string, Member>): Promise<Cluster> {
+  static async open(postgres: ClusterPostgres, members: Record<string, Member>): Promise<Cluster> {
     const cluster = new Cluster(postgres, await postgres.createDatabase());
     try {
       await cluster.query(audit);
@@ -42,15 +42,18 @@ export class Cluster implements AsyncDisposable {
   async add(name: string, given?: Member): Promise<SvcNode> {
     const member = given ?? this.#members.get(name) ?? {};
     this.#members.set(name, member);
-    let proxy = this.#proxies.get(name);
-    if (!proxy) {
-      proxy = await openProxy({ host: '127.0.0.1', port: this.postgres.port });
-      this.#proxies.set(name, proxy);
-    }
-    const databaseUri = `postgresql://svc@127.0.0.1:${proxy.port}/${this.database}?application_name=${name}`;
+    const hosts = this.postgres.hosts ?? `127.0.0.1:${await this.#proxyPort(name)}`;
+    const databaseUri = `postgresql://svc@${hosts}/${this.database}?application_name=${name}`;
     const node = await startNode({ ...member, name, databaseUri });
     this.#nodes.set(name, node);
     return node;
+  }
+
+  async #proxyPort(name: string): Promise<number> {
+    const { port } = await this.postgres.connection(this.database);
+    const proxy = this.#proxies.get(name) ?? (await openProxy({ host: '127.0.0.1', port: port ?? 5432 }));
+    this.#proxies.set(name, proxy);
+    return proxy.port;
   }
 
   node(name: string): SvcNode {
@@ -77,15 +80,12 @@ export class Cluster implements AsyncDisposable {
 
   /** Queries PostgreSQL directly, as soon as it is up. A query may be sent twice, so it must be idempotent. */
   async query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
-    const config = {
-      ...this.postgres.connection(this.database),
-      application_name: 'observer',
-      options: '-c search_path=svc -c timezone=UTC',
-    };
+    const session = { application_name: 'observer', options: '-c search_path=svc -c timezone=UTC' };
     const deadline = performance.now() + totalMs;
     for (;;) {
       try {
-        return await queryOnce<Row>(config, text, values);
+        const connection = await this.postgres.connection(this.database);
+        return await queryOnce<Row>({ ...connection, ...session }, text, values);
       } catch (error) {
         const isAway = !(error instanceof pg.DatabaseError) || error.severity === 'FATAL';
         if (!isAway || performance.now() > deadline) throw error;

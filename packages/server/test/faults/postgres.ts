@@ -16,15 +16,22 @@ import { freePort } from './free-port.ts';
 /** `immediate` is a crash: nothing is flushed, and the next start recovers. `fast` ends all sessions first. */
 export type StopMode = 'immediate' | 'fast';
 
-export interface FaultyPostgres extends AsyncDisposable {
-  readonly port: number;
-  /** A direct connection as superuser. */
-  connection(database: string): pg.ClientConfig;
+/** The database of a cluster of svc processes. */
+export interface ClusterPostgres {
+  /** `host:port,…` of a URI. */
+  readonly hosts?: string;
+  /** A direct connection as superuser, to the server that accepts writes. */
+  connection(database: string): pg.ClientConfig | Promise<pg.ClientConfig>;
   /** Creates a migrated database. */
   createDatabase(): Promise<string>;
   dropDatabase(database: string): Promise<void>;
   /** Does nothing when it is up. */
   start(): Promise<void>;
+}
+
+export interface FaultyPostgres extends ClusterPostgres, AsyncDisposable {
+  readonly port: number;
+  connection(database: string): pg.ClientConfig;
   stop(mode: StopMode): Promise<void>;
   restart(mode: StopMode): Promise<void>;
   /** Creates a standby with all data that streams from it; needs a short stop. */

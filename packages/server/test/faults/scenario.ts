@@ -9,7 +9,7 @@ import { Cluster, type Member } from './cluster.ts';
 import { History } from './history.ts';
 import type { Evidence } from './invariants/evidence.ts';
 import { violations, type Invariant } from './invariants/invariants.ts';
-import type { FaultyPostgres } from './postgres.ts';
+import type { ClusterPostgres } from './postgres.ts';
 import { Random } from './random.ts';
 import { Workload, type WorkloadOptions } from './workload.ts';
 
@@ -41,7 +41,7 @@ export interface Stage {
 }
 
 type Where =
-  | { postgres: FaultyPostgres; nodes: Record<string, Member> }
+  | { postgres: ClusterPostgres; nodes: Record<string, Member> }
   /** A cluster that is shared with other scenarios. */
   | { cluster: Cluster };
 

@@ -1,6 +1,7 @@
 // Tests of the server that need more than Node.
 import { whyNoShell } from '../documentation/programs.ts';
 import { whyNoPandas } from '../exports/pandas.ts';
+import { whyNoPatroni } from '../faults/patroni-availability.ts';
 import { NotRun } from '../not-run.ts';
 import { whyNoS3 } from './availability.ts';
 
@@ -10,6 +11,7 @@ export default class NotRunReporter extends NotRun {
       { call: 'describeS3(', need: 'an S3', why: whyNoS3 },
       { call: 'itInShell(', need: 'a shell with its programs', why: whyNoShell },
       { call: 'itInPandas(', need: 'pandas', why: whyNoPandas },
+      { call: 'describeWithPatroni(', need: 'Patroni', why: whyNoPatroni },
     ]);
   }
 }

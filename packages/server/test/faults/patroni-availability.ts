@@ -1,0 +1,13 @@
+// Whether Patroni, etcd and PostgreSQL 15 are installed, as Debian has them.
+import { existsSync } from 'node:fs';
+
+export const bin = '/usr/lib/postgresql/15/bin';
+export const programs = { patroni: '/usr/bin/patroni', etcd: '/usr/bin/etcd', postgres: `${bin}/postgres` };
+
+/** Why there can be no cluster on this machine; undefined when there can be one. */
+export const whyNoPatroni = (): string | undefined => {
+  const missing = Object.values(programs).find((program) => !existsSync(program));
+  if (missing !== undefined)
+    return `${missing} is missing: apt-get install patroni etcd-server postgresql-15`;
+  return process.getuid?.() === 0 ? undefined : 'only root can start it as the user postgres';
+};
