@@ -47,6 +47,8 @@ class ThreadClient {
   }
 }
 
+const isCompleted = (event: FeedEvent): boolean =>
+  isEnd(event) && (event.params.data as { event: string }).event === 'completed';
 const isQuestion = ({ method }: FeedEvent): boolean => method === 'input.requested';
 const idOf = ({ params }: FeedEvent): string => (params.data as { interrupt_id: string }).interrupt_id;
 
@@ -71,9 +73,9 @@ export const threadProtocolInterrupts: Scenario = {
   async run(wire) {
     const client = new ThreadClient(wire, await newThread(wire));
     await client.send('start', 'run.start', { assistant_id: 'approval', input: { log: ['in'] } });
-    const interrupt_id = idOf((await client.feed('asked', 1, isQuestion)).at(-1)!);
+    const interrupt_id = idOf((await client.feed('asked', 1)).find(isQuestion)!);
     await client.send('respond', 'input.respond', { namespace: [], interrupt_id, response: 'yes' });
-    await client.feed('answered', 2);
+    await client.feed('answered', 1, isCompleted);
     await client.send('respond again', 'input.respond', { namespace: [], interrupt_id, response: 'no' });
     await client.send('unknown method', 'run.invent', {});
     await client.send('not supported', 'flow.setCapacity', {});
@@ -81,7 +83,7 @@ export const threadProtocolInterrupts: Scenario = {
     await client.send('tree', 'agent.getTree', {});
     const other = new ThreadClient(wire, await newThread(wire));
     await other.send('other start', 'run.start', { assistant_id: 'approval', input: { log: [] } });
-    await other.feed('other asked', 1, isQuestion);
+    await other.feed('other asked', 1);
     const unknown = { namespace: [], interrupt_id: '0'.repeat(32), response: 'yes' };
     await other.send('unknown interrupt', 'input.respond', unknown);
   },
