@@ -353,7 +353,8 @@ export class ThreadSession implements Writer {
   }
 
   /** Omits empty `parents`, which all checkpoints outside of subgraphs have; readers restore it. */
-  #withParents({ parents = {}, ...metadata }: CheckpointMetadata): object {
+  #withParents(given: Partial<CheckpointMetadata>): object {
+    const { parents = {}, ...metadata } = given;
     const stored = Object.entries(parents).map(([ns, id]) => [ns, this.ids.of(id)]);
     return stored.length > 0 ? { ...metadata, parents: Object.fromEntries(stored) } : metadata;
   }

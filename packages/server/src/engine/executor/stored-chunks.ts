@@ -15,7 +15,8 @@ const storedCheckpoint = (ids: StoredIds, chunk: CheckpointChunk): CheckpointChu
   const [id, parentId] = [idIn(config), idIn(parentConfig)];
   if (id === undefined) return chunk;
   const parent = parentId && ids.of(parentId);
-  const stored = ids.assign(String(config.configurable?.['checkpoint_ns'] ?? ''), id, parent);
+  const ns = (config.configurable?.['checkpoint_ns'] ?? '') as string;
+  const stored = ids.assign(ns, id, parent);
   if (stored === id && parent === parentId) return chunk;
   return {
     ...chunk,
