@@ -50,9 +50,12 @@ export class Cluster implements AsyncDisposable {
   }
 
   async #proxyPort(name: string): Promise<number> {
-    const { port } = await this.postgres.connection(this.database);
-    const proxy = this.#proxies.get(name) ?? (await openProxy({ host: '127.0.0.1', port: port ?? 5432 }));
-    this.#proxies.set(name, proxy);
+    let proxy = this.#proxies.get(name);
+    if (!proxy) {
+      const { port } = await this.postgres.connection(this.database);
+      proxy = await openProxy({ host: '127.0.0.1', port: port! });
+      this.#proxies.set(name, proxy);
+    }
     return proxy.port;
   }
 

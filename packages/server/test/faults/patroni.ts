@@ -14,7 +14,7 @@ import { queryOnce, type ClusterPostgres } from './postgres.ts';
 
 const host = '127.0.0.1';
 /** Patroni allows no less: a leader that does not renew its key for this time is replaced. */
-export const ttlMs = 20_000;
+const ttlMs = 20_000;
 
 export interface PatroniMember {
   readonly name: string;

@@ -32,7 +32,7 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     if (session.isBlank(ns)) return undefined;
     if (session.head(ns) === undefined)
       session.recordHead(ns, await this.#storage.findHeadId(session.thread_id, ns));
-    const wanted = checkpoint_id === undefined ? session.head(ns) : session.ids.of(checkpoint_id);
+    const wanted = checkpoint_id === undefined ? session.head(ns) : session.storedIds.of(checkpoint_id);
     if (wanted === null || wanted === undefined) return undefined;
     const found = session.pendingCheckpoint(ns, wanted) ?? (await this.#find(ns, wanted));
     if (!found) return undefined;
@@ -52,7 +52,7 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     const found = await this.#storage.history({
       thread_id: this.#place(config).thread_id,
       checkpoint_ns: config.configurable?.['checkpoint_ns'] as string | undefined,
-      before: before && session.ids.of(before),
+      before: before && session.storedIds.of(before),
     });
     const matching = found.filter(({ checkpoint }) =>
       matches(JSON.parse(checkpoint.metadata), options.filter),
@@ -152,7 +152,7 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
   #tuple({ checkpoint, writes }: StoredCheckpoint, join: (ref: string) => unknown): CheckpointTuple {
     const { thread_id, checkpoint_ns, checkpoint_id, parent_id, run_id } = checkpoint;
     const { id = checkpoint_id, ...body } = JSON.parse(checkpoint.body) as Body;
-    this.#session.ids.record(id, checkpoint_id);
+    this.#session.storedIds.record(id, checkpoint_id);
     const channels = Object.entries(JSON.parse(checkpoint.channels) as Record<string, string>);
     const at = (id: string): RunnableConfig => ({
       configurable: { thread_id, checkpoint_ns, checkpoint_id: id },

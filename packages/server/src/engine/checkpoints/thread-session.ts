@@ -50,7 +50,7 @@ export class ThreadSession implements Writer {
   readonly #storedHeads = new Map<string, string | null>();
   readonly #heads = new Map<string, string>();
   readonly #lineage = new Map<string, Lineage>();
-  readonly ids = new StoredIds();
+  readonly storedIds = new StoredIds();
   readonly #summaries = new Map<string, { step: number; summary: CheckpointSummary }>();
   readonly #ids = new Map<string, { step: number; checkpoint_id: string }>();
   /** Writes since the last put, by namespace: they become the next checkpoint's `writes`. */
@@ -153,8 +153,8 @@ export class ThreadSession implements Writer {
   ): Promise<string> {
     if (this.#failure) throw this.#failure;
     if (this.#isSealed) return checkpoint.id;
-    const parent_id = parent === undefined ? undefined : this.ids.of(parent);
-    const checkpoint_id = this.ids.assign(ns, checkpoint.id, parent_id);
+    const parent_id = parent === undefined ? undefined : this.storedIds.of(parent);
+    const checkpoint_id = this.storedIds.assign(ns, checkpoint.id, parent_id);
 
     const { channel_values, id, ...body } = checkpoint;
     const lineage = this.#lineage.get(ns);
@@ -207,7 +207,7 @@ export class ThreadSession implements Writer {
   ): Promise<void> {
     if (this.#failure) throw this.#failure;
     if (this.#isSealed) return;
-    const checkpoint_id = this.ids.assignEarly(ns, checkpoint, this.head(ns));
+    const checkpoint_id = this.storedIds.assignEarly(ns, checkpoint, this.head(ns));
     if (ns === '' && this.#progress === 'none' && isWork(writes, task_id, this.nextTasks('')))
       this.#progress = 'pending';
     const recent = this.#writes.get(ns) ?? [];
@@ -355,7 +355,7 @@ export class ThreadSession implements Writer {
   /** Omits empty `parents`, which all checkpoints outside of subgraphs have; readers restore it. */
   #withParents(given: Partial<CheckpointMetadata>): object {
     const { parents = {}, ...metadata } = given;
-    const stored = Object.entries(parents).map(([ns, id]) => [ns, this.ids.of(id)]);
+    const stored = Object.entries(parents).map(([ns, id]) => [ns, this.storedIds.of(id)]);
     return stored.length > 0 ? { ...metadata, parents: Object.fromEntries(stored) } : metadata;
   }
 

@@ -260,7 +260,7 @@ export class RunExecution {
     }
     if (mode === 'checkpoints') this.#describe(graph, namespace, payload as CheckpointChunk);
     if (mode === 'updates' && this.#isLoggedAlready(namespace, payload)) return;
-    this.#chunks.chunk(namespace, mode, withStoredIds(this.#session?.ids, mode, payload));
+    this.#chunks.chunk(namespace, mode, withStoredIds(this.#session?.storedIds, mode, payload));
   }
 
   /**

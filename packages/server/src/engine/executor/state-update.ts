@@ -65,7 +65,7 @@ export const updateState = async (
     throw error;
   }
   const { checkpoint_ns: ns = '', checkpoint_id } = (config.configurable ?? {}) as Partial<UpdatedCheckpoint>;
-  return { thread_id, checkpoint_ns: ns, checkpoint_id: session.ids.of(checkpoint_id ?? '') };
+  return { thread_id, checkpoint_ns: ns, checkpoint_id: session.storedIds.of(checkpoint_id ?? '') };
 };
 
 const openSession = (command: UpdateStateCommand, tools: RunTools): ThreadSession =>

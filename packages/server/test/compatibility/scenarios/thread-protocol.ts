@@ -1,18 +1,8 @@
-import { newThread, type Scenario } from '../scenario.ts';
-import type { Json } from '../compare.ts';
+import { type FeedEvent, isRunEnd } from '../../thread-protocol/feed.ts';
+import { newThread, said, type Scenario } from '../scenario.ts';
 import type { Wire } from '../wire.ts';
 
 const channels = ['lifecycle', 'values', 'updates', 'messages', 'tools', 'input', 'tasks', 'custom'];
-
-interface FeedEvent {
-  method: string;
-  params: { namespace: string[]; timestamp: number; data: Json };
-}
-
-const isEnd = ({ method, params: { namespace, data } }: FeedEvent): boolean =>
-  method === 'lifecycle' &&
-  namespace.length === 0 &&
-  ['completed', 'failed', 'interrupted'].includes((data as { event: string }).event);
 
 /** Commands of one thread, and its feed. Commands are numbered, as clients do it. */
 class ThreadClient {
@@ -31,7 +21,7 @@ class ThreadClient {
   }
 
   /** Records the events from the beginning until this many of them are the last of their runs, and returns them. */
-  async feed(step: string, count: number, isLast = isEnd): Promise<FeedEvent[]> {
+  async feed(step: string, count: number, isLast = isRunEnd): Promise<FeedEvent[]> {
     const events: FeedEvent[] = [];
     const call = { body: { channels } };
     await this.#wire.read('POST', `${this.#thread}/stream/events`, call, ({ data }) => {
@@ -48,19 +38,18 @@ class ThreadClient {
 }
 
 const isCompleted = (event: FeedEvent): boolean =>
-  isEnd(event) && (event.params.data as { event: string }).event === 'completed';
+  isRunEnd(event) && event.params.data['event'] === 'completed';
 const isQuestion = ({ method }: FeedEvent): boolean => method === 'input.requested';
-const idOf = ({ params }: FeedEvent): string => (params.data as { interrupt_id: string }).interrupt_id;
+const idOf = ({ params }: FeedEvent): string => String(params.data['interrupt_id']);
 
 export const threadProtocol: Scenario = {
   name: 'thread protocol',
   async run(wire) {
     const chat = new ThreadClient(wire, await newThread(wire));
-    const messages = (content: string) => ({ messages: [{ role: 'user', content, id: `said-${content}` }] });
-    await chat.send('chat', 'run.start', { assistant_id: 'chat', input: messages('hi') });
+    await chat.send('chat', 'run.start', { assistant_id: 'chat', input: said('hi') });
     await chat.feed('chat feed', 1);
     const tools = new ThreadClient(wire, await newThread(wire));
-    await tools.send('tools', 'run.start', { assistant_id: 'tools', input: messages('hi') });
+    await tools.send('tools', 'run.start', { assistant_id: 'tools', input: said('hi') });
     await tools.feed('tools feed', 1);
     const nested = new ThreadClient(wire, await newThread(wire));
     await nested.send('nested', 'run.start', { assistant_id: 'nested', input: { log: ['in'] } });
