@@ -45,7 +45,7 @@ describe.each([
       callerOptions: { maxRetries: 0 },
     });
 
-  it('streams a run, whose thread only its user sees', async () => {
+  it('streams a run, and shows its thread to its user only', async () => {
     const client = clientOf(tokens.ann);
     const { thread_id } = await client.threads.create();
     const streamed: unknown[] = [];

@@ -97,7 +97,7 @@ describe('an agent of createDeepAgent()', () => {
     expect(JSON.stringify(values['files'])).toContain('a note');
   });
 
-  it('delegates a task to a subagent, whose events are streamed with its namespace', async () => {
+  it('delegates a task to a subagent, and streams its events with its namespace', async () => {
     const { thread_id } = await client.threads.create();
     const run = {
       input: chatInput('delegate this'),

@@ -1,4 +1,4 @@
-// Graphs whose clock was set back: their checkpoints get ids after those of the future, and later attempts continue them.
+// Runs after the clock was set back. Their threads have checkpoints of the future, and later attempts must continue the new ones.
 import { randomUUID } from 'node:crypto';
 import { Annotation, Command, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';

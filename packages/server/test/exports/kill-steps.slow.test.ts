@@ -52,7 +52,7 @@ const everyKill = [
   kill(['written', 5]),
   kill(['begun', 5]),
   kill(['uploaded', 5]),
-  kill(['verified', 3]), // skipped for a file whose upload was interrupted
+  kill(['verified', 3]), // an interrupted upload skips this step
   kill(['committed', 5]),
 ];
 

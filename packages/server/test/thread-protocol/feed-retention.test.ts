@@ -1,4 +1,4 @@
-// Feeds of runs whose stored events were deleted: all of them after SVC_STREAM_TTL, or the oldest ones of a run with large events.
+// Feeds after the stored events of a run were deleted: all of them after SVC_STREAM_TTL, or the oldest ones when they are large.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chatInput } from '../chat-input.ts';

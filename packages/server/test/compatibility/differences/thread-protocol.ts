@@ -48,8 +48,8 @@ export const threadProtocol: readonly ListedDifference[] = [
     },
   },
   {
-    behaviour: 'Tool calls of a message that no model has streamed are content blocks.',
-    reason: 'The message has the same blocks as one that was streamed.',
+    behaviour: 'A message that a node returns without streaming it has content blocks for its tool calls.',
+    reason: 'Streamed messages have them too.',
     where: { [scenarios]: ['+ *.messages ask:ID:content-block-*[*]'] },
   },
   {
