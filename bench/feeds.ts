@@ -1,5 +1,5 @@
 // Thread protocol v2 beside the REST stream of a resumable run with the same stream modes: the first event, and events per second. The three are
-// measured in turns on one server, because a machine's speed drifts. Usage: npm run bench:feeds (prints)
+// measured in turns on one server, because a machine's speed drifts. A feed is open before the run that is measured. Usage: npm run bench:feeds (prints)
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,9 +17,15 @@ interface Timing {
   events: number;
 }
 
-type Way = (assistant_id: string, count: number) => Promise<Timing>;
+/** Starts runs on one thread and reads their events. */
+interface Reader {
+  run(assistant_id: string, count: number): Promise<Timing>;
+  close(): void;
+}
 
-const rounds = { first: 60, flood: 8 };
+type Way = () => Promise<Reader>;
+
+const rounds = { first: 60, flood: 30 };
 const floodEvents = 3_000;
 
 interface FeedEvent {
@@ -49,65 +55,95 @@ const inputOf = (count: number): object =>
 
 const overRest =
   (client: Client): Way =>
-  async (assistant_id, count) => {
+  async () => {
     const { thread_id } = await client.threads.create();
-    const { timing, event } = watch();
-    const run = {
-      input: inputOf(count),
-      stream_mode: ['values', 'updates', 'messages-tuple', 'custom', 'tasks', 'tools'] as StreamMode[],
-      stream_resumable: true,
-      stream_subgraphs: true,
+    return {
+      run: async (assistant_id, count) => {
+        const { timing, event } = watch();
+        const run = {
+          input: inputOf(count),
+          stream_mode: ['values', 'updates', 'messages-tuple', 'custom', 'tasks', 'tools'] as StreamMode[],
+          stream_resumable: true,
+          stream_subgraphs: true,
+        };
+        for await (const _ of client.runs.stream(thread_id, assistant_id, run)) event();
+        return timing;
+      },
+      close: () => undefined,
     };
-    for await (const _ of client.runs.stream(thread_id, assistant_id, run)) event();
-    return timing;
   };
 
 const channels = ['values', 'updates', 'messages', 'custom', 'tasks', 'tools', 'lifecycle', 'input'];
 
 const overSse =
   (client: Client): Way =>
-  async (assistant_id, count) => {
+  async () => {
     const { thread_id } = await client.threads.create();
     const left = new AbortController();
     const feed = client.threads.events(thread_id, { channels }, { signal: left.signal });
-    // The request is sent with the first call of next().
-    let next = feed.next();
-    const { timing, event } = watch();
-    const started = client.threads.command(thread_id, 'run.start', { assistant_id, input: inputOf(count) });
-    for (;;) {
-      const { value, done } = await next;
-      if (done === true) throw new Error('The feed has ended');
-      event();
-      if (isEnd(value.data as FeedEvent)) break;
-      next = feed.next();
-    }
-    await started;
-    left.abort();
-    return timing;
+    return {
+      run: async (assistant_id, count) => {
+        // The request of the feed is sent with the first call of next().
+        let next = feed.next();
+        const { timing, event } = watch();
+        const started = client.threads.command(thread_id, 'run.start', {
+          assistant_id,
+          input: inputOf(count),
+        });
+        for (;;) {
+          const { value, done } = await next;
+          if (done === true) throw new Error('The feed has ended');
+          event();
+          if (isEnd(value.data as FeedEvent)) break;
+          next = feed.next();
+        }
+        await started;
+        return timing;
+      },
+      close: () => left.abort(),
+    };
   };
 
 const overSocket =
   (client: Client, url: string): Way =>
-  async (assistant_id, count) => {
+  async () => {
     const { thread_id } = await client.threads.create();
     const ws = new WebSocket(`${url.replace('http:', 'ws:')}/threads/${thread_id}/stream/events`);
     await once(ws, 'open');
     ws.send(JSON.stringify({ id: 1, method: 'subscription.subscribe', params: { channels } }));
     await once(ws, 'message');
-    const { timing, event } = watch();
-    const params = { assistant_id, input: inputOf(count) };
-    ws.send(JSON.stringify({ id: 2, method: 'run.start', params }));
-    await new Promise<void>((resolve) => {
-      ws.on('message', (data: Buffer) => {
-        const message = JSON.parse(data.toString()) as FeedEvent;
-        if (message.type !== 'event') return;
-        event();
-        if (isEnd(message)) resolve();
-      });
-    });
-    ws.close();
-    return timing;
+    let id = 1;
+    return {
+      run: async (assistant_id, count) => {
+        const { timing, event } = watch();
+        ws.send(
+          JSON.stringify({ id: ++id, method: 'run.start', params: { assistant_id, input: inputOf(count) } }),
+        );
+        await new Promise<void>((resolve) => {
+          const take = (data: Buffer): void => {
+            const message = JSON.parse(data.toString()) as FeedEvent;
+            if (message.type !== 'event') return;
+            event();
+            if (!isEnd(message)) return;
+            ws.off('message', take);
+            resolve();
+          };
+          ws.on('message', take);
+        });
+        return timing;
+      },
+      close: () => ws.close(),
+    };
   };
+
+/** Measures a run on a thread that has had one: by then a feed is open. */
+const measure = async (way: Way, assistant_id: string, count: number): Promise<Timing> => {
+  const reader = await way();
+  await reader.run('one-node', 0);
+  const timing = await reader.run(assistant_id, count);
+  reader.close();
+  return timing;
+};
 
 const inTurns = async (
   ways: Record<string, Way>,
@@ -142,10 +178,10 @@ try {
     'v2 over SSE': overSse(client),
     'v2 over a WebSocket': overSocket(client, server.url),
   };
-  const first = await inTurns(ways, rounds.first, (way) => way('one-node', 0));
+  const first = await inTurns(ways, rounds.first, (way) => measure(way, 'one-node', 0));
   print('first event, ms', first, (timing) => timing.first);
   print('whole run of one node, ms', first, (timing) => timing.last);
-  const flood = await inTurns(ways, rounds.flood, (way) => way('flood', floodEvents));
+  const flood = await inTurns(ways, rounds.flood, (way) => measure(way, 'flood', floodEvents));
   print('events of 1 KB per second', flood, ({ events, last }) => (events / last) * 1_000);
 } finally {
   await server.stop();

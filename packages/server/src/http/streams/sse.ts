@@ -21,7 +21,9 @@ const stalledBeatsMax = 6;
 // A single line end: after a blank line, clients would dispatch an empty event.
 const heartbeat = ': heartbeat\n';
 
-const oneLine = (text: string): string => (/[\r\n]/.test(text) ? text.replaceAll(/[\r\n]+/g, ' ') : text);
+// includes() is several times faster than a regular expression here.
+const oneLine = (text: string): string =>
+  text.includes('\n') || text.includes('\r') ? text.replaceAll(/[\r\n]+/g, ' ') : text;
 
 /** The frame of an event. Line ends are replaced by spaces, which is equivalent between the tokens of JSON. */
 export const toFrame = ({ id, event, data }: StreamEvent): string => {
