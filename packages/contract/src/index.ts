@@ -112,6 +112,7 @@ export {
   ThreadStatus,
   type ThreadTask,
   stateFields,
+  threadCountMax,
 } from './deployment/threads.ts';
 export { ThreadStorageReport } from './deployment/thread-storage.ts';
 export { WebhookDelivery } from './deployment/webhooks.ts';

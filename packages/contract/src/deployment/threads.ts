@@ -11,7 +11,7 @@ import {
   queryList,
   Time,
 } from '../json.ts';
-import { limit, limitedBy, offset, paginationHeaders, sortBy, SortOrder } from '../page.ts';
+import { limit, limitedBy, offset, pageHeaders, sortBy, SortOrder } from '../page.ts';
 import { route } from '../route.ts';
 import { Command } from './command.ts';
 import { stateMetadataRoutes } from './state-metadata.ts';
@@ -138,6 +138,14 @@ const StateField = z
   .meta({ description: `A field of a state (${stateFields.join(', ')}), or a single value: values.<name>` });
 const stateSelect = queryList(StateField).describe('The fields that are returned; all of them by default');
 
+/** A page counts no more matches than these and its own. */
+export const threadCountMax = 1_000;
+
+const searchHeaders = {
+  ...pageHeaders,
+  'X-Pagination-Total': `The number of matches, up to ${threadCountMax} and the end of the page: one more means that there are more. threads/count has no bound`,
+};
+
 const historyHeaders = {
   'X-Pagination-Next': 'The value of `before` for the next page; absent on the last one',
   'X-Pagination-Limited-By': limitedBy,
@@ -231,7 +239,7 @@ export const threadRoutes = {
     }),
     errors: ['too_large'],
     response: z.array(Thread),
-    headers: paginationHeaders,
+    headers: searchHeaders,
   }),
   countThreads: route({
     method: 'post',

@@ -1,6 +1,6 @@
 // Threads: conversations with checkpointed state.
 import { randomUUID } from 'node:crypto';
-import type { ThreadStorageReport } from '@svc/contract';
+import { threadCountMax, type ThreadStorageReport } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import type { JsonPart } from '../../parsing/json-bytes.ts';
@@ -179,7 +179,10 @@ export class ThreadService {
     return this.get(thread_id, everyRow);
   }
 
-  /** A page of threads, and the total number that match. Only the requested fields are read. */
+  /**
+   * A page of threads, and the number that match, which is counted up to `threadCountMax` or the end of the page. Only the requested fields
+   * are read.
+   */
   async search(
     filter: ThreadSearch,
     page: ThreadPage,
@@ -195,7 +198,7 @@ export class ThreadService {
     }
     const [found, total] = await Promise.all([
       this.#read(filter, page, shown, access),
-      this.#storage.threads.count(filter, access),
+      this.#storage.threads.countUpTo(filter, access, Math.max(threadCountMax, page.offset + page.limit) + 1),
     ]);
     return { page: found, total };
   }
@@ -286,11 +289,11 @@ export class ThreadService {
     values: Record<string, unknown>,
     access: RowFilter,
   ): Promise<string[]> {
-    const candidates = await this.#storage.threads.count(filter, access);
+    const candidates = await this.#storage.threads.countUpTo(filter, access, scannedMax + 1);
     if (candidates > scannedMax) {
       throw invalid(
         ['body', 'values'],
-        `A search by values reads at most ${scannedMax} threads, and ${candidates} match the other filters: narrow them by metadata or status`,
+        `A search by values reads at most ${scannedMax} threads, and more match the other filters: narrow them by metadata or status`,
       );
     }
     const scan = this.#reader.matcher(values);

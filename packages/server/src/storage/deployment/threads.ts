@@ -5,7 +5,7 @@ import { GroupedWrites } from '../postgres/grouped-writes.ts';
 import type { Database } from '../postgres/database.ts';
 import { containsMetadata, passes, type RowFilter } from '../postgres/row-filter.ts';
 import { readSortedPage, sortedIds, type SortedPage } from '../postgres/sorted-page.ts';
-import { count, select, type Sql, sql } from '../postgres/sql.ts';
+import { count, countUpTo, select, type Sql, sql } from '../postgres/sql.ts';
 import { findThreadUsage } from './thread-usage.ts';
 
 export interface ThreadRow {
@@ -223,6 +223,9 @@ const searches = (db: Database, answers: AnswerLimits) => ({
 
   count: (filter: ThreadFilter, access: RowFilter): Promise<number> =>
     count(db, 'threads', conditions(filter, access)),
+
+  countUpTo: (filter: ThreadFilter, access: RowFilter, most: number): Promise<number> =>
+    countUpTo(db, 'threads', conditions(filter, access), most),
 });
 
 interface ThreadInsert {

@@ -59,3 +59,17 @@ export const count = async (
   );
   return row?.count ?? 0;
 };
+
+/** Counts no further than `most`: the time does not grow with the table. */
+export const countUpTo = async (
+  db: Pick<Database, 'query'>,
+  table: string,
+  conditions: readonly Sql[],
+  most: number,
+): Promise<number> => {
+  const [row] = await select<{ count: number }>(
+    db,
+    sql`select count(*)::integer as count from (select from ${raw(table)} where ${all(conditions)} limit ${most}) c`,
+  );
+  return row?.count ?? 0;
+};

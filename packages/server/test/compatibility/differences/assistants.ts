@@ -23,7 +23,7 @@ export const assistants: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      '`X-Pagination-Total` is the number of all results. `X-Pagination-Next` is the offset of the next page, and is absent on the last page.',
+      '`X-Pagination-Total` is the number of all results; a search of threads counts up to 1,000. `X-Pagination-Next` is the offset of the next page, and is absent on the last page.',
     reason: 'Clients need them to read the next page.',
     where: { '*': ['* **.headers.x-pagination-*'] },
   },

@@ -1,0 +1,47 @@
+// The number of matches that a page of threads reports.
+import { randomUUID } from 'node:crypto';
+import { threadCountMax } from '@svc/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../server.ts';
+
+const group = randomUUID();
+const count = threadCountMax + 9;
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+  for (let made = 0; made < count; made += 100)
+    await Promise.all(
+      Array.from({ length: Math.min(100, count - made) }, () =>
+        server.call('POST', '/threads', { metadata: { group } }),
+      ),
+    );
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const page = async (limit: number, offset: number, metadata: object = { group }) => {
+  const { headers } = await server.call('POST', '/threads/search', { metadata, limit, offset });
+  return [headers.get('x-pagination-total'), headers.get('x-pagination-next')];
+};
+
+describe('the total of a page of threads', () => {
+  it('counts no further than a bound, and says that there are more', async () => {
+    expect(await page(10, 0)).toEqual([String(threadCountMax + 1), '10']);
+  });
+
+  it('counts to the end of the page, and no further', async () => {
+    expect(await page(5, threadCountMax)).toEqual([String(threadCountMax + 6), String(threadCountMax + 5)]);
+    expect(await page(9, threadCountMax)).toEqual([String(count), null]);
+    expect(await page(10, 2 * threadCountMax)).toEqual([String(count), null]);
+  });
+
+  it('is exact below the bound', async () => {
+    const lone = randomUUID();
+    await server.call('POST', '/threads', { metadata: { lone } });
+    expect(await page(10, 0, { lone })).toEqual(['1', null]);
+  });
+
+  it('is exact when only the number is asked for', async () => {
+    expect((await server.call('POST', '/threads/count', { metadata: { group } })).body).toBe(count);
+  });
+});
