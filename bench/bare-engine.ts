@@ -1,7 +1,7 @@
 // Measures the engine alone, in its own process: LangGraph.js `invoke` with its MemorySaver and the same graph.
 import { randomUUID } from 'node:crypto';
-import { MemorySaver } from '@langchain/langgraph';
-import { builder } from './graph.ts';
+import { Command, MemorySaver } from '@langchain/langgraph';
+import { askingBuilder, builder } from './graph.ts';
 
 const graph = builder.compile({ checkpointer: new MemorySaver() });
 const userMessage = (content: string) => ({ messages: [{ role: 'user', content }] });
@@ -34,6 +34,20 @@ await repeat(300, () => run('warm'));
 const latencies: number[] = [];
 await repeat(500, async () => latencies.push(await run('hello')));
 
+const asking = askingBuilder.compile({ checkpointer: new MemorySaver() });
+const interrupts: number[] = [];
+const resumes: number[] = [];
+const askAndAnswer = async (): Promise<void> => {
+  const config = { configurable: { thread_id: randomUUID() } };
+  const started = performance.now();
+  await asking.invoke(userMessage('hi'), config);
+  const asked = performance.now();
+  await asking.invoke(new Command({ resume: 'Paris' }), config);
+  interrupts.push(asked - started);
+  resumes.push(performance.now() - asked);
+};
+await repeat(300, askAndAnswer);
+
 const count = 3_200;
 const clients = 32;
 const started = performance.now();
@@ -52,6 +66,8 @@ const lastTen = await onThread(10);
 process.stdout.write(
   JSON.stringify({
     p50Ms: median(latencies),
+    interruptMs: median(interrupts.slice(100)),
+    resumeMs: median(resumes.slice(100)),
     cpuMsPerRun: cpuMs / count,
     runsPerSecond: rate,
     growth: lastTen / firstTen,

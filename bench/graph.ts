@@ -1,10 +1,12 @@
 // The smallest graphs, because the server is measured and not the agent.
+import type { CallbackManagerForLLMRun } from '@langchain/core/callbacks/manager';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { AIMessage, type BaseMessage } from '@langchain/core/messages';
-import type { ChatResult } from '@langchain/core/outputs';
+import { AIMessage, AIMessageChunk, type BaseMessage } from '@langchain/core/messages';
+import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs';
 import { tool } from '@langchain/core/tools';
 import {
   Annotation,
+  interrupt,
   MessagesAnnotation,
   START,
   StateGraph,
@@ -55,6 +57,58 @@ export const flood = new StateGraph(Count)
     return { count };
   })
   .addEdge(START, 'pour')
+  .compile();
+
+/** Asks a person, and answers what the person says. */
+export const askingBuilder = new StateGraph(MessagesAnnotation)
+  .addNode('ask', () => ({ messages: [new AIMessage(String(interrupt('Which city?')))] }))
+  .addEdge(START, 'ask');
+
+export const asking = askingBuilder.compile();
+
+/** Uses a core for `count` milliseconds, and gives others a turn every 50. */
+export const spinner = new StateGraph(Count)
+  .addNode('spin', async ({ count }) => {
+    for (let end = performance.now() + count; performance.now() < end;) {
+      for (const turn = performance.now() + 50; performance.now() < turn;);
+      await new Promise(setImmediate);
+    }
+    return { count };
+  })
+  .addEdge(START, 'spin')
+  .compile();
+
+/** A model that streams 200 tokens without a pause. */
+class Chatterbox extends BaseChatModel {
+  override _llmType(): string {
+    return 'chatterbox';
+  }
+
+  override async _generate(): Promise<ChatResult> {
+    throw new Error('It only streams');
+  }
+
+  override async *_streamResponseChunks(
+    _messages: BaseMessage[],
+    _options: this['ParsedCallOptions'],
+    run?: CallbackManagerForLLMRun,
+  ): AsyncGenerator<ChatGenerationChunk> {
+    for (let token = 0; token < 200; token++) {
+      const text = `token${token} `;
+      const chunk = new ChatGenerationChunk({ text, message: new AIMessageChunk(text) });
+      yield chunk;
+      await run?.handleLLMNewToken(text, undefined, undefined, undefined, undefined, { chunk });
+    }
+  }
+}
+
+const chatterbox = new Chatterbox({});
+
+export const tokens = new StateGraph(MessagesAnnotation)
+  .addNode('model', async ({ messages }, config) => ({
+    messages: [await chatterbox.invoke(messages, config)],
+  }))
+  .addEdge(START, 'model')
   .compile();
 
 const ask = tool(({ city }) => `It rains in ${city}.`, {

@@ -71,6 +71,9 @@ const cpuOf = (pid: number): number => {
   return (ticks * 1000) / ticksPerSecond;
 };
 
+/** CPU milliseconds so far of the processes and of all that they started. */
+export const cpuOfTree = (...pids: number[]): number => tree(pids).reduce((sum, pid) => sum + cpuOf(pid), 0);
+
 const sumOf = (text: string, names: string[]): number =>
   names.reduce((sum, name) => sum + Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0), 0);
 
@@ -118,7 +121,6 @@ export const startMeasured = async (
   const startMs = performance.now() - started;
   const postmaster = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
   const roots = [child.pid ?? 0, postmaster];
-  const cpuOfTree = (...pids: number[]): number => tree(pids).reduce((sum, pid) => sum + cpuOf(pid), 0);
   return {
     url,
     pid: child.pid ?? 0,

@@ -1,0 +1,46 @@
+// Searches of threads in tables of 1,000 and 1,000,000 threads. Of a server without a database nothing is measured.
+import pg from 'pg';
+import { type Figures, timed } from './compared-requests.ts';
+import { median } from './report.ts';
+import type { Target } from './targets.ts';
+
+/** One thread of ten waits for a person. */
+const fill = async (db: pg.Client, count: number): Promise<void> => {
+  // Without triggers: the one of new threads takes a lock for each, and a million do not fit into one transaction.
+  await db.query('set session_replication_role = replica');
+  await db.query(
+    `insert into svc.threads (thread_id, blob_space, metadata, status, created_at, updated_at)
+     select id, id, jsonb_build_object('customer', n % 1000), case when n % 10 = 0 then 'interrupted' else 'idle' end, at, at
+     from (select gen_random_uuid() as id, n, now() - make_interval(secs => $1::int - n) as at from generate_series(1, $1::int) n) s`,
+    [count],
+  );
+  await db.query('vacuum analyze svc.threads');
+};
+
+const p50 = async (work: () => Promise<unknown>): Promise<number> => {
+  for (let at = 0; at < 50; at++) await work();
+  const all: number[] = [];
+  for (let at = 0; at < 200; at++) all.push(await timed(work));
+  return median(all);
+};
+
+export const searches = async ({ client, dataDir }: Target): Promise<Figures> => {
+  if (dataDir === undefined) return {};
+  const db = new pg.Client({ host: dataDir, port: 5432, user: 'svc', database: 'postgres' });
+  await db.connect();
+  try {
+    const figures: Figures = {};
+    await db.query('truncate svc.threads cascade');
+    for (const count of [1_000, 1_000_000]) {
+      await fill(db, count);
+      figures[`newest${count}Ms`] = await p50(() => client.threads.search({ limit: 10 }));
+      figures[`status${count}Ms`] = await p50(() =>
+        client.threads.search({ status: 'interrupted', limit: 10 }),
+      );
+    }
+    figures['offset1000000Ms'] = await p50(() => client.threads.search({ limit: 10, offset: 10_000 }));
+    return figures;
+  } finally {
+    await db.end();
+  }
+};
