@@ -19,6 +19,8 @@ export interface OpenOptions {
   /** Another server than the one of the test run. */
   url?: string;
   viewport?: { width: number; height: number };
+  /** Another origin to which the page may lead. It must not send requests there. */
+  leadsTo?: string;
 }
 
 export interface Console {
@@ -47,7 +49,7 @@ export const useConsole = (): Console => {
   return {
     url,
     client: createClient({ apiUrl: url }),
-    open: async (path, { colorScheme = 'light', expected, url: from = url, viewport } = {}) => {
+    open: async (path, { colorScheme = 'light', expected, url: from = url, viewport, leadsTo } = {}) => {
       if (!browser) throw new Error('open() is for tests, after the browser has started');
       const context = await browser.newContext({
         colorScheme,
@@ -56,7 +58,7 @@ export const useConsole = (): Console => {
       });
       contexts.push(context);
       const page = await context.newPage();
-      report(page, { origin: from, expected, problems });
+      report(page, { origin: from, leadsTo, expected, problems });
       await page.goto(`${from}/console${path}`);
       return page;
     },
@@ -65,7 +67,12 @@ export const useConsole = (): Console => {
 
 const report = (
   page: Page,
-  { origin, expected, problems }: { origin: string; expected: RegExp | undefined; problems: string[] },
+  {
+    origin,
+    leadsTo,
+    expected,
+    problems,
+  }: { origin: string; leadsTo: string | undefined; expected: RegExp | undefined; problems: string[] },
 ): void => {
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type()) && expected?.test(message.text()) !== true)
@@ -74,8 +81,10 @@ const report = (
   page.on('pageerror', (error) => problems.push(`uncaught: ${error.message}`));
   page.on('dialog', (dialog) => problems.push(`dialog: ${dialog.message()}`));
   page.on('request', (request) => {
-    if (!request.url().startsWith(origin) && !request.url().startsWith('data:'))
-      problems.push(`request to another origin: ${request.url()}`);
+    const url = request.url();
+    const isLed = leadsTo !== undefined && request.isNavigationRequest() && url.startsWith(leadsTo);
+    if (!url.startsWith(origin) && !url.startsWith('data:') && !isLed)
+      problems.push(`request to another origin: ${url}`);
   });
 };
 

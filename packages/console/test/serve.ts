@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { svcCommand } from '../../server/test/svc-command.ts';
 
 /** The first API key of the workspace `default`. */
@@ -18,7 +18,7 @@ export interface ServerProcess extends AsyncDisposable {
 }
 
 export interface ServerOptions {
-  /** The folder of `svc.json`, below this one; the test project when absent. */
+  /** The folder of `svc.json`, from this one; the test project when absent. */
   project?: string;
   env?: Record<string, string>;
 }
@@ -45,7 +45,7 @@ const launch = async (
   port: string,
   { project = 'project', env = {} }: ServerOptions,
 ): Promise<{ url: string; stop: () => Promise<void> }> => {
-  const config = join(import.meta.dirname, project, 'svc.json');
+  const config = resolve(import.meta.dirname, project, 'svc.json');
   const args = ['start', '--config', config, '--port', port, '--data-dir', dataDir, '--executors', '1'];
   const child = spawn(process.execPath, [svcCommand, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -140,6 +140,8 @@ export const endpoints = {
   listServerSettings: { method: 'get', path: '/api/v1/server/settings' },
   getConsoleSession: { method: 'get', path: '/console/auth/session' },
   createConsoleSession: { method: 'post', path: '/console/auth/session' },
+  startOidc: { method: 'get', path: '/console/auth/oidc/start' },
+  finishOidc: { method: 'get', path: '/console/auth/oidc/callback' },
   endConsoleSession: { method: 'delete', path: '/console/auth/session' },
   endAllConsoleSessions: { method: 'delete', path: '/console/auth/sessions' },
 } as const;

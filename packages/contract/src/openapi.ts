@@ -148,8 +148,17 @@ const contentTypes = {
   file: '*/*',
 };
 
+const statusOf = ({ kind, status = 200 }: RouteShape): number => {
+  if (kind === 'socket') return 101;
+  return kind === 'redirect' ? 303 : status;
+};
+
 const success = (route: RouteShape, components: Components): Schema => {
   if (route.kind === 'socket') return { description: 'The connection is a WebSocket' };
+  if (route.kind === 'redirect') {
+    const location = { description: 'Where the browser goes on', schema: { type: 'string' } };
+    return { description: 'See Location', headers: { Location: location } };
+  }
   const headers = Object.fromEntries(
     Object.entries(route.headers ?? {}).map(([name, description]) => [
       name,
@@ -241,7 +250,7 @@ const operation = (name: string, route: RouteShape, components: Components): Sch
     ...(listed.length > 0 ? { parameters: listed } : {}),
     ...(body ? { requestBody: body } : {}),
     responses: {
-      [route.kind === 'socket' ? 101 : (route.status ?? 200)]: success(route, components),
+      [statusOf(route)]: success(route, components),
       ...failures(route),
     },
   };

@@ -54,9 +54,10 @@ export interface RouteShape {
    * How the response is sent: `json` (default); `sse`, a stream of server-sent events; `deferred`, JSON whose headers are sent at once and
    * whose body follows when a run ends (newlines keep the connection alive until then);
    * `rpc`, a JSON-RPC response, as deferred JSON, as a stream of events, or without a body with status 202; errors are JSON-RPC responses too;
-   * `html`, a page; `text`, plain text; `file`, bytes with a content type of their own; `socket`, the handshake of a WebSocket.
+   * `html`, a page; `text`, plain text; `file`, bytes with a content type of their own; `socket`, the handshake of a WebSocket;
+   * `redirect`, status 303 and the address at which a browser goes on.
    */
-  kind?: 'json' | 'sse' | 'deferred' | 'rpc' | 'html' | 'text' | 'file' | 'socket';
+  kind?: 'json' | 'sse' | 'deferred' | 'rpc' | 'html' | 'text' | 'file' | 'socket' | 'redirect';
   /**
    * For a GET that changes something, which pages of other origins must not send: always, or when this query parameter is true.
    */

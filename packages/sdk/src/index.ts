@@ -72,6 +72,7 @@ export type {
   ModelPrice,
   NewApiKey,
   NewDestination,
+  OidcFault,
   Probe,
   Project,
   Run,

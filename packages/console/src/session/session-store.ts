@@ -12,6 +12,8 @@ interface StoreOptions {
   apiUrl: string;
   /** Called when another user has signed in: the page shows what the first one may see. */
   onOtherUser: () => void;
+  /** Called when this tab has seen that the session has begun or ended. */
+  onChange: () => void;
 }
 
 const platformPath = '/api/v1/';
@@ -20,6 +22,7 @@ const repeatsMax = 3;
 export class SessionStore {
   readonly #apiUrl: string;
   readonly #onOtherUser: () => void;
+  readonly #onChange: () => void;
   readonly #client: ConsoleClient;
   readonly #listeners = new Set<() => void>();
   #state: SessionState = { session: undefined, isExpired: false };
@@ -27,9 +30,10 @@ export class SessionStore {
   /** Set when the deployment API has been open in this page, until the user signs out; null for a caller without a name. */
   #identity: string | null | undefined;
 
-  constructor({ apiUrl, onOtherUser }: StoreOptions) {
+  constructor({ apiUrl, onOtherUser, onChange }: StoreOptions) {
     this.#apiUrl = apiUrl;
     this.#onOtherUser = onOtherUser;
+    this.#onChange = onChange;
     this.#client = createConsoleClient({ apiUrl, fetch: (...request) => this.#send(...request) });
   }
 
@@ -112,12 +116,14 @@ export class SessionStore {
 
   #keep(session: ConsoleSession): ConsoleSession {
     const { deployment } = session;
+    const before = this.#state.session;
     if (deployment !== null) {
       if (this.#identity !== undefined && this.#identity !== deployment.identity) this.#onOtherUser();
       this.#identity = deployment.identity;
     }
     // In one step: a page without its dialog would be replaced by the form, and lose what it holds.
     this.#state = { session, isExpired: deployment === null && this.#identity !== undefined };
+    if (before?.csrf_token !== session.csrf_token) this.#onChange();
     for (const listener of this.#listeners) listener();
     return session;
   }

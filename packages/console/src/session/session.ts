@@ -3,8 +3,20 @@ import type { ConsoleSession } from '@svc/sdk';
 import { apiUrl } from '../app/addresses.ts';
 import { SessionStore, type SessionState } from './session-store.ts';
 
+/** The tabs of a browser share a session: each tells the others when it has begun or ended. */
+const tabs = new BroadcastChannel('svc-console-session');
+
 /** The session of this page. */
-export const session = new SessionStore({ apiUrl, onOtherUser: () => location.reload() });
+export const session = new SessionStore({
+  apiUrl,
+  onOtherUser: () => location.reload(),
+  onChange: () => tabs.postMessage('changed'),
+});
+
+tabs.addEventListener('message', () => {
+  // A tab that cannot reach the server reads the session with its next request.
+  session.load().catch(() => undefined);
+});
 
 export const useSessionState = (): SessionState => useSyncExternalStore(session.subscribe, session.state);
 

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ConsoleSession } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { ErrorNotice } from '../ui/states.tsx';
+import { ProviderSignIn } from './provider-sign-in.tsx';
 import { session } from './session.ts';
 import './sign-in.css';
 
@@ -18,10 +19,18 @@ const hints: Record<SignIn['kind'], string> = {
   key: 'An API key of this server (SVC_API_KEY), or the key of a workspace for its traces.',
   bearer: 'The bearer token with which you call this server.',
   header: 'The console sends it with its requests, as your own clients do.',
+  oidc: '',
   undeclared: '',
 };
 
-export const SignInForm = ({ signIn }: { signIn: SignIn }): ReactNode => {
+/** `isNewTab`: the page must stay, so a provider opens in another tab. */
+export const SignInForm = ({
+  signIn,
+  isNewTab = false,
+}: {
+  signIn: SignIn;
+  isNewTab?: boolean;
+}): ReactNode => {
   const queries = useQueryClient();
   const [text, setText] = useState('');
   const enter = useMutation({
@@ -34,6 +43,7 @@ export const SignInForm = ({ signIn }: { signIn: SignIn }): ReactNode => {
     },
   });
   if (signIn.kind === 'undeclared') return <Undeclared />;
+  if (signIn.kind === 'oidc') return <ProviderSignIn provider={signIn.provider} isNewTab={isNewTab} />;
   const isComplete = text.trim() !== '';
   return (
     <form

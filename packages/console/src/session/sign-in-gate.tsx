@@ -30,7 +30,7 @@ export const SignInGate = ({ children }: { children: ReactNode }): ReactNode => 
       {isExpired && (
         <Dialog title="Your session has ended" onClose={() => undefined}>
           <p className="muted">Sign in again to continue. The page and its drafts stay as they are.</p>
-          <SignInForm signIn={known.sign_in} />
+          <SignInForm signIn={known.sign_in} isNewTab />
         </Dialog>
       )}
     </>

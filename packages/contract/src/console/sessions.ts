@@ -15,11 +15,12 @@ export const ConsoleSession = z
     sign_in: z
       .object({
         kind: z
-          .enum(['none', 'key', 'bearer', 'header', 'undeclared'])
+          .enum(['none', 'key', 'bearer', 'header', 'oidc', 'undeclared'])
           .describe(
-            'What the deployment API takes: nothing, an API key, a bearer token, or a header. `undeclared`: it has custom authentication, and svc.json has no `console.auth`',
+            'What the deployment API takes: nothing, an API key, a bearer token, a header, or a sign-in at a provider (`oidc`). `undeclared`: it has custom authentication, and svc.json has no `console.auth`',
           ),
         header: z.string().nullable().describe('The name of the header, for the kind `header`'),
+        provider: z.string().nullable().describe('The host of the provider, for the kind `oidc`'),
       })
       .describe('How to sign in to the deployment API'),
     deployment: z
@@ -52,6 +53,13 @@ export const ConsoleSignIn = z
   .meta({ id: 'ConsoleSignIn' });
 export type ConsoleSignIn = z.output<typeof ConsoleSignIn>;
 
+/**
+ * Why a sign-in at the provider has failed: the user has refused; it took longer than ten minutes, or was begun in another browser; the
+ * provider cannot be reached, or its answer is not valid; `authenticate` accepts no such user.
+ */
+export const oidcFaults = ['denied', 'expired', 'provider', 'refused'] as const;
+export type OidcFault = (typeof oidcFaults)[number];
+
 export const consoleRoutes = {
   getConsoleSession: route({
     method: 'get',
@@ -72,6 +80,40 @@ export const consoleRoutes = {
     body: ConsoleSignIn,
     response: ConsoleSession,
     errors: ['unauthenticated', 'forbidden', 'rate_limited'],
+  }),
+  startOidc: route({
+    method: 'get',
+    path: '/console/auth/oidc/start',
+    summary: 'Sign in at the provider of `console.auth` (OpenID Connect)',
+    description: 'Redirects the browser to the provider.',
+    tag,
+    access: 'public',
+    query: z.object({
+      return_to: nullish(z.string().min(1).max(1_500)).describe(
+        'The path of the page of the console that is shown afterwards',
+      ),
+    }),
+    kind: 'redirect',
+    response: z.string(),
+    errors: ['not_found'],
+  }),
+  finishOidc: route({
+    method: 'get',
+    path: '/console/auth/oidc/callback',
+    summary: 'The address to which the provider redirects a browser: sets the cookie of a session',
+    description:
+      'Redirects the browser to the page at which the user began, or to the form with `sign_in_error`.',
+    tag,
+    access: 'public',
+    // Providers add parameters of their own.
+    query: z.looseObject({
+      state: z.string().min(1).max(512).describe('As in the request to the provider'),
+      code: nullish(z.string().min(1).max(8_192)).describe('What is exchanged for the tokens of the user'),
+      error: nullish(z.string().max(512)).describe('The code of an error of the provider'),
+    }),
+    kind: 'redirect',
+    response: z.string(),
+    errors: ['not_found'],
   }),
   endConsoleSession: route({
     method: 'delete',

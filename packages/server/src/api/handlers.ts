@@ -15,6 +15,8 @@ export interface ReplyCookie {
   maxAgeSeconds: number;
   /** True for a client that uses TLS. */
   isSecure: boolean;
+  /** Browsers send the cookie also when a page of another site leads to this server; otherwise to this server's own pages only. */
+  isSentFromOtherSites?: boolean;
 }
 
 /** Facts about a response in addition to its value. `http/` converts them to headers and a status. */
@@ -35,7 +37,7 @@ export interface ReplyFacts {
   cacheControl?: string;
   /** Id of a new session of the Model Context Protocol. */
   session?: string;
-  /** A cookie to set, which scripts cannot read, and which browsers send to this server's own pages only. */
+  /** A cookie to set, which scripts cannot read. */
   cookie?: ReplyCookie;
   /** The response has no body. */
   isEmpty?: boolean;
@@ -127,7 +129,7 @@ type Body<R extends RouteShape> = R['kind'] extends 'sse'
     ? DeferredResponse
     : R['kind'] extends 'rpc'
       ? DeferredResponse | EventStreamResponse | undefined
-      : R['kind'] extends 'html' | 'text'
+      : R['kind'] extends 'html' | 'text' | 'redirect'
         ? string
         : R['kind'] extends 'file'
           ? RawBytes

@@ -1,7 +1,11 @@
 // Wiring of the sessions of the console.
 import { type consoleRoutes } from '@svc/contract';
+import type { Logger } from 'pino';
 import type { Handlers } from '../api/handlers.ts';
 import { ConsoleSessions } from '../auth/console/console-sessions.ts';
+import { oidcHandlers } from '../auth/console/oidc-handlers.ts';
+import { OidcProvider } from '../auth/console/oidc-provider.ts';
+import { OidcSignIn } from '../auth/console/oidc-sign-in.ts';
 import { sessionHandlers } from '../auth/console/session-handlers.ts';
 import { type SignInKind, SignInService } from '../auth/console/sign-in-service.ts';
 import type { CallerLimits } from '../auth/limits/caller-limits.ts';
@@ -11,7 +15,9 @@ import type { LazySealer } from '../auth/sealed-users/lazy-sealer.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { AccessMode } from '../config/settings/exposure.ts';
 import type { Settings } from '../config/settings/settings.ts';
+import { EgressGuard } from '../net/guard.ts';
 import type { ConsoleSessionStorage } from '../storage/auth/console-sessions.ts';
+import { mountPrefix } from './mount-prefix.ts';
 
 export interface ConsoleSignInParts {
   settings: Settings;
@@ -23,6 +29,7 @@ export interface ConsoleSignInParts {
   /** How API clients authenticate, without limits. */
   deployment: Authenticate;
   platform: Authenticate;
+  logger: Logger;
 }
 
 export interface ConsoleSignIn {
@@ -31,26 +38,52 @@ export interface ConsoleSignIn {
 }
 
 export const createConsoleSignIn = (parts: ConsoleSignInParts): ConsoleSignIn => {
-  const { settings, project, mode, storage, sealer, limits, deployment, platform } = parts;
-  const signIn = signInOf(mode, project.raw.console?.auth);
+  const { settings, project, mode, storage, sealer, limits, deployment, platform, logger } = parts;
+  const auth = mode.kind === 'custom' ? project.raw.console?.auth : undefined;
+  const signIn = signInOf(mode, auth);
+  const schemeOf = createSchemeOf(settings.http.trustedProxies);
   const sessions = new ConsoleSessions({
     storage,
     sealer,
     mode: mode.kind,
-    credentialHeader: signIn.kind === 'bearer' ? 'authorization' : signIn.header?.toLowerCase(),
-    schemeOf: createSchemeOf(settings.http.trustedProxies),
+    credentialHeader: auth && (auth.kind === 'header' ? auth.name.toLowerCase() : 'authorization'),
+    schemeOf,
     ...settings.http.consoleSessions,
   });
   const limited = (authenticate: Authenticate): Authenticate => limits.around(authenticate);
   const service = new SignInService({ sessions, signIn, deployment, platform, limited });
-  return { sessions, handlers: sessionHandlers(service, sessions) };
+  const provider =
+    auth?.kind === 'oidc'
+      ? new OidcProvider({
+          auth,
+          clientSecret: settings.auth.oidcClientSecret,
+          guard: new EgressGuard(settings.egress.allow),
+        })
+      : undefined;
+  const oidc = provider && new OidcSignIn({ provider, sealer, schemeOf });
+  const prefix = mountPrefix({ settings, project });
+  return {
+    sessions,
+    handlers: {
+      ...sessionHandlers(service, sessions),
+      ...oidcHandlers({ oidc, service, sessions, prefix, logger }),
+    },
+  };
 };
 
 type ConsoleAuth = NonNullable<SvcJson['raw']['console']>['auth'];
 
 const signInOf = ({ kind }: AccessMode, auth: ConsoleAuth): SignInKind => {
-  if (kind === 'anonymous') return { kind: 'none', header: null };
-  if (kind === 'keys') return { kind: 'key', header: null };
-  if (auth === undefined) return { kind: 'undeclared', header: null };
-  return auth.kind === 'header' ? { kind: 'header', header: auth.name } : { kind: 'bearer', header: null };
+  const none = { header: null, provider: null };
+  if (kind === 'anonymous') return { ...none, kind: 'none' };
+  if (kind === 'keys') return { ...none, kind: 'key' };
+  if (auth === undefined) return { ...none, kind: 'undeclared' };
+  switch (auth.kind) {
+    case 'bearer':
+      return { ...none, kind: 'bearer' };
+    case 'header':
+      return { ...none, kind: 'header', header: auth.name };
+    case 'oidc':
+      return { ...none, kind: 'oidc', provider: new URL(auth.issuer).host };
+  }
 };

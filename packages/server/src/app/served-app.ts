@@ -131,7 +131,7 @@ const createServerApp = (
 ): ServedApp => {
   const { bodyLimitBytes, json, heartbeatMs } = settings.http;
   const { surfaces, limits, authenticate, hasConsole } = createSurfaces(
-    { settings, project, mode },
+    { settings, project, mode, logger },
     services,
   );
   const bytes = { bodyBytes: bodyLimitBytes, uploadBytes: settings.platform.ingestLimitBytes };

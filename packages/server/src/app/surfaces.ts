@@ -1,5 +1,6 @@
 // The APIs that a server serves, and who may use each of them.
 import { consoleRoutes, platformRoutes, type Routes, unsupportedPaths } from '@svc/contract';
+import type { Logger } from 'pino';
 import type { Handlers } from '../api/handlers.ts';
 import { unrestrictedAuthorizer } from '../auth/authorization/authorizer.ts';
 import { keyAuthorizer } from '../auth/authorization/key-authorizer.ts';
@@ -27,7 +28,12 @@ interface Surfaces {
 }
 
 export const createSurfaces = (
-  { settings, project, mode }: { settings: Settings; project: SvcJson; mode: AccessMode },
+  {
+    settings,
+    project,
+    mode,
+    logger,
+  }: { settings: Settings; project: SvcJson; mode: AccessMode; logger: Logger },
   services: Services,
 ): Surfaces => {
   const addressOf = createAddressOf(settings.http.trustedProxies);
@@ -45,6 +51,7 @@ export const createSurfaces = (
         limits,
         sealer,
         storage: consoleSessions,
+        logger,
         ...authenticate,
       })
     : undefined;

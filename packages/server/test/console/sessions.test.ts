@@ -38,7 +38,7 @@ describe('signing in', () => {
   it('says what the server takes, and that nothing is open', async () => {
     const tab = new Tab(server.url);
     expect(await tab.load()).toEqual({
-      sign_in: { kind: 'key', header: null },
+      sign_in: { kind: 'key', header: null, provider: null },
       deployment: null,
       workspace: null,
       csrf_token: null,

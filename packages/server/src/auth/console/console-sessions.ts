@@ -36,12 +36,15 @@ export interface ConsoleSessionsParts {
   totalMs: number;
 }
 
-export interface OpenSession {
+export interface StoredSession {
   hash: Buffer;
   owner: Buffer;
   secrets: SessionSecrets;
-  csrfToken: string;
   expiresAt: string;
+}
+
+export interface OpenSession extends StoredSession {
+  csrfToken: string;
 }
 
 export interface CreatedSession {
@@ -95,10 +98,15 @@ export class ConsoleSessions {
     return cookie === undefined ? undefined : this.#open(cookie);
   }
 
+  /** For a browser that comes back from a provider: it does not send the cookie of its session then. */
+  findByHash(hash: Buffer): Promise<StoredSession | undefined> {
+    return this.#read(hash);
+  }
+
   /** `owner`: the user or key that signs in. `replaces`: the session that the new one continues. */
   async create(
     secrets: SessionSecrets,
-    { owner, replaces }: { owner: Buffer; replaces: OpenSession | undefined },
+    { owner, replaces }: { owner: Buffer; replaces: StoredSession | undefined },
   ): Promise<CreatedSession> {
     const { storage, sealer, mode, totalMs } = this.#parts;
     const cookie = randomBytes(cookieBytes).toString('base64url');
@@ -111,12 +119,12 @@ export class ConsoleSessions {
     return { cookie, csrfToken: csrfTokenOf(cookie), expiresAt };
   }
 
-  async end({ hash }: OpenSession): Promise<void> {
+  async end({ hash }: StoredSession): Promise<void> {
     await this.#parts.storage.delete(hash);
   }
 
   /** Ends all sessions of the user or key. */
-  async endAll({ owner }: OpenSession): Promise<void> {
+  async endAll({ owner }: StoredSession): Promise<void> {
     await this.#parts.storage.deleteOf(owner);
   }
 
@@ -152,14 +160,18 @@ export class ConsoleSessions {
   }
 
   async #open(cookie: CookieText): Promise<OpenSession | undefined> {
+    const session = await this.#read(sha256(cookie));
+    return session && { ...session, csrfToken: csrfTokenOf(cookie) };
+  }
+
+  async #read(hash: Buffer): Promise<StoredSession | undefined> {
     const { storage, sealer, mode, idleMs } = this.#parts;
-    const hash = sha256(cookie);
     const row = await storage.use(hash, idleMs / 1_000);
     if (row === undefined || row.mode !== mode) return undefined;
     try {
       const secrets = JSON.parse((await sealer.get()).open(row.sealed, purposeOf(hash))) as SessionSecrets;
       const { owner, expires_at: expiresAt } = row;
-      return { hash, owner, secrets: this.#valid(secrets), csrfToken: csrfTokenOf(cookie), expiresAt };
+      return { hash, owner, secrets: this.#valid(secrets), expiresAt };
     } catch (error) {
       // Encrypted with another key: nothing can be done with the session.
       if (error instanceof SealError) return undefined;

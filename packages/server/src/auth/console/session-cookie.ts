@@ -27,14 +27,21 @@ const pairsOf = (header: string): { name: string; value: string; text: string }[
   });
 
 /** Undefined also for two cookies of the name: another page has set one of them. */
-export const readCookie = (header: string | undefined, name: string): CookieText | undefined => {
+const onlyCookie = (header: string | undefined, name: string, valid: RegExp): string | undefined => {
   if (header?.includes(name) !== true) return undefined;
   const found = pairsOf(header).filter((pair) => pair.name === name);
   const [only] = found;
-  return found.length === 1 && only !== undefined && format.test(only.value) ? only.value : undefined;
+  return found.length === 1 && only !== undefined && valid.test(only.value) ? only.value : undefined;
 };
 
-const isOwnName = /^(?:__host-svc-console|svc-console-\d{1,5})$/i;
+export const readCookie = (header: string | undefined, name: string): CookieText | undefined =>
+  onlyCookie(header, name, format);
+
+/** A cookie whose value is a sealed text. */
+export const readSealedCookie = (header: string | undefined, name: string): string | undefined =>
+  onlyCookie(header, name, /^[\w.-]{1,4096}$/);
+
+const isOwnName = /^(?:__host-svc-console|svc-console-\d{1,5}|(?:__secure-)?svc-console-oidc-[\w-]{8})$/i;
 
 /** The header without cookies of the console. */
 export const withoutConsoleCookies = (header: string | undefined): string | undefined => {

@@ -7,7 +7,7 @@ import type { Shown, SignInService } from './sign-in-service.ts';
 export const sessionHandlers = (
   service: SignInService,
   sessions: ConsoleSessions,
-): Handlers<typeof consoleRoutes> => {
+): Handlers<Omit<typeof consoleRoutes, 'startOidc' | 'finishOidc'>> => {
   const reply = (credentials: Credentials, { session, cookie }: Shown) =>
     cookie === undefined
       ? session

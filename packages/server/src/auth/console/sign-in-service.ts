@@ -4,7 +4,7 @@ import { invalid, Problem } from '@svc/contract/problem';
 import { grantOf } from '../keys/grant-of.ts';
 import { anybody, type Authenticate, type Caller, type Credentials } from '../principal/caller.ts';
 import { sha256 } from '../sha256.ts';
-import type { ConsoleSessions, OpenSession, SessionSecrets } from './console-sessions.ts';
+import type { ConsoleSessions, OpenSession, SessionSecrets, StoredSession } from './console-sessions.ts';
 import { type CredentialHeaders, SessionCredentials } from './session-credentials.ts';
 
 /** What the deployment API of this server takes. */
@@ -60,13 +60,36 @@ export class SignInService {
   }
 
   async create(credentials: Credentials, entered: ConsoleSignIn): Promise<Shown> {
-    const { sessions, limited } = this.#parts;
     this.#assertOwnPage(credentials);
-    const existing = await sessions.find(credentials);
+    const existing = await this.#parts.sessions.find(credentials);
+    return this.#enter(credentials, existing, () => this.#try(credentials, entered));
+  }
+
+  /** `continues`: the hash of the session of this browser, as hexadecimal digits. Throws the error of the authenticator. */
+  async createFromProvider(
+    credentials: Credentials,
+    token: string,
+    continues: string | undefined,
+  ): Promise<Shown> {
+    const existing =
+      continues === undefined
+        ? undefined
+        : await this.#parts.sessions.findByHash(Buffer.from(continues, 'hex'));
+    return this.#enter(credentials, existing, () =>
+      this.#withToken(credentials, bearer(checked('token', token))),
+    );
+  }
+
+  async #enter(
+    credentials: Credentials,
+    existing: StoredSession | undefined,
+    open: () => Promise<Opened>,
+  ): Promise<Shown> {
+    const { sessions, limited } = this.#parts;
     const results: Opened[] = [];
     // One failed sign-in counts once, however many authenticators have refused it.
     await limited(async () => {
-      const opened = await this.#try(credentials, entered);
+      const opened = await open();
       results.push(opened);
       return opened.deployment ?? opened.platform ?? anybody;
     })(credentials);
@@ -108,11 +131,7 @@ export class SignInService {
   async #try(credentials: Credentials, { key, token, workspace_id }: ConsoleSignIn): Promise<Opened> {
     if ((key === undefined) === (token === undefined))
       throw invalid(['body'], 'needs either key or token, and not both');
-    if (token !== undefined) {
-      const deployment = this.#headersOf(token);
-      const caller = await this.#authenticate('deployment', credentials, deployment);
-      return { secrets: { deployment }, deployment: caller, platform: undefined };
-    }
+    if (token !== undefined) return this.#withToken(credentials, this.#headersOf(token));
     const text = checked('key', key ?? '');
     const platform: CredentialHeaders = {
       'x-api-key': text,
@@ -143,12 +162,17 @@ export class SignInService {
     );
   }
 
+  async #withToken(credentials: Credentials, deployment: CredentialHeaders): Promise<Opened> {
+    const caller = await this.#authenticate('deployment', credentials, deployment);
+    return { secrets: { deployment }, deployment: caller, platform: undefined };
+  }
+
   #headersOf(token: string): CredentialHeaders {
     const { kind, header } = this.#parts.signIn;
     const text = checked('token', token.trim());
-    if (kind === 'bearer') return { authorization: `Bearer ${text.replace(/^bearer +/i, '')}` };
+    if (kind === 'bearer') return bearer(text.replace(/^bearer +/i, ''));
     if (kind === 'header' && header !== null) return { [header.toLowerCase()]: text };
-    throw invalid(['body', 'token'], 'is only for servers whose svc.json has console.auth');
+    throw invalid(['body', 'token'], 'is only for servers whose console.auth has the kind bearer or header');
   }
 
   /** Tries the credentials again: a key may have been revoked. */
@@ -192,6 +216,8 @@ export class SignInService {
   }
 }
 
+const bearer = (token: string): CredentialHeaders => ({ authorization: `Bearer ${token}` });
+
 const checked = (name: string, text: string): string => {
   if (printable.test(text)) return text;
   throw invalid(['body', name], 'must be printable ASCII characters, because it is sent in a header');
@@ -204,7 +230,7 @@ const withWorkspace = (headers: CredentialHeaders, caller: Caller): CredentialHe
 });
 
 /** A credential of another user does not continue the session of the first. */
-const merged = (existing: OpenSession | undefined, opened: Opened): SessionSecrets => {
+const merged = (existing: StoredSession | undefined, opened: Opened): SessionSecrets => {
   const { secrets, deployment } = opened;
   if (existing === undefined) return secrets;
   const isOtherUser =

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ConsoleSection } from './console-schema.ts';
 import { settingDefinitions, settingKeys } from '../settings/definitions.ts';
 import { CheckpointerSection, StoreSection } from './expiry-schema.ts';
 import { HttpSection } from './http-schema.ts';
@@ -68,30 +69,6 @@ export const AuthSection = z.looseObject({
 });
 
 export type AuthSection = z.infer<typeof AuthSection>;
-
-/** They frame a request, or are set by the server. */
-const noCredential =
-  /^(?:cookie|host|connection|origin|content-.*|transfer-encoding|sec-.*|x-tenant-id|x-svc-csrf)$/i;
-
-export const ConsoleSection = z.strictObject({
-  auth: z
-    .discriminatedUnion('kind', [
-      z.strictObject({ kind: z.literal('bearer') }),
-      z.strictObject({
-        kind: z.literal('header'),
-        name: z
-          .string()
-          .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, { error: 'must be the name of a header' })
-          .refine((name) => !noCredential.test(name), { error: 'is a header that cannot hold a credential' }),
-      }),
-    ])
-    .optional()
-    .describe(
-      'What users of custom authentication enter in the console: {"kind": "bearer"}, or {"kind": "header", "name": "x-user-token"}',
-    ),
-});
-
-export type ConsoleSection = z.infer<typeof ConsoleSection>;
 
 /** The schema of the file. Unknown keys are kept, and the loader warns of them. */
 export const SvcJsonFile = z

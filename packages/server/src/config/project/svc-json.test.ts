@@ -178,8 +178,38 @@ describe('svc.json', () => {
     ['a compat that is unknown', { graphs, compat: 'other' }, ['svc.json:1:40 compat']],
     [
       'a console.auth of an unknown kind',
-      { graphs, console: { auth: { kind: 'oidc' } } },
+      { graphs, console: { auth: { kind: 'saml' } } },
       ['console.auth.kind'],
+    ],
+    [
+      'a provider that is reached without TLS',
+      { graphs, console: { auth: { kind: 'oidc', issuer: 'http://id.example.com', client_id: 'svc' } } },
+      ['console.auth.issuer', 'must be the https:// address'],
+    ],
+    [
+      'a provider that is not asked for an ID token',
+      {
+        graphs,
+        console: {
+          auth: { kind: 'oidc', issuer: 'https://id.example.com', client_id: 'svc', scopes: ['email'] },
+        },
+      },
+      ['console.auth.scopes', 'must contain openid'],
+    ],
+    [
+      'a parameter of the provider that the server sets',
+      {
+        graphs,
+        console: {
+          auth: {
+            kind: 'oidc',
+            issuer: 'https://id.example.com',
+            client_id: 'svc',
+            parameters: { state: 'mine' },
+          },
+        },
+      },
+      ['console.auth.parameters', 'the server sets them'],
     ],
     [
       'a console.auth with a header that holds no credential',

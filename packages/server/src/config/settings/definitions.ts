@@ -6,6 +6,7 @@ import {
   databaseUri,
   duration,
   encryptionKey,
+  givenSecret,
   hostList,
   integer,
   integerOrAuto,
@@ -281,6 +282,13 @@ export const settingDefinitions = {
     default: undefined,
     defaultDoc: 'none: there is no Studio user',
     doc: 'Key that authenticates the Studio user in addition to custom authentication, 32 characters or more.',
+  }),
+  consoleOidcSecret: setting({
+    variable: 'SVC_CONSOLE_OIDC_SECRET',
+    type: givenSecret(),
+    default: undefined,
+    defaultDoc: 'none: a public client',
+    doc: 'The client secret of the console at the provider of [`console.auth`](console.md#signing-in-at-a-provider).',
   }),
   encryptionKey: setting({
     variable: 'SVC_ENCRYPTION_KEY',

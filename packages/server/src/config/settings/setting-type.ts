@@ -261,6 +261,19 @@ export function key({ whenShort }: { whenShort: string }): SettingType<Secret> {
   };
 }
 
+/** A secret that another system has given. */
+export function givenSecret(): SettingType<Secret> {
+  return {
+    name: 'secret',
+    secret: true,
+    parse: (given) =>
+      given === '' || given.length > 4_096
+        ? { problem: 'is not a secret', remedy: 'Give the text as it was issued, at most 4096 characters.' }
+        : { value: new Secret(given) },
+    format: String,
+  };
+}
+
 /** 32 random bytes, as hex or base64. */
 export function encryptionKey(): SettingType<Secret> {
   return {

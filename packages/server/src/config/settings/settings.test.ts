@@ -62,7 +62,7 @@ describe('settings', () => {
         folderRules: { freeBytes: 1_024 ** 3, quotaBytes: 20 * 1_024 ** 3 },
       },
       egress: { allow: [], webhookSecret: undefined },
-      auth: { timeoutMs: 5000, studioKey: undefined, encryptionKey: undefined },
+      auth: { timeoutMs: 5000, studioKey: undefined, oidcClientSecret: undefined, encryptionKey: undefined },
       log: { level: 'info', format: 'json' },
     });
     expect(new Set(Object.values(origins).map(({ origin }) => origin))).toEqual(new Set(['default']));

@@ -101,6 +101,8 @@ export interface Settings {
     readonly timeoutMs: number;
     /** Undefined: there is no Studio user. */
     readonly studioKey: Secret | undefined;
+    /** Undefined: the console is a public client of the provider. */
+    readonly oidcClientSecret: Secret | undefined;
     /** Undefined: the key in the data folder is used. */
     readonly encryptionKey: Secret | undefined;
   };
@@ -349,6 +351,7 @@ function group(values: SettingValues, origins: Record<SettingKey, SettingOrigin>
     auth: Object.freeze({
       timeoutMs: values.authTimeout,
       studioKey: values.studioKey,
+      oidcClientSecret: values.consoleOidcSecret,
       encryptionKey: values.encryptionKey,
     }),
     log: Object.freeze({ level: values.logLevel, format: values.logFormat }),

@@ -80,6 +80,10 @@ export const respond = async (
       options.upgrades.accept(outgoing, value as SocketResponse, { ...request, renew: options.renew });
       return RESPONSE_ALREADY_SENT;
     }
+    case 'redirect': {
+      const headers = { ...withHeaders(emptyHeaders, call, reply), location: value as string };
+      return new Response(null, { status: 303, headers });
+    }
     case 'html':
       return new Response(value as string, { status, headers: withHeaders(htmlHeaders, call, reply) });
     case 'text':
@@ -143,5 +147,7 @@ const headersOf = (facts: ReplyFacts): Record<string, string> => {
   };
 };
 
-const cookieText = ({ name, value, maxAgeSeconds, isSecure }: ReplyCookie): string =>
-  `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+const cookieText = ({ name, value, maxAgeSeconds, isSecure, isSentFromOtherSites }: ReplyCookie): string => {
+  const site = isSentFromOtherSites === true ? 'Lax' : 'Strict';
+  return `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=${site}${isSecure ? '; Secure' : ''}`;
+};
