@@ -22,9 +22,14 @@ describe('requests', () => {
     },
   );
 
-  it.each(routes.filter(([, { upload }]) => !upload))('%s: the query has no unknown keys', (_, { query }) => {
-    expect(unknownKeysIn(query, 'no_such_key')).toContain('no_such_key');
-  });
+  // Providers add parameters of their own to their redirects.
+  const composedElsewhere = new Set(['finishOidc']);
+  it.each(routes.filter(([name, { upload }]) => !upload && !composedElsewhere.has(name)))(
+    '%s: the query has no unknown keys',
+    (_, { query }) => {
+      expect(unknownKeysIn(query, 'no_such_key')).toContain('no_such_key');
+    },
+  );
 
   it.each(routes.filter(([, { ignored }]) => ignored))(
     '%s: the keys that it ignores are accepted',

@@ -143,5 +143,7 @@ export const endpoints = {
   startOidc: { method: 'get', path: '/console/auth/oidc/start' },
   finishOidc: { method: 'get', path: '/console/auth/oidc/callback' },
   endConsoleSession: { method: 'delete', path: '/console/auth/session' },
+  listConsoleSessions: { method: 'get', path: '/console/auth/sessions' },
+  endOneConsoleSession: { method: 'delete', path: '/console/auth/sessions/:session_id' },
   endAllConsoleSessions: { method: 'delete', path: '/console/auth/sessions' },
 } as const;

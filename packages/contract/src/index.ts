@@ -85,7 +85,13 @@ export const platformRoutes = {
 };
 
 export { Assistant, Config, GraphSchemas } from './deployment/assistants.ts';
-export { ConsoleSession, ConsoleSignIn, type OidcFault, oidcFaults } from './console/sessions.ts';
+export {
+  ConsoleSession,
+  ConsoleSignIn,
+  ListedSession,
+  type OidcFault,
+  oidcFaults,
+} from './console/sessions.ts';
 export { Cron, CronCreate, CronPatch } from './deployment/crons.ts';
 export { Command } from './deployment/command.ts';
 export { Run, RunCreate, RunStatus, StatelessRunCreate } from './deployment/runs.ts';

@@ -69,6 +69,7 @@ export type {
   GraphSchemas,
   IngestAnswer,
   Item,
+  ListedSession,
   ModelPrice,
   NewApiKey,
   NewDestination,

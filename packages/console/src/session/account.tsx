@@ -4,6 +4,7 @@ import { useState, type ReactNode } from 'react';
 import type { ConsoleSession } from '@svc/sdk';
 import { Dialog } from '../ui/dialog.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
+import { SessionList } from './session-list.tsx';
 import { session, useSession } from './session.ts';
 import './sign-in.css';
 
@@ -69,6 +70,7 @@ const AccountDialog = ({ current, onClose }: { current: ConsoleSession; onClose:
         <dt>Session ends</dt>
         <dd>{current.expires_at === null ? '' : new Date(current.expires_at).toLocaleString()}</dd>
       </dl>
+      <SessionList />
       <p className="muted">
         Signing out everywhere ends the sessions of all browsers that have signed in
         {current.deployment?.identity ? ' as this user.' : ' with this key.'}

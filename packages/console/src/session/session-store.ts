@@ -1,5 +1,5 @@
 // The session of this browser. Its cookie is invisible to scripts; the CSRF token is in the memory of this tab, and goes with every request.
-import { createConsoleClient, type ConsoleClient, type ConsoleSession } from '@svc/sdk';
+import { createConsoleClient, type ConsoleClient, type ConsoleSession, type ListedSession } from '@svc/sdk';
 
 export interface SessionState {
   /** Undefined until the server has answered. */
@@ -57,6 +57,15 @@ export class SessionStore {
 
   async signIn(entered: Parameters<ConsoleClient['signIn']>[0]): Promise<ConsoleSession> {
     return this.#keep(await this.#client.signIn(entered));
+  }
+
+  list(options: { signal?: AbortSignal } = {}): Promise<ListedSession[]> {
+    return this.#client.sessions(options);
+  }
+
+  /** Ends the session of another browser. */
+  end(id: string): Promise<void> {
+    return this.#client.end(id);
   }
 
   async signOut(options: { everywhere?: boolean } = {}): Promise<void> {

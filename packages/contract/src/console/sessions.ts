@@ -39,6 +39,18 @@ export const ConsoleSession = z
   .meta({ id: 'ConsoleSession' });
 export type ConsoleSession = z.output<typeof ConsoleSession>;
 
+export const ListedSession = z
+  .object({
+    id: z.string().describe('Names the session; it is not the cookie'),
+    browser: z.string().nullable().describe('The User-Agent that has signed in'),
+    created_at: Time,
+    seen_at: Time.describe('The last request, accurate to a minute'),
+    expires_at: Time.describe('When the session ends at the latest'),
+    is_current: z.boolean().describe('The session of this browser'),
+  })
+  .meta({ id: 'ListedSession' });
+export type ListedSession = z.output<typeof ListedSession>;
+
 /** Longer than any token that fits into the headers of a request. */
 const secret = z.string().min(1).max(12_000);
 
@@ -126,6 +138,32 @@ export const consoleRoutes = {
     response: Empty,
     status: 204,
     errors: ['forbidden'],
+  }),
+  listConsoleSessions: route({
+    method: 'get',
+    path: '/console/auth/sessions',
+    summary: 'The sessions of the user or key that this session belongs to, those that were used last first',
+    description: cookieRule,
+    tag,
+    access: 'public',
+    requestHeaders: csrfHeader,
+    response: z.array(ListedSession),
+    errors: ['unauthenticated'],
+  }),
+  endOneConsoleSession: route({
+    method: 'delete',
+    path: '/console/auth/sessions/:session_id',
+    summary: 'End one session of the user or key that this session belongs to',
+    description: cookieRule,
+    tag,
+    access: 'public',
+    params: z.object({
+      session_id: z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be the id of a session' }),
+    }),
+    requestHeaders: csrfHeader,
+    response: Empty,
+    status: 204,
+    errors: ['unauthenticated', 'forbidden', 'not_found'],
   }),
   endAllConsoleSessions: route({
     method: 'delete',

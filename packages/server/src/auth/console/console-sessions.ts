@@ -1,7 +1,7 @@
 // Stores sessions of the console, and opens them for requests. Each request is authenticated with the credential of its session, by the same
 // authenticators as the request of an API client. Sessions are not cached: a session that has ended is refused at once, on every node.
 import { randomBytes } from 'node:crypto';
-import type { ConsoleSessionStorage } from '../../storage/auth/console-sessions.ts';
+import type { ConsoleSessionStorage, ListedConsoleSession } from '../../storage/auth/console-sessions.ts';
 import type { TicketMode } from '../../storage/auth/tickets.ts';
 import type { Authenticate, Caller, Credentials } from '../principal/caller.ts';
 import type { SchemeOf } from '../principal/client-scheme.ts';
@@ -17,6 +17,7 @@ import {
   readCookie,
 } from './session-cookie.ts';
 import { type CredentialHeaders, SessionCredentials } from './session-credentials.ts';
+import { SessionWatch } from './session-watch.ts';
 
 /** The two APIs take different credentials. */
 export type ConsoleApi = 'deployment' | 'platform';
@@ -56,15 +57,20 @@ export interface CreatedSession {
 /** Of one user or key: a key may be shared by a team. */
 const sessionsMax = 1_000;
 const cookieBytes = 32;
+/** Characters of a User-Agent that are kept. */
+const browserMax = 512;
 
 /** The credentials are encrypted for one session. */
 const purposeOf = (hash: Buffer): string => `console session ${hash.toString('hex')}`;
 
 export class ConsoleSessions {
   readonly #parts: ConsoleSessionsParts;
+  readonly #watch: SessionWatch;
 
   constructor(parts: ConsoleSessionsParts) {
     this.#parts = parts;
+    const { storage, idleMs } = parts;
+    this.#watch = new SessionWatch({ living: (hashes) => storage.living(hashes, idleMs / 1_000) });
   }
 
   /** Accepts sessions in addition. A credential in the request itself has priority. */
@@ -83,7 +89,9 @@ export class ConsoleSessions {
   ): Promise<Caller> {
     const isOther = credentials.ticket !== undefined || this.#hasOwnCredential(credentials);
     const session = isOther ? undefined : await this.find(credentials);
-    return authenticate(new SessionCredentials(credentials, session?.secrets[api]));
+    const caller = await authenticate(new SessionCredentials(credentials, session?.secrets[api]));
+    if (session?.secrets[api] === undefined) return caller;
+    return { ...caller, watch: (end) => this.#watch.open(session.hash, end) };
   }
 
   /** The session of a request that its CSRF token proves to be sent by the console. */
@@ -103,17 +111,21 @@ export class ConsoleSessions {
     return this.#read(hash);
   }
 
-  /** `owner`: the user or key that signs in. `replaces`: the session that the new one continues. */
+  /** `owner`: the user or key that signs in. `replaces`: the session that the new one continues. `browser`: the User-Agent. */
   async create(
     secrets: SessionSecrets,
-    { owner, replaces }: { owner: Buffer; replaces: StoredSession | undefined },
+    {
+      owner,
+      replaces,
+      browser,
+    }: { owner: Buffer; replaces: StoredSession | undefined; browser: string | undefined },
   ): Promise<CreatedSession> {
     const { storage, sealer, mode, totalMs } = this.#parts;
     const cookie = randomBytes(cookieBytes).toString('base64url');
     const hash = sha256(cookie);
     const sealed = (await sealer.get()).seal(JSON.stringify(secrets), purposeOf(hash));
     const expiresAt = await storage.create(
-      { hash, mode, owner, sealed },
+      { hash, mode, owner, sealed, browser: browser?.slice(0, browserMax) ?? null },
       { seconds: totalMs / 1_000, count_max: sessionsMax, replaces: replaces?.hash ?? null },
     );
     return { cookie, csrfToken: csrfTokenOf(cookie), expiresAt };
@@ -121,11 +133,26 @@ export class ConsoleSessions {
 
   async end({ hash }: StoredSession): Promise<void> {
     await this.#parts.storage.delete(hash);
+    this.#watch.check();
   }
 
   /** Ends all sessions of the user or key. */
   async endAll({ owner }: StoredSession): Promise<void> {
     await this.#parts.storage.deleteOf(owner);
+    this.#watch.check();
+  }
+
+  /** Sessions of the same user or key, those that were used last first. */
+  list({ owner }: StoredSession): Promise<ListedConsoleSession[]> {
+    const { storage, idleMs } = this.#parts;
+    return storage.list(owner, idleMs / 1_000, sessionsMax);
+  }
+
+  /** Ends another session of the same user or key; false when there is none. */
+  async endOne({ owner }: StoredSession, hash: Buffer): Promise<boolean> {
+    const isEnded = await this.#parts.storage.deleteOne(owner, hash);
+    this.#watch.check();
+    return isEnded;
   }
 
   isFromOwnPage(credentials: Credentials): boolean {

@@ -22,6 +22,11 @@ export const sessionHandlers = (
       await service.end(credentials);
       return ended(credentials);
     },
+    listConsoleSessions: async (_, { credentials }) => service.list(credentials),
+    endOneConsoleSession: async ({ params: { session_id } }, { credentials }) => {
+      await service.endOne(credentials, session_id);
+      return undefined;
+    },
     endAllConsoleSessions: async (_, { credentials }) => {
       await service.endAll(credentials);
       return ended(credentials);

@@ -1,6 +1,6 @@
 // Signs in to the console and out of it, and shows what a session opens. Credentials are checked by the authenticators of the two APIs.
-import type { ConsoleSession, ConsoleSignIn, KeyRole } from '@svc/contract';
-import { invalid, Problem } from '@svc/contract/problem';
+import type { ConsoleSession, ConsoleSignIn, KeyRole, ListedSession } from '@svc/contract';
+import { invalid, notFound, Problem } from '@svc/contract/problem';
 import { grantOf } from '../keys/grant-of.ts';
 import { anybody, type Authenticate, type Caller, type Credentials } from '../principal/caller.ts';
 import { sha256 } from '../sha256.ts';
@@ -99,7 +99,11 @@ export class SignInService {
     // The owner of a session stays the same when the key of a workspace is added to it.
     const isAdded = opened.deployment === undefined && existing?.secrets.deployment !== undefined;
     const owner = isAdded ? existing.owner : ownerOf(opened);
-    const { cookie, csrfToken, expiresAt } = await sessions.create(secrets, { owner, replaces: existing });
+    const { cookie, csrfToken, expiresAt } = await sessions.create(secrets, {
+      owner,
+      replaces: existing,
+      browser: credentials.header('user-agent'),
+    });
     const all = await this.#opened(credentials, secrets);
     return { session: this.#describe(all, { csrfToken, expiresAt }), cookie };
   }
@@ -113,10 +117,30 @@ export class SignInService {
 
   async endAll(credentials: Credentials): Promise<void> {
     this.#assertOwnPage(credentials);
+    await this.#parts.sessions.endAll(await this.#session(credentials));
+  }
+
+  /** Sessions of the same user or key. */
+  async list(credentials: Credentials): Promise<ListedSession[]> {
+    const session = await this.#session(credentials);
+    return (await this.#parts.sessions.list(session)).map(({ hash, ...facts }) => ({
+      id: hash.toString('hex'),
+      ...facts,
+      is_current: hash.equals(session.hash),
+    }));
+  }
+
+  /** Ends a session of the same user or key. Throws `not_found`. */
+  async endOne(credentials: Credentials, id: string): Promise<void> {
+    this.#assertOwnPage(credentials);
+    const session = await this.#session(credentials);
+    if (!(await this.#parts.sessions.endOne(session, Buffer.from(id, 'hex')))) throw notFound('Session', id);
+  }
+
+  async #session(credentials: Credentials): Promise<OpenSession> {
     const session = await this.#parts.sessions.find(credentials);
-    if (!session)
-      throw new Problem('unauthenticated', 'The session of the console has ended: sign in again.');
-    await this.#parts.sessions.endAll(session);
+    if (session) return session;
+    throw new Problem('unauthenticated', 'The session of the console has ended: sign in again.');
   }
 
   #assertOwnPage(credentials: Credentials): void {

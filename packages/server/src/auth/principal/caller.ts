@@ -27,6 +27,8 @@ export interface Caller {
   readonly countedAs: string | undefined;
   /** Set for platform routes. */
   readonly grant?: Grant;
+  /** Calls `end` when the session of the caller ends, until the returned function is called. Absent without a session. */
+  readonly watch?: (end: () => void) => () => void;
 }
 
 /** The caller of a request with a user. */

@@ -94,6 +94,7 @@ const answer = async (
   const call = new RequestCall(context, options.prefix);
   let response: Response;
   let closeStream: (() => void) | undefined;
+  let unwatch: (() => void) | undefined;
   // The caller's rights are no matter of JSON-RPC: these errors look as on every route.
   let isRpc = false;
   let params: unknown;
@@ -107,7 +108,11 @@ const answer = async (
     const input = await readInput(route, context, call, options.body);
     ({ params } = input);
     if (options.sites) assertSite(route, input, context, options.sites);
-    if (isStream(route)) closeStream = options.openStream?.(call.caller);
+    if (isStream(route)) {
+      closeStream = options.openStream?.(call.caller);
+      // The client connects again, and is refused then.
+      unwatch = call.caller.watch?.(() => (call.outgoing ?? call.streamed)?.destroy());
+    }
     reply = await handler(input, call);
     assertAuthorized(name, route, call.authorizer);
     // Middleware may have changed the credentials since the first authentication.
@@ -136,6 +141,7 @@ const answer = async (
   }
   const finish = (): void => {
     closeStream?.();
+    unwatch?.();
     call.finish();
     if (outer?.onAnswer) return;
     options.observe?.(context.req.method, route.path, entry.status, performance.now() - startedMs);

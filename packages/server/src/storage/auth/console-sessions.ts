@@ -9,9 +9,20 @@ export interface NewConsoleSession {
   mode: TicketMode;
   owner: Buffer;
   sealed: string;
+  /** The User-Agent that signed in, of at most 512 characters. */
+  browser: string | null;
 }
 
-export interface ConsoleSessionRow extends Omit<NewConsoleSession, 'hash'> {
+/** A session as its owner sees it. Times are ISO 8601; `seen_at` is accurate to a minute. */
+export interface ListedConsoleSession {
+  hash: Buffer;
+  browser: string | null;
+  created_at: string;
+  seen_at: string;
+  expires_at: string;
+}
+
+export interface ConsoleSessionRow extends Omit<NewConsoleSession, 'hash' | 'browser'> {
   /** ISO 8601; the session ends then at the latest. */
   expires_at: string;
 }
@@ -20,14 +31,14 @@ const statements = {
   // The replaced session is deleted in the same statement, and so are the owner's oldest sessions beyond the limit.
   create: namedStatement({
     name: 'console_sessions_create',
-    parameters: ['hash', 'mode', 'owner', 'sealed', 'seconds', 'replaces', 'count_max'],
+    parameters: ['hash', 'mode', 'owner', 'sealed', 'browser', 'seconds', 'replaces', 'count_max'],
     text: `with gone as (
         delete from console_sessions where hash = :replaces::bytea or hash = any (array(
           select hash from console_sessions where owner = :owner::bytea
           order by seen_at desc, hash offset :count_max::int - 1))
       )
-      insert into console_sessions (hash, mode, owner, sealed, expires_at)
-      values (:hash::bytea, :mode::text, :owner::bytea, :sealed::text, now() + make_interval(secs => :seconds::float8))
+      insert into console_sessions (hash, mode, owner, sealed, browser, expires_at)
+      values (:hash::bytea, :mode::text, :owner::bytea, :sealed::text, :browser::text, now() + make_interval(secs => :seconds::float8))
       returning ${exactTime('expires_at')} as expires_at`,
   }),
   use: {
@@ -39,6 +50,23 @@ const statements = {
       )
       select mode, owner, sealed, ${exactTime('expires_at')} as expires_at from console_sessions
       where hash = $1 and seen_at > now() - make_interval(secs => $2) and expires_at > now()`,
+  },
+  living: {
+    name: 'console_sessions_living',
+    text: `select hash from console_sessions
+      where hash = any ($1::bytea[]) and seen_at > now() - make_interval(secs => $2) and expires_at > now()`,
+  },
+  list: {
+    name: 'console_sessions_list',
+    text: `select hash, browser, ${exactTime('created_at')} as created_at, ${exactTime('seen_at')} as seen_at,
+        ${exactTime('expires_at')} as expires_at
+      from console_sessions
+      where owner = $1 and seen_at > now() - make_interval(secs => $2) and expires_at > now()
+      order by seen_at desc, hash limit $3`,
+  },
+  deleteOne: {
+    name: 'console_sessions_delete_one',
+    text: 'delete from console_sessions where owner = $1 and hash = $2 returning hash',
   },
   delete: { name: 'console_sessions_delete', text: 'delete from console_sessions where hash = $1' },
   deleteOf: { name: 'console_sessions_delete_of', text: 'delete from console_sessions where owner = $1' },
@@ -72,6 +100,22 @@ export const consoleSessionStorage = (db: Database) => ({
   /** Undefined when the session does not exist or has ended. Records that it was used. */
   async use(hash: Buffer, idleSeconds: number): Promise<ConsoleSessionRow | undefined> {
     return (await db.query<ConsoleSessionRow>(statements.use, [hash, idleSeconds]))[0];
+  },
+
+  /** Those of the hashes whose sessions have not ended. */
+  async living(hashes: readonly Buffer[], idleSeconds: number): Promise<Buffer[]> {
+    const rows = await db.query<{ hash: Buffer }>(statements.living, [hashes, idleSeconds]);
+    return rows.map(({ hash }) => hash);
+  },
+
+  /** Sessions of the owner, those that were used last first. */
+  list(owner: Buffer, idleSeconds: number, limit: number): Promise<ListedConsoleSession[]> {
+    return db.query<ListedConsoleSession>(statements.list, [owner, idleSeconds, limit]);
+  },
+
+  /** False when the owner has no such session. */
+  async deleteOne(owner: Buffer, hash: Buffer): Promise<boolean> {
+    return (await db.query(statements.deleteOne, [owner, hash])).length > 0;
   },
 
   async delete(hash: Buffer): Promise<void> {

@@ -70,6 +70,8 @@ console_sessions.owner bytea not null
 console_sessions.sealed text not null
 console_sessions.seen_at timestamp with time zone not null default now()
 console_sessions.expires_at timestamp with time zone not null
+console_sessions.created_at timestamp with time zone not null default now()
+console_sessions.browser text
 cron_ticks.cron_id uuid not null
 cron_ticks.scheduled_for timestamp with time zone not null
 cron_ticks.fired_at timestamp with time zone not null default now()
@@ -493,6 +495,7 @@ blobs PRIMARY KEY (space, hash)
 checkpoint_heads PRIMARY KEY (thread_id, checkpoint_ns)
 checkpoint_writes PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
 checkpoints PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id)
+console_sessions CHECK ((length(browser) <= 512))
 console_sessions CHECK ((mode = ANY (ARRAY['custom'::text, 'keys'::text, 'anonymous'::text])))
 console_sessions PRIMARY KEY (hash)
 cron_ticks FOREIGN KEY (cron_id) REFERENCES crons(cron_id) ON DELETE CASCADE
