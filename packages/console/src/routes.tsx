@@ -110,6 +110,14 @@ const traces = createRoute({
   component: lazyRouteComponent(() => import('./traces/traces-page.tsx'), 'TracesPage'),
 });
 
+const traceComparison = createRoute({
+  getParentRoute: () => root,
+  path: '/traces/compare',
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({ left: idOf(raw, 'left'), right: idOf(raw, 'right'), sel: idOf(raw, 'sel') }),
+  component: lazyRouteComponent(() => import('./traces/compare-page.tsx'), 'ComparePage'),
+});
+
 const trace = createRoute({
   getParentRoute: () => root,
   path: '/traces/$traceId',
@@ -249,6 +257,7 @@ const routeTree = root.addChildren([
   runs,
   run,
   traces,
+  traceComparison,
   trace,
   exports,
   newExport,

@@ -143,8 +143,8 @@ describeInBrowser('every page', () => {
       },
     );
     const traces = tracesOf(console.url);
-    await traces.send('shop', 40);
-    await traces.send('shop', 30, 86_400_000);
+    const newer = await traces.send('shop', 40);
+    const older = await traces.send('shop', 30, 86_400_000);
     const disk = await folder(traces, 'disk');
     const completed = await startExport(traces, 'shop', disk.id);
     store = await startObjectStore();
@@ -160,6 +160,16 @@ describeInBrowser('every page', () => {
       expires_at: new Date(Date.now() + 90 * 86_400_000).toISOString(),
     });
     shown.push(
+      {
+        name: 'trace-comparison',
+        path: `/traces/compare?left=${older}&right=${newer}`,
+        ready: (page) => page.getByRole('region', { name: 'Differences' }).waitFor(),
+      },
+      {
+        name: 'trace-to-compare',
+        path: `/traces/compare?left=${older}`,
+        ready: (page) => page.getByRole('row').nth(1).waitFor(),
+      },
       {
         name: 'exports',
         path: '/exports',

@@ -71,7 +71,12 @@ const TraceView = ({ client, tree }: { client: PlatformClient; tree: RunTree }):
             .filter((text) => typeof text === 'string' && text !== '')
             .join(' · ')}
         </span>
-        <OriginLinks client={client} rootId={root.id} isOpen={root.status === 'pending'} />
+        <OriginLinks
+          client={client}
+          traceId={tree.trace_id}
+          rootId={root.id}
+          isOpen={root.status === 'pending'}
+        />
       </header>
       {!tree.is_whole && (
         <p className="notice trace-notice" data-tone="amber">
@@ -99,13 +104,15 @@ const TraceView = ({ client, tree }: { client: PlatformClient; tree: RunTree }):
   );
 };
 
-/** Links to the run and the thread of the trace, where this server has them. */
+/** Links to the comparison, and to the run and the thread of the trace, where this server has them. */
 const OriginLinks = ({
   client,
+  traceId,
   rootId,
   isOpen,
 }: {
   client: PlatformClient;
+  traceId: string;
   rootId: string;
   isOpen: boolean;
 }): ReactNode => {
@@ -113,6 +120,9 @@ const OriginLinks = ({
   const origin = useOrigin(root.data);
   return (
     <div className="page-actions">
+      <Link className="button" to="/traces/compare" search={{ left: traceId }}>
+        Compare
+      </Link>
       {origin?.runId !== undefined && (
         <Link
           className="button"

@@ -76,6 +76,24 @@ export const useTraceRuns = (
       state.error === null && (state.data?.pages.length ?? 0) <= 1 ? pollMs : false,
   });
 
+/** The newest traces whose root has the same name. */
+export const useLikeTraces = (
+  client: PlatformClient,
+  traceId: string,
+  name: string,
+): UseQueryResult<RunPage['runs']> =>
+  useQuery({
+    queryKey: ['traces', 'like', traceId, name],
+    queryFn: async ({ signal }) => {
+      const filter = `eq(name, ${JSON.stringify(name)})`;
+      const { runs } = await client.traces.query(
+        { is_root: true, filter, select, limit: pageSize },
+        { signal },
+      );
+      return runs.filter(({ trace_id: id }) => id !== traceId);
+    },
+  });
+
 export const useTrace = (client: PlatformClient, traceId: string): UseQueryResult<RunTree> =>
   useQuery({
     queryKey: ['traces', 'tree', traceId],

@@ -89,6 +89,31 @@ describeInBrowser('a trace', () => {
     await page.waitForURL(`**/runs/${runId}?**`);
   });
 
+  it('are compared side by side', async () => {
+    const traces = tracesOf(console.url);
+    const left = await traces.send('compared', 2);
+    const right = await traces.send('compared', 3);
+    const page = await console.open(`/traces/${left}`);
+    await enterKey(page);
+    await page.getByRole('link', { name: 'Compare' }).click();
+    await page.getByRole('link', { name: right.slice(0, 8) }).click();
+    const spans = page.getByRole('listbox', { name: 'Spans of both traces' }).getByRole('option');
+    await expect.poll(() => spans.count()).toBe(4);
+    await spans.filter({ hasText: 'tool 3only right' }).click();
+    await page.getByRole('region', { name: 'Selected span' }).getByText('TimeoutError').waitFor();
+    await page.keyboard.press('ArrowUp');
+    const differences = page.getByRole('region', { name: 'Differences' });
+    await differences.getByRole('heading', { name: 'tool 2' }).waitFor();
+    await differences.getByRole('heading', { name: 'Error' }).waitFor();
+    await differences.getByText('Nothing is different.').first().waitFor();
+    const { href } = new URL(page.url());
+    await page.reload();
+    await differences.getByRole('heading', { name: 'tool 2' }).waitFor();
+    expect(page.url()).toBe(href);
+    await page.getByRole('link', { name: 'Swap' }).click();
+    await spans.filter({ hasText: 'tool 3only left' }).waitFor();
+  });
+
   it('of 10,000 spans has only the visible ones in the page, and is walked by the keyboard', async () => {
     const traceId = await tracesOf(console.url).send('large', 9_999);
     const page = await console.open(`/traces/${traceId}`);

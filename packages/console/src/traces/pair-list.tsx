@@ -1,0 +1,147 @@
+// The spans of two traces in one list, with the differences of their times and tokens.
+import { useEffect, type KeyboardEvent, type ReactNode } from 'react';
+import { duration } from '../ui/duration.ts';
+import { useRows } from '../ui/use-rows.ts';
+import { visibleText } from '../values/visible-text.ts';
+import { tokensOf } from './figures.ts';
+import type { SpanPair } from './span-pairs.ts';
+import type { Span, SpanTable } from './span-table.ts';
+
+/** The height of `.pair-row`. */
+const rowHeight = 26;
+const depthMax = 24;
+const nameMax = 120;
+
+export interface PairedTraces {
+  left: SpanTable;
+  right: SpanTable;
+  pairs: readonly SpanPair[];
+}
+
+export const spansOf = ({ left, right }: PairedTraces, pair: SpanPair | undefined) => ({
+  left: pair?.left === undefined ? undefined : left.spans[pair.left],
+  right: pair?.right === undefined ? undefined : right.spans[pair.right],
+});
+
+export const PairList = ({
+  traces,
+  selected,
+  onSelect,
+}: {
+  traces: PairedTraces;
+  selected: number;
+  onSelect: (row: number) => void;
+}): ReactNode => {
+  const { pairs } = traces;
+  const { ref, from, to, show } = useRows({ count: pairs.length, rowHeight });
+  useEffect(() => show(selected), [selected, show]);
+  const move = (event: KeyboardEvent): void => {
+    const steps: Record<string, number> = {
+      ArrowDown: 1,
+      j: 1,
+      ArrowUp: -1,
+      k: -1,
+      PageDown: 20,
+      PageUp: -20,
+    };
+    const step = steps[event.key];
+    if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    onSelect(Math.min(pairs.length - 1, Math.max(0, selected + step)));
+  };
+  return (
+    <section className="span-list" aria-label="Spans">
+      <div className="span-head pair-row" aria-hidden="true">
+        <span>Span</span>
+        <span>Took, left</span>
+        <span>right</span>
+        <span>Tokens, left</span>
+        <span>right</span>
+      </div>
+      <div
+        ref={ref}
+        className="span-scroll"
+        role="listbox"
+        aria-label="Spans of both traces"
+        tabIndex={0}
+        aria-activedescendant={selected >= from && selected < to ? `pair-${selected}` : undefined}
+        onKeyDown={move}
+      >
+        <div role="presentation" className="span-rows" style={{ height: pairs.length * rowHeight }}>
+          {pairs.slice(from, to).map((pair, offset) => (
+            <PairRow
+              key={from + offset}
+              row={from + offset}
+              depth={pair.depth}
+              {...spansOf(traces, pair)}
+              isSelected={from + offset === selected}
+              onSelect={onSelect}
+            />
+          ))}
+        </div>
+      </div>
+    </section>
+  );
+};
+
+const PairRow = ({
+  row,
+  depth,
+  left,
+  right,
+  isSelected,
+  onSelect,
+}: {
+  row: number;
+  depth: number;
+  left: Span | undefined;
+  right: Span | undefined;
+  isSelected: boolean;
+  onSelect: (row: number) => void;
+}): ReactNode => {
+  const name = (left ?? right)?.run.name ?? '';
+  const side = left === undefined ? 'only right' : right === undefined ? 'only left' : undefined;
+  const [before, after] = [tookOf(left), tookOf(right)];
+  return (
+    <div
+      id={`pair-${row}`}
+      role="option"
+      className="span-row pair-row"
+      aria-selected={isSelected}
+      data-side={side}
+      style={{ transform: `translateY(${row * rowHeight}px)` }}
+      onClick={() => onSelect(row)}
+    >
+      <span className="span-name" style={{ paddingLeft: 16 + Math.min(depth, depthMax) * 14 }}>
+        <span className="span-title">{visibleText(name.slice(0, nameMax))}</span>
+        {side !== undefined && <span className="muted">{side}</span>}
+        {left && right && left.run.status !== right.run.status && (
+          <span className="muted">
+            {left.run.status}, {right.run.status}
+          </span>
+        )}
+      </span>
+      <span className="span-figure">{before === undefined ? '' : duration(before)}</span>
+      <span className="span-figure" data-change={changeOf(before, after)}>
+        {after === undefined ? '' : duration(after)}
+      </span>
+      <span className="span-figure">{tokensOf(left?.run.total_tokens)}</span>
+      <span className="span-figure" data-change={changeOf(left?.run.total_tokens, right?.run.total_tokens)}>
+        {tokensOf(right?.run.total_tokens)}
+      </span>
+    </div>
+  );
+};
+
+const tookOf = (span: Span | undefined): number | undefined => span && span.endMs - span.startMs;
+
+/** A difference of less than a tenth is not marked. */
+const changeOf = (
+  before: number | null | undefined,
+  after: number | null | undefined,
+): 'more' | 'less' | undefined => {
+  if (typeof before !== 'number' || typeof after !== 'number') return undefined;
+  if (after > before * 1.1) return 'more';
+  return after < before * 0.9 ? 'less' : undefined;
+};
