@@ -14,6 +14,7 @@ import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { useCron, useCronRuns } from './cron-queries.ts';
 import { CronState } from './cron-state.tsx';
+import { Schedule } from './schedule.tsx';
 
 const route = getRouteApi('/crons/$cronId');
 
@@ -53,7 +54,7 @@ const Facts = ({ cron }: { cron: Cron }): ReactNode => {
       <dl className="facts pad">
         <dt>Schedule</dt>
         <dd>
-          <code>{visibleText(cron.schedule)}</code> <span className="muted">{cron.timezone ?? 'UTC'}</span>
+          <Schedule schedule={cron.schedule} timezone={cron.timezone} />
         </dd>
         <dt>Next run</dt>
         <dd>

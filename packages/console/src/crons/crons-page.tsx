@@ -11,6 +11,7 @@ import { visibleText } from '../values/visible-text.ts';
 import { CronState } from './cron-state.tsx';
 import { useCrons, type CronFilter } from './cron-queries.ts';
 import { NewCron } from './new-cron.tsx';
+import { Schedule } from './schedule.tsx';
 
 const route = getRouteApi('/crons');
 
@@ -116,7 +117,7 @@ const CronRow = ({ cron, assistant }: { cron: Cron; assistant: string | undefine
         </Link>
       </td>
       <td>
-        <code>{visibleText(cron.schedule)}</code> <span className="muted">{cron.timezone ?? 'UTC'}</span>
+        <Schedule schedule={cron.schedule} timezone={cron.timezone} />
       </td>
       <td>{visibleText(assistant ?? cron.assistant_id.slice(0, 8))}</td>
       <td className="mono optional">{cron.thread_id?.slice(0, 8) ?? 'new one each'}</td>

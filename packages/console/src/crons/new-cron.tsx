@@ -10,6 +10,7 @@ import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import { JsonField } from '../values/json-field.tsx';
 import { readJson } from '../values/read-json.ts';
+import { scheduleWords } from './schedule.tsx';
 import { visibleText } from '../values/visible-text.ts';
 
 interface Draft {
@@ -131,6 +132,9 @@ const Fields = ({
           value={draft.schedule}
           onChange={(event) => onChange({ schedule: event.target.value })}
         />
+        <span className="muted" role="status">
+          {scheduleWords(draft.schedule)}
+        </span>
       </label>
       <label className="stack" style={{ gap: 4 }}>
         Time zone
