@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compatibilityPage } from '../test/compatibility/differences/page.ts';
+import { llmsText } from '../test/documentation/llms-text.ts';
 import { withSettingsTable } from '../src/config/settings/settings-table.ts';
 import { svcJsonSchema } from '../src/config/project/svc-json-schema.ts';
 import { openDatabase } from '../src/storage/postgres/database.ts';
@@ -35,6 +36,7 @@ export const endpoints = {\n${endpoints.join('')}} as const;\n`,
 );
 rewrite('docs/configuration.md', withSettingsTable);
 writeFileSync(at('docs/compatibility.md'), compatibilityPage());
+writeFileSync(at('docs/llms.txt'), llmsText(readFileSync(at('README.md'), 'utf8')));
 
 const { checksum } = readFunctionFiles();
 const functions = readFunctionManifest();
