@@ -43,6 +43,6 @@ export const guardedFetch =
         headers: [...response.headers],
       });
     } finally {
-      await dispatcher.close();
+      await dispatcher.destroy();
     }
   };

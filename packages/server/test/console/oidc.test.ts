@@ -135,6 +135,18 @@ describe('a sign-in that fails', () => {
     expect(failure(await browser.go(second.href))).toBe('/console/?sign_in_error=provider');
   });
 
+  it('counts as a failed authentication', async () => {
+    const browser = new Browser();
+    const at = await beforeReturn(browser);
+    at.searchParams.set('code', 'a-guess');
+    const statuses = await Promise.all(
+      Array.from({ length: 200 }, async () => (await browser.get(at)).status),
+    );
+    expect(new Set(statuses)).toEqual(new Set([303, 429]));
+    // The next test begins when the address may fail again.
+    await expect.poll(async () => (await browser.get(at)).status, { timeout: 10_000 }).toBe(303);
+  });
+
   it('says that the provider cannot be reached', async () => {
     const gone = await startProvider();
     const { issuer } = gone;

@@ -36,16 +36,17 @@ export const oidcHandlers = (parts: OidcParts): Handlers<OidcRoutes> => {
   const finish = async (oidc: OidcSignIn, attempt: OidcAttempt, call: Call): Promise<Reply<string>> => {
     const { credentials, address } = call;
     const { search } = new URL(credentials.request().url);
-    let token: string;
+    const exchange = (): Promise<string> =>
+      oidc.token(address, search, attempt).catch((cause: unknown) => {
+        throw new ExchangeFailure('unauthenticated', 'The provider has not confirmed the sign-in.', {
+          cause,
+        });
+      });
     try {
-      token = await oidc.token(address, search, attempt);
-    } catch (error) {
-      return failed('provider', call, error);
-    }
-    try {
-      const { cookie } = await service.createFromProvider(credentials, token, attempt.continues);
+      const { cookie } = await service.createFromProvider(credentials, exchange, attempt.continues);
       return new Reply(attempt.returnTo, { cookie: sessions.cookieFor(credentials, cookie ?? undefined) });
     } catch (error) {
+      if (error instanceof ExchangeFailure) return failed('provider', call, error.cause);
       if (error instanceof Problem && refusals.has(error.code)) return failed('refused', call, error);
       throw error;
     }
@@ -73,6 +74,9 @@ export const oidcHandlers = (parts: OidcParts): Handlers<OidcRoutes> => {
     },
   };
 };
+
+/** The provider could not be asked for the token, or its answer was not valid. */
+class ExchangeFailure extends Problem {}
 
 const refusals = new Set(['unauthenticated', 'forbidden', 'bad_request', 'invalid']);
 

@@ -65,18 +65,21 @@ export class SignInService {
     return this.#enter(credentials, existing, () => this.#try(credentials, entered));
   }
 
-  /** `continues`: the hash of the session of this browser, as hexadecimal digits. Throws the error of the authenticator. */
+  /**
+   * `exchange` gets the token of the provider; its failures count as failed authentications. `continues`: the hash of the session of this
+   * browser, as hexadecimal digits. Throws the error of the authenticator, or that of `exchange`.
+   */
   async createFromProvider(
     credentials: Credentials,
-    token: string,
+    exchange: () => Promise<string>,
     continues: string | undefined,
   ): Promise<Shown> {
     const existing =
       continues === undefined
         ? undefined
         : await this.#parts.sessions.findByHash(Buffer.from(continues, 'hex'));
-    return this.#enter(credentials, existing, () =>
-      this.#withToken(credentials, bearer(checked('token', token))),
+    return this.#enter(credentials, existing, async () =>
+      this.#withToken(credentials, bearer(checked('token', await exchange()))),
     );
   }
 
