@@ -6,23 +6,18 @@
 // npm run test:upgrade                             all tests of the previous release
 // npm run test:upgrade -- packages/server/test/runs   those below a path, or with any other arguments of vitest
 // SVC_UPGRADE_FROM=<git ref>                       another release than `from` in upgrade-exceptions.json
-import { execFile, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type pg from 'pg';
 import { setup } from '../test/global-setup.ts';
 import { openDatabase } from '../src/storage/postgres/database.ts';
 import { migrate } from '../src/storage/schema/migrate.ts';
-
-interface Exceptions {
-  /** The previous release. */
-  from: string;
-  /** Tests of the previous release that cannot pass on this schema. `title` includes the titles of the test's groups. */
-  exceptions: { file: string; title: string; reason: string }[];
-}
+import {
+  readUpgradeExceptions,
+  runCommand,
+  type UpgradeExceptions,
+  withPreviousRelease,
+} from './previous-release.ts';
 
 /** The part of vitest's JSON report that is read here. */
 interface Report {
@@ -33,25 +28,6 @@ interface Report {
     assertionResults: { fullName: string; status: string }[];
   }[];
 }
-
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-
-const command = (cwd: string, name: string, args: string[], env: NodeJS.ProcessEnv = process.env) =>
-  new Promise<number>((resolve, reject) => {
-    const child = spawn(name, args, { cwd, env, stdio: 'inherit' });
-    child.once('error', reject);
-    child.once('exit', (code, signal) => (signal === null ? resolve(code ?? 1) : resolve(1)));
-  });
-
-/** Installs the files of the previous release with their dependencies. */
-const install = async (ref: string, folder: string): Promise<void> => {
-  const archive = join(folder, 'release.tar');
-  await promisify(execFile)('git', ['archive', '--output', archive, ref], { cwd: root });
-  await promisify(execFile)('tar', ['xf', archive, '-C', folder]);
-  await rm(archive);
-  const code = await command(folder, 'npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline']);
-  if (code !== 0) throw new Error(`npm ci of ${ref} failed`);
-};
 
 /** Starts a PostgreSQL whose template1 has the schema of this release. */
 const startDatabase = async (): Promise<{ uri: string } & AsyncDisposable> => {
@@ -73,7 +49,11 @@ const startDatabase = async (): Promise<{ uri: string } & AsyncDisposable> => {
 };
 
 /** Prints failures that are not exceptions, and exceptions that passed. Returns whether there are any. */
-const reportResults = ({ testResults }: Report, folder: string, { exceptions }: Exceptions): boolean => {
+const reportResults = (
+  { testResults }: Report,
+  folder: string,
+  { exceptions }: UpgradeExceptions,
+): boolean => {
   let hasFindings = false;
   const addFinding = (text: string): void => {
     hasFindings = true;
@@ -97,16 +77,11 @@ const reportResults = ({ testResults }: Report, folder: string, { exceptions }: 
 };
 
 const main = async (): Promise<number> => {
-  const exceptions = JSON.parse(
-    await readFile(new URL('upgrade-exceptions.json', import.meta.url), 'utf8'),
-  ) as Exceptions;
-  const ref = process.env['SVC_UPGRADE_FROM'] ?? exceptions.from;
-  const folder = await mkdtemp(join(tmpdir(), 'svc-previous-'));
-  try {
-    await install(ref, folder);
+  const exceptions = await readUpgradeExceptions();
+  return withPreviousRelease(exceptions, async (folder) => {
     await using database = await startDatabase();
     const report = join(folder, 'report.json');
-    await command(
+    await runCommand(
       folder,
       'npx',
       [
@@ -120,9 +95,7 @@ const main = async (): Promise<number> => {
       { ...process.env, SVC_TEST_DATABASE_URI: database.uri },
     );
     return reportResults(JSON.parse(await readFile(report, 'utf8')) as Report, folder, exceptions) ? 1 : 0;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 };
 
 process.exitCode = await main();
