@@ -12,6 +12,9 @@ const faults = 'packages/server/test/faults/**/*.faults.test.ts';
 /** Drive a browser: npm run test:console. */
 const console = 'packages/console/test/**';
 
+/** Need the previous release: npm run test:rolling. */
+const upgrade = 'packages/server/test/upgrade/**/*.upgrade.test.ts';
+
 /** Compare with another server, which is installed first. */
 const compatibility = 'packages/server/test/compatibility/**/*.compat.test.ts';
 
@@ -37,7 +40,7 @@ export default defineConfig({
           ...common,
           name: 'fast',
           include: all,
-          exclude: [...configDefaults.exclude, slow, faults, compatibility, console],
+          exclude: [...configDefaults.exclude, slow, faults, upgrade, compatibility, console],
         },
       },
       // Their processes wait for leases and deadlines a third of the time. Of one command, they run after the other tests:
@@ -52,6 +55,7 @@ export default defineConfig({
         },
       },
       { test: { ...common, name: 'faults', include: [faults], testTimeout: 180_000 } },
+      { test: { ...common, name: 'upgrade', include: [upgrade] } },
       { test: { ...common, name: 'compatibility', include: [compatibility], testTimeout: 300_000 } },
     ],
   },

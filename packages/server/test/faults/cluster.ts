@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { audit } from './audit.ts';
 import { queryOnce, type ClusterPostgres } from './postgres.ts';
-import { startNode, type Role, type SvcNode } from './node-process.ts';
+import { startNode, type Release, type Role, type SvcNode } from './node-process.ts';
 import { openProxy, type TcpProxy } from './tcp-proxy.ts';
 
 const totalMs = 90_000;
@@ -11,6 +11,7 @@ const totalMs = 90_000;
 export interface Member {
   role?: Role;
   executors?: number;
+  release?: Release;
   env?: Record<string, string>;
 }
 

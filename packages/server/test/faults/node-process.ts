@@ -10,6 +10,14 @@ import { svcCommand } from '../svc-command.ts';
 
 export type Role = 'all' | 'api' | 'worker';
 
+/** The program of a node and the project that it serves. */
+export interface Release {
+  /** The path of svc.js. */
+  command: string;
+  /** The path of svc.json, whose modules load the engine that this release uses. */
+  project: string;
+}
+
 export interface NodeOptions {
   /** The application_name of its connections. */
   name: string;
@@ -17,6 +25,8 @@ export interface NodeOptions {
   databaseUri: string;
   role?: Role;
   executors?: number;
+  /** This release by default. */
+  release?: Release;
   /** Environment variables in addition to those of all test nodes. */
   env?: Record<string, string>;
 }
@@ -51,7 +61,11 @@ export interface SvcNode extends AsyncDisposable {
   terminate(): void;
 }
 
-const project = fileURLToPath(new URL('./graphs/svc.json', import.meta.url));
+/** The release of this checkout. */
+export const thisRelease: Release = {
+  command: svcCommand,
+  project: fileURLToPath(new URL('./graphs/svc.json', import.meta.url)),
+};
 const startMs = 60_000;
 
 /** Short enough for a test to wait for their effects, and long enough for a busy machine to renew a lease. */
@@ -72,13 +86,14 @@ export const startNode = async ({
   databaseUri,
   role = 'all',
   executors = 1,
+  release: { command, project } = thisRelease,
   env = {},
 }: NodeOptions): Promise<SvcNode> => {
   const dataDir = join(inject('scratch'), 'nodes', name);
   const args = ['start', '--config', project, '--data-dir', dataDir, '--port', '0'];
   const child = spawn(
     process.execPath,
-    [svcCommand, ...args, '--executors', String(executors), ...(role === 'all' ? [] : ['--role', role])],
+    [command, ...args, '--executors', String(executors), ...(role === 'all' ? [] : ['--role', role])],
     {
       detached: true, // a process group of its own, so that all of it can be killed at once
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -55,11 +55,19 @@ export interface PostgresOptions {
   durable?: boolean;
   /** Called with the data folder before it exists. */
   prepare?: (folder: string) => Promise<void>;
+  /** Creates the schema of the databases, by default that of this release. */
+  migrateTemplate?: (connection: pg.ClientConfig) => Promise<void>;
 }
+
+const migrateToThisRelease = async (connection: pg.ClientConfig): Promise<void> => {
+  await using database = await openDatabase({ connection });
+  await migrate(database);
+};
 
 export const startPostgres = async ({
   durable = true,
   prepare,
+  migrateTemplate = migrateToThisRelease,
 }: PostgresOptions = {}): Promise<FaultyPostgres> => {
   const folder = await mkdtemp(join(inject('scratch'), 'faults-'));
   await prepare?.(folder);
@@ -69,8 +77,7 @@ export const startPostgres = async ({
   await server.start();
   const postgres = handleOf(server, home, folder, durable);
   await queryOnce(postgres.connection('postgres'), `create database ${template}`);
-  await using database = await openDatabase({ connection: postgres.connection(template) });
-  await migrate(database);
+  await migrateTemplate(postgres.connection(template));
   return postgres;
 };
 

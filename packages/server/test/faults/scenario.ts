@@ -48,6 +48,8 @@ type Where =
 export type ScenarioOptions = Where & {
   /** No load when absent: the faults bring their own. */
   load?: Partial<Pick<WorkloadOptions, 'clients' | 'actions' | 'steps' | 'ms' | 'durability'>>;
+  /** The URLs that clients use; by default those of all running nodes that serve clients. */
+  urls?: () => string[];
   faults: (stage: Stage) => Promise<void>;
   /** Invariants that do not apply. */
   except?: Invariant[];
@@ -74,7 +76,7 @@ const play = async (options: Omit<ScenarioOptions, keyof Where>, cluster: Cluste
   await writeFile(file, '');
   const history = new History(join(folder, 'history.jsonl'));
   const random = new Random(seed);
-  const caller = new Caller(() => cluster.urls(), random.fork());
+  const caller = new Caller(options.urls ?? (() => cluster.urls()), random.fork());
   const stage: Stage = {
     cluster,
     random: random.fork(),
