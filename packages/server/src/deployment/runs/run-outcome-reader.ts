@@ -60,9 +60,16 @@ export class RunOutcomeReader {
 
   /** The response of `wait`. Values that the executor did not send are read from the checkpoint that the run left. */
   async result(run: Pick<RunRow, 'run_id' | 'thread_id'>, ending: Promise<RunOutcome>): Promise<string> {
-    const { values, error } = await ending;
+    const { values, error, status } = await ending;
     if (error) return JSON.stringify({ __error__: error });
-    return values === undefined ? this.#values(run) : (values ?? 'null');
+    return values === undefined ? this.#result({ ...run, status }) : (values ?? 'null');
+  }
+
+  /** The values of the checkpoint that the run left, without interrupts. */
+  async values(run: Pick<RunRow, 'run_id' | 'thread_id'>): Promise<string> {
+    const { thread, last } = await this.#last(run);
+    if (!thread || !last) return 'null';
+    return textOf((await this.#reader.values(thread, last.checkpoint).catch(unlessGone)) ?? 'null');
   }
 
   /** Resolves when the run has ended; at once when it does not exist. */
@@ -120,22 +127,41 @@ export class RunOutcomeReader {
     return row;
   }
 
-  async #stored({ run_id, thread_id, error, temporary }: RunRow): Promise<string> {
-    if (error !== null) return JSON.stringify({ __error__: JSON.parse(error) });
-    return temporary ? 'null' : this.#values({ run_id, thread_id });
+  async #stored(row: RunRow): Promise<string> {
+    if (row.error !== null) return JSON.stringify({ __error__: JSON.parse(row.error) });
+    return row.temporary ? 'null' : this.#result(row);
   }
 
-  /** Values of the checkpoint that the run left; if it was deleted or the run never began, of the thread's newest checkpoint. */
-  async #values({ run_id, thread_id }: Pick<RunRow, 'run_id' | 'thread_id'>): Promise<string> {
+  /** The values that the run left, with `__interrupt__` when it reached interrupts that have no answer yet. */
+  async #result(run: Pick<RunRow, 'run_id' | 'thread_id' | 'status'>): Promise<string> {
+    const { thread, left, last } = await this.#last(run);
+    if (!thread || !last) return 'null';
+    // A run that was cancelled leaves the interrupts that it has found.
+    const reached = run.status === 'success' ? left : undefined;
+    const [values, interrupts] = await Promise.all([
+      this.#reader.values(thread, last.checkpoint).catch(unlessGone),
+      reached && this.#reader.openInterrupts(thread, reached).catch(unlessGone),
+    ]);
+    return withInterrupts(textOf(values ?? 'null'), interrupts ?? []);
+  }
+
+  /** `last`: the checkpoint that the run left, or the thread's newest one if it was deleted or the run never began. */
+  async #last({ run_id, thread_id }: Pick<RunRow, 'run_id' | 'thread_id'>) {
     const { threads, checkpoints } = this.#storage;
     const [thread, left] = await Promise.all([
       threads.find(thread_id, everyRow),
       checkpoints.findLeft(run_id),
     ]);
-    const last = left ?? (await checkpoints.find({ thread_id, checkpoint_ns: '' }));
-    if (!thread || !last) return 'null';
-    return textOf((await this.#reader.values(thread, last.checkpoint).catch(unlessGone)) ?? 'null');
+    return { thread, left, last: left ?? (await checkpoints.find({ thread_id, checkpoint_ns: '' })) };
   }
 }
+
+/** The result that the executor of an interrupted run sends: its values and `__interrupt__`. */
+const withInterrupts = (values: string, interrupts: unknown[]): string => {
+  if (interrupts.length === 0) return values;
+  const field = `"__interrupt__":${JSON.stringify(interrupts)}}`;
+  const hasValues = values.startsWith('{') && values !== '{}';
+  return hasValues ? `${values.slice(0, -1)},${field}` : `{${field}`;
+};
 
 const isOver = (row: RunRow): boolean => row.status !== 'pending' && row.status !== 'running';

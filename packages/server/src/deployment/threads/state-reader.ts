@@ -2,7 +2,7 @@
 // bytes; large states are rendered in a parser thread.
 import { notFound, Problem } from '@svc/contract/problem';
 import type { ThreadState } from '@svc/contract';
-import type { JsonPart } from '../../parsing/json-bytes.ts';
+import { type JsonPart, textOf } from '../../parsing/json-bytes.ts';
 import type { PageOf } from '../../api/pagination.ts';
 import type { TaskRunner } from '../../parsing/tasks.ts';
 import {
@@ -50,6 +50,9 @@ const batchBytesMax = 8_388_608;
 /** Subgraphs whose states one response includes; the states of others are omitted. */
 const subgraphsMax = 200;
 
+/** What a task has written that waits for an answer, also for its second one. */
+const ofOpenTasks = new Set(['__interrupt__', '__resume__']);
+
 export class StateReader {
   readonly #storage: Pick<Storage, 'checkpoints' | 'threads'>;
   readonly #parser: TaskRunner<StateTasks>;
@@ -87,6 +90,18 @@ export class StateReader {
       this.valuesOf([{ channels, shape, space: thread.blob_space }]),
     );
     return rows[0] ?? 'null';
+  }
+
+  /** The interrupts of a checkpoint that have no answer. Throws `not_found` when the thread was deleted meanwhile. */
+  async openInterrupts(thread: FoundThread, stored: StoredCheckpoint): Promise<unknown[]> {
+    if (!stored.writes.some(({ channel }) => channel === '__interrupt__')) return [];
+    const { rows } = await this.states(thread, [{ stored }], { fields: ['tasks'], keys: undefined });
+    const { tasks } = JSON.parse(textOf(rows[0] ?? '{"tasks":[]}')) as Pick<ThreadState, 'tasks'>;
+    // A task that was answered keeps its interrupts, and has written more.
+    const answered = new Set(
+      stored.writes.flatMap(({ task_id, channel }) => (ofOpenTasks.has(channel) ? [] : [task_id])),
+    );
+    return tasks.flatMap(({ id, interrupts }) => (answered.has(id) ? [] : interrupts));
   }
 
   /** The values of several threads, bounded by the bytes of a page. */

@@ -156,8 +156,7 @@ export class ThreadRunStream {
     };
     if (modes.has('lifecycle')) await send('end', JSON.stringify({ run_id, status: status ?? 'rollback' }));
     if (modes.has('state_update') && status !== undefined) {
-      const ended = Promise.resolve({ status: 'success' as const, error: null });
-      const values = await this.#options.outcomes.result({ run_id, thread_id }, ended);
+      const values = await this.#options.outcomes.values({ run_id, thread_id });
       await send('state_update', `{"run_id":"${run_id}","values":${values}}`);
     }
   }
