@@ -14,6 +14,10 @@ export interface UpgradeExceptions {
   from: string;
   /** Tests of the previous release that cannot pass on this schema. `title` includes the titles of the test's groups. */
   exceptions: { file: string; title: string; reason: string }[];
+  /** What servers of the two releases return differently of the same rows, as paths with `*` for ids and indexes. */
+  changedFields: { field: string; reason: string }[];
+  /** What servers of the previous release return in addition on the schema of this one. */
+  addedFields: { field: string; reason: string }[];
 }
 
 /** The root of this checkout. */

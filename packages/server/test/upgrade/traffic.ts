@@ -7,8 +7,8 @@ export interface PhaseTraffic {
   /** Requests with a response. */
   responses: number;
   byStatus: Map<number, number>;
-  /** Requests whose connection broke before a response. */
-  broken: number;
+  /** Why requests got no response: connections that were refused or broke. Without the time limits of clients. */
+  broken: string[];
   /** The longest time between two successful responses, in milliseconds. */
   gapMs: number;
 }
@@ -16,6 +16,7 @@ export interface PhaseTraffic {
 interface Published {
   request: { path: string };
   response?: { statusCode: number };
+  error?: Error & { code?: string };
 }
 
 const headers = 'undici:request:headers';
@@ -39,7 +40,8 @@ export class Traffic implements Disposable {
   begin(name: string): void {
     this.end();
     this.#since = performance.now();
-    this.phases.push({ name, ms: 0, responses: 0, byStatus: new Map(), broken: 0, gapMs: 0 });
+    if (this.phases.length === 0) this.#lastSuccess = this.#since;
+    this.phases.push({ name, ms: 0, responses: 0, byStatus: new Map(), broken: [], gapMs: 0 });
   }
 
   /** Ends the last phase. */
@@ -71,8 +73,10 @@ export class Traffic implements Disposable {
 
   readonly #onError = (message: unknown): void => {
     const published = message as Published;
-    const phase = this.phases.at(-1);
-    if (phase && !this.#answered.has(published.request) && !isCheck(published)) phase.broken += 1;
+    const { error } = published;
+    const isLimit = error?.name === 'TimeoutError' || error?.name === 'AbortError';
+    if (isLimit || this.#answered.has(published.request) || isCheck(published)) return;
+    this.phases.at(-1)?.broken.push(`${published.request.path}: ${error?.code} ${error?.message}`);
   };
 
   [Symbol.dispose](): void {
@@ -88,7 +92,7 @@ export const tableOf = (phases: readonly PhaseTraffic[]): string => {
     `${(ms / 1000).toFixed(1)} s`,
     String(responses),
     String(byStatus.get(503) ?? 0),
-    String(broken),
+    String(broken.length),
     `${Math.round(gapMs)} ms`,
   ]);
   const head = ['phase', 'time', 'responses', '503', 'broken connections', 'longest gap'];
