@@ -82,12 +82,20 @@ const ending = new Set(['FATAL', 'PANIC']);
 const isStalePlan = ({ code, routine }: pg.DatabaseError): boolean =>
   code === '0A000' && routine === 'RevalidateCachedQuery';
 
+/**
+ * A function has called another one while a migration replaced both. Nothing was stored, and the same call works afterwards. A function that
+ * a statement of this server names itself is missing for another reason.
+ */
+const isReplacedFunction = ({ code, internalQuery }: pg.DatabaseError): boolean =>
+  code === '42883' && internalQuery !== undefined;
+
 /** The policy for any error of a query or connection. */
 export const policyOf = (error: unknown): ErrorPolicy => {
   // A value that the driver cannot encode, or that does not fit the type that it is read into, is a bug.
   if (error instanceof RangeError || error instanceof TypeError) return { ...bug, connection: 'dropped' };
   if (!(error instanceof pg.DatabaseError)) return isTimeout(error) ? { ...broken, retry: 'never' } : broken;
   if (isStalePlan(error)) return { ...conflict, connection: 'dropped' };
+  if (isReplacedFunction(error)) return { ...bug, retry: 'conflict' };
   const policy = findPolicy(error.code ?? '');
   if (!ending.has(error.severity ?? '')) return policy ?? bug;
   const known = policy?.kind === 'unavailable' ? policy : broken;
