@@ -45,8 +45,9 @@ const measure = async (target: Target, isPeer: boolean): Promise<Figures> => {
   ];
   const figures: Figures = {};
   for (const [name, part] of parts.filter(([name]) => name.includes(only))) {
-    note(name);
-    Object.assign(figures, await part());
+    const found = await part();
+    note(`${name}: ${JSON.stringify(found)}`);
+    Object.assign(figures, found);
   }
   return figures;
 };
