@@ -1,6 +1,6 @@
 // Transactions of one workspace. Row level security hides the rows of all other workspaces, even when a statement has no condition
 // on the workspace.
-import type { Database } from './database.ts';
+import type { Database, Transactions } from './database.ts';
 
 const enter = { name: 'tenant_enter', text: 'select enter_tenant($1)' };
 const enterLimited = {
@@ -10,7 +10,7 @@ const enterLimited = {
 
 /** Runs `work` in a transaction that sees the rows of one workspace only. `statementMs`: time limit of each statement. */
 export const asTenant = <T>(
-  db: Database,
+  db: Transactions,
   tenant_id: string,
   work: (tx: Database) => Promise<T>,
   { statementMs }: { statementMs?: number } = {},
