@@ -31,9 +31,10 @@ import {
   planPooled,
   readConnectionLimits,
 } from '../storage/postgres/connection-plan.ts';
-import { openDatabase } from '../storage/postgres/database.ts';
+import { type Database, openDatabase } from '../storage/postgres/database.ts';
 import { checkDirect } from '../storage/postgres/direct-connection.ts';
 import { nodeTtlMs } from '../storage/deployment/workers.ts';
+import { openReplica, type Replica } from '../storage/replica/open-replica.ts';
 import { migrate } from '../storage/schema/migrate.ts';
 
 export interface ServedAppOptions {
@@ -90,9 +91,12 @@ const openServices = async (
   reportPlan(plan, early.node, logger);
   database.resize(plan.server);
   const databaseFailure = (): string | undefined => connection.failure();
+  const replica = startReplica(database, plan, options);
+  if (replica) owned.keep(replica);
   const parts = {
     database,
     databaseOptions,
+    replica,
     plan,
     standby: early.executors,
     databaseFailure,
@@ -106,6 +110,25 @@ const openServices = async (
     onModules: options.onModules,
   };
   return { services: owned.keep(await createServices(parts)), customCode };
+};
+
+const startReplica = (
+  primary: Database,
+  { server }: ConnectionPlan,
+  { settings, logger }: ServedAppOptions,
+): Replica | undefined => {
+  const { replica } = settings.storage;
+  if (replica === undefined) return undefined;
+  return openReplica({
+    uri: replica.uri.reveal(),
+    primary,
+    poolMax: server,
+    lagMaxMs: replica.lagMaxMs,
+    onChange: (error) => {
+      if (error === undefined) logger.info('the replica is reachable');
+      else logger.warn({ err: error }, 'the replica is not reachable, reading from the primary');
+    },
+  });
 };
 
 const reportPlan = (plan: ConnectionPlan, node: NodeProcesses, logger: Logger): void => {

@@ -9,11 +9,14 @@ import type { ServerParsing } from './parser-tasks.ts';
 import type { StandbyProcesses } from '../jobs/standby-processes.ts';
 import type { ConnectionPlan } from '../storage/postgres/connection-plan.ts';
 import type { Database, DatabaseOptions } from '../storage/postgres/database.ts';
+import type { Replica } from '../storage/replica/open-replica.ts';
 
 export interface ServiceParts {
   database: Database;
   /** The options with which executors and exporters open their own connections. */
   databaseOptions: DatabaseOptions;
+  /** Undefined without SVC_DATABASE_REPLICA_URI. */
+  replica: Replica | undefined;
   plan: ConnectionPlan;
   /** Executor processes that have been started already. */
   standby: StandbyProcesses;

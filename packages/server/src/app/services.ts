@@ -79,7 +79,7 @@ const createFirstKey = async (
 };
 
 const openPlatform = (
-  { settings, project, parsing, plan }: ServiceParts,
+  { settings, project, parsing, plan, replica }: ServiceParts,
   storage: Storage,
   {
     notifications,
@@ -91,6 +91,7 @@ const openPlatform = (
   const { traceDaysKept: daysKept, traceQueryMs } = settings.platform;
   const { compression, scheduleLagMs, fileRoots, folderRules, lendsCredentials } = settings.exports;
   const [fileRoot = settings.storage.dataDir] = fileRoots;
+  metrics.watchReplica(replica);
   return createPlatform({
     storage,
     notifications,
@@ -134,7 +135,7 @@ const buildServices = async (
 ): Promise<Omit<Services, keyof AsyncDisposable>> => {
   const { settings, project, mode } = parts;
   const answers = answerLimits(parts);
-  const storage = createStorage(parts.database, answers);
+  const storage = createStorage(parts.database, answers, parts.replica?.traceReads);
   const graphs = new Map(project.graphs);
   const assistants = new AssistantService(storage, graphs, project.graphDefaults);
   const [facts, firstKey] = await Promise.all([

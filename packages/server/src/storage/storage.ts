@@ -7,7 +7,7 @@ import { ticketStorage, type TicketStorage } from './auth/tickets.ts';
 import { assistantStorage, type AssistantStorage } from './deployment/assistants.ts';
 import { checkpointStorage, type CheckpointStorage } from './deployment/checkpoints.ts';
 import { cronStorage, type CronStorage } from './deployment/crons.ts';
-import type { Database } from './postgres/database.ts';
+import type { Database, Transactions } from './postgres/database.ts';
 import { exportEstimates } from './exports/export-estimates.ts';
 import { exportLeaseStorage, type ExportLeaseStorage } from './exports/export-leases.ts';
 import { partitionRunStorage, type PartitionRunStorage } from './exports/partition-runs.ts';
@@ -75,7 +75,12 @@ export interface Storage {
   ping(): Promise<void>;
 }
 
-export const createStorage = (db: Database, answers = defaultAnswerLimits): Storage => ({
+/** `traceReads`: where lists and sums of traces are read, which may be a replica; the database itself when absent. */
+export const createStorage = (
+  db: Database,
+  answers = defaultAnswerLimits,
+  traceReads: Transactions = db,
+): Storage => ({
   agentTasks: agentTaskStorage(db),
   apiKeys: apiKeyStorage(db),
   assistants: assistantStorage(db, answers),
@@ -105,7 +110,7 @@ export const createStorage = (db: Database, answers = defaultAnswerLimits): Stor
   threads: threadStorage(db, answers),
   tickets: ticketStorage(db),
   projects: projectStorage(db),
-  traces: traceStorage(db, answers),
+  traces: traceStorage(db, answers, traceReads),
   traceHours: traceHourStorage(db),
   tracePartitions: tracePartitionStorage(db),
   workers: workerStorage(db),

@@ -1,6 +1,7 @@
 // Metrics of this process for Prometheus. Gauges of the queue are read from the database at each scrape.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { type ExportGauges, exportMetrics } from './export-metrics.ts';
+import { type ReplicaGauges, replicaMetrics } from './replica-metrics.ts';
 
 /** Values that are read at each scrape. */
 export interface Gauges {
@@ -171,7 +172,15 @@ export class Metrics {
 
   /** Adds the metrics of exports. Call once. */
   watchExports(gauges: ExportGauges): void {
-    const read = exportMetrics(this.#registry, gauges);
+    this.#add(exportMetrics(this.#registry, gauges));
+  }
+
+  /** Adds the metrics of the replica; without one they stay 0. Call once. */
+  watchReplica(replica: ReplicaGauges | undefined): void {
+    this.#add(replicaMetrics(this.#registry, replica));
+  }
+
+  #add(read: () => void | Promise<void>): void {
     const before = this.#read;
     this.#read = async () => {
       await before();

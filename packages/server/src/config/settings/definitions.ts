@@ -140,6 +140,25 @@ export const settingDefinitions = {
     defaultDoc: 'none: `SVC_DATABASE_URI` leads to PostgreSQL itself',
     doc: 'A direct connection to the same database, when `SVC_DATABASE_URI` leads to a [pooler in transaction mode](database.md#connection-poolers).',
   }),
+  databaseReplicaUri: setting({
+    variable: 'SVC_DATABASE_REPLICA_URI',
+    type: databaseUri(),
+    default: undefined,
+    defaultDoc: 'none: everything is read from the primary',
+    doc: 'A hot standby of `SVC_DATABASE_URI`, from which lists and sums of traces and the rows of exports [are read](database.md#read-replica).',
+  }),
+  databaseReplicaLagMax: setting({
+    variable: 'SVC_DATABASE_REPLICA_LAG_MAX',
+    type: duration({ minMs: 2 * second, maxMs: 3_600 * second }),
+    default: '5s',
+    doc: 'How old the data of a replica may be. Lists and sums of traces are read from the primary while it is older.',
+  }),
+  databaseReplicaExportWait: setting({
+    variable: 'SVC_DATABASE_REPLICA_EXPORT_WAIT',
+    type: duration({ minMs: 0, maxMs: 3_600 * second }),
+    default: '1m',
+    doc: 'How long an attempt of an export waits until the replica has all of its rows. After that it reads from the primary.',
+  }),
   poolMax: setting({
     variable: 'SVC_POOL_MAX',
     aliases: [{ name: 'LANGGRAPH_POSTGRES_POOL_MAX_SIZE' }],

@@ -153,6 +153,16 @@ describe('settings', () => {
     expect(settings.origins.databaseListenUri.shown).toBe('postgres://u:[redacted]@direct/db');
   });
 
+  it('reject a replica of the embedded PostgreSQL, and never print its password', () => {
+    const env = { SVC_DATABASE_REPLICA_URI: 'postgres://u:hunter2@replica/db' };
+    const refused = (): unknown => resolveSettings({ ...base, env });
+    expect(refused).toThrow(/SVC_DATABASE_REPLICA_URI.*without SVC_DATABASE_URI/s);
+    expect(refused).not.toThrow(/hunter2/);
+    const settings = resolveSettings({ ...base, env: { ...env, DATABASE_URI: 'postgres://u@primary/db' } });
+    expect(settings.origins.databaseReplicaUri.shown).toBe('postgres://u:[redacted]@replica/db');
+    expect(settings.storage.replica).toMatchObject({ lagMaxMs: 5_000, exportWaitMs: 60_000 });
+  });
+
   it('never print the key that signs webhooks', () => {
     const settings = resolveSettings({
       ...base,

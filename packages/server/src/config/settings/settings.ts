@@ -13,6 +13,13 @@ import { nearest } from '../project/nearest.ts';
 import type { Secret } from './secret.ts';
 
 /** The settings. Durations are in milliseconds, sizes in bytes, paths absolute. */
+/** A standby of the database, for reads of traces and exports. */
+export interface ReplicaSettings {
+  readonly uri: Secret;
+  readonly lagMaxMs: number;
+  readonly exportWaitMs: number;
+}
+
 export interface Settings {
   readonly role: SettingValue<'role'>;
   readonly http: {
@@ -49,6 +56,8 @@ export interface Settings {
     readonly databaseUri: Secret | undefined;
     /** A direct connection; `databaseUri` then leads to a pooler. */
     readonly databaseListenUri: Secret | undefined;
+    /** Undefined without a replica. */
+    readonly replica: ReplicaSettings | undefined;
     readonly poolMax: number;
   };
   readonly runs: {
@@ -207,12 +216,10 @@ export function readSettings(sources: SettingSources): ReadSettings {
   const values = Object.fromEntries(settingKeys.map((key) => [key, read(key)])) as {
     [K in SettingKey]: SettingValue<K>;
   };
-  if (
-    values.databaseListenUri !== undefined &&
-    values.databaseUri === undefined &&
-    !mistaken.has('databaseUri')
-  )
-    mistakes.push(listensToNothing(origins.databaseListenUri));
+  if (values.databaseUri === undefined && !mistaken.has('databaseUri')) {
+    if (values.databaseListenUri !== undefined) mistakes.push(listensToNothing(origins.databaseListenUri));
+    if (values.databaseReplicaUri !== undefined) mistakes.push(replicaOfNothing(origins.databaseReplicaUri));
+  }
   return { settings: group(values, origins as Record<SettingKey, SettingOrigin>), mistaken, mistakes };
 }
 
@@ -222,6 +229,15 @@ function listensToNothing({ origin = '' }: Partial<SettingOrigin> = {}): Mistake
     value: '[redacted]',
     problem: 'has no effect without SVC_DATABASE_URI',
     remedy: 'Set SVC_DATABASE_URI to the pooler, or use SVC_DATABASE_URI alone for a PostgreSQL without one.',
+  };
+}
+
+function replicaOfNothing({ origin = '' }: Partial<SettingOrigin> = {}): Mistake {
+  return {
+    where: origin,
+    value: '[redacted]',
+    problem: 'has no effect without SVC_DATABASE_URI',
+    remedy: 'Set SVC_DATABASE_URI to the primary. The embedded PostgreSQL has no replica.',
   };
 }
 
@@ -304,6 +320,14 @@ function group(values: SettingValues, origins: Record<SettingKey, SettingOrigin>
       dataDir: values.dataDir,
       databaseUri: values.databaseUri,
       databaseListenUri: values.databaseListenUri,
+      replica:
+        values.databaseReplicaUri === undefined
+          ? undefined
+          : {
+              uri: values.databaseReplicaUri,
+              lagMaxMs: values.databaseReplicaLagMax,
+              exportWaitMs: values.databaseReplicaExportWait,
+            },
       poolMax: values.poolMax,
     }),
     runs: Object.freeze({

@@ -1,7 +1,7 @@
 // Options of every connection, from a URI or from the embedded server.
 import { Problem } from '@svc/contract/problem';
 import type pg from 'pg';
-import { parseDatabaseUri } from '../../config/settings/database-uri.ts';
+import { parseDatabaseUri, type SessionAttributes } from '../../config/settings/database-uri.ts';
 import { columnTypes } from './column-types.ts';
 import { clientOf, HostSelector } from './host-selector.ts';
 import { sessionOptions, sessionTimeouts, statementMs } from './session-settings.ts';
@@ -19,6 +19,10 @@ export interface DatabaseOptions {
   /** One of the connections is shared by short reads (shared-reads.ts). */
   sharesReads?: boolean;
   applicationName?: string;
+  /** The kind of server that is required when the URI does not say. */
+  wanted?: SessionAttributes;
+  /** Time limit of a connection attempt when the URI does not say. */
+  connectMs?: number;
 }
 
 /** Everything that is needed to open a connection: the hosts, the client class and its configuration. */
@@ -78,12 +82,14 @@ export const connectionSetup = (given: DatabaseOptions): ConnectionSetup => {
   }
   const uri = parseDatabaseUri(connectionString, startup === undefined ? {} : { options: startup });
   if ('problem' in uri) throw new Problem('unavailable', `SVC_DATABASE_URI ${uri.problem}`);
-  const { hosts, wanted = hosts.length > 1 ? 'read-write' : 'any', connectTimeoutMs } = uri;
+  const { hosts } = uri;
+  const wanted = uri.wanted ?? given.wanted ?? (hosts.length > 1 ? 'read-write' : 'any');
+  const connectMs = uri.connectTimeoutMs ?? given.connectMs;
   const selector = new HostSelector(
     hosts.map((host) => host.uri),
     wanted,
   );
-  const timeout = connectTimeoutMs === undefined ? {} : { connectionTimeoutMillis: connectTimeoutMs };
+  const timeout = connectMs === undefined ? {} : { connectionTimeoutMillis: connectMs };
   return { hosts: selector, Client: clientOf(selector), config: { ...base, ...timeout }, sizes, isPooled };
 };
 

@@ -1,5 +1,5 @@
 // Turns of threads: the roots that have the id of a thread.
-import type { Database } from '../postgres/database.ts';
+import type { Transactions } from '../postgres/database.ts';
 import { exactTime } from '../postgres/exact-time.ts';
 import { fromExactText, toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
@@ -29,7 +29,7 @@ const partsOf = (scope: TraceRunScope): { values: unknown[]; from: string } => {
   return { values, from: `from tenant_runs r ${joins} where ${conditions.join(' and ')} and ${inThread}` };
 };
 
-export const threadTurns = (db: Database) => ({
+export const threadTurns = (db: Transactions) => ({
   /** Counts the trace runs of a scope that belong to threads. */
   threadExtent: (scope: TraceRunScope): Promise<ThreadExtent> =>
     asTenant(db, scope.tenant_id, async (tx) => {

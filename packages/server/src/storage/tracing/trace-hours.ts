@@ -1,5 +1,5 @@
 // Stored sums of trace runs, per project and hour, so that sums over many days need not read all trace runs.
-import type { Database } from '../postgres/database.ts';
+import type { Database, Transactions } from '../postgres/database.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import type { TraceRunScope } from './trace-scope.ts';
 import type { TraceRunSums } from './trace-run-sums.ts';
@@ -78,7 +78,7 @@ export const isByHour = (scope: TraceRunScope): scope is TraceRunScope & { sessi
 
 /** Percentiles have an error of at most 1 %. */
 export const sumHours = async (
-  db: Database,
+  db: Transactions,
   { tenant_id, session_ids, since, until }: TraceRunScope & { session_ids: string[] },
 ): Promise<TraceRunSums> => {
   const values = [tenant_id, [...new Set(session_ids)], since, until];

@@ -1,7 +1,7 @@
 // Lists of trace runs by id or by trace. Searches by time are in trace-search.ts.
 import type { AnswerLimits } from '../postgres/answer-limits.ts';
 import { boundedSql, readRuns, type TraceRunPage } from './bounded-trace-runs.ts';
-import type { Database, Statement } from '../postgres/database.ts';
+import type { Statement, Transactions } from '../postgres/database.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import type { PayloadColumn } from './trace-row.ts';
 import {
@@ -39,7 +39,7 @@ const tree: Statement = {
   }),
 };
 
-export const traceLists = (db: Database, { pageBytes }: AnswerLimits) => ({
+export const traceLists = (db: Transactions, { pageBytes }: AnswerLimits) => ({
   listByIds: (tenant_id: string, ids: string[], columns: Columns): Promise<TraceRunPage> =>
     asTenant(db, tenant_id, (tx) => readRuns(tx, byIds(columns), [tenant_id, ids, ids.length, pageBytes])),
 

@@ -8,7 +8,7 @@
 import { Problem } from '@svc/contract/problem';
 import type { AnswerLimits } from '../postgres/answer-limits.ts';
 import { readRuns, type TraceRunPage } from './bounded-trace-runs.ts';
-import type { Database } from '../postgres/database.ts';
+import type { Database, Transactions } from '../postgres/database.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import { isTimeLimit } from '../postgres/time-limit.ts';
 import type { TraceRunRow } from './trace-row.ts';
@@ -106,7 +106,7 @@ const endOf = ({ from, to }: DaySpan, order: TraceRunListFilter['order']): Trace
 };
 
 class RunSearch {
-  readonly #db: Database;
+  readonly #db: Transactions;
   readonly #filter: TraceRunListFilter;
   readonly #statementMs: number;
   readonly #untilMs: number;
@@ -121,7 +121,7 @@ class RunSearch {
   #byProject: (SearchedTraceRuns & { session_ids: string[] }) | undefined;
 
   constructor(
-    db: Database,
+    db: Transactions,
     filter: TraceRunListFilter,
     { budgetMs, statementMs, stretch, pageBytes }: Limits,
   ) {
@@ -269,7 +269,7 @@ const byProject = async (
 
 /** Trace runs ordered by start. Trace runs without a start are not found. */
 export const searchTraceRuns = (
-  db: Database,
+  db: Transactions,
   filter: TraceRunListFilter,
   limits: Limits,
 ): Promise<FoundTraceRuns> => new RunSearch(db, filter, limits).run();

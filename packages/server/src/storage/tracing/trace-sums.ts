@@ -1,5 +1,5 @@
 // Sums over trace runs of a scope, and over the trace runs of threads.
-import type { Database } from '../postgres/database.ts';
+import type { Transactions } from '../postgres/database.ts';
 import { fromExactText, toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import type { Bind } from './trace-condition-sql.ts';
@@ -149,7 +149,7 @@ const ofThreads = {
 };
 
 /** Percentiles are exact. */
-export const sumTraceRuns = async (db: Database, scope: TraceRunScope): Promise<TraceRunSums> => {
+export const sumTraceRuns = async (db: Transactions, scope: TraceRunScope): Promise<TraceRunSums> => {
   const { values, ...statement } = toSumStatement(scope);
   const [row] = await asTenant(db, scope.tenant_id, (tx) =>
     tx.query<TraceRunSums & { latency: Percentiles; first_token: Percentiles }>(statement, values),
@@ -168,7 +168,7 @@ export interface ThreadSpan {
   until: string | null;
 }
 
-export const traceSums = (db: Database) => ({
+export const traceSums = (db: Transactions) => ({
   /** Exact, except for percentiles of more than `exactRunsMax` trace runs, which have an error of at most 1 %. */
   async sum(scope: TraceRunScope): Promise<TraceRunSums> {
     const byHour = isByHour(scope) ? await sumHours(db, scope) : undefined;

@@ -1,5 +1,5 @@
 // Totals of a trace for its root: each token of a model is counted once, and every cost.
-import type { Database } from '../postgres/database.ts';
+import type { Transactions } from '../postgres/database.ts';
 import { exactTime } from '../postgres/exact-time.ts';
 import { asTenant } from '../postgres/tenant.ts';
 
@@ -43,7 +43,7 @@ const ofTraces = {
     group by trace_id`,
 };
 
-export const traceTotals = (db: Database) => ({
+export const traceTotals = (db: Transactions) => ({
   /** Totals of the traces that have any. `since`: start of the earliest trace; null when unknown. */
   totalsOf: (tenant_id: string, trace_ids: string[], since: string | null): Promise<TraceTotals[]> =>
     asTenant(db, tenant_id, (tx) => tx.query<TraceTotals>(ofTraces, [tenant_id, trace_ids, since])),

@@ -1,7 +1,7 @@
 // Trace runs: ingested in batches; read by id, by trace, or by project and time.
 import { defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type Cell, toBytes, toColumn } from '../postgres/column-array.ts';
-import type { Database } from '../postgres/database.ts';
+import type { Database, Transactions } from '../postgres/database.ts';
 import { functionCall } from '../postgres/named-statement.ts';
 import { otelTraces } from './otel-traces.ts';
 import { asTenant } from '../postgres/tenant.ts';
@@ -81,12 +81,13 @@ export type TraceStorage = ReturnType<typeof traceStorage>;
 const ingestOnce = async (db: Database, values: unknown[]): Promise<string[] | null> =>
   (await db.query<{ missing: string[] | null }>(statements.ingest.statement, values))[0]?.missing ?? null;
 
-export const traceStorage = (db: Database, answers = defaultAnswerLimits) => ({
-  ...traceLists(db, answers),
+/** `reads`: where lists and sums are read, which may be a replica; the database itself when absent. */
+export const traceStorage = (db: Database, answers = defaultAnswerLimits, reads: Transactions = db) => ({
+  ...traceLists(reads, answers),
   ...otelTraces(db),
-  ...traceSums(db),
-  ...traceTotals(db),
-  ...threadTurns(db),
+  ...traceSums(reads),
+  ...traceTotals(reads),
+  ...threadTurns(reads),
   ...unpricedRuns(db),
 
   /**
