@@ -20,7 +20,7 @@ import { type Storage } from '../storage/storage.ts';
 
 import type { ServiceParts } from './service-parts.ts';
 export const openExports = (
-  { databaseOptions: database, settings, plan, logger }: ServiceParts,
+  { databaseOptions: database, replica, settings, plan, logger }: ServiceParts,
   storage: Storage,
   { notifications, platform }: { notifications: NotificationBus; platform: Platform },
 ): ExportWorker =>
@@ -29,6 +29,7 @@ export const openExports = (
     targetOf: (tenant_id, id) => platform.destinations.target(tenant_id, id),
     notifications,
     database,
+    replicaTally: replica?.tally,
     slots: plan.exporters,
     settings,
     logger,

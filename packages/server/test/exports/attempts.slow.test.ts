@@ -272,6 +272,7 @@ describe('an exporter that continues after its lease has ended', () => {
       const zombie = new Promise<ExportOutcome>((resolve, reject) =>
         pool.run(toPartitionRunCommand(claimed[0]!, target, { tempDir, fileBytes: 100_000, freeBytes: 0 }), {
           onFile: () => undefined,
+          onReplica: () => undefined,
           onOutcome: resolve,
           onLost: reject,
         }),

@@ -13,11 +13,14 @@ import { DestinationService } from '../../src/exports/destinations/destination-s
 import type { ExportWorker } from '../../src/exports/worker/export-worker.ts';
 import { startExports } from '../../src/exports/worker/start-exports.ts';
 import { LazySealer } from '../../src/auth/sealed-users/lazy-sealer.ts';
+import { ReplicaTally } from '../../src/storage/replica/fallback.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import type { TestDatabase } from '../database.ts';
 
 export interface ExportNode extends AsyncDisposable {
   worker: ExportWorker;
+  /** What its exporters have read from a replica. */
+  replicaTally: ReplicaTally;
   destinations: DestinationService;
   storage: Storage;
   dataDir: string;
@@ -62,10 +65,12 @@ export const startExportNode = async (
     vault: new CredentialVault(sealer),
     stores: { guard: new EgressGuard(settings.egress.allow), fileRoots, folderRules, lendsCredentials },
   });
+  const replicaTally = new ReplicaTally();
   const notifications = new NotificationBus();
   const worker = startExports({
     leases: storage.exportLeases,
     targetOf: (tenant_id, id) => destinations.target(tenant_id, id),
+    replicaTally,
     notifications,
     database: db.options,
     slots: settings.exports.slots,
@@ -76,6 +81,7 @@ export const startExportNode = async (
   await notifications.open(db);
   return {
     worker,
+    replicaTally,
     destinations,
     storage,
     dataDir,

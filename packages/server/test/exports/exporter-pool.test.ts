@@ -36,6 +36,7 @@ const executed = (pool: ExporterPool): Promise<string> =>
   new Promise((resolve) => {
     pool.run({} as ExportCommand, {
       onFile: () => undefined,
+      onReplica: () => undefined,
       onOutcome: ({ kind }) => resolve(kind),
       onLost: resolve,
     });

@@ -4,6 +4,7 @@ import type { DatabaseOptions } from '../../storage/postgres/database.ts';
 import type { ExportLease } from '../../storage/exports/export-lease.ts';
 import type { FailureCause } from '../../storage/exports/export-leases.ts';
 import type { PendingFile } from '../../storage/exports/export-steps.ts';
+import type { FallbackReason } from '../../storage/replica/fallback.ts';
 import type { StoreTarget } from '../destinations/store-target.ts';
 import type { StoreParts } from '../destinations/open-store.ts';
 import type { AllowedHost } from '../../net/host-list.ts';
@@ -11,6 +12,12 @@ import type { FileLimits, FileShape, RowScope } from '../parquet/export-file.ts'
 
 export interface ExporterSetup {
   database: DatabaseOptions;
+  /** Undefined: rows are read from the database itself. */
+  replica?: {
+    database: DatabaseOptions;
+    /** How long an attempt waits until the replica has all of its rows. */
+    waitMs: number;
+  };
   /** Options to open stores with. `allow`: hosts that the egress guard permits. */
   stores: Omit<StoreParts, 'guard'> & { allow: readonly AllowedHost[] };
 }
@@ -75,6 +82,14 @@ export interface WrittenFigures {
   raw_bytes: number;
 }
 
+/** What an attempt has read from the replica, at its end. */
+export interface ReplicaFigures {
+  /** Number of pages. */
+  reads: number;
+  /** Why the attempt has continued on the primary; null when it has not. */
+  fallback: FallbackReason | null;
+}
+
 export type ToExporter =
   | { kind: 'setup'; setup: ExporterSetup }
   | { kind: 'execute'; command: ExportCommand }
@@ -83,4 +98,5 @@ export type ToExporter =
 export type FromExporter =
   | { kind: 'ready' }
   | ({ kind: 'file' } & WrittenFigures)
+  | ({ kind: 'replica' } & ReplicaFigures)
   | { kind: 'outcome'; outcome: ExportOutcome };

@@ -2,6 +2,7 @@
 // the lease and saves the outcome.
 import { EgressGuard } from '../../net/guard.ts';
 import { openDatabase, type Database } from '../../storage/postgres/database.ts';
+import { ReplicaConnections } from '../../storage/replica/replica-connections.ts';
 import { exportStepStorage } from '../../storage/exports/export-steps.ts';
 import { openStore } from '../destinations/open-store.ts';
 import { fileWriter } from '../parquet/write-file.ts';
@@ -11,6 +12,7 @@ import type {
   ExportOutcome,
   FromExporter,
   PartitionRunCommand,
+  ReplicaFigures,
   ManifestCommand,
   ToExporter,
 } from './exporter-protocol.ts';
@@ -19,6 +21,7 @@ import { CommitProtocol, type Step } from './commit-protocol.ts';
 import { toFailure } from './failure.ts';
 import { LeaseLost } from './lease-lost.ts';
 import { type ManifestStep, writeManifest } from './manifest-writing.ts';
+import { type ExporterReplica, openPageReads } from './page-reads.ts';
 import { retried, retriedSteps } from './retried-steps.ts';
 
 export interface ExporterHooks {
@@ -51,6 +54,7 @@ class StopSignals {
 
 interface Exporter {
   database: Database;
+  replica: ExporterReplica | undefined;
   setup: ExporterSetup;
   hooks: ExporterHooks;
   send: (message: FromExporter) => void;
@@ -58,11 +62,14 @@ interface Exporter {
 
 const execute = async (
   command: ExportCommand,
-  { database, setup, hooks, send }: Exporter,
+  { database, replica, setup, hooks, send }: Exporter,
   { signal, stopAfterFile }: StopSignals,
 ): Promise<ExportOutcome> => {
   const leases = retriedSteps(exportStepStorage(database), signal);
+  let figures: ReplicaFigures | undefined;
   try {
+    const pages = await openPageReads(database, command.kind === 'run' ? replica : undefined, signal);
+    figures = pages.figures;
     if (command.kind === 'run' && !(await leases.startPartitionRun(command.lease))) return { kind: 'fenced' };
     const { allow, ...parts } = setup.stores;
     await using store = await openStore(command.target, { guard: new EgressGuard(allow), ...parts });
@@ -76,7 +83,7 @@ const execute = async (
       store,
       leases,
       // When a page cannot be read, the whole file is written again.
-      writeFile: retried(fileWriter(database), signal),
+      writeFile: retried(fileWriter(pages.reads), signal),
       onFile: (file) => send({ kind: 'file', ...file }),
       ...(hooks.onStep ? { onStep: hooks.onStep } : {}),
     });
@@ -84,6 +91,8 @@ const execute = async (
   } catch (error) {
     if (error instanceof LeaseLost) return { kind: 'fenced' };
     return signal.aborted ? { kind: 'stopped' } : toFailure(error);
+  } finally {
+    if (figures) send({ kind: 'replica', ...figures });
   }
 };
 
@@ -95,6 +104,10 @@ export const serveExports = (hooks: ExporterHooks = {}): void => {
 
   const setUp = async (setup: ExporterSetup): Promise<Exporter> => ({
     database: await openDatabase({ ...setup.database, applicationName: 'svc exporter' }),
+    replica: setup.replica && {
+      connections: new ReplicaConnections({ ...setup.replica.database, applicationName: 'svc exporter' }),
+      waitMs: setup.replica.waitMs,
+    },
     setup,
     hooks,
     send,

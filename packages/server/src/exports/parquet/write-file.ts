@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Database } from '../../storage/postgres/database.ts';
+import type { Transactions } from '../../storage/postgres/database.ts';
 import { checkFree } from '../destinations/disk-space.ts';
 import { exportRows, type ExportPage } from '../../storage/exports/export-rows.ts';
 import type { FileCommand, RowPlace, WriteFile, WrittenFile } from './export-file.ts';
@@ -84,7 +84,7 @@ const syncAndHash = async (path: string, signal: AbortSignal): Promise<{ bytes: 
   return { bytes, sha256: hash.digest('hex') };
 };
 
-export const fileWriter = (db: Database): WriteFile => {
+export const fileWriter = (db: Transactions): WriteFile => {
   const pages = exportRows(db);
   return async (command, signal) => {
     const { path, shape, limits } = command;

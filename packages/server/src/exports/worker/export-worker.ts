@@ -21,11 +21,12 @@ import type {
   RetryRules,
 } from '../../storage/exports/export-leases.ts';
 import type { ExportLease } from '../../storage/exports/export-lease.ts';
+import type { ReplicaTally } from '../../storage/replica/fallback.ts';
 import type { StoreTarget } from '../destinations/store-target.ts';
 import { ExportAttempt, type StopReason } from './export-attempt.ts';
 import { toManifestCommand, toPartitionRunCommand } from './export-command.ts';
 import type { ExporterPool } from './exporter-pool.ts';
-import type { ExportCommand, ExportOutcome } from '../exporter/exporter-protocol.ts';
+import type { ExportCommand, ExportOutcome, ReplicaFigures } from '../exporter/exporter-protocol.ts';
 import { toFailure } from '../exporter/failure.ts';
 import { type AttemptEnd, ExportTally } from './export-tally.ts';
 import type { TempFolders } from './temp-folders.ts';
@@ -37,6 +38,8 @@ export interface ExportWorkerOptions {
   /** Undefined when this process executes no exports and only requeues the lost attempts of other workers. */
   pool: ExporterPool | undefined;
   temp: TempFolders;
+  /** Counts the reads of exporters from the replica; undefined without a replica. */
+  replicaTally?: ReplicaTally | undefined;
   notifications: NotificationBus;
   leaseMs: number;
   limits: ClaimLimits;
@@ -164,12 +167,19 @@ export class ExportWorker implements AsyncDisposable {
       if (attempt.stopped) return this.#onOutcome(attempt, { kind: 'stopped' });
       attempt.exporter = pool?.run(command, {
         onFile: (file) => this.tally.addFile(file),
+        onReplica: (figures) => this.#countReplica(figures),
         onOutcome: (outcome) => this.#onOutcome(attempt, outcome),
         onLost: (reason) => this.#onExporterLost(attempt, reason),
       });
     } catch (error) {
       this.#onOutcome(attempt, toFailure(error));
     }
+  }
+
+  #countReplica({ reads, fallback }: ReplicaFigures): void {
+    const { replicaTally } = this.#options;
+    replicaTally?.addRead('exports', reads);
+    if (fallback !== null) replicaTally?.addFallback('exports', fallback);
   }
 
   /** Stops attempts whose leases are revoked. Called after a notification about their export. */

@@ -10,6 +10,7 @@ import type {
   ExportCommand,
   ExportOutcome,
   FromExporter,
+  ReplicaFigures,
   StopHow,
   ToExporter,
   WrittenFigures,
@@ -17,6 +18,7 @@ import type {
 
 export interface CommandEvents {
   onFile: (file: WrittenFigures) => void;
+  onReplica: (figures: ReplicaFigures) => void;
   onOutcome: (outcome: ExportOutcome) => void;
   /** Called instead of onOutcome when the process ends. */
   onLost: (reason: string) => void;
@@ -37,6 +39,7 @@ export class ExporterProcess implements PooledProcess {
       parse: parseFromExporter,
       onMessage: (message) => {
         if (message.kind === 'file') this.#events?.onFile(message);
+        else if (message.kind === 'replica') this.#events?.onReplica(message);
         else this.#finish()?.onOutcome(message.outcome);
       },
       onEnd: (reason) => {

@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/settings/settings.ts';
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
-import { exporterConnections } from '../../storage/postgres/connection-plan.ts';
+import { exporterConnections, exporterReplicaConnections } from '../../storage/postgres/connection-plan.ts';
 import type { DatabaseOptions } from '../../storage/postgres/database.ts';
 import type { ExportLeaseStorage } from '../../storage/exports/export-leases.ts';
+import type { ReplicaTally } from '../../storage/replica/fallback.ts';
+import { replicaOptions } from '../../storage/replica/replica-connections.ts';
 import { ExportWorker, type ExportWorkerOptions } from './export-worker.ts';
+import type { ExporterSetup } from '../exporter/exporter-protocol.ts';
 import { ExporterPool } from './exporter-pool.ts';
 import { TempFolders } from './temp-folders.ts';
 
@@ -16,6 +19,8 @@ export interface ExportParts {
   notifications: NotificationBus;
   /** Options with which exporters open their own connections. */
   database: DatabaseOptions;
+  /** Counts the reads of exporters from the replica. */
+  replicaTally?: ReplicaTally | undefined;
   /** Maximum number of exporters; 0: this process executes no exports. */
   slots: number;
   settings: Pick<Settings, 'exports' | 'egress' | 'storage'>;
@@ -28,10 +33,16 @@ export interface ExportParts {
 const pollMsMax = 1_000;
 
 export const startExports = (parts: ExportParts): ExportWorker => {
-  const { leases, targetOf, notifications, slots, logger, program } = parts;
+  const { leases, targetOf, replicaTally, notifications, slots, logger, program } = parts;
   const { exports, egress, storage } = parts.settings;
   const { leaseMs, fileRoots, folderRules, lendsCredentials } = exports;
-  const setup = {
+  const setup: ExporterSetup = {
+    ...(storage.replica && {
+      replica: {
+        database: replicaOptions(storage.replica.uri.reveal(), exporterReplicaConnections),
+        waitMs: storage.replica.exportWaitMs,
+      },
+    }),
     database: { ...parts.database, poolMax: exporterConnections },
     stores: { allow: egress.allow, fileRoots, folderRules, lendsCredentials },
   };
@@ -42,6 +53,7 @@ export const startExports = (parts: ExportParts): ExportWorker => {
     targetOf,
     pool,
     temp: new TempFolders(join(storage.dataDir, 'tmp', 'exports')),
+    replicaTally,
     notifications,
     leaseMs,
     limits: { runsPerExport: exports.runsPerExport, exportsPerWorkspace: exports.exportsPerWorkspace },

@@ -16,8 +16,9 @@
 //
 // A selective filter may match almost nothing. To bound the time of a statement, it is applied to a limited stretch of rows.
 import type { ExportField } from '@svc/contract';
+import { Problem } from '@svc/contract/problem';
 import type { RowBytes } from '../postgres/copy-out.ts';
-import type { Database } from '../postgres/database.ts';
+import type { Transactions } from '../postgres/database.ts';
 import { exactTime } from '../postgres/exact-time.ts';
 import { exportColumns, isCounted } from './export-columns.ts';
 import { literal } from '../postgres/literal.ts';
@@ -216,7 +217,7 @@ export interface ExportPageAsked {
   limits: PageLimits;
 }
 
-export const exportRows = (db: Database) => ({
+export const exportRows = (db: Transactions) => ({
   /** Passes rows to `onRow` as they arrive. A page may be empty although rows follow, when the filter matched none in a stretch. */
   page: async (
     { scope, fields, after, upTo, limits }: ExportPageAsked,
@@ -229,7 +230,8 @@ export const exportRows = (db: Database) => ({
     let hasNext = false;
     let ahead: Stretch | null = null;
     await asTenant(db, scope.tenant_id, async (tx) => {
-      if (page.rows > 0) throw new Error('A page of an export cannot be read twice');
+      // The rows cannot be taken back. The caller writes the whole file again.
+      if (page.rows > 0) throw new Problem('unavailable', 'The read of a page of an export was interrupted');
       if (scope.condition !== null) {
         const [row] = await tx.query<{ start_time: string; id: string; has_next: boolean }>(
           { name: '', text: stretchSql(scope, after, upTo) },

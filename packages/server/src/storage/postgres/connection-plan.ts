@@ -35,6 +35,8 @@ export interface ConnectionLimits {
 
 /** An exporter reads rows on one connection and records its progress on the other. */
 export const exporterConnections = 2;
+/** Connections of an exporter to the replica, which are not part of the plan: they are those of another PostgreSQL. */
+export const exporterReplicaConnections = 1;
 /** Pool size of an executor with a single run. */
 export const solitaryConnections = 2;
 /** Connections for LISTEN. */
