@@ -9,6 +9,7 @@ import { type DatabaseOptions, openDatabase, type PooledDatabase } from '../../s
 import { uriOptions } from '../../storage/postgres/connection.ts';
 import { checkDirect } from '../../storage/postgres/direct-connection.ts';
 import { installationStorage } from '../../storage/postgres/installation.ts';
+import { readReplicaFacts } from '../../storage/replica/replica-facts.ts';
 import { createStorage } from '../../storage/storage.ts';
 import { type Check, runCheck } from './check.ts';
 import { checkClock } from './clock.ts';
@@ -21,6 +22,7 @@ import { embeddedOutcome } from './embedded-postgres.ts';
 import { checkEncryptionKey } from './encryption-key.ts';
 import { type Finding, type Outcome, skipped } from './finding.ts';
 import { checkNode } from './node-version.ts';
+import { replicaOutcome } from './replica.ts';
 import { rightsOutcomes } from './rights.ts';
 import { checkSchemaState } from './schema.ts';
 import { mistakeOutcomes, settingsOutcomes } from './settings.ts';
@@ -124,6 +126,12 @@ const examineDatabase = async (
   const storage = createStorage(database);
   if (isPooled)
     await run('direct connection', connectMs, () => directOutcome(checkDirect(database, options)));
+  const { replica } = settings.storage;
+  if (replica !== undefined)
+    await run('replica', connectMs + replica.lagMaxMs, () => {
+      const facts = readReplicaFacts(database, replica.uri.reveal(), replica.lagMaxMs);
+      return replicaOutcome(facts, replica.lagMaxMs);
+    });
   await run('schema', queryMs, () => checkSchemaState(database));
   await run('clock', queryMs, () => checkClock(installation));
   await run('connections', queryMs, async () => {
