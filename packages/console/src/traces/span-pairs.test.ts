@@ -65,7 +65,7 @@ describe('two traces', () => {
 
   const treeOf: fc.Memo<Tree> = fc.memo((depth) => {
     const name = fc.constantFrom('a', 'b', 'c');
-    const children = depth <= 1 ? fc.constant([]) : fc.array(treeOf(), { maxLength: 4 });
+    const children = depth <= 1 ? fc.constant<Tree[]>([]) : fc.array(treeOf(), { maxLength: 4 });
     return fc.record({ name, children });
   });
   const tree = treeOf(4);

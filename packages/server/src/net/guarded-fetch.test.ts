@@ -30,7 +30,9 @@ describe('a guarded fetch', () => {
       let body = '';
       request.on('data', (chunk: Buffer) => (body += chunk.toString()));
       request.on('end', () => {
-        response.writeHead(201, { 'x-sent': `${request.method} ${request.headers['x-mine']}` }).end(body);
+        response
+          .writeHead(201, { 'x-sent': `${request.method} ${String(request.headers['x-mine'])}` })
+          .end(body);
       });
     });
     const response = await fetchHere(url, {

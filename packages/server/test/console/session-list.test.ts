@@ -31,7 +31,8 @@ describe('the list of sessions', () => {
     const second = await signedIn(other.url, { token: 'ann' });
     await signedIn(server.url, { token: 'ben' });
     const listed = await sessionsOf(first);
-    expect(listed.map(({ is_current }) => is_current).toSorted()).toEqual([false, true]);
+    expect(listed.filter(({ is_current }) => is_current).length).toBe(1);
+    expect(listed.length).toBe(2);
     expect(listed.map(({ browser }) => browser)).toEqual(['node', 'node']);
     const [own] = listed.filter(({ is_current }) => is_current);
     const [ofSecond] = (await sessionsOf(second)).filter(({ is_current }) => is_current);
