@@ -1,14 +1,12 @@
 // The spans of two traces in one list, with the differences of their times and tokens.
-import { useEffect, type KeyboardEvent, type ReactNode } from 'react';
+import type { KeyboardEvent, ReactNode } from 'react';
 import { duration } from '../ui/duration.ts';
-import { useRows } from '../ui/use-rows.ts';
 import { visibleText } from '../values/visible-text.ts';
 import { tokensOf } from './figures.ts';
+import { SpanScroll } from './span-scroll.tsx';
 import type { SpanPair } from './span-pairs.ts';
 import type { Span, SpanTable } from './span-table.ts';
 
-/** The height of `.pair-row`. */
-const rowHeight = 26;
 const depthMax = 24;
 const nameMax = 120;
 
@@ -33,8 +31,6 @@ export const PairList = ({
   onSelect: (row: number) => void;
 }): ReactNode => {
   const { pairs } = traces;
-  const { ref, from, to, show } = useRows({ count: pairs.length, rowHeight });
-  useEffect(() => show(selected), [selected, show]);
   const move = (event: KeyboardEvent): void => {
     const steps: Record<string, number> = {
       ArrowDown: 1,
@@ -59,34 +55,32 @@ export const PairList = ({
         <span>Tokens, left</span>
         <span>right</span>
       </div>
-      <div
-        ref={ref}
-        className="span-scroll"
+      <SpanScroll
         role="listbox"
-        aria-label="Spans of both traces"
-        tabIndex={0}
-        aria-activedescendant={selected >= from && selected < to ? `pair-${selected}` : undefined}
+        label="Spans of both traces"
+        count={pairs.length}
+        active={selected}
+        activeId={`pair-${selected}`}
         onKeyDown={move}
-      >
-        <div role="presentation" className="span-rows" style={{ height: pairs.length * rowHeight }}>
-          {pairs.slice(from, to).map((pair, offset) => (
-            <PairRow
-              key={from + offset}
-              row={from + offset}
-              depth={pair.depth}
-              {...spansOf(traces, pair)}
-              isSelected={from + offset === selected}
-              onSelect={onSelect}
-            />
-          ))}
-        </div>
-      </div>
+        row={(row, top) => (
+          <PairRow
+            key={row}
+            row={row}
+            top={top}
+            depth={pairs[row]?.depth ?? 0}
+            {...spansOf(traces, pairs[row])}
+            isSelected={row === selected}
+            onSelect={onSelect}
+          />
+        )}
+      />
     </section>
   );
 };
 
 const PairRow = ({
   row,
+  top,
   depth,
   left,
   right,
@@ -94,6 +88,7 @@ const PairRow = ({
   onSelect,
 }: {
   row: number;
+  top: number;
   depth: number;
   left: Span | undefined;
   right: Span | undefined;
@@ -110,7 +105,7 @@ const PairRow = ({
       className="span-row pair-row"
       aria-selected={isSelected}
       data-side={side}
-      style={{ transform: `translateY(${row * rowHeight}px)` }}
+      style={{ transform: `translateY(${top}px)` }}
       onClick={() => onSelect(row)}
     >
       <span className="span-name" style={{ paddingLeft: 16 + Math.min(depth, depthMax) * 14 }}>

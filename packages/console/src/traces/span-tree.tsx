@@ -1,7 +1,7 @@
 // The rows of a trace: names as a tree, and times as bars. One list draws both, so that they cannot drift apart.
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
-import { useRows } from '../ui/use-rows.ts';
 import { SpanRow } from './span-row.tsx';
+import { SpanScroll } from './span-scroll.tsx';
 import {
   ancestorsOf,
   hasChildren,
@@ -11,8 +11,6 @@ import {
   type SpanTable,
 } from './span-table.ts';
 
-/** The height of `.span-row`. */
-const rowHeight = 26;
 /** The selection follows the keys at once; its payloads are read when the keys rest. */
 const settleMs = 150;
 
@@ -32,11 +30,7 @@ export const SpanTree = ({ table, selected, text, onSelect, onText }: SpanTreePr
       text === '' ? { rows: visibleRows(table, closed), matches: undefined } : matchingRows(table, text),
     [table, closed, text],
   );
-  const { ref, from, to, show } = useRows({ count: rows.length, rowHeight });
   const at = rows.indexOf(active);
-  useEffect(() => {
-    if (at >= 0) show(at);
-  }, [at, show]);
   const open = (ids: readonly string[], isOpen: boolean): void =>
     setClosed((before) => {
       const next = new Set(before);
@@ -74,31 +68,27 @@ export const SpanTree = ({ table, selected, text, onSelect, onText }: SpanTreePr
         <span>Tokens</span>
         <span>Time</span>
       </div>
-      <div
-        ref={ref}
-        className="span-scroll"
+      <SpanScroll
         role="tree"
-        aria-label="Spans of the trace"
-        tabIndex={0}
-        aria-activedescendant={at >= from && at < to ? `span-${active}` : undefined}
+        label="Spans of the trace"
+        count={rows.length}
+        active={at}
+        activeId={`span-${active}`}
         onKeyDown={handleKey}
-      >
-        <div role="presentation" className="span-rows" style={{ height: rows.length * rowHeight }}>
-          {rows.slice(from, to).map((index, offset) => (
-            <PlacedSpan
-              key={table.spans[index]?.run.id}
-              table={table}
-              index={index}
-              top={(from + offset) * rowHeight}
-              isSelected={index === active}
-              matches={matches}
-              closed={closed}
-              onSelect={select}
-              onOpen={open}
-            />
-          ))}
-        </div>
-      </div>
+        row={(row, top) => (
+          <PlacedSpan
+            key={table.spans[rows[row] ?? -1]?.run.id}
+            table={table}
+            index={rows[row] ?? -1}
+            top={top}
+            isSelected={rows[row] === active}
+            matches={matches}
+            closed={closed}
+            onSelect={select}
+            onOpen={open}
+          />
+        )}
+      />
     </section>
   );
 };
