@@ -3,7 +3,7 @@
 //
 // npm run build && npm run bench:compare -- [--peer folder] [--only part]
 //   --peer  a folder in which @langchain/langgraph-cli is installed
-//   --only  measures only the parts whose name contains this, such as `threads`
+//   --only  part of a name of what is measured, such as `threads`; the rest is left out
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

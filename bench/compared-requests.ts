@@ -18,7 +18,7 @@ export const timed = async (work: Work): Promise<number> => {
 };
 
 /** One request after the other. */
-const alone = async (target: Target, count: number, work: Work) => {
+export const alone = async (target: Target, count: number, work: Work) => {
   for (let at = 0; at < count / 5; at++) await work();
   const cpu = target.cpuMs();
   const all: number[] = [];
@@ -88,7 +88,7 @@ export const threads = async (target: Target): Promise<Figures> => {
 
 const messageChars = 620; // 400 messages: about 258 kB with what surrounds them
 
-/** A thread whose state is as large as that of 200 runs. */
+/** Creates a thread with `count` runs. */
 const longThread = async (client: Client, count: number): Promise<string> => {
   const { thread_id } = await client.threads.create();
   for (let at = 0; at < count; at++)

@@ -1,7 +1,6 @@
 // Searches of threads in tables of 1,000 and 1,000,000 threads. Of a server without a database nothing is measured.
 import pg from 'pg';
-import { type Figures, timed } from './compared-requests.ts';
-import { median } from './report.ts';
+import { alone, type Figures } from './compared-requests.ts';
 import type { Target } from './targets.ts';
 
 /** One thread of ten waits for a person. */
@@ -17,15 +16,10 @@ const fill = async (db: pg.Client, count: number): Promise<void> => {
   await db.query('vacuum analyze svc.threads');
 };
 
-const p50 = async (work: () => Promise<unknown>): Promise<number> => {
-  for (let at = 0; at < 50; at++) await work();
-  const all: number[] = [];
-  for (let at = 0; at < 200; at++) all.push(await timed(work));
-  return median(all);
-};
-
-export const searches = async ({ client, dataDir }: Target): Promise<Figures> => {
+export const searches = async (target: Target): Promise<Figures> => {
+  const { client, dataDir } = target;
   if (dataDir === undefined) return {};
+  const p50 = async (work: () => Promise<unknown>): Promise<number> => (await alone(target, 200, work)).p50Ms;
   const db = new pg.Client({ host: dataDir, port: 5432, user: 'svc', database: 'postgres' });
   await db.connect();
   try {

@@ -15,7 +15,7 @@ import type { LazySealer } from '../auth/sealed-users/lazy-sealer.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { AccessMode } from '../config/settings/exposure.ts';
 import type { Settings } from '../config/settings/settings.ts';
-import { EgressGuard } from '../net/guard.ts';
+import type { EgressGuard } from '../net/guard.ts';
 import type { ConsoleSessionStorage } from '../storage/auth/console-sessions.ts';
 import { mountPrefix } from './mount-prefix.ts';
 
@@ -29,6 +29,7 @@ export interface ConsoleSignInParts {
   /** How API clients authenticate, without limits. */
   deployment: Authenticate;
   platform: Authenticate;
+  guard: EgressGuard;
   logger: Logger;
 }
 
@@ -38,7 +39,7 @@ export interface ConsoleSignIn {
 }
 
 export const createConsoleSignIn = (parts: ConsoleSignInParts): ConsoleSignIn => {
-  const { settings, project, mode, storage, sealer, limits, deployment, platform, logger } = parts;
+  const { settings, project, mode, storage, sealer, limits, deployment, platform, guard, logger } = parts;
   const auth = mode.kind === 'custom' ? project.raw.console?.auth : undefined;
   const signIn = signInOf(mode, auth);
   const schemeOf = createSchemeOf(settings.http.trustedProxies);
@@ -54,11 +55,7 @@ export const createConsoleSignIn = (parts: ConsoleSignInParts): ConsoleSignIn =>
   const service = new SignInService({ sessions, signIn, deployment, platform, limited });
   const provider =
     auth?.kind === 'oidc'
-      ? new OidcProvider({
-          auth,
-          clientSecret: settings.auth.oidcClientSecret,
-          guard: new EgressGuard(settings.egress.allow),
-        })
+      ? new OidcProvider({ auth, clientSecret: settings.auth.oidcClientSecret, guard })
       : undefined;
   const oidc = provider && new OidcSignIn({ provider, sealer, schemeOf });
   const prefix = mountPrefix({ settings, project });

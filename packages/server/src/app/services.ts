@@ -36,6 +36,7 @@ export interface Services extends AsyncDisposable {
   tickets: TicketService;
   consoleSessions: ConsoleSessionStorage;
   sealer: LazySealer;
+  guard: EgressGuard;
   platform: Platform;
   /** The first key of the platform API, if this start has created it. */
   firstKey: FirstKey | undefined;
@@ -173,12 +174,7 @@ const buildServices = async (
   });
   if (settings.role !== 'api')
     startWorkerTasks(parts, storage, { pruning, guard, notifications, pollMs, owned });
-  const platform = openPlatform(parts, storage, {
-    notifications,
-    guard,
-    sealer,
-    metrics,
-  });
+  const platform = openPlatform(parts, storage, { notifications, guard, sealer, metrics });
   const exporting =
     settings.role === 'api'
       ? undefined
@@ -190,6 +186,7 @@ const buildServices = async (
     tickets,
     consoleSessions: storage.consoleSessions,
     sealer,
+    guard,
     platform,
     firstKey,
     dispatcher,

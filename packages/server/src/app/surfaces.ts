@@ -42,7 +42,7 @@ export const createSurfaces = (
     deployment: services.auth?.authenticate ?? authenticatorFor(mode, addressOf),
     platform: services.platform.authenticate,
   };
-  const { consoleSessions, sealer } = services;
+  const { consoleSessions, sealer, guard } = services;
   const signIn = servesConsole(mode, settings)
     ? createConsoleSignIn({
         settings,
@@ -51,6 +51,7 @@ export const createSurfaces = (
         limits,
         sealer,
         storage: consoleSessions,
+        guard,
         logger,
         ...authenticate,
       })

@@ -67,10 +67,9 @@ export class OidcProvider {
 
   async #open(): Promise<Discovered> {
     const known = await this.#discovered?.catch(() => undefined);
-    if (known === undefined || performance.now() > known.untilMs) this.#discovered = this.#discover();
-    const opened = this.#discovered;
-    if (opened === undefined) throw new Error('The provider was not looked up');
-    return opened;
+    if (known !== undefined && performance.now() <= known.untilMs) return known;
+    this.#discovered = this.#discover();
+    return this.#discovered;
   }
 
   async #discover(): Promise<Discovered> {

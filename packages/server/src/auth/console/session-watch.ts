@@ -1,7 +1,7 @@
 // Ends the open streams of sessions that have ended, on whichever node they were ended. Requests check their session themselves; a stream may
 // be open for hours.
 export interface SessionWatchParts {
-  /** Those of the hashes whose sessions have not ended. */
+  /** Returns the hashes whose sessions are still open. */
   living: (hashes: readonly Buffer[]) => Promise<readonly Buffer[]>;
   everyMs?: number;
 }

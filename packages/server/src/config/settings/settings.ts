@@ -12,7 +12,6 @@ import type { Mistake } from '../project/mistake.ts';
 import { nearest } from '../project/nearest.ts';
 import type { Secret } from './secret.ts';
 
-/** The settings. Durations are in milliseconds, sizes in bytes, paths absolute. */
 /** A standby of the database, for reads of traces and exports. */
 export interface ReplicaSettings {
   readonly uri: Secret;
@@ -20,6 +19,7 @@ export interface ReplicaSettings {
   readonly exportWaitMs: number;
 }
 
+/** The settings. Durations are in milliseconds, sizes in bytes, paths absolute. */
 export interface Settings {
   readonly role: SettingValue<'role'>;
   readonly http: {

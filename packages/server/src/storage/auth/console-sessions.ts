@@ -102,7 +102,7 @@ export const consoleSessionStorage = (db: Database) => ({
     return (await db.query<ConsoleSessionRow>(statements.use, [hash, idleSeconds]))[0];
   },
 
-  /** Those of the hashes whose sessions have not ended. */
+  /** Returns the hashes whose sessions are still open. */
   async living(hashes: readonly Buffer[], idleSeconds: number): Promise<Buffer[]> {
     const rows = await db.query<{ hash: Buffer }>(statements.living, [hashes, idleSeconds]);
     return rows.map(({ hash }) => hash);
