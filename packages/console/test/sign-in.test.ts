@@ -89,7 +89,7 @@ describeInBrowser('a server with API keys', () => {
     await signIn(here, 'Key', apiKey);
     await account(here, 'Account').click();
     const sessions = here.getByRole('region', { name: 'Sessions' });
-    // The one that was used last is the first of the others.
+    // Sessions are listed by their last request, newest first.
     await sessions.getByRole('button', { name: 'End the session of Chrome on Linux' }).first().click();
     await there.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
     await sessions.getByText('(this browser)').waitFor();

@@ -76,7 +76,7 @@ export const useTraceRuns = (
       state.error === null && (state.data?.pages.length ?? 0) <= 1 ? pollMs : false,
   });
 
-/** The newest traces whose root has the same name. */
+/** The newest other traces with this name of the root. */
 export const useLikeTraces = (
   client: PlatformClient,
   traceId: string,

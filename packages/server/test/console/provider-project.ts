@@ -1,4 +1,4 @@
-// A project whose users sign in to the console at a provider of the tests.
+// Writes a project with `console.auth` of the kind oidc.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';

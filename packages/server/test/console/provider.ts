@@ -1,4 +1,4 @@
-// A real OpenID Connect provider (oidc-provider), whose user signs in at once, and a browser that goes there and back.
+// A real OpenID Connect provider (oidc-provider) without forms, and a browser that follows its redirects.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -70,7 +70,7 @@ export const startProvider = async (): Promise<TestProvider> => {
 export class Browser {
   readonly #cookies = new Map<string, Map<string, string>>();
 
-  /** The address at which the browser stops: the first one that does not redirect. */
+  /** Returns the first address that does not redirect. */
   async go(from: string): Promise<URL> {
     let at = new URL(from);
     for (let redirects = 0; redirects < 20; redirects++) {

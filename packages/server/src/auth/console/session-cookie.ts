@@ -37,7 +37,7 @@ const onlyCookie = (header: string | undefined, name: string, valid: RegExp): st
 export const readCookie = (header: string | undefined, name: string): CookieText | undefined =>
   onlyCookie(header, name, format);
 
-/** A cookie whose value is a sealed text. */
+/** A cookie with an encrypted value. */
 export const readSealedCookie = (header: string | undefined, name: string): string | undefined =>
   onlyCookie(header, name, /^[\w.-]{1,4096}$/);
 
