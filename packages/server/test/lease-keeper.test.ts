@@ -61,3 +61,16 @@ test('a lease that ends while the process does not run is lost with reason late'
   await eventually(() => expect(lost).toEqual(['late']));
   expect(messages[0]).toMatch(/this process did not run for 1\.\d s$/);
 });
+
+test.each([
+  ['taken', 'was still good here: the database has ended it', 0],
+  ['late', 'had ended', -1_200],
+])('an earlier lease on the same job is lost with reason %s when it %s', (reason, _, claimedMs) => {
+  const { keeper, lost } = keeperOf(() => Promise.resolve(new Set()));
+  using _keeper = keeper;
+  keeper.keep(lease, performance.now() + claimedMs);
+  const again = { ...lease, lease_token: 2 };
+  keeper.keep(again, performance.now());
+  expect(lost).toEqual([reason]);
+  expect(keeper.find(lease.id)).toBe(again);
+});

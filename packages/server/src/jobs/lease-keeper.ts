@@ -79,8 +79,14 @@ export class LeaseKeeper<L extends Lease> {
     return count;
   }
 
-  /** Keeps and renews the lease. `sinceMs`: monotonic time from before the claim. */
+  /**
+   * Keeps and renews the lease. `sinceMs`: monotonic time from before the claim. An earlier lease with the same id is lost: another
+   * process has put the job back, and this one has claimed it again before a renewal or a check showed that.
+   */
   keep(lease: L, sinceMs: number): void {
+    const earlier = this.#kept.get(lease.id);
+    const nowMs = performance.now();
+    if (earlier) this.#lose(earlier, nowMs, nowMs < earlier.goodUntilMs);
     const goodUntilMs = this.#goodUntil(sinceMs);
     this.#kept.set(lease.id, { lease, confirmedMs: sinceMs, goodUntilMs, missingSinceMs: undefined });
   }

@@ -1,4 +1,4 @@
-// A worker releases a run after another worker has claimed it.
+// A worker releases a run after another worker has recovered or claimed it.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Lease } from '../../src/storage/postgres/lease.ts';
@@ -45,6 +45,59 @@ const claimedTwice = async (): Promise<Lease> => {
 };
 
 const lostRelease = { charge: false, lost: true, reason: 'the database could not be reached' };
+
+describe('a run that is released by its earlier worker after it was recovered', () => {
+  /** A run that waits for its second attempt, and the lease of its first attempt. */
+  const recovered = async (): Promise<Lease> => {
+    await storage.runs.create(newRun(await newAssistant(db), randomUUID()));
+    const first = await claim();
+    await expire();
+    expect(await stored()).toMatchObject({
+      status: 'pending',
+      attempt: 1,
+      lost_attempts: [{ charged: true }],
+    });
+    return leaseOf(first);
+  };
+
+  it('is not charged for an attempt that it did not make fail', async () => {
+    const first = await recovered();
+    const message = expect.stringMatching(
+      /was not renewed.*\. It says: the database could not be reached$/,
+    ) as string;
+    for (let sent = 0; sent < 2; sent++) {
+      await storage.runLeases.release([first], lostRelease);
+      const lost_attempts = [{ attempt: 1, charged: false, message }];
+      expect(await stored()).toMatchObject({ status: 'pending', attempt: 0, lost_attempts });
+    }
+    expect(await claim()).toMatchObject({ attempt: 1 });
+  });
+
+  it('is charged when the attempt ended its executor', async () => {
+    const first = await recovered();
+    await storage.runLeases.release([first], { charge: true, lost: true, reason: 'its executor ended' });
+    expect(await stored()).toMatchObject({
+      status: 'pending',
+      attempt: 1,
+      lost_attempts: [{ charged: true }],
+    });
+  });
+});
+
+describe('a run that is released twice, because the first response was lost,', () => {
+  it.each([true, false])('is put back once, with the reason once (charged: %s)', async (charge) => {
+    await storage.runs.create(newRun(await newAssistant(db), randomUUID()));
+    const lease = leaseOf(await claim());
+    for (let sent = 0; sent < 2; sent++) {
+      await storage.runLeases.release([lease], { charge, lost: true, reason: 'its executor ended' });
+      expect(await stored()).toMatchObject({
+        status: 'pending',
+        attempt: charge ? 1 : 0,
+        lost_attempts: [{ attempt: 1, charged: charge, message: 'its executor ended' }],
+      });
+    }
+  });
+});
 
 describe('a run that is released by its earlier worker after it was claimed again', () => {
   it('is not charged for an attempt that it did not make fail', async () => {

@@ -1,4 +1,4 @@
-// Runs that are cancelled or followed between their claim and their start.
+// Runs that are cancelled, followed or recovered between their claim and their start.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunUsers } from '../../src/auth/sealed-users/run-users.ts';
@@ -42,11 +42,8 @@ let whileStarting: { before?: () => Promise<void>; after?: () => Promise<void> }
 
 /** Polls and lease renewals happen hours apart, so within a test only notifications trigger work. */
 const rareMs = 10 * 60 * 60 * 1_000;
-beforeEach(async () => {
-  // A database of its own, so that no other run can be claimed.
-  db = await testDatabase();
-  storage = createStorage(db);
-  whileStarting = {};
+/** Starts `worker` with leases that last that long. */
+const startWorker = (leaseMs: number): void => {
   notifications = new ManualNotifications();
   const project = loadSvcJson(testProject, {});
   const streams = new RunEventHub();
@@ -74,12 +71,12 @@ beforeEach(async () => {
     },
     users: new RunUsers(undefined, false),
     tail,
-    leaseMs: rareMs,
+    leaseMs,
     attemptsMax: 3,
     limits: { timeoutMs: rareMs, graceMs: rareMs },
     logger,
     executors: 1,
-    slots: { least: 1, most: 1 },
+    slots: { least: 2, most: 2 },
     solitaryMax: 1,
     setup: {
       database: db.options,
@@ -88,6 +85,12 @@ beforeEach(async () => {
       log: { level: 'silent', format: 'json' },
     },
   });
+};
+beforeEach(async () => {
+  // A database of its own, so that no other run can be claimed.
+  db = await testDatabase();
+  storage = createStorage(db);
+  whileStarting = {};
 });
 afterEach(async () => {
   await worker[Symbol.asyncDispose]();
@@ -95,11 +98,11 @@ afterEach(async () => {
   await db[Symbol.asyncDispose]();
 });
 
-/** Creates a run whose graph ends when its signal is aborted. */
-const waitingRun = async (): Promise<{ run_id: string; thread_id: string }> => {
+/** Creates a run of the graph `probe`. */
+const probe = async (input: object): Promise<{ run_id: string; thread_id: string }> => {
   const thread_id = randomUUID();
   const kwargs = {
-    input: { do: 'waitForAbort' },
+    input,
     stream_mode: ['custom'],
     stream_subgraphs: false,
     durability: 'async',
@@ -108,8 +111,12 @@ const waitingRun = async (): Promise<{ run_id: string; thread_id: string }> => {
   await storage.runs.create(run);
   return { run_id: run.run_id, thread_id };
 };
+/** Ends when its signal is aborted. */
+const waitingRun = () => probe({ do: 'waitForAbort' });
 
 describe.each(['before', 'after'] as const)('a claimed run, just %s its start settings are read', (when) => {
+  beforeEach(() => startWorker(rareMs));
+
   it('is cancelled, and stops as soon as it has started', async () => {
     const { run_id, thread_id } = await waitingRun();
     whileStarting[when] = async () => {
@@ -133,5 +140,25 @@ describe.each(['before', 'after'] as const)('a claimed run, just %s its start se
     notifications.ring('p');
     const text = 'select 1 from run_events where run_id = $1 limit 1';
     await eventually(async () => expect(await db.query({ name: 'logged', text }, [run_id])).toHaveLength(1));
+  });
+});
+
+describe('a claim that is answered after its lease has ended', () => {
+  beforeEach(() => startWorker(1_000));
+
+  it('starts no attempt, and is not charged when the run was recovered meanwhile', async () => {
+    const { run_id } = await probe({ do: 'write', ms: 1, out: 'wrote' });
+    whileStarting.before = async () => {
+      delete whileStarting.before;
+      await eventually(async () => expect(await storage.runLeases.recover(3)).toHaveLength(1));
+    };
+    notifications.ring('p');
+    await eventually(async () => {
+      const text = 'select status, attempt, lost_attempts from runs where run_id = $1';
+      const [row] = await db.query({ name: 'attempts', text }, [run_id]);
+      const message = expect.stringContaining('It says: the claim was answered after 1.') as string;
+      const lost_attempts = [{ lease_token: 1, charged: false, message }];
+      expect(row).toMatchObject({ status: 'success', attempt: 1, lost_attempts });
+    });
   });
 });

@@ -144,16 +144,21 @@ export class Dispatcher {
 
   /**
    * Starts a run whose lease was taken for this process. `sinceMs`: monotonic time from before the claim. The last
-   * attempt of a run gets a solitary executor.
+   * attempt of a run gets a solitary executor. A run whose lease is over, because the database was slow, is given back.
    */
   start(command: RunCommand, sinceMs: number, losses = 0): void {
+    const lease = { id: command.run_id, lease_token: command.lease_token };
+    if (!this.#attempts.isGood(sinceMs)) {
+      const seconds = ((performance.now() - sinceMs) / 1_000).toFixed(1);
+      const reason = `the claim was answered after ${seconds} s, too late to start the run`;
+      return this.#endings.giveBack([lease], { charge: false, lost: true, reason });
+    }
     const isSolitary = Math.max(command.attempt - 1, losses) >= Math.max(this.#options.attemptsMax - 1, 1);
     let executor: ExecutorProcess;
     try {
       executor = this.pool.run(command, isSolitary);
     } catch (error) {
       // The last executor ended while the run was claimed.
-      const lease = { id: command.run_id, lease_token: command.lease_token };
       return this.#endings.giveBack([lease], {
         charge: false,
         lost: false,

@@ -1,7 +1,7 @@
 -- Releases runs before their leases end. p_charge: the attempt is charged, unless it committed the work of a node. p_lost: the attempt is
--- added to the lost attempts with p_reason; null means the value of p_charge. A lease that another worker has taken over meanwhile,
--- because the caller could not reach the database in time, stays valid: then the lost attempt that was recorded for the caller gets
--- p_reason, and is not charged unless p_charge is set.
+-- added to the lost attempts with p_reason; null means the value of p_charge. If another worker has recovered the run meanwhile, because
+-- the caller could not reach the database in time, the run stays as it is, claimed again or not: the lost attempt that was recorded for
+-- the caller gets p_reason, and is not charged unless p_charge is set.
 create or replace function release_runs(p_run_ids uuid[], p_lease_tokens bigint[], p_charge boolean, p_reason text,
                                         p_lost boolean default null) returns void
 language plpgsql set enable_seqscan = off as $$
@@ -13,12 +13,13 @@ begin
   set attempt = r.attempt - (not p_charge and r.status in ('pending', 'running')
         and r.lost_attempts @> jsonb_build_array(jsonb_build_object('lease_token', l.lease_token, 'charged', true)))::integer,
       lost_attempts = (
-        select jsonb_agg(case when e.entry -> 'lease_token' <> to_jsonb(l.lease_token) or e.entry ->> 'message' like '%It says:%' then e.entry
+        select jsonb_agg(case when e.entry -> 'lease_token' <> to_jsonb(l.lease_token) or e.entry ->> 'message' like '%It says:%'
+            or e.entry ->> 'message' = p_reason then e.entry
           else e.entry || jsonb_build_object('message', (e.entry ->> 'message') || '. It says: ' || p_reason,
                                              'charged', p_charge and (e.entry -> 'charged')::boolean) end order by e.place)
         from jsonb_array_elements(r.lost_attempts) with ordinality as e(entry, place))
   from unnest(p_run_ids, p_lease_tokens) as l(run_id, lease_token)
-  where r.run_id = l.run_id and r.lease_token > l.lease_token
+  where r.run_id = l.run_id and (r.lease_token > l.lease_token or r.lease_token = l.lease_token and r.status <> 'running')
     and r.lost_attempts @> jsonb_build_array(jsonb_build_object('lease_token', l.lease_token));
   update runs r
   set status = 'pending', waits_for = 'slot', lease_until = null, worker_id = null, updated_at = now(),
