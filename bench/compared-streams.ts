@@ -1,7 +1,7 @@
 // Streams: when the first event arrives, and how many events per second.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Figures, timed } from './compared-requests.ts';
-import { median } from './report.ts';
+import { median, percentile } from './report.ts';
 import type { Target } from './targets.ts';
 
 const userMessage = { messages: [{ role: 'user', content: 'hi' }] };
@@ -32,9 +32,6 @@ const atOnce = (count: number, one: () => Promise<Stream>): Promise<Stream[]> =>
   Promise.all(Array.from({ length: count }, one));
 
 const firsts = (streams: Stream[]): number[] => streams.map(({ firstMs }) => firstMs);
-
-const percentile = (numbers: number[], part: number): number =>
-  numbers.toSorted((a, b) => a - b)[Math.min(numbers.length - 1, Math.floor(numbers.length * part))] ?? 0;
 
 /** Streams of a second, an event each 20 ms. */
 export const pacedStreams = async (target: Target, counts: number[]): Promise<Figures> => {

@@ -55,6 +55,15 @@ export const readCounters = (dataDir: string): Promise<DatabaseCounters> =>
     return rows[0]!;
   });
 
+/** Bytes of the tables and indexes. */
+export const storedBytes = (dataDir: string): Promise<number> =>
+  withClient(dataDir, async (client) => {
+    const { rows } = await client.query<{ bytes: number }>(
+      `select pg_database_size(current_database())::float8 as bytes`,
+    );
+    return rows[0]!.bytes;
+  });
+
 /** The statements that took most time. */
 export const readStatements = (dataDir: string, count: number): Promise<StatementCost[]> =>
   withClient(dataDir, async (client) => {

@@ -6,6 +6,7 @@ import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs';
 import { tool } from '@langchain/core/tools';
 import {
   Annotation,
+  END,
   interrupt,
   MessagesAnnotation,
   START,
@@ -48,6 +49,22 @@ export const sleeper = new StateGraph(Count)
     return { count };
   })
   .addEdge(START, 'sleep')
+  .compile();
+
+const Turns = Annotation.Root({
+  count: Annotation<number>,
+  ms: Annotation<number>,
+  startedAt: Annotation<number>,
+});
+
+/** Waits `count` times for `ms` milliseconds, as an agent waits for its model; each turn is a superstep. `startedAt`: Unix milliseconds. */
+export const turns = new StateGraph(Turns)
+  .addNode('call', async ({ count, ms, startedAt = Date.now() }) => {
+    await sleep(ms);
+    return { count: count - 1, startedAt };
+  })
+  .addEdge(START, 'call')
+  .addConditionalEdges('call', ({ count }) => (count > 0 ? 'call' : END), ['call', END])
   .compile();
 
 /** Emits `count` kilobytes of events at once. */

@@ -1,5 +1,5 @@
 // Starts the measured server with the real command, and reads the CPU and memory of all its processes.
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,6 +31,8 @@ export interface Measured {
   processIds(): number[];
   /** Resident megabytes of the server process. */
   memoryMb(): number;
+  /** Resident megabytes of its executors. */
+  executorsMb(): number;
   stop(): Promise<void>;
 }
 
@@ -90,6 +92,9 @@ const usageOf = (pids: number[]): Usage => ({
 
 const isExecutor = (pid: number): boolean => read(`/proc/${pid}/cmdline`).includes('executor');
 
+const residentMb = (pids: number[]): number =>
+  pids.reduce((sum, pid) => sum + sumOf(read(`/proc/${pid}/status`), ['VmRSS']), 0) / 1_024;
+
 export const startMeasured = async (
   dataDir: string,
   {
@@ -142,10 +147,11 @@ export const startMeasured = async (
       };
     },
     processIds: () => [child.pid ?? 0, ...tree([child.pid ?? 0]).filter(isExecutor)],
-    memoryMb: () => Number(execFileSync('ps', ['-o', 'rss=', '-p', String(child.pid)]).toString()) / 1024,
+    memoryMb: () => residentMb([child.pid ?? 0]),
+    executorsMb: () => residentMb(tree([child.pid ?? 0]).filter(isExecutor)),
     async stop() {
       child.kill('SIGINT');
-      while (child.exitCode === null) await sleep(10);
+      while (child.exitCode === null && child.signalCode === null) await sleep(10);
     },
   };
 };

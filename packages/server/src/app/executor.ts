@@ -18,6 +18,7 @@ import { openParentChannel } from '../jobs/process-channel.ts';
 import type { TracingSetup, ExecutorSetup, FromExecutor, ToExecutor } from '../engine/dispatch/protocol.ts';
 import { Embedder } from '../engine/executor/store-index/embedder.ts';
 import { loadEmbeddingModel } from '../engine/executor/store-index/embedding-model.ts';
+import { waitForOperations } from '../engine/executor/batched-store.ts';
 import { keepIndexOfPuts } from '../engine/executor/store-index/batched-puts.ts';
 import { StoreIndex } from '../engine/executor/store-index/store-index.ts';
 import { EventBudget } from '../engine/executor/event-budget.ts';
@@ -43,6 +44,7 @@ const setUp = async (
   exposeEnvironment(setup.env);
   exposeLogger(logger);
   address.expose();
+  waitForOperations(checkpoint.AsyncBatchedStore);
   const database = await openDatabase(setup.database);
   const checkpoints = checkpointStorage(database);
   const storeIndex = setup.storeIndex && openStoreIndex(setup.storeIndex, { database, modules, logger });

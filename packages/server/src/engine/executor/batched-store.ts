@@ -1,0 +1,46 @@
+// The engine wraps the store of every run in its AsyncBatchedStore, which looks for operations a thousand times a second until the run ends. A few
+// hundred runs that wait for their models would use a core.
+
+interface BatchedStore {
+  running: boolean;
+  processingTask: Promise<void> | null;
+  queue: ReadonlyMap<number, object>;
+  start(): void;
+  enqueueOperation(operation: object): Promise<unknown>;
+  processBatchQueue(): Promise<void>;
+}
+
+const isKnown = (prototype: Partial<BatchedStore>): prototype is BatchedStore =>
+  [prototype.start, prototype.enqueueOperation, prototype.processBatchQueue].every(
+    (method) => typeof method === 'function',
+  );
+
+/** Makes the class wait for operations instead. Those of one turn of the event loop still go to the store as one batch. */
+export const waitForOperations = (batched: { prototype: object }): void => {
+  const prototype = batched.prototype as Partial<BatchedStore>;
+  if (!isKnown(prototype)) return;
+  const { enqueueOperation, processBatchQueue } = prototype;
+
+  /** One round of the engine's own loop, which ends when it finds that it is not running any more. */
+  const processBatch = (store: BatchedStore): Promise<void> => {
+    const once = Object.create(store) as BatchedStore;
+    once.running = true;
+    const done = processBatchQueue.call(once);
+    once.running = false;
+    return done;
+  };
+
+  prototype.processBatchQueue = async function () {
+    while (this.queue.size > 0) await processBatch(this);
+    this.processingTask = null;
+  };
+  prototype.enqueueOperation = function (operation) {
+    const result = enqueueOperation.call(this, operation);
+    if (this.running) this.processingTask ??= this.processBatchQueue();
+    return result;
+  };
+  prototype.start = function () {
+    this.running = true;
+    if (this.queue.size > 0) this.processingTask ??= this.processBatchQueue();
+  };
+};
