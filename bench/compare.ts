@@ -82,6 +82,7 @@ const rows: [what: string, figure: string][] = [
   ['10 threads by status, 1,000 threads, p50 ms', 'status1000Ms'],
   ['10 threads by status, 1,000,000 threads', 'status1000000Ms'],
   ['10 threads at offset 10,000, 1,000,000 threads', 'offset1000000Ms'],
+  ['10 threads by a cursor behind the first 100,001, 1,000,000 threads', 'cursor1000000Ms'],
 ];
 
 const columns: Record<string, Figures> = { engine: engine() };

@@ -16,6 +16,17 @@ const fill = async (db: pg.Client, count: number): Promise<void> => {
   await db.query('vacuum analyze svc.threads');
 };
 
+/** By a plain request: stock clients do not return headers. */
+const page = async ({ url }: Target, request: object): Promise<{ cursor: string | null }> => {
+  const response = await fetch(`${url}/threads/search`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(request),
+  });
+  await response.text();
+  return { cursor: response.headers.get('x-pagination-cursor') };
+};
+
 export const searches = async (target: Target): Promise<Figures> => {
   const { client, dataDir } = target;
   if (dataDir === undefined) return {};
@@ -33,6 +44,9 @@ export const searches = async (target: Target): Promise<Figures> => {
       );
     }
     figures['offset1000000Ms'] = await p50(() => client.threads.search({ limit: 10, offset: 10_000 }));
+    const { cursor } = await page(target, { limit: 1, offset: 100_000 });
+    if (cursor === null) throw new Error('the page has no cursor');
+    figures['cursor1000000Ms'] = await p50(() => page(target, { limit: 10, cursor }));
     return figures;
   } finally {
     await db.end();

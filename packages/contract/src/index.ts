@@ -112,14 +112,12 @@ export { Item, Label, Namespace, SearchItem } from './deployment/store.ts';
 export {
   Checkpoint,
   CheckpointSelector,
-  Interrupt,
-  Thread,
   ThreadState,
-  ThreadStatus,
   type ThreadTask,
   stateFields,
-  threadCountMax,
 } from './deployment/threads.ts';
+export { Interrupt, Thread, ThreadStatus } from './deployment/thread.ts';
+export { threadCountMax } from './deployment/thread-search.ts';
 export { ThreadStorageReport } from './deployment/thread-storage.ts';
 export { WebhookDelivery } from './deployment/webhooks.ts';
 export {

@@ -11,43 +11,14 @@ import {
   queryList,
   Time,
 } from '../json.ts';
-import { limit, limitedBy, offset, pageHeaders, sortBy, SortOrder } from '../page.ts';
+import { limit, limitedBy } from '../page.ts';
 import { route } from '../route.ts';
 import { Command } from './command.ts';
 import { stateMetadataRoutes } from './state-metadata.ts';
+import { Interrupt, Thread } from './thread.ts';
+import { threadSearchRoutes } from './thread-search.ts';
 import { ThreadStorageReport } from './thread-storage.ts';
-import { PruneRequest, ThreadTtl, Ttl } from './ttl.ts';
-
-export const ThreadStatus = z.enum(['idle', 'busy', 'interrupted', 'error']).meta({ id: 'ThreadStatus' });
-
-export const Interrupt = z
-  .looseObject({ id: z.string().optional(), value: Json })
-  .meta({ id: 'Interrupt', description: 'The value that a graph passed to interrupt()' });
-export type Interrupt = z.output<typeof Interrupt>;
-
-export const Thread = z
-  .object({
-    thread_id: Id,
-    created_at: Time,
-    updated_at: Time,
-    state_updated_at: Time,
-    metadata: Metadata,
-    config: JsonObject,
-    status: ThreadStatus,
-    values: Json.optional().describe('Values of the newest checkpoint'),
-    interrupts: z
-      .record(z.string(), z.array(Interrupt))
-      .optional()
-      .describe('By task id, the interrupts of the task'),
-    error: Json.optional().describe('Why the last run failed'),
-    ttl: ThreadTtl.optional().describe('Absent when the thread never expires'),
-    extracted: z
-      .record(z.string(), Json)
-      .optional()
-      .describe('By alias, what `extract` of the search has asked for; null where there is nothing'),
-  })
-  .meta({ id: 'Thread', description: 'A conversation with checkpointed state' });
-export type Thread = z.output<typeof Thread>;
+import { PruneRequest, Ttl } from './ttl.ts';
 
 export const Checkpoint = z
   .object({ thread_id: Id, checkpoint_ns: z.string(), checkpoint_id: Id.nullable() })
@@ -138,14 +109,6 @@ const StateField = z
   .meta({ description: `A field of a state (${stateFields.join(', ')}), or a single value: values.<name>` });
 const stateSelect = queryList(StateField).describe('The fields that are returned; all of them by default');
 
-/** A page counts no more matches than these and its own. */
-export const threadCountMax = 1_000;
-
-const searchHeaders = {
-  ...pageHeaders,
-  'X-Pagination-Total': `The number of matches, up to ${threadCountMax} and the end of the page: one more means that there are more. threads/count has no bound`,
-};
-
 const historyHeaders = {
   'X-Pagination-Next': 'The value of `before` for the next page; absent on the last one',
   'X-Pagination-Limited-By': limitedBy,
@@ -154,29 +117,6 @@ const historyHeaders = {
 const params = z.object({ thread_id: Id });
 const access = (action: string | readonly string[]) => ({ resource: 'threads', action }) as const;
 const tag = 'Threads';
-const fields = [
-  'thread_id',
-  'created_at',
-  'updated_at',
-  'state_updated_at',
-  'metadata',
-  'config',
-  'status',
-  'values',
-  'interrupts',
-  'error',
-  'ttl',
-] as const;
-
-const filters = {
-  ids: nullish(z.array(Id).max(1_000)),
-  metadata: nullish(Metadata),
-  values: nullish(Metadata).describe(
-    'Only threads whose newest checkpoint contains these values; at most 64 KB of JSON',
-  ),
-  status: nullish(ThreadStatus),
-};
-
 const Update = z.strictObject({
   values: Json.optional(),
   command: nullish(Command),
@@ -214,43 +154,7 @@ export const threadRoutes = {
     response: Thread,
     errors: ['conflict'],
   }),
-  searchThreads: route({
-    method: 'post',
-    path: '/threads/search',
-    summary: 'Search threads',
-    tag,
-    access: access('search'),
-    bodyOptional: true,
-    body: z.object({
-      ...filters,
-      limit: limit(10),
-      offset,
-      sort_by: sortBy(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at'], 'created_at'),
-      sort_order: SortOrder,
-      select: nullish(z.array(z.enum(fields)).max(fields.length)),
-      extract: nullish(
-        z
-          .record(z.string().min(1).max(64), z.string().max(256))
-          .refine((paths) => Object.keys(paths).length <= 10, { error: 'has more than 10 paths' })
-          .describe(
-            'Paths by alias, such as `{"last": "values.messages[-1].content"}`: the result has the parts in `extracted`. A path begins with values, metadata, config or interrupts',
-          ),
-      ),
-    }),
-    errors: ['too_large'],
-    response: z.array(Thread),
-    headers: searchHeaders,
-  }),
-  countThreads: route({
-    method: 'post',
-    path: '/threads/count',
-    summary: 'Count threads',
-    tag,
-    access: access('search'),
-    bodyOptional: true,
-    body: z.object(filters),
-    response: z.int(),
-  }),
+  ...threadSearchRoutes,
   getThread: route({
     method: 'get',
     path: '/threads/:thread_id',

@@ -29,6 +29,8 @@ export interface ReplyFacts {
   total?: number;
   /** Offset or cursor of the next page of a list. */
   next?: string | number | undefined;
+  /** Cursor of the next page of a list that also has offsets. */
+  cursor?: string | undefined;
   /** Why the page ended before its limit: the response would have become too large, or too many rows were examined. */
   limitedBy?: 'bytes' | 'rows' | undefined;
   /** The content security policy of an HTML page that has scripts. */

@@ -1,5 +1,5 @@
 // Pages of lists. pageReply() sets the facts of a page; the other functions adapt it to kinds of lists.
-import { RawJson, Reply } from './handlers.ts';
+import { RawJson, Reply, type ReplyFacts } from './handlers.ts';
 import type { JsonPart } from '../parsing/json-bytes.ts';
 
 /** Where a page ends. */
@@ -13,15 +13,16 @@ export interface PageOf<T> extends PageEnd {
   rows: T[];
 }
 
-/** The response of a page. `next`: what a client sends to get the next page, an offset or a cursor. */
+/** The response of a page. `next` and `cursor`: what a client sends to get the next page; `next` is an offset or a cursor. */
 export const pageReply = <T>(
   body: T,
   { hasMore, isCut }: PageEnd,
-  { next, total }: { next?: string | number | undefined; total?: number | undefined } = {},
+  { next, cursor, total }: Pick<ReplyFacts, 'next' | 'cursor'> & { total?: number | undefined } = {},
 ): Reply<T> =>
   new Reply(body, {
     ...(total === undefined ? {} : { total }),
     ...(hasMore && next !== undefined ? { next } : {}),
+    ...(hasMore && cursor !== undefined ? { cursor } : {}),
     limitedBy: isCut ? 'bytes' : undefined,
   });
 

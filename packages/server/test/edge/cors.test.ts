@@ -92,7 +92,7 @@ describe('with CORS', () => {
     'access-control-allow-origin': app,
     'access-control-allow-credentials': 'true',
     'access-control-expose-headers':
-      'Location, Content-Location, X-Request-Id, X-Pagination-Total, X-Pagination-Next, X-Pagination-Limited-By, Mcp-Session-Id, Retry-After, X-Mine',
+      'Location, Content-Location, X-Request-Id, X-Pagination-Total, X-Pagination-Next, X-Pagination-Cursor, X-Pagination-Limited-By, Mcp-Session-Id, Retry-After, X-Mine',
     vary: 'Origin',
   };
   const shown = [

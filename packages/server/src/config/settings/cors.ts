@@ -24,6 +24,7 @@ const exposedAlways = [
   'X-Request-Id',
   'X-Pagination-Total',
   'X-Pagination-Next',
+  'X-Pagination-Cursor',
   'X-Pagination-Limited-By',
   'Mcp-Session-Id',
   'Retry-After',

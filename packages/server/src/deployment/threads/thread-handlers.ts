@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Thread, type threadRoutes } from '@svc/contract';
-import { Problem } from '@svc/contract/problem';
+import { invalid, Problem } from '@svc/contract/problem';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import { type Handlers, RawJson, Reply } from '../../api/handlers.ts';
-import { textPage } from '../../api/pagination.ts';
+import { pageReply } from '../../api/pagination.ts';
 import { parseExtracts } from './extract-paths.ts';
 import type { PruneService } from './prune-service.ts';
 import { readAccess } from './read-access.ts';
+import { threadCursor, threadPlace } from './thread-cursor.ts';
 import { stateHandlers } from './state-handlers.ts';
 import type { StateService, Updater } from './state-service.ts';
 import type { ThreadSearch, ThreadService } from './thread-service.ts';
@@ -23,14 +24,22 @@ const searchHandlers = (
   compat: boolean,
 ): Handlers<Pick<typeof threadRoutes, 'searchThreads' | 'countThreads'>> => ({
   searchThreads: async ({ body }, { authorizer }) => {
-    const { select, extract, sort_by, sort_order, ...asked } = body;
+    const { select, extract, sort_by, sort_order, cursor, ...asked } = body;
+    if (cursor !== undefined && asked.offset > 0)
+      throw invalid(['body', 'offset'], 'offset cannot be combined with cursor');
+    const after = cursor === undefined ? undefined : threadPlace(cursor, { sort_by, sort_order });
     const { value, access } = await authorizer.authorize('threads:search', asked);
     const { limit, offset, ...wanted } = value;
-    const page = { limit, offset, sort_by, sort_order };
+    const page = { limit, offset, sort_by, sort_order, after };
     const extracts = parseExtracts(extract ?? {});
     const shown = select ? new Set<string>(select) : compat ? new Set(fields) : usual;
     const found = await threads.search(wanted as ThreadSearch, page, { fields: shown, extracts }, access);
-    return textPage(found.page, offset, found.total);
+    const { last, ...threadsPage } = found.page;
+    return pageReply(RawJson.list(threadsPage.rows), threadsPage, {
+      next: after ? undefined : offset + threadsPage.rows.length,
+      cursor: last && threadCursor(last, page),
+      total: found.total,
+    });
   },
   countThreads: async ({ body }, { authorizer }) => {
     const { value, access } = await authorizer.authorize('threads:search', { ...body, limit: 0, offset: 0 });

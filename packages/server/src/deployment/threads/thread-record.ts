@@ -11,7 +11,7 @@ export type ThreadField = keyof Thread;
 
 /** `values` is undefined when they are not included. `fields`: the requested fields. `extracted`: JSON text, if it was asked for. */
 export const threadText = (
-  row: ThreadRow | ListedThread,
+  row: ThreadRow | Omit<ListedThread, 'place'>,
   values: JsonPart | undefined,
   fields?: ReadonlySet<string>,
   extracted?: string,

@@ -39,6 +39,9 @@ export interface ThreadSearch extends ThreadFilter {
   values?: Record<string, unknown> | undefined;
 }
 
+/** `last`: the thread behind which the next page begins. */
+export type ThreadsPage = PageOf<JsonPart> & { last: ListedThread | undefined };
+
 /** What a search returns of each thread. */
 export interface ShownParts {
   fields: ReadonlySet<string>;
@@ -180,22 +183,25 @@ export class ThreadService {
   }
 
   /**
-   * A page of threads, and the number that match, which is counted up to `threadCountMax` or the end of the page. Only the requested fields
-   * are read.
+   * A page of threads, and the number that match, which is counted up to `threadCountMax` or the end of the page; undefined for a page that
+   * begins behind a place. Only the requested fields are read.
    */
   async search(
     filter: ThreadSearch,
     page: ThreadPage,
     shown: ShownParts,
     access: RowFilter,
-  ): Promise<{ page: PageOf<JsonPart>; total: number }> {
+  ): Promise<{ page: ThreadsPage; total: number | undefined }> {
     if (filter.values && Object.keys(filter.values).length > 0) {
       const ids = await this.#matching(filter, page, filter.values, access);
       const wanted = ids.slice(page.offset, page.offset + page.limit);
-      const found = await this.#read({ ids: wanted }, { ...page, offset: 0 }, shown, access);
+      const inOrder = { ...page, offset: 0, after: undefined };
+      const found = await this.#read({ ids: wanted }, inOrder, shown, access);
       const isLast = page.offset + wanted.length >= ids.length;
-      return { page: { ...found, hasMore: found.isCut || !isLast }, total: ids.length };
+      const total = page.after === undefined ? ids.length : undefined;
+      return { page: { ...found, hasMore: found.isCut || !isLast }, total };
     }
+    if (page.after) return { page: await this.#read(filter, page, shown, access), total: undefined };
     const [found, total] = await Promise.all([
       this.#read(filter, page, shown, access),
       this.#storage.threads.countUpTo(filter, access, Math.max(threadCountMax, page.offset + page.limit) + 1),
@@ -215,7 +221,7 @@ export class ThreadService {
     page: ThreadPage,
     shown: ShownParts,
     access: RowFilter,
-  ): Promise<PageOf<JsonPart>> {
+  ): Promise<ThreadsPage> {
     const { fields, extracts } = shown;
     const columns = new Set([...fields, ...extracts.map(({ root }) => root)]);
     const found = await this.#storage.threads.search(filter, page, access, isColumnOf(columns));
@@ -223,17 +229,18 @@ export class ThreadService {
       const { rows, isCut } = this.#texts(found.rows, (row) =>
         threadText(row, undefined, fields, extractedText(row, extracts, [])),
       );
-      return { rows, hasMore: found.hasMore || isCut, isCut: found.isCut || isCut };
+      const last = found.rows[rows.length - 1];
+      return { rows, last, hasMore: found.hasMore || isCut, isCut: found.isCut || isCut };
     }
-    const { rows, isCut } = await this.#withValues(found.rows, shown);
-    return { rows, hasMore: found.hasMore || isCut, isCut: found.isCut || isCut };
+    const { rows, last, isCut } = await this.#withValues(found.rows, shown);
+    return { rows, last, hasMore: found.hasMore || isCut, isCut: found.isCut || isCut };
   }
 
   /** Adds what is built from values. Leaves out threads that were deleted meanwhile. */
   async #withValues(
     found: ListedThread[],
     { fields, extracts }: ShownParts,
-  ): Promise<Pick<PageOf<JsonPart>, 'rows' | 'isCut'>> {
+  ): Promise<Omit<ThreadsPage, 'hasMore'>> {
     const byId = new Map(found.map((row) => [row.thread_id, row]));
     const paths = extracts.filter(({ root }) => root === 'values').map(({ steps }) => steps);
     const { heads, result } = await this.#ofExisting([...byId.keys()], async (remaining) => ({
@@ -249,7 +256,8 @@ export class ThreadService {
     const { rows, isCut } = this.#texts(existing, (one) =>
       threadText(one.row, one.values, fields, extractedText(one.row, extracts, one.parts)),
     );
-    return { rows, isCut: isCut || count < heads.length };
+    const isEarly = isCut || count < heads.length;
+    return { rows, last: isEarly ? existing[rows.length - 1]?.row : found.at(-1), isCut: isEarly };
   }
 
   /** Texts of threads, up to the bytes of a page: several paths may extract the same part. */
@@ -285,7 +293,7 @@ export class ThreadService {
   /** Matching ids in order. Values have no index: the states of all candidates of the other filters are read in pages, up to a limit. */
   async #matching(
     filter: ThreadSearch,
-    order: Pick<ThreadPage, 'sort_by' | 'sort_order'>,
+    order: Pick<ThreadPage, 'sort_by' | 'sort_order' | 'after'>,
     values: Record<string, unknown>,
     access: RowFilter,
   ): Promise<string[]> {
@@ -298,8 +306,9 @@ export class ThreadService {
     }
     const scan = this.#reader.matcher(values);
     const matching: string[] = [];
+    const { sort_by, sort_order, after } = order;
     for (let offset = 0; offset < candidates; offset += scanPage) {
-      const page = { ...order, limit: scanPage, offset };
+      const page = { sort_by, sort_order, after, limit: scanPage, offset };
       const ids = await this.#storage.threads.searchIds(filter, page, access);
       const { heads, result } = await this.#ofExisting(ids, scan);
       matching.push(...heads.flatMap(({ thread_id }, at) => (result[at] === true ? [thread_id] : [])));

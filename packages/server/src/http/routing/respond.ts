@@ -133,12 +133,14 @@ const withHeaders = (
 });
 
 const headersOf = (facts: ReplyFacts): Record<string, string> => {
-  const { self, continuation, total, next, limitedBy, contentPolicy, session, cacheControl, cookie } = facts;
+  const { self, continuation, total, next, cursor, limitedBy, contentPolicy, session, cacheControl, cookie } =
+    facts;
   return {
     ...(self === undefined ? {} : { 'content-location': self }),
     ...(continuation === undefined ? {} : { location: continuation }),
     ...(total === undefined ? {} : { 'x-pagination-total': String(total) }),
     ...(next === undefined ? {} : { 'x-pagination-next': String(next) }),
+    ...(cursor === undefined ? {} : { 'x-pagination-cursor': cursor }),
     ...(limitedBy === undefined ? {} : { 'x-pagination-limited-by': limitedBy }),
     ...(session === undefined ? {} : { 'mcp-session-id': session }),
     ...(cacheControl === undefined ? {} : { 'cache-control': cacheControl }),

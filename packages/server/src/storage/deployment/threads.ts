@@ -4,6 +4,7 @@ import type { BoundedPage } from '../postgres/bounded-page.ts';
 import { GroupedWrites } from '../postgres/grouped-writes.ts';
 import type { Database } from '../postgres/database.ts';
 import { containsMetadata, passes, type RowFilter } from '../postgres/row-filter.ts';
+import { exactTime } from '../postgres/exact-time.ts';
 import { readSortedPage, sortedIds, type SortedPage } from '../postgres/sorted-page.ts';
 import { count, countUpTo, select, type Sql, sql } from '../postgres/sql.ts';
 import { findThreadUsage } from './thread-usage.ts';
@@ -186,9 +187,17 @@ const listColumns: Record<string, string> = Object.fromEntries(
 );
 const longColumns = ['metadata', 'config', 'interrupts', 'error'];
 
-/** A thread in a list: columns that were not requested are absent, and JSON is text. */
-export type ListedThread = Pick<ThreadRow, 'thread_id' | 'blob_space' | 'created_at'> &
-  Partial<Omit<ThreadRow, 'metadata' | 'config'> & { metadata: string; config: string }>;
+/** The sort column as text, for a later page that begins behind the thread. */
+const placeColumn = (sort_by: ThreadPage['sort_by']): string =>
+  sort_by === 'status' || sort_by === 'thread_id' ? `r.${sort_by}::text` : exactTime(`r.${sort_by}`);
+
+/**
+ * A thread in a list: columns that were not requested are absent, and JSON is text. `place`: the column by which the list is sorted; times
+ * have microseconds.
+ */
+export type ListedThread = Pick<ThreadRow, 'thread_id' | 'blob_space' | 'created_at'> & {
+  place: string;
+} & Partial<Omit<ThreadRow, 'metadata' | 'config'> & { metadata: string; config: string }>;
 
 /** A thread with the columns of its newest checkpoint from which its values are built. They are null when there is no checkpoint. */
 export type ShownThread = Omit<ThreadRow, 'metadata' | 'config'> & { metadata: string; config: string } & (
@@ -209,7 +218,7 @@ const searches = (db: Database, answers: AnswerLimits) => ({
       Object.entries(listColumns).filter(([name]) => needed.has(name) || wanted(name)),
     );
     return readSortedPage<ListedThread>(db, tableOf(filter, access), page, {
-      columns,
+      columns: { ...columns, place: placeColumn(page.sort_by) },
       long: longColumns.filter((name) => name in columns),
       answers,
     });

@@ -9,6 +9,14 @@ export interface SortedPage {
   sort_order: 'asc' | 'desc';
   limit: number;
   offset: number;
+  /** The page begins behind this place in its order. */
+  after?: SortedPlace | undefined;
+}
+
+/** The sort column of a row, as text, and the row's id. Times have microseconds. */
+export interface SortedPlace {
+  value: string;
+  id: string;
 }
 
 interface SortedTable {
@@ -18,12 +26,19 @@ interface SortedTable {
   conditions: readonly Sql[];
 }
 
+/** PostgreSQL gives the texts of the place the types of the columns. */
+const isBehind = (id: string, { sort_by, sort_order, after }: SortedPage): Sql[] => {
+  if (after === undefined) return [];
+  const columns = raw(`(${sort_by}, ${id})`);
+  return [sql`${columns} ${raw(sort_order === 'desc' ? '<' : '>')} (${after.value}, ${after.id})`];
+};
+
 /** Selects the ids of a page, and the sort column. */
-export const sortedIds = (
-  { table, id, conditions }: SortedTable,
-  { sort_by, sort_order, limit, offset }: SortedPage,
-): Sql => sql`select ${raw([...new Set([id, sort_by])].join(', '))} from ${raw(table)} where ${all(conditions)}
+export const sortedIds = ({ table, id, conditions }: SortedTable, page: SortedPage): Sql => {
+  const { sort_by, sort_order, limit, offset } = page;
+  return sql`select ${raw([...new Set([id, sort_by])].join(', '))} from ${raw(table)} where ${all([...conditions, ...isBehind(id, page)])}
   order by ${raw(`${sort_by} ${sort_order}, ${id} ${sort_order}`)} limit ${limit} offset ${offset}`;
+};
 
 /** Reads a page that is bounded in bytes. */
 export const readSortedPage = <Row extends object>(
