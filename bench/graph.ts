@@ -54,7 +54,7 @@ export const sleeper = new StateGraph(Count)
 const Turns = Annotation.Root({
   count: Annotation<number>,
   ms: Annotation<number>,
-  startedAt: Annotation<number>,
+  startedAt: Annotation<number | undefined>,
 });
 
 /** Waits `count` times for `ms` milliseconds, as an agent waits for its model; each turn is a superstep. `startedAt`: Unix milliseconds. */

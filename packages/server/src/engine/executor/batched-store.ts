@@ -5,9 +5,9 @@ interface BatchedStore {
   running: boolean;
   processingTask: Promise<void> | null;
   queue: ReadonlyMap<number, object>;
-  start(): void;
-  enqueueOperation(operation: object): Promise<unknown>;
-  processBatchQueue(): Promise<void>;
+  start: (this: BatchedStore) => void;
+  enqueueOperation: (this: BatchedStore, operation: object) => Promise<unknown>;
+  processBatchQueue: (this: BatchedStore) => Promise<void>;
 }
 
 const isKnown = (prototype: Partial<BatchedStore>): prototype is BatchedStore =>
