@@ -20,7 +20,3 @@ export const ExportBadge = ({ of: found }: { of: Pick<BulkExport | ExportRun, 's
     </span>
   );
 };
-
-export const Progress = ({ percent, label }: { percent: number; label: string }): ReactNode => (
-  <progress className="export-bar" max={100} value={percent} aria-label={label} />
-);

@@ -9,11 +9,12 @@ import { useReadOnly } from '../platform/workspaces.ts';
 import { CopyId } from '../ui/copy-id.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { ProgressBar } from '../ui/progress-bar.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
-import { ExportBadge, Progress } from './export-badge.tsx';
+import { ExportBadge } from './export-badge.tsx';
 import { ExportEvents } from './export-events.tsx';
 import { ExportFiles } from './export-files.tsx';
 import { ExportManifestView } from './export-manifest.tsx';
@@ -95,7 +96,7 @@ const Summary = ({ found }: { found: BulkExport }): ReactNode => {
   const rate = isOpenExport(found) ? progress.rows_per_second : null;
   return (
     <div className="export-summary">
-      <Progress percent={progress.percent} label="Progress" />
+      <ProgressBar value={progress.percent} label="Progress" />
       <p className="muted">
         {[
           `${Math.floor(progress.percent)} %`,

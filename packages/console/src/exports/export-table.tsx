@@ -2,9 +2,10 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import type { BulkExport, Destination, PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useProjects } from '../platform/projects.ts';
+import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Ago, Until } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
-import { ExportBadge, Progress } from './export-badge.tsx';
+import { ExportBadge } from './export-badge.tsx';
 import { statusOf } from './export-status.ts';
 import { countOf, sizeOf } from './sizes.ts';
 
@@ -108,7 +109,7 @@ const Row = ({
             )}
           </>
         ) : (
-          <Progress percent={progress.percent} label={`Progress of export ${found.id.slice(0, 8)}`} />
+          <ProgressBar value={progress.percent} label={`Progress of export ${found.id.slice(0, 8)}`} />
         )}
       </td>
       <td className="number">{isSchedule ? '' : countOf(progress.rows_written)}</td>

@@ -4,10 +4,11 @@ import type { BulkExport, ExportRun, PlatformClient } from '@svc/sdk';
 import { Fragment, type ReactNode } from 'react';
 import { Icon } from '../ui/icons.tsx';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
+import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Until } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
-import { ExportBadge, Progress } from './export-badge.tsx';
+import { ExportBadge } from './export-badge.tsx';
 import { usePartitionRuns } from './export-queries.ts';
 import { statusLabels, statusOf, type ExportStatus } from './export-status.ts';
 import { lastErrorOf, sameErrors } from './same-errors.ts';
@@ -184,7 +185,7 @@ const Day = ({
         </button>
       </td>
       <td>
-        <Progress percent={progress.percent} label={`Progress of ${day}`} />
+        <ProgressBar value={progress.percent} label={`Progress of ${day}`} />
       </td>
       <td className="number">{countOf(progress.rows_written)}</td>
       <td className="number">{countOf(progress.files)}</td>

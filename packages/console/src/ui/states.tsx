@@ -2,6 +2,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { ApiError } from '@svc/sdk';
 import type { ReactNode } from 'react';
+import { sentencesOf } from './error-sentences.ts';
 import { Icon, type IconName } from './icons.tsx';
 
 export const State = ({
@@ -28,14 +29,6 @@ export const Skeleton = ({ rows = 8 }: { rows?: number }): ReactNode => (
     ))}
   </div>
 );
-
-/** Detail of a validation error, as sentences. */
-const sentencesOf = (error: Error): string[] => {
-  if (!(error instanceof ApiError)) return [error.message];
-  const { detail } = error;
-  if (typeof detail === 'string') return [detail === '' ? error.message : detail];
-  return detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`);
-};
 
 const statusOf = (error: Error): number | undefined => (error instanceof ApiError ? error.status : undefined);
 
