@@ -7,6 +7,7 @@ import { ClientProvider } from './api/client.tsx';
 import { apiUrl } from './app/addresses.ts';
 import { reloadOnceFor } from './app/stale-chunks.ts';
 import { createConsoleRouter } from './routes.tsx';
+import { BulkJobProvider } from './runs/bulk-job-provider.tsx';
 import { session } from './session/session.ts';
 import './ui/tokens.css';
 import './ui/base.css';
@@ -32,7 +33,9 @@ createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>
       <ClientProvider client={client}>
-        <RouterProvider router={router} />
+        <BulkJobProvider>
+          <RouterProvider router={router} />
+        </BulkJobProvider>
       </ClientProvider>
     </QueryClientProvider>
   </StrictMode>,

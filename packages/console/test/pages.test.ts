@@ -211,6 +211,18 @@ describeInBrowser('every page', () => {
         path: '/destinations/new',
         ready: (page) => page.getByLabel('Bucket').waitFor(),
       },
+      {
+        name: 'bulk',
+        path: '/runs?meta=customer:globex',
+        ready: async (page) => {
+          const metadata = { customer: 'globex' };
+          for (let n = 0; n < 4; n++)
+            await client.runs.create(null, 'agent', { input, metadata, after_seconds: 3_600 });
+          await page.getByRole('row').nth(4).waitFor();
+          await page.getByRole('button', { name: 'Cancel all that match…' }).click();
+          await page.getByRole('dialog').getByRole('row').nth(4).waitFor();
+        },
+      },
       { name: 'keys', path: '/keys', ready: (page) => page.getByRole('row').nth(3).waitFor() },
       {
         name: 'settings',

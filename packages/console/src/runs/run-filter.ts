@@ -29,13 +29,18 @@ const select = [
   'error',
 ] as const;
 
-export const toRequest = ({ status, graph, thread, meta, since, sort }: RunFilter, nowMs: number) => ({
-  select: [...select],
-  limit: 50,
-  sort_order: sort ?? ('desc' as const),
-  ...(status === undefined ? {} : { status }),
+/** What a filter asks the server for. The statuses are separate, because bulk actions restrict them. */
+export const conditionsOf = ({ graph, thread, meta, since }: RunFilter, nowMs: number) => ({
   ...(graph === undefined ? {} : { graph_id: graph }),
   ...(thread === undefined ? {} : { thread_id: thread }),
   ...(metadataOf(meta) === undefined ? {} : { metadata: metadataOf(meta) }),
   ...(since === undefined ? {} : { created_after: new Date(nowMs - spans[since]).toISOString() }),
+});
+
+export const toRequest = (filter: RunFilter, nowMs: number) => ({
+  select: [...select],
+  limit: 50,
+  sort_order: filter.sort ?? ('desc' as const),
+  ...(filter.status === undefined ? {} : { status: filter.status }),
+  ...conditionsOf(filter, nowMs),
 });

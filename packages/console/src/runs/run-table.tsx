@@ -7,20 +7,34 @@ import { CopyId } from '../ui/copy-id.tsx';
 import { Ago, Took } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 
+/** Rows that are chosen for an action. */
+export interface RowSelection {
+  ids: ReadonlySet<string>;
+  onChange: (ids: ReadonlySet<string>) => void;
+}
+
 export const RunTable = ({
   runs,
   assistants,
   showsThread = true,
+  selection,
 }: {
   runs: readonly Run[];
   assistants: readonly Assistant[];
   showsThread?: boolean;
+  /** Without it, rows have no checkbox. */
+  selection?: RowSelection;
 }): ReactNode => {
   const names = new Map(assistants.map(({ assistant_id: id, name }) => [id, name]));
   return (
     <table className="table">
       <thead>
         <tr>
+          {selection && (
+            <th scope="col" className="select">
+              <SelectAll runs={runs} selection={selection} />
+            </th>
+          )}
           <th scope="col">Status</th>
           <th scope="col">Run</th>
           <th scope="col">Assistant</th>
@@ -44,6 +58,7 @@ export const RunTable = ({
             run={run}
             assistant={names.get(run.assistant_id) ?? run.assistant_id.slice(0, 8)}
             showsThread={showsThread}
+            selection={selection}
           />
         ))}
       </tbody>
@@ -51,14 +66,45 @@ export const RunTable = ({
   );
 };
 
+const SelectAll = ({ runs, selection }: { runs: readonly Run[]; selection: RowSelection }): ReactNode => {
+  const isAll = runs.length > 0 && runs.every(({ run_id: id }) => selection.ids.has(id));
+  return (
+    <input
+      type="checkbox"
+      aria-label="Select all runs of the list"
+      checked={isAll}
+      onChange={() => selection.onChange(new Set(isAll ? [] : runs.map(({ run_id: id }) => id)))}
+    />
+  );
+};
+
+const SelectRow = ({ run, selection }: { run: Run; selection: RowSelection }): ReactNode => {
+  const { run_id: id } = run;
+  const isSelected = selection.ids.has(id);
+  const toggle = (): void => {
+    const ids = new Set(selection.ids);
+    if (isSelected) ids.delete(id);
+    else ids.add(id);
+    selection.onChange(ids);
+  };
+  return (
+    // A click beside the box does not open the run.
+    <td className="select" onClick={(event) => event.stopPropagation()}>
+      <input type="checkbox" aria-label={`Select run ${id}`} checked={isSelected} onChange={toggle} />
+    </td>
+  );
+};
+
 const RunRow = ({
   run,
   assistant,
   showsThread,
+  selection,
 }: {
   run: Run;
   assistant: string;
   showsThread: boolean;
+  selection: RowSelection | undefined;
 }): ReactNode => {
   const navigate = useNavigate();
   const target = {
@@ -68,6 +114,7 @@ const RunRow = ({
   } as const;
   return (
     <tr onClick={() => void navigate(target)}>
+      {selection && <SelectRow run={run} selection={selection} />}
       <td>
         <StatusBadge status={run.status} />
       </td>

@@ -1,6 +1,7 @@
 // Runs of all threads, newest first. The filter is the query string.
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import type { Run } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
@@ -10,36 +11,21 @@ import { GraphSelect } from '../graph/graph-select.tsx';
 import { FilterField } from '../ui/filter-field.tsx';
 import { LoadOlder } from '../ui/paging.tsx';
 import { Failure, Skeleton, State } from '../ui/states.tsx';
+import { BulkActions } from './bulk-actions.tsx';
+import { BulkPanel } from './bulk-progress.tsx';
 import { isFiltered, spans, toRequest, type RunFilter } from './run-filter.ts';
-import { RunTable } from './run-table.tsx';
+import { RunTable, type RowSelection } from './run-table.tsx';
 
 const route = getRouteApi('/runs');
 const pollMs = 4_000;
 /** Pages that are read again while they are visible. Older ones change rarely. */
 const livePages = 3;
 
-export const RunsPage = (): ReactNode => {
-  const filter = route.useSearch();
-  const navigate = route.useNavigate();
-  const change = (changed: RunFilter): void =>
-    void navigate({ search: { ...filter, ...changed }, replace: true });
-  return (
-    <div className="page">
-      <header className="page-head">
-        <h1>Runs</h1>
-      </header>
-      <Filters filter={filter} onChange={change} />
-      <div className="page-body" tabIndex={0} role="region" aria-label="Runs">
-        <RunList filter={filter} />
-      </div>
-    </div>
-  );
-};
+const nothing: ReadonlySet<string> = new Set();
 
-const RunList = ({ filter }: { filter: RunFilter }): ReactNode => {
+const useRuns = (filter: RunFilter) => {
   const client = useClient();
-  const assistants = useAssistants();
-  const query = useInfiniteQuery({
+  return useInfiniteQuery({
     queryKey: ['runs', filter],
     queryFn: ({ signal, pageParam }) =>
       client.runs.searchPage({ ...toRequest(filter, Date.now()), cursor: pageParam }, { signal }),
@@ -48,17 +34,58 @@ const RunList = ({ filter }: { filter: RunFilter }): ReactNode => {
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) <= livePages ? pollMs : false),
   });
-  if (query.data === undefined)
+};
+
+export const RunsPage = (): ReactNode => {
+  const filter = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useRuns(filter);
+  const [ids, setIds] = useState(nothing);
+  const runs = query.data?.pages.flatMap((page) => page.runs);
+  const change = (changed: RunFilter): void =>
+    void navigate({ search: { ...filter, ...changed }, replace: true });
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1>Runs</h1>
+        <BulkActions
+          filter={filter}
+          // Runs that have left the list since they were chosen are no part of the action.
+          selected={runs?.filter(({ run_id: id }) => ids.has(id)) ?? []}
+          onStart={() => setIds(nothing)}
+        />
+      </header>
+      <Filters filter={filter} onChange={change} />
+      <BulkPanel />
+      <div className="page-body" tabIndex={0} role="region" aria-label="Runs">
+        <RunList filter={filter} query={query} runs={runs} selection={{ ids, onChange: setIds }} />
+      </div>
+    </div>
+  );
+};
+
+const RunList = ({
+  filter,
+  query,
+  runs,
+  selection,
+}: {
+  filter: RunFilter;
+  query: ReturnType<typeof useRuns>;
+  runs: readonly Run[] | undefined;
+  selection: RowSelection;
+}): ReactNode => {
+  const assistants = useAssistants();
+  if (runs === undefined)
     return query.error ? (
       <Failure error={query.error} onRetry={() => void query.refetch()} />
     ) : (
       <Skeleton rows={12} />
     );
-  const runs = query.data.pages.flatMap((page) => page.runs);
-  if (runs.length === 0) return <NoRuns isFiltered={isFiltered(filter)} />;
+  if (runs.length === 0 && !query.hasNextPage) return <NoRuns isFiltered={isFiltered(filter)} />;
   return (
     <>
-      <RunTable runs={runs} assistants={assistants.data ?? []} />
+      <RunTable runs={runs} assistants={assistants.data ?? []} selection={selection} />
       <LoadOlder query={query} label="Load older runs" />
     </>
   );

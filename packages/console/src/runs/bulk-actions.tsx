@@ -1,0 +1,74 @@
+// The buttons of the list: they act on the selected runs, or on all that match the filter.
+import type { Run } from '@svc/sdk';
+import { useState, useSyncExternalStore, type ReactNode } from 'react';
+import { useAssistants } from '../api/queries.ts';
+import { Icon } from '../ui/icons.tsx';
+import { actionNames, runsText, type BulkAction } from './bulk-action.ts';
+import { BulkDialog } from './bulk-dialog.tsx';
+import { useBulkJobs } from './bulk-job-provider.tsx';
+import type { BulkSelection } from './matching-runs.ts';
+import { isFiltered, type RunFilter } from './run-filter.ts';
+
+const icons = { cancel: 'stop', retry: 'rerun' } as const;
+const noSubscription = (): (() => void) => () => undefined;
+
+/** One action at a time: its panel has place for one. */
+const useIsWorking = (): boolean => {
+  const { job } = useBulkJobs();
+  return useSyncExternalStore(job?.subscribe ?? noSubscription, () => {
+    const phase = job?.progress().phase;
+    return phase === 'running' || phase === 'stopping';
+  });
+};
+
+export const BulkActions = ({
+  filter,
+  selected,
+  onStart,
+}: {
+  filter: RunFilter;
+  selected: readonly Run[];
+  onStart: () => void;
+}): ReactNode => {
+  const { start } = useBulkJobs();
+  const assistants = useAssistants();
+  const isWorking = useIsWorking();
+  const [opened, setOpened] = useState<{ action: BulkAction; selection: BulkSelection }>();
+  const selection: BulkSelection =
+    selected.length > 0 ? { kind: 'rows', runs: selected } : { kind: 'filter', filter };
+  const object =
+    selected.length > 0
+      ? `${runsText(selected.length)} selected`
+      : isFiltered(filter)
+        ? 'all that match'
+        : 'all runs';
+  return (
+    <div className="page-actions">
+      {(['cancel', 'retry'] as const).map((action) => (
+        <button
+          key={action}
+          type="button"
+          className="button"
+          data-kind={action === 'cancel' ? 'danger' : undefined}
+          disabled={isWorking}
+          title={isWorking ? 'Another action is in progress' : undefined}
+          onClick={() => setOpened({ action, selection })}
+        >
+          <Icon name={icons[action]} size={12} /> {actionNames[action]} {object}…
+        </button>
+      ))}
+      {opened && (
+        <BulkDialog
+          {...opened}
+          assistants={assistants.data ?? []}
+          onStart={(job) => {
+            setOpened(undefined);
+            onStart();
+            start(job);
+          }}
+          onClose={() => setOpened(undefined)}
+        />
+      )}
+    </div>
+  );
+};

@@ -1,0 +1,105 @@
+// The progress of a bulk action, and its result afterwards.
+import { Link } from '@tanstack/react-router';
+import { useSyncExternalStore, type ReactNode } from 'react';
+import { Icon } from '../ui/icons.tsx';
+import { ProgressBar } from '../ui/progress-bar.tsx';
+import { ErrorNotice } from '../ui/states.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import { actionNames, runsText } from './bulk-action.ts';
+import { useBulkJobs } from './bulk-job-provider.tsx';
+import type { BulkFailure, BulkJob, BulkProgress } from './bulk-job.ts';
+import './bulk.css';
+
+export const BulkPanel = (): ReactNode => {
+  const { job, dismiss } = useBulkJobs();
+  return job && <BulkJobView key={job.id} job={job} onDismiss={dismiss} />;
+};
+
+const tones = { running: 'blue', stopping: 'amber', stopped: 'amber', finished: 'green' } as const;
+
+const meanings = {
+  cancel: 'Runs that were executing end as soon as their executors have stopped them.',
+  retry: 'The new runs are on the threads of the originals.',
+} as const;
+
+const BulkJobView = ({ job, onDismiss }: { job: BulkJob; onDismiss: () => void }): ReactNode => {
+  const progress = useSyncExternalStore(job.subscribe, job.progress);
+  const { phase, done, failed, left, hasMore, failures, error } = progress;
+  const isOver = phase === 'stopped' || phase === 'finished';
+  const name = `${actionNames[job.action]} runs`;
+  return (
+    <section className="bulk" aria-label={name}>
+      <div className="row">
+        <h2>{name}</h2>
+        <span className="badge" data-tone={tones[phase]}>
+          {phase}
+        </span>
+        <span>
+          {done.toLocaleString('en')} done · {failed.toLocaleString('en')} failed ·{' '}
+          {left.toLocaleString('en')}
+          {hasMore ? '+' : ''} left
+        </span>
+        <span className="spread row">
+          {isOver ? (
+            <button type="button" className="button" onClick={onDismiss}>
+              Dismiss
+            </button>
+          ) : (
+            <button
+              type="button"
+              className="button"
+              data-kind="danger"
+              disabled={phase === 'stopping'}
+              onClick={() => job.stop()}
+            >
+              <Icon name="stop" size={12} /> Stop
+            </button>
+          )}
+        </span>
+      </div>
+      <ProgressBar
+        value={done + failed}
+        max={Math.max(1, done + failed + left)}
+        label={`Progress: ${name}`}
+      />
+      {/* Screen readers are told of the end, not of every run. */}
+      <p role="status" className={isOver ? 'muted' : 'visually-hidden'}>
+        {isOver && `${outcomeOf(progress)} ${done > 0 ? meanings[job.action] : ''}`}
+      </p>
+      <ErrorNotice error={error} />
+      {failures.length > 0 && <Failures failures={failures} />}
+    </section>
+  );
+};
+
+const outcomeOf = ({ phase, left, hasMore }: BulkProgress): string => {
+  if (phase === 'finished') return 'All runs were processed.';
+  return hasMore || left > 0
+    ? `Stopped; ${runsText(left, hasMore)} ${left === 1 && !hasMore ? 'was' : 'were'} left alone.`
+    : 'Stopped after the last run.';
+};
+
+const Failures = ({ failures }: { failures: readonly BulkFailure[] }): ReactNode => (
+  <ul className="bulk-failures" aria-label="Runs that failed">
+    {failures.map(({ reason, count, runs }) => (
+      <li key={reason}>
+        <strong>{runsText(count)}:</strong> {visibleText(reason)}{' '}
+        {runs.map(({ run_id: runId, thread_id: threadId }) => (
+          <Link
+            key={runId}
+            to="/runs/$runId"
+            params={{ runId }}
+            search={{ thread: threadId }}
+            className="mono"
+            aria-label={`Run ${runId}`}
+          >
+            {runId.slice(0, 8)}
+          </Link>
+        ))}
+        {count > runs.length && (
+          <span className="muted">and {(count - runs.length).toLocaleString('en')} more</span>
+        )}
+      </li>
+    ))}
+  </ul>
+);
