@@ -11,6 +11,7 @@ import { useReadOnly } from '../platform/workspaces.ts';
 import { Icon } from '../ui/icons.tsx';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
 import { Loaded, State } from '../ui/states.tsx';
+import { StatusChips } from '../ui/status-chips.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { exportNeed, useExports, type ExportFilter } from './export-queries.ts';
 import { exportStatuses, statusLabels } from './export-status.ts';
@@ -102,26 +103,14 @@ const Filters = ({
   onChange: (changed: ExportFilter) => void;
 }): ReactNode => {
   const { data: destinations = [] } = useDestinations(client);
-  const chosen = filter.status ?? [];
   return (
     <div className="filters" role="search" aria-label="Filter of exports">
-      <div className="chips" role="group" aria-label="Status">
-        {exportStatuses.map((status) => {
-          const isOn = chosen.includes(status);
-          const next = isOn ? chosen.filter((one) => one !== status) : [...chosen, status];
-          return (
-            <button
-              key={status}
-              type="button"
-              className="chip"
-              aria-pressed={isOn}
-              onClick={() => onChange({ status: next.length > 0 ? next : undefined })}
-            >
-              {statusLabels[status]}
-            </button>
-          );
-        })}
-      </div>
+      <StatusChips
+        statuses={exportStatuses}
+        names={statusLabels}
+        chosen={filter.status}
+        onChange={(status) => onChange({ status })}
+      />
       <ProjectSelect client={client} project={filter.project} onChange={(project) => onChange({ project })} />
       <select
         className="field"

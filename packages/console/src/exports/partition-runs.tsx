@@ -6,6 +6,7 @@ import { Icon } from '../ui/icons.tsx';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
 import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Loaded, State } from '../ui/states.tsx';
+import { StatusChips } from '../ui/status-chips.tsx';
 import { Until } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { ExportBadge } from './export-badge.tsx';
@@ -16,7 +17,14 @@ import { countOf, plural, sizeOf } from './sizes.ts';
 
 const route = getRouteApi('/exports/$exportId');
 
-const runStatuses = ['created', 'running', 'completed', 'failed', 'cancelled', 'timedout'] as const;
+const runStatuses: readonly ExportStatus[] = [
+  'created',
+  'running',
+  'completed',
+  'failed',
+  'cancelled',
+  'timedout',
+];
 
 export const PartitionRuns = ({
   client,
@@ -42,7 +50,13 @@ export const PartitionRuns = ({
   return (
     <>
       <div className="filters" role="search" aria-label="Filter of days">
-        <StatusChips chosen={search.status ?? []} onChange={(status) => change({ status })} />
+        <StatusChips
+          label="Status of days"
+          statuses={runStatuses}
+          names={statusLabels}
+          chosen={search.status}
+          onChange={(status) => change({ status })}
+        />
       </div>
       <Loaded query={query}>
         {(runs) =>
@@ -67,32 +81,6 @@ export const PartitionRuns = ({
     </>
   );
 };
-
-const StatusChips = ({
-  chosen,
-  onChange,
-}: {
-  chosen: ExportStatus[];
-  onChange: (status: ExportStatus[] | undefined) => void;
-}): ReactNode => (
-  <div className="chips" role="group" aria-label="Status of days">
-    {runStatuses.map((status) => {
-      const isOn = chosen.includes(status);
-      const next = isOn ? chosen.filter((one) => one !== status) : [...chosen, status];
-      return (
-        <button
-          key={status}
-          type="button"
-          className="chip"
-          aria-pressed={isOn}
-          onClick={() => onChange(next.length > 0 ? next : undefined)}
-        >
-          {statusLabels[status]}
-        </button>
-      );
-    })}
-  </div>
-);
 
 interface DaysProps {
   runs: readonly ExportRun[];

@@ -5,12 +5,13 @@ import type { Run } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
-import { runStatuses, type RunStatus } from '../api/statuses.ts';
+import { runStatuses } from '../api/statuses.ts';
 import { isId } from '../app/search-text.ts';
 import { GraphSelect } from '../graph/graph-select.tsx';
 import { FilterField } from '../ui/filter-field.tsx';
 import { LoadOlder } from '../ui/paging.tsx';
 import { Failure, Skeleton, State } from '../ui/states.tsx';
+import { StatusChips } from '../ui/status-chips.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import { BulkPanel } from './bulk-progress.tsx';
 import { isFiltered, spans, toRequest, type RunFilter } from './run-filter.ts';
@@ -107,11 +108,6 @@ const NoRuns = ({ isFiltered: hasFilter }: { isFiltered: boolean }): ReactNode =
     </State>
   );
 
-const toggled = (status: readonly RunStatus[], one: RunStatus): RunStatus[] | undefined => {
-  const next = status.includes(one) ? status.filter((other) => other !== one) : [...status, one];
-  return next.length > 0 ? next : undefined;
-};
-
 const Filters = ({
   filter,
   onChange,
@@ -119,22 +115,14 @@ const Filters = ({
   filter: RunFilter;
   onChange: (changed: RunFilter) => void;
 }): ReactNode => {
-  const { status = [], graph, since, thread, meta } = filter;
+  const { status, graph, since, thread, meta } = filter;
   return (
     <div className="filters" role="search" aria-label="Filter of runs">
-      <div className="chips" role="group" aria-label="Status">
-        {runStatuses.map((one) => (
-          <button
-            key={one}
-            type="button"
-            className="chip"
-            aria-pressed={status.includes(one)}
-            onClick={() => onChange({ status: toggled(status, one) })}
-          >
-            {one}
-          </button>
-        ))}
-      </div>
+      <StatusChips
+        statuses={runStatuses}
+        chosen={status}
+        onChange={(chosen) => onChange({ status: chosen })}
+      />
       <GraphSelect graph={graph} onChange={(changed) => onChange({ graph: changed })} />
       <select
         className="field"
