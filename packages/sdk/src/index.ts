@@ -40,7 +40,13 @@ export const createClient = (options: ClientOptions): Client => {
 export { createConsoleClient, type ConsoleClient } from './console-client.ts';
 export { createPlatformClient, type PlatformClient, type PlatformClientOptions } from './platform-client.ts';
 export { ApiError, RunError } from './api-error.ts';
-export type { RunOptions, RunSearchPage, RunStreamEvent, StartOptions } from './runs-client.ts';
+export type {
+  DeliverySearchPage,
+  RunOptions,
+  RunSearchPage,
+  RunStreamEvent,
+  StartOptions,
+} from './runs-client.ts';
 export {
   ExportError,
   type ExportQuery,

@@ -26,6 +26,12 @@ export interface RunSearchPage {
   next: string | undefined;
 }
 
+/** A page of webhook deliveries, and the cursor of the next one if there is one. */
+export interface DeliverySearchPage {
+  deliveries: WebhookDelivery[];
+  next: string | undefined;
+}
+
 const reconnectsMax = 5;
 
 /** The routes that start a run: on a thread, and without one. */
@@ -203,6 +209,18 @@ export class RunsClient {
   webhooks(threadId: string, runId: string, options: CallOptions = {}): Promise<WebhookDelivery[]> {
     const params = { thread_id: threadId, run_id: runId };
     return this.#transport.call('listRunWebhooks', { params }, options);
+  }
+
+  /** Deliveries to webhooks across runs, newest first: one page. `cursor` in the body of the next call is its `next`. */
+  async searchWebhooks(
+    body: Body<'searchWebhookDeliveries'> = {},
+    options: CallOptions = {},
+  ): Promise<DeliverySearchPage> {
+    const response = await this.#transport.open('searchWebhookDeliveries', { body }, options);
+    return {
+      deliveries: (await response.json()) as WebhookDelivery[],
+      next: response.headers.get('x-pagination-next') ?? undefined,
+    };
   }
 
   async #start(

@@ -67,6 +67,7 @@ const samples: Record<string, unknown> = {
   updateCron: { enabled: false },
   cancelRuns: { status: 'pending' },
   searchRuns: {},
+  searchWebhookDeliveries: {},
   putItem: { namespace: ['a'], key: 'k', value: {} },
   deleteItem: { namespace: ['a'], key: 'k' },
   searchItems: {},

@@ -1,6 +1,11 @@
 import * as z from 'zod';
-import { Id, Time } from '../json.ts';
+import { Id, nullish, Time } from '../json.ts';
+import { limit, limitedBy } from '../page.ts';
 import { route } from '../route.ts';
+
+const DeliveryStatus = z
+  .enum(['pending', 'delivered', 'failed'])
+  .meta({ id: 'WebhookDeliveryStatus', description: '`pending`: attempts follow' });
 
 export const WebhookDelivery = z
   .object({
@@ -8,7 +13,7 @@ export const WebhookDelivery = z
     run_id: Id,
     thread_id: Id,
     url: z.string().describe('Without the query of the URL'),
-    status: z.enum(['pending', 'delivered', 'failed']),
+    status: DeliveryStatus,
     error: z.string().nullable().describe('The error of the last attempt'),
     attempt: z.int().describe('The number of attempts'),
     attempts: z
@@ -38,5 +43,25 @@ export const webhookRoutes = {
     params: z.object({ thread_id: Id, run_id: Id }),
     response: z.array(WebhookDelivery),
     errors: ['not_found'],
+  }),
+  searchWebhookDeliveries: route({
+    method: 'post',
+    path: '/runs/webhooks/search',
+    summary: 'Search deliveries to webhooks across runs, newest first',
+    tag: 'Runs',
+    access: { resource: 'threads', action: 'read' },
+    bodyOptional: true,
+    body: z.object({
+      status: nullish(
+        z.union([DeliveryStatus, z.array(DeliveryStatus).min(1).max(DeliveryStatus.options.length)]),
+      ),
+      limit: limit(10),
+      cursor: nullish(z.string().min(1).max(1_024)).describe('`X-Pagination-Next` of the page before'),
+    }),
+    response: z.array(WebhookDelivery),
+    headers: {
+      'X-Pagination-Next': 'The cursor of the next page; absent on the last one',
+      'X-Pagination-Limited-By': `${limitedBy}. rows: it ended early after many deliveries that the caller may not read; the next page may have more`,
+    },
   }),
 };

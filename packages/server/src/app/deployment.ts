@@ -32,6 +32,7 @@ import { ThreadEventFeed } from '../deployment/thread-protocol/thread-event-feed
 import { threadProtocolHandlers } from '../deployment/thread-protocol/thread-protocol-handlers.ts';
 import { uiBundles } from './ui.ts';
 import { uiHandlers } from '../deployment/ui/ui-handlers.ts';
+import { DeliverySearchService } from '../deployment/webhooks/delivery-search-service.ts';
 import { webhookHandlers } from '../deployment/webhooks/webhook-handlers.ts';
 import { WebhookService } from '../deployment/webhooks/webhook-service.ts';
 import type { EgressGuard } from '../net/guard.ts';
@@ -152,7 +153,7 @@ export const createDeployment = async ({
     ...threadProtocolHandlers(threadProtocol({ runs, granter, states, outcomes, storage, signals })),
     ...ticketHandlers(tickets),
     ...cronHandlers(new CronService(storage, webhooks, users), granter),
-    ...webhookHandlers(webhooks),
+    ...webhookHandlers(webhooks, new DeliverySearchService(storage)),
     ...uiHandlers(uiBundles(parts), project.ui),
     ...storeHandlers(new StoreService(storage.items, project.storeIndex && new ItemIndex(dispatcher.pool))),
     ...agentProtocolHandlers({

@@ -90,7 +90,7 @@ export const createStorage = (
   periodicTasks: periodicTaskStorage(db),
   encryptionKeys: encryptionKeyStorage(db),
   expiry: expiryStorage(db),
-  deliveries: deliveryStorage(db),
+  deliveries: deliveryStorage(db, answers),
   health: databaseHealth(db),
   exports: exportStorage(db),
   partitionRuns: partitionRunStorage(db),

@@ -54,7 +54,7 @@ const createObjects = async (user: string, mark: string): Promise<Ids> => {
   const { thread_id } = await make<Ids>('POST', '/threads', { metadata });
   const run = { assistant_id, metadata, input: { action: 'user', note: mark }, stream_resumable: true };
   await make('POST', `/threads/${thread_id}/runs/wait`, run);
-  const state = await make<{ checkpoint_id: string }>('GET', `/threads/${thread_id}/state`, undefined);
+  const { checkpoint_id } = await make<Ids>('GET', `/threads/${thread_id}/state`, undefined);
   const running = { ...run, input: { action: 'wait', note: mark } };
   const { run_id } = await make<Ids>('POST', `/threads/${thread_id}/runs`, running);
   const stateless = await make<Ids>('POST', '/runs', running);
@@ -65,7 +65,6 @@ const createObjects = async (user: string, mark: string): Promise<Ids> => {
     input: { note: mark },
   });
   await make('PUT', '/store/items', { namespace: [user, 'notes'], key: mark, value: { mark } });
-  const { checkpoint_id } = state;
   const idle = await make<Ids>('POST', `/threads/${thread_id}/copy`, undefined);
   return {
     thread_id,
@@ -301,6 +300,7 @@ const scoped: Partial<Record<keyof typeof deploymentRoutes, { bodies: object[]; 
   searchThreads: { bodies: [{}, { metadata: { owner: 'alice' } }, { values: { note: canary } }], count: 2 },
   countThreads: { bodies: [{}, { metadata: { owner: 'alice' } }, { values: { note: canary } }], count: 2 },
   searchRuns: { bodies: [{}, { status: ['success'], sort_order: 'asc' }] },
+  searchWebhookDeliveries: { bodies: [{}, { status: ['delivered'] }, { limit: 1 }], count: 0 },
   searchCrons: { bodies: [{}, { metadata: { owner: 'alice' } }], count: 1 },
   countCrons: { bodies: [{}, { metadata: { owner: 'alice' } }], count: 1 },
   searchItems: { bodies: [{}, { namespace_prefix: ['alice'] }, { filter: { mark: canary } }], count: 1 },

@@ -5,8 +5,8 @@ import type { WebhookRules } from '../../config/project/webhooks.ts';
 import { EgressRefused, type EgressGuard, usualLengthMax } from '../../net/guard.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { DeliveryRow } from '../../storage/deployment/webhook-deliveries.ts';
-import { ownWebhookPath, ownWebhookUrl } from './own-webhook.ts';
+import { deliveryOf } from './delivery-record.ts';
+import { ownWebhookUrl } from './own-webhook.ts';
 
 export class WebhookService {
   readonly #storage: Pick<Storage, 'deliveries' | 'runs'>;
@@ -61,28 +61,6 @@ export class WebhookService {
     const run = await this.#storage.runs.find(run_id, thread_id, access);
     const rows = await this.#storage.deliveries.list(run_id, thread_id, access);
     if (!run && rows.length === 0) throw notFound('Run', run_id);
-    return rows.map(toDelivery);
+    return rows.map(deliveryOf);
   }
 }
-
-const toDelivery = ({ url, attempt, log, not_before, ...row }: DeliveryRow): WebhookDelivery => ({
-  delivery_id: row.delivery_id,
-  run_id: row.run_id,
-  thread_id: row.thread_id,
-  url: withoutQuery(url),
-  status: row.status,
-  error: row.error,
-  attempt,
-  attempts: log,
-  next_attempt_at: row.status === 'pending' ? not_before : null,
-  created_at: row.created_at,
-  ended_at: row.ended_at,
-});
-
-/** Removes the query, which may contain secrets. */
-const withoutQuery = (text: string): string => {
-  const path = ownWebhookPath(text);
-  if (path !== undefined) return path.split('?', 1)[0] ?? path;
-  const { origin, pathname } = new URL(text);
-  return origin + pathname;
-};

@@ -1,28 +1,10 @@
-// Webhook deliveries: claims, outcomes of attempts, and reads. queue_webhook() creates the rows when a run ends.
+// Webhook deliveries: claims, outcomes of attempts, and reads of one run; delivery-search.ts reads across runs. queue_webhook() creates the rows when a run ends.
+import { defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import type { Database } from '../postgres/database.ts';
 import type { RowFilter } from '../postgres/row-filter.ts';
-
-export interface DeliveryAttempt {
-  at: string;
-  /** Status of the response; absent when there was none. */
-  status?: number;
-  error?: string;
-  ms: number;
-}
-
-export interface DeliveryRow {
-  delivery_id: string;
-  run_id: string;
-  thread_id: string;
-  url: string;
-  status: 'pending' | 'delivered' | 'failed';
-  attempt: number;
-  not_before: string;
-  error: string | null;
-  log: DeliveryAttempt[];
-  created_at: string;
-  ended_at: string | null;
-}
+import { deliveryPasses } from './delivery-access.ts';
+import type { DeliveryAttempt, DeliveryRow } from './delivery-rows.ts';
+import { deliverySearch } from './delivery-search.ts';
 
 /** A delivery with its lease and its content. */
 export interface ClaimedDelivery {
@@ -92,12 +74,8 @@ const statements = {
   },
   list: {
     name: 'webhooks_list',
-    // The row of a stateless run is deleted when it ends or with its log; then the delivery's own metadata decides who may read it.
     text: `select ${columns} from webhook_deliveries d where d.run_id = $1 and d.thread_id = $2
-        and case when exists (select 1 from threads t where t.thread_id = d.thread_id)
-          then exists (select 1 from threads t where t.thread_id = d.thread_id and t.metadata @@ $3::jsonpath)
-          else d.metadata @@ $3::jsonpath end
-        and not exists (select 1 from deleted_threads x where x.thread_id = d.thread_id)
+        and ${deliveryPasses('$3')}
       order by created_at limit ${listMax}`,
   },
   failing: {
@@ -117,7 +95,9 @@ const statements = {
 
 export type DeliveryStorage = ReturnType<typeof deliveryStorage>;
 
-export const deliveryStorage = (db: Database) => ({
+export const deliveryStorage = (db: Database, answers = defaultAnswerLimits) => ({
+  ...deliverySearch(db, answers),
+
   /**
    * Claims up to `count` due deliveries, at most one per origin, in the order of origins after `after`, without the origins in `busy`.
    * `resumeAfter`: where the next claim continues; null when no origin is left.

@@ -719,6 +719,7 @@ CREATE UNIQUE INDEX trace_runs_pkey ON ONLY svc.trace_runs USING btree (tenant_i
 CREATE INDEX trace_runs_session ON ONLY svc.trace_runs USING btree (tenant_id, session_id, start_time, id) INCLUDE (day, trace_id, parent_run_id, run_type, status, end_time, first_token_time, prompt_tokens, completion_tokens, total_tokens, prompt_cost, completion_cost, total_cost)
 CREATE INDEX trace_runs_thread ON ONLY svc.trace_runs USING btree (tenant_id, session_id, thread_id, start_time) WHERE (thread_id IS NOT NULL)
 CREATE INDEX trace_runs_trace ON ONLY svc.trace_runs USING btree (tenant_id, trace_id)
+CREATE INDEX webhook_deliveries_by_status ON svc.webhook_deliveries USING btree (status, created_at, delivery_id)
 CREATE INDEX webhook_deliveries_due ON svc.webhook_deliveries USING btree (not_before) WHERE (status = 'pending'::text)
 CREATE INDEX webhook_deliveries_ended ON svc.webhook_deliveries USING btree (ended_at) WHERE (ended_at IS NOT NULL)
 CREATE INDEX webhook_deliveries_origin ON svc.webhook_deliveries USING btree (origin, not_before) WHERE (status = 'pending'::text)
