@@ -10,7 +10,7 @@ import { consolePath } from './app/addresses.ts';
 import { formatSearch, idOf, manyOf, oneOf, parseSearch, textOf } from './app/search-text.ts';
 import { NotFound, Shell } from './app/shell.tsx';
 import { PageError } from './app/page-error.tsx';
-import { runStatuses, threadStatuses } from './api/statuses.ts';
+import { deliveryStatuses, runStatuses, threadStatuses } from './api/statuses.ts';
 import { exportStatuses } from './exports/export-status.ts';
 
 /** Every parameter may be absent. */
@@ -233,6 +233,14 @@ const cron = createRoute({
   component: lazyRouteComponent(() => import('./crons/cron-page.tsx'), 'CronPage'),
 });
 
+const webhooks = createRoute({
+  getParentRoute: () => root,
+  path: '/webhooks',
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({ status: manyOf(raw, 'status', deliveryStatuses), sel: idOf(raw, 'sel') }),
+  component: lazyRouteComponent(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+});
+
 const assistants = createRoute({
   getParentRoute: () => root,
   path: '/assistants',
@@ -267,6 +275,7 @@ const routeTree = root.addChildren([
   destination,
   crons,
   cron,
+  webhooks,
   store,
   assistants,
   assistant,

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, seriousFindings, useConsole, type Page } from './browser.ts';
 import { run, says } from './conversations.ts';
 import { bucket, folder, startExport, untilRetried } from './exports.ts';
+import { listen, type Receiver } from './receiver.ts';
 import { quotaExceeded, startObjectStore, type ObjectStore } from './object-store.ts';
 import { enterKey, tracesOf } from './traces.ts';
 
@@ -23,8 +24,10 @@ describeInBrowser('every page', () => {
   const console = useConsole();
   const shown: Shown[] = [];
   let store: ObjectStore | undefined;
+  let hooks: Receiver | undefined;
 
   afterAll(() => store?.[Symbol.asyncDispose]());
+  afterAll(() => hooks?.[Symbol.asyncDispose]());
 
   beforeAll(async () => {
     const { client } = console;
@@ -96,6 +99,11 @@ describeInBrowser('every page', () => {
       on_run_completed: 'keep',
     });
     await client.crons.create(talk.threadId, 'agent', { schedule: '*/15 * * * *', enabled: false });
+    hooks = await listen((request, response) =>
+      response.writeHead(request.url === '/tickets' ? 502 : 200).end(),
+    );
+    for (const path of ['/orders', '/orders', '/tickets'])
+      await client.runs.create(talk.threadId, 'agent', { input, webhook: `${hooks.url}${path}` });
     await tracesOf(console.url).eventually(talk.runId);
     shown.push(
       {
@@ -119,6 +127,16 @@ describeInBrowser('every page', () => {
         name: 'cron',
         path: `/crons/${cron.cron_id}`,
         ready: (page) => text(page, 'The cron has not created a run that still exists.'),
+      },
+      {
+        name: 'webhooks',
+        path: '/webhooks',
+        ready: async (page) => {
+          await page.getByRole('cell', { name: 'The answer was 502' }).waitFor();
+          await page.getByRole('row').nth(3).waitFor();
+          await page.getByRole('button', { name: /tickets for run/ }).click();
+          await page.getByRole('table', { name: 'Attempts' }).waitFor();
+        },
       },
       {
         name: 'traces-key',

@@ -24,6 +24,7 @@ describeInBrowser('every page', () => {
       ['x', 'Exports need an API key'],
       ['a', 'Assistants'],
       ['c', 'Crons'],
+      ['d', 'Webhooks'],
       ['s', 'Store'],
       ['w', 'Keys need an API key'],
       ['i', 'Inbox'],

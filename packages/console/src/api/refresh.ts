@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 
 /** The beginnings of the keys of all queries that a change of threads or runs can change. */
-const changing = [['threads'], ['thread'], ['runs'], ['run'], ['inbox'], ['counts']];
+const changing = [['threads'], ['thread'], ['runs'], ['run'], ['inbox'], ['counts'], ['webhooks']];
 
 /**
  * Reads again what a change of a thread or a run can have changed. Reads in flight are cancelled first: the cache would take the result of

@@ -1,7 +1,8 @@
-import type { Run, Thread } from '@svc/sdk';
+import type { Run, Thread, WebhookDelivery } from '@svc/sdk';
 
 export type RunStatus = Run['status'];
 export type ThreadStatus = Thread['status'];
+export type DeliveryStatus = WebhookDelivery['status'];
 
 export const runStatuses = [
   'pending',
@@ -13,6 +14,14 @@ export const runStatuses = [
 ] as const satisfies RunStatus[];
 
 export const threadStatuses = ['idle', 'busy', 'interrupted', 'error'] as const satisfies ThreadStatus[];
+
+export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const satisfies DeliveryStatus[];
+
+export const deliveryNames: Record<DeliveryStatus, string> = {
+  pending: 'waiting',
+  delivered: 'delivered',
+  failed: 'failed',
+};
 
 /** A run that has not ended. */
 export const isOpen = (status: RunStatus): boolean => status === 'pending' || status === 'running';

@@ -11,6 +11,7 @@ export const pages = [
   { to: '/exports', label: 'Exports', icon: 'exports', key: 'x' },
   { to: '/assistants', label: 'Assistants', icon: 'assistants', key: 'a' },
   { to: '/crons', label: 'Crons', icon: 'crons', key: 'c' },
+  { to: '/webhooks', label: 'Webhooks', icon: 'webhooks', key: 'd' },
   { to: '/store', label: 'Store', icon: 'store', key: 's' },
   { to: '/keys', label: 'Keys', icon: 'keys', key: 'w' },
   { to: '/settings', label: 'Settings', icon: 'settings', key: 'n' },

@@ -4,14 +4,13 @@ import type { Run, WebhookDelivery } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { isOpen } from '../api/statuses.ts';
-import { duration } from '../ui/duration.ts';
 import { Loaded, State } from '../ui/states.tsx';
 import { Ago, Until } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
+import { DeliveryAttempts } from './delivery-attempts.tsx';
+import { DeliveryBadge } from './delivery-badge.tsx';
 
 const pollMs = 2_000;
-
-const tones = { pending: 'blue', delivered: 'green', failed: 'red' } as const;
 
 export const RunWebhooks = ({ run }: { run: Run }): ReactNode => {
   const client = useClient();
@@ -49,9 +48,7 @@ const Delivery = ({ delivery }: { delivery: WebhookDelivery }): ReactNode => {
   return (
     <section className="panel" aria-label={`Delivery to ${url}`}>
       <div className="panel-head">
-        <span className="badge" data-tone={tones[status]}>
-          {status}
-        </span>
+        <DeliveryBadge status={status} />
         <code>{visibleText(url)}</code>
       </div>
       <dl className="facts pad">
@@ -80,34 +77,7 @@ const Delivery = ({ delivery }: { delivery: WebhookDelivery }): ReactNode => {
           </>
         )}
       </dl>
-      {delivery.attempts.length > 0 && <Attempts attempts={delivery.attempts} />}
+      {delivery.attempts.length > 0 && <DeliveryAttempts attempts={delivery.attempts} />}
     </section>
   );
 };
-
-const Attempts = ({ attempts }: { attempts: WebhookDelivery['attempts'] }): ReactNode => (
-  <table className="table" aria-label="Attempts">
-    <thead>
-      <tr>
-        <th scope="col">When</th>
-        <th scope="col">Response</th>
-        <th scope="col">Error</th>
-        <th scope="col" className="number">
-          Took
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {attempts.map(({ at, status, error, ms }) => (
-        <tr key={at} style={{ cursor: 'default' }}>
-          <td>
-            <Ago at={at} />
-          </td>
-          <td>{status ?? 'none'}</td>
-          <td className="wide">{visibleText(error ?? '')}</td>
-          <td className="number">{duration(ms)}</td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
-);

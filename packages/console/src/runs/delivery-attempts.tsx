@@ -1,0 +1,33 @@
+import type { WebhookDelivery } from '@svc/sdk';
+import type { ReactNode } from 'react';
+import { duration } from '../ui/duration.ts';
+import { Ago } from '../ui/time.tsx';
+import { visibleText } from '../values/visible-text.ts';
+
+/** The attempts to deliver one end of a run, oldest first. */
+export const DeliveryAttempts = ({ attempts }: { attempts: WebhookDelivery['attempts'] }): ReactNode => (
+  <table className="table" aria-label="Attempts">
+    <thead>
+      <tr>
+        <th scope="col">When</th>
+        <th scope="col">Response</th>
+        <th scope="col">Error</th>
+        <th scope="col" className="number">
+          Took
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {attempts.map(({ at, status, error, ms }) => (
+        <tr key={at} style={{ cursor: 'default' }}>
+          <td>
+            <Ago at={at} />
+          </td>
+          <td>{status ?? 'none'}</td>
+          <td className="wide">{visibleText(error ?? '')}</td>
+          <td className="number">{duration(ms)}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
