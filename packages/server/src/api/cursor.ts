@@ -1,5 +1,6 @@
 // A cursor is a position in the order of (start_time, id), as opaque text: base64url of the JSON {v, t, id}. Clients send it back.
 // The function export_cursor_time reads the time of stored cursors in the database.
+import { invalid, type Problem } from '@svc/contract/problem';
 
 export interface Place {
   /** With microseconds, which a JavaScript date would lose. */
@@ -21,4 +22,18 @@ export const readCursor = (cursor: string): (Place & { more: Record<string, unkn
   }
   const { v, t, id, ...more } = { ...(content as Record<string, unknown> | null) };
   return v === 1 && typeof t === 'string' && typeof id === 'string' ? { start_time: t, id, more } : undefined;
+};
+
+export const foreignCursor = (): Problem =>
+  invalid(['body', 'cursor'], 'cursor must be one that this server has returned');
+
+/** In a cursor, ids are as the database writes them. */
+export const isId = (value: unknown): value is string =>
+  typeof value === 'string' && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
+
+/** The content of a cursor that a request has in its body. Throws invalid when it is none, or has no id. The caller checks the rest. */
+export const cursorOfBody = (cursor: string): Place & { more: Record<string, unknown> } => {
+  const found = readCursor(cursor);
+  if (!found || !isId(found.id)) throw foreignCursor();
+  return found;
 };

@@ -1,7 +1,7 @@
 // Searches of runs across threads. The time of a request is bounded: a page may end early, with a cursor for the rest.
 import type { Run } from '@svc/contract';
 import { invalid } from '@svc/contract/problem';
-import { readCursor, toCursor } from '../../api/cursor.ts';
+import { cursorOfBody, foreignCursor, isId, toCursor } from '../../api/cursor.ts';
 import { toTime } from '../../time.ts';
 import type {
   RunPlace,
@@ -92,18 +92,13 @@ export class RunSearchService {
 const cursorOf = ({ created_at, thread_id, run_id }: RunPlace): string =>
   toCursor({ start_time: created_at, id: run_id }, { thread_id });
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 const placeOf = (cursor: string): RunPlace => {
-  const found = readCursor(cursor);
-  const created_at = toTime(found?.start_time);
-  const thread_id = found?.more['thread_id'];
-  if (!found || created_at === undefined || !uuid.test(found.id) || !isId(thread_id))
-    throw invalid(['body', 'cursor'], 'cursor must be one that this server has returned');
-  return { created_at, thread_id, run_id: found.id };
+  const { start_time, id: run_id, more } = cursorOfBody(cursor);
+  const created_at = toTime(start_time);
+  const thread_id = more['thread_id'];
+  if (created_at === undefined || !isId(thread_id)) throw foreignCursor();
+  return { created_at, thread_id, run_id };
 };
-
-const isId = (value: unknown): value is string => typeof value === 'string' && uuid.test(value);
 
 const timeOf = (field: string, text: string | undefined): string | undefined => {
   if (text === undefined) return undefined;

@@ -1,7 +1,6 @@
 // Searches of webhook deliveries across runs. The time of a request is bounded: a page may end early, with a cursor for the rest.
 import type { WebhookDelivery } from '@svc/contract';
-import { invalid } from '@svc/contract/problem';
-import { readCursor, toCursor } from '../../api/cursor.ts';
+import { cursorOfBody, foreignCursor, toCursor } from '../../api/cursor.ts';
 import { toTime } from '../../time.ts';
 import type {
   DeliveryPlace,
@@ -73,12 +72,9 @@ export class DeliverySearchService {
 const cursorOf = ({ created_at, delivery_id }: DeliveryPlace): string =>
   toCursor({ start_time: created_at, id: delivery_id });
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 const placeOf = (cursor: string): DeliveryPlace => {
-  const found = readCursor(cursor);
-  const created_at = toTime(found?.start_time);
-  if (!found || created_at === undefined || !uuid.test(found.id))
-    throw invalid(['body', 'cursor'], 'cursor must be one that this server has returned');
-  return { created_at, delivery_id: found.id };
+  const { start_time, id: delivery_id } = cursorOfBody(cursor);
+  const created_at = toTime(start_time);
+  if (created_at === undefined) throw foreignCursor();
+  return { created_at, delivery_id };
 };

@@ -1,6 +1,6 @@
-import { readCursor, toCursor as encodeCursor } from '../../api/cursor.ts';
+import { cursorOfBody, foreignCursor, toCursor as encodeCursor } from '../../api/cursor.ts';
 import type { RunStats } from '@svc/contract';
-import { invalid, notFound } from '@svc/contract/problem';
+import { notFound } from '@svc/contract/problem';
 import type { Attachment, TraceStorage } from '../../storage/tracing/traces.ts';
 import type { FeedbackStat, FeedbackStorage } from '../../storage/tracing/feedback.ts';
 import { payloadColumns, type PayloadColumn, type TraceRunRow } from '../../storage/tracing/trace-row.ts';
@@ -212,14 +212,11 @@ export const toCursor = ({ stretch, ...position }: SearchPosition): string =>
 
 /** Parses a cursor that `toCursor` returned. Throws invalid for any other text. */
 export const parseCursor = (cursor: string): SearchPosition => {
-  const found = readCursor(cursor);
-  const start_time = found && toTime(found.start_time);
-  const stretch = found?.more['stretch'];
-  const isPosition =
-    start_time !== undefined && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(found?.id ?? '');
+  const found = cursorOfBody(cursor);
+  const start_time = toTime(found.start_time);
+  const { stretch } = found.more;
   const isStretch =
     typeof stretch === 'number' && Number.isInteger(stretch) && stretch >= 1 && stretch <= 99_999;
-  if (!found || !isPosition || (stretch !== undefined && !isStretch))
-    throw invalid(['body', 'cursor'], 'cursor must be one that this server has returned');
+  if (start_time === undefined || (stretch !== undefined && !isStretch)) throw foreignCursor();
   return { start_time, id: found.id, ...(isStretch ? { stretch } : {}) };
 };
