@@ -1,6 +1,12 @@
 import type { Authorizer } from '../auth/authorization/authorizer.ts';
 import type { Caller, Credentials } from '../auth/principal/caller.ts';
 
+/** A run that a call has created; a stateless run has no thread. */
+export interface CreatedRun {
+  readonly run_id: string;
+  readonly thread_id: string | undefined;
+}
+
 /** The call of a route: its caller, and how long the caller waits. */
 export interface Call {
   requestId: string;
@@ -17,4 +23,6 @@ export interface Call {
   header(name: string): string | undefined;
   /** All headers of the request; names in lower case. */
   headers(): Record<string, string>;
+  /** Called with each run that the call creates, before the run starts here. */
+  runCreated(run: CreatedRun): void;
 }

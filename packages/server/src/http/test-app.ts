@@ -180,6 +180,7 @@ export const buildTestApp = (
           limits: { bodyBytes, uploadBytes },
           logger,
           observe: options.observe,
+          startSpan: options.startSpan,
           loggedHeaders: options.loggedHeaders,
           inside: (work) => work(),
           outside: (work) => work(),

@@ -39,17 +39,20 @@ export class RunGranter {
    * Like `grant`, for a run with the tracer and headers of the request in `configurable`. Headers replace what the client sent: a proxy in
    * front of the server may set them.
    */
-  grantRequest(
-    call: Pick<Call, 'authorizer' | 'headers'>,
+  async grantRequest(
+    call: Pick<Call, 'authorizer' | 'headers' | 'runCreated'>,
     thread_id: string | null,
     sent: Body,
     key?: string,
   ): Promise<GrantedRun & { body: Body }> {
     const added = { ...tracerKeys(sent), ...this.#selectHeaders?.(call.headers()) };
-    if (Object.keys(added).length === 0) return this.grant(call.authorizer, thread_id, sent, key);
     const configurable = { ...sent.config?.configurable, ...added };
-    const run = { ...sent, config: { ...sent.config, configurable } } as Body;
-    return this.grant(call.authorizer, thread_id, run, key);
+    const run =
+      Object.keys(added).length === 0
+        ? sent
+        : ({ ...sent, config: { ...sent.config, configurable } } as Body);
+    const granted = await this.grant(call.authorizer, thread_id, run, key);
+    return { ...granted, onCreated: (created) => call.runCreated(created) };
   }
 
   /** `key`: the Idempotency-Key. Also returns the body with the changes of a handler. Throws the error of a handler that refuses. */

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { setImmediate as turn } from 'node:timers/promises';
 import { notFound, Problem } from '@svc/contract/problem';
 import type { User } from '../../auth/principal/caller.ts';
+import type { CreatedRun } from '../../api/call.ts';
 import { objectText } from '../../api/json-text.ts';
 import type { PageOf } from '../../api/pagination.ts';
 import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
@@ -16,7 +17,12 @@ import type { RunKwargs } from '../../engine/dispatch/protocol.ts';
 import { toRunCommand, type Audience } from '../../engine/dispatch/run-command.ts';
 import { retryWhileUnavailable } from '../../jobs/retry.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
-import type { CreatedRun, NewRun, RunRow, RunSetting } from '../../storage/deployment/run-rows.ts';
+import type {
+  CreatedRun as StoredRun,
+  NewRun,
+  RunRow,
+  RunSetting,
+} from '../../storage/deployment/run-rows.ts';
 import { isRefused, isUnavailable } from '../../storage/postgres/sql-state.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { nodeTtlMs, servedWithinMs } from '../../storage/deployment/workers.ts';
@@ -59,6 +65,8 @@ export interface RunGrant {
 export interface GrantedRun {
   request: RunRequest;
   grant: RunGrant;
+  /** Called when the run is stored, before it starts here. */
+  onCreated?: (run: CreatedRun) => void;
 }
 
 /** A created run, and its stream on this node, which is kept until it is released or the run ends. */
@@ -110,7 +118,7 @@ export class RunService {
    */
   async create(
     thread_id: string | null,
-    { request, grant }: GrantedRun,
+    { request, grant, onCreated }: GrantedRun,
     audience: Audience = {},
   ): Promise<Created> {
     const run = this.#newRun(thread_id, request, grant, audience);
@@ -120,6 +128,7 @@ export class RunService {
     const release = stream.retain();
     try {
       const created = await this.#insert(run, request);
+      if (created.outcome === 'created') onCreated?.(createdRunOf(run));
       const record =
         created.outcome === 'exists'
           ? await this.#existing(run, created.thread_id, stream, created.sinceMs)
@@ -147,8 +156,10 @@ export class RunService {
         releases.push(stream.retain());
         if (created?.outcome === 'exists')
           records.push(await this.#existing(run, created.thread_id, stream, sinceMs));
-        else if (created?.outcome === 'created')
+        else if (created?.outcome === 'created') {
+          granted[at]?.onCreated?.(createdRunOf(run));
           records.push(this.#begin(run, created, stream, granted[at]?.grant.user, sinceMs));
+        }
       }
       return records;
     } finally {
@@ -305,7 +316,7 @@ export class RunService {
   }
 
   async #refusal(
-    refused: Exclude<CreatedRun, { outcome: 'created' | 'exists' }>,
+    refused: Exclude<StoredRun, { outcome: 'created' | 'exists' }>,
     run: NewRun,
     request: RunRequest,
   ): Promise<Problem> {
@@ -368,5 +379,10 @@ const withRetries = <T extends { isOld: boolean; sinceMs: number }>(
     { pauseMs: insertMs.pause, when },
   );
 };
+
+const createdRunOf = ({ run_id, thread_id }: NewRun): CreatedRun => ({
+  run_id,
+  thread_id: thread_id ?? undefined,
+});
 
 const isGraphId = (id: string): boolean => !/^[0-9a-f-]{36}$/i.test(id);

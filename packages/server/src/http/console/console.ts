@@ -3,6 +3,7 @@ import { Problem } from '@svc/contract/problem';
 import type { Hono } from 'hono';
 import type { HttpContext, HttpEnv } from '../routing/call.ts';
 import { logAnswer } from '../routing/log-answer.ts';
+import type { StartRequestSpan } from '../routing/request-span.ts';
 import { type HttpLogger, problemResponse } from '../server/problem.ts';
 import { ConsoleFiles } from './console-files.ts';
 
@@ -12,6 +13,7 @@ export interface ConsoleOptions {
   /** Path before all routes. */
   prefix: string;
   logger: HttpLogger;
+  startSpan?: StartRequestSpan | undefined;
   pathOf: (request: Request, env: HttpEnv['Bindings'] | undefined) => string;
   idOf: (context: HttpContext) => string;
 }
@@ -68,7 +70,7 @@ export class Console {
       const response = await this.#respond(context, requestId);
       response.headers.set('x-request-id', requestId);
       const entry = { route: '/console/*', requestId, startedMs, status: response.status };
-      logAnswer(context, entry, this.#options.logger);
+      logAnswer(context, entry, this.#options);
       return response;
     };
     app.get('/console', handle);

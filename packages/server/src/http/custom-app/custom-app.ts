@@ -15,6 +15,7 @@ import { limitedBody } from '../body/limited-body.ts';
 import { tooLarge } from '../body/body.ts';
 import { type HttpEnv, RequestCall, requestIdOf } from '../routing/call.ts';
 import type { Observe, Surface } from '../routing/mount.ts';
+import type { StartRequestSpan } from '../routing/request-span.ts';
 import { noPath, rawPath, withoutPrefix } from '../server/mount-path.ts';
 import { probePaths } from '../server/probe-paths.ts';
 import { type HttpLogger, problemResponse } from '../server/problem.ts';
@@ -34,6 +35,7 @@ export interface CustomAppOptions {
   limits: { bodyBytes: number; uploadBytes: number };
   logger: HttpLogger;
   observe: Observe | undefined;
+  startSpan?: StartRequestSpan | undefined;
   loggedHeaders: ((headers: Record<string, string>) => Record<string, string>) | undefined;
   /** Runs code of the app, so that its `new Client()` calls this server, and this server logs its uncaught errors. */
   inside: <T>(work: () => T) => T;
@@ -95,11 +97,11 @@ export class CustomApp {
     path: string,
     { isCustomOnly = false } = {},
   ): Promise<Response> {
-    const { app, logger, inside, limits, observe, loggedHeaders } = this.#options;
+    const { app, logger, inside, limits, observe, startSpan, loggedHeaders } = this.#options;
     const builtIn = this.#builtIn.find(request.method, path);
     const clientBytesMax = builtIn?.route.upload === undefined ? limits.bodyBytes : limits.uploadBytes;
     const bytesMax = isCustomOnly ? Infinity : clientBytesMax;
-    const exchange = new Exchange(request, env, { logger, observe, loggedHeaders });
+    const exchange = new Exchange(request, env, { logger, observe, startSpan, loggedHeaders });
     let response: Response;
     try {
       const outer = await this.#outerRequest(request, path, exchange, bytesMax);

@@ -5,6 +5,7 @@ import type { Problem } from '@svc/contract/problem';
 import { watchedBody } from '../body/limited-body.ts';
 import { type HttpEnv, type OuterRequest, requestIdOf } from '../routing/call.ts';
 import type { Observe } from '../routing/mount.ts';
+import type { RequestSpan, StartRequestSpan } from '../routing/request-span.ts';
 import type { HttpLogger } from '../server/problem.ts';
 import { joinVary } from '../server/vary.ts';
 import { logRequest, type RequestEntry } from '../server/request-log.ts';
@@ -13,6 +14,7 @@ import { withHeaders } from '../server/with-headers.ts';
 interface Reporting {
   logger: HttpLogger;
   observe: Observe | undefined;
+  startSpan?: StartRequestSpan | undefined;
   loggedHeaders: ((headers: Record<string, string>) => Record<string, string>) | undefined;
 }
 
@@ -27,6 +29,7 @@ export class Exchange {
   readonly #request: Request;
   readonly #env: HttpEnv['Bindings'];
   readonly #reporting: Reporting;
+  readonly #span: RequestSpan | undefined;
   /** Aborted when the client has got the response, or has disconnected. */
   readonly #closed = new AbortController();
   /** Aborted when the reader of a response without a socket cancels it. */
@@ -39,6 +42,7 @@ export class Exchange {
     this.#env = env;
     this.#reporting = reporting;
     this.requestId = env.outer?.requestId ?? requestIdOf(request.headers.get('x-request-id') ?? undefined);
+    this.#span = reporting.startSpan?.(request.method, (name) => request.headers.get(name) ?? undefined);
     const { signal } = request;
     if (signal.aborted) this.#closed.abort();
     else signal.addEventListener('abort', () => this.#closed.abort(), { once: true });
@@ -67,6 +71,7 @@ export class Exchange {
       isInsidePrefix: true,
       host: outer?.host,
       authenticated: this.authenticated,
+      span: this.#span,
       onAnswer: (entry) => {
         this.#answered = entry;
       },
@@ -129,6 +134,7 @@ export class Exchange {
       headers: loggedHeaders?.(Object.fromEntries(headers)),
     };
     observe?.(method, entry.route, status, performance.now() - this.#startedMs);
+    this.#span?.end(entry);
     logRequest(logger, method, entry);
   }
 }

@@ -5,8 +5,10 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { unrestrictedAuthorizer, type Authorizer } from '../../auth/authorization/authorizer.ts';
 import { anybody, type Authenticate, type Caller, type Credentials } from '../../auth/principal/caller.ts';
+import type { CreatedRun } from '../../api/call.ts';
 import type { Call } from '../../api/handlers.ts';
 import type { RequestEntry } from '../server/request-log.ts';
+import type { RequestSpan } from './request-span.ts';
 
 /** A request that comes as a Fetch API Request has no request and response of Node. */
 export interface HttpEnv {
@@ -33,6 +35,8 @@ export interface OuterRequest {
   readonly authenticated?: Authenticated | undefined;
   /** Set when another part logs the request; called instead of the log. */
   readonly onAnswer?: (entry: RequestEntry) => void;
+  /** The span of the client's request, which the part that logs it ends. */
+  readonly span?: RequestSpan | undefined;
 }
 
 /** An authentication, and what it needs to be repeated for a later message on the connection. */
@@ -68,6 +72,7 @@ export class RequestCall implements Call, Credentials {
   readonly #prefix: string;
   /** The body of a streamed response. Set when another part of the program writes to Node's response. */
   streamed: PassThrough | undefined;
+  span: RequestSpan | undefined;
 
   /** `prefix`: the path before all routes, or empty. */
   constructor(context: RequestSource, prefix: string, requestId?: string) {
@@ -78,7 +83,9 @@ export class RequestCall implements Call, Credentials {
 
   /** A call for a later message on the same connection. */
   next(): RequestCall {
-    return new RequestCall(this.#context, this.#prefix, this.requestId);
+    const call = new RequestCall(this.#context, this.#prefix, this.requestId);
+    call.span = this.span;
+    return call;
   }
 
   /** Accepts the ticket in the query. Only requests for a WebSocket may have one. */
@@ -143,6 +150,10 @@ export class RequestCall implements Call, Credentials {
     return Object.fromEntries(
       incoming === undefined ? this.#context.req.raw.headers : Object.entries(incoming.headers).map(joined),
     );
+  }
+
+  runCreated(run: CreatedRun): void {
+    this.span?.created(run);
   }
 
   /** Registers work for the time when the request has been answered. */

@@ -1,10 +1,16 @@
 import type { HttpLogger } from '../server/problem.ts';
 import { logRequest, type RequestEntry } from '../server/request-log.ts';
 import type { HttpContext } from './call.ts';
+import type { StartRequestSpan } from './request-span.ts';
 
-/** Logs a request, or reports it to the part of the program that logs it. */
-export const logAnswer = (context: HttpContext, entry: RequestEntry, logger: HttpLogger): void => {
+/** Logs a request that no handler has answered, or reports it to the part of the program that logs it. */
+export const logAnswer = (
+  context: HttpContext,
+  entry: RequestEntry,
+  { logger, startSpan }: { logger: HttpLogger; startSpan?: StartRequestSpan | undefined },
+): void => {
   const { onAnswer } = context.env?.outer ?? {};
-  if (onAnswer) onAnswer(entry);
-  else logRequest(logger, context.req.method, entry);
+  if (onAnswer) return onAnswer(entry);
+  startSpan?.(context.req.method, (name) => context.req.header(name))?.end(entry);
+  logRequest(logger, context.req.method, entry);
 };

@@ -15,7 +15,9 @@ import { type AuditLogger, logAudit } from '../server/audit-log.ts';
 import { logRequest, type RequestEntry } from '../server/request-log.ts';
 import { logAnswer } from './log-answer.ts';
 import { foreignPage, siteOf, type SiteRules } from '../server/request-site.ts';
+import type { StartRequestSpan } from './request-span.ts';
 import { respond, type ResponseOptions } from './respond.ts';
+import { spanOf } from './route-span.ts';
 
 /** Called for every response when it is complete. */
 export type Observe = (method: string, route: string, status: number, ms: number) => void;
@@ -38,6 +40,8 @@ export interface MountOptions extends ResponseOptions {
   /** Called before a stream begins. The returned function is called when the stream has ended. */
   openStream?: ((caller: Caller) => () => void) | undefined;
   observe?: Observe | undefined;
+  /** Absent when no spans are recorded. */
+  startSpan?: StartRequestSpan | undefined;
   auditLogger: AuditLogger;
   /** Selects the request headers that are logged. */
   loggedHeaders?: ((headers: Record<string, string>) => Record<string, string>) | undefined;
@@ -67,7 +71,7 @@ const refuse = (app: Hono<HttpEnv>, { path, what }: UnsupportedPath, options: Mo
     const { requestId } = new RequestCall(context, options.prefix);
     const problem = new Problem('not_supported', `This server does not have ${what}.`);
     const response = problemResponse(problem, requestId, options.logger);
-    logAnswer(context, { route: path, requestId, startedMs, status: response.status }, options.logger);
+    logAnswer(context, { route: path, requestId, startedMs, status: response.status }, options);
     return response;
   };
   app.all(path, respondWith501);
@@ -92,6 +96,8 @@ const answer = async (
 ): Promise<Response> => {
   const startedMs = performance.now();
   const call = new RequestCall(context, options.prefix);
+  const { method } = context.req;
+  call.span = spanOf(call, { method, route: route.path }, options.startSpan);
   let response: Response;
   let closeStream: (() => void) | undefined;
   let unwatch: (() => void) | undefined;
@@ -144,8 +150,9 @@ const answer = async (
     unwatch?.();
     call.finish();
     if (outer?.onAnswer) return;
-    options.observe?.(context.req.method, route.path, entry.status, performance.now() - startedMs);
-    logRequest(options.logger, context.req.method, entry);
+    options.observe?.(method, route.path, entry.status, performance.now() - startedMs);
+    call.span?.end(entry);
+    logRequest(options.logger, method, entry);
   };
   if (response === RESPONSE_ALREADY_SENT && outgoing?.destroyed === false) {
     entry.status = outgoing.statusCode;

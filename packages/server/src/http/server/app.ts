@@ -25,6 +25,7 @@ export interface AppOptions {
   /** How long a client may read nothing of a large response before it is disconnected. */
   stalledMs?: number | undefined;
   observe?: Observe | undefined;
+  startSpan?: MountOptions['startSpan'];
   /** `logger` when absent. */
   auditLogger?: AuditLogger | undefined;
   /** Path before all routes, such as `/agents`; empty by default. */
@@ -66,6 +67,7 @@ export const createApp = (options: AppOptions): Hono<HttpEnv> => {
     prefix,
     logger,
     observe: options.observe,
+    startSpan: options.startSpan,
     auditLogger: options.auditLogger ?? logger,
     loggedHeaders: options.loggedHeaders,
     openStream: options.openStream,
@@ -82,8 +84,8 @@ export const createApp = (options: AppOptions): Hono<HttpEnv> => {
     unsent: { memory: options.parsing.memory, stalledMs: options.stalledMs ?? 30_000 },
   };
   for (const surface of surfaces) mount(app, surface, mounting);
-  const console =
-    options.consoleFolder && new Console({ folder: options.consoleFolder, prefix, logger, pathOf, idOf });
+  const { consoleFolder: folder, startSpan } = options;
+  const console = folder && new Console({ folder, prefix, logger, startSpan, pathOf, idOf });
   console?.mount(app);
   const table = surfaces.flatMap(({ routes }) => Object.values(routes));
   if (!table.some(({ method, path }) => method === 'get' && path === '/')) {
@@ -101,7 +103,7 @@ export const createApp = (options: AppOptions): Hono<HttpEnv> => {
     const requestId = idOf(context);
     const path = pathOf(context.req.raw, context.env);
     const response = unmatched(context, path, { patterns, requestId, logger });
-    logAnswer(context, { route: '*', requestId, startedMs, status: response.status }, logger);
+    logAnswer(context, { route: '*', requestId, startedMs, status: response.status }, mounting);
     return response;
   });
   app.onError((error, context) => problemResponse(error, idOf(context), logger));
