@@ -243,7 +243,9 @@ export class RunService {
     const attempt = setting.status === 'running' ? 1 : 0;
     const row = { ...run, ...setting, temporary, attempt };
     if (setting.status === 'running')
-      this.#dispatcher.start(toRunCommand(row, setting, stream, { keys: this.#users.keys(user) }), sinceMs);
+      this.#dispatcher.start(toRunCommand(row, setting, stream, { keys: this.#users.keys(user) }), sinceMs, {
+        waitedMs: 0,
+      });
     else if (stream.awaited || stream.streamed) this.#tail.follow(stream);
     return { ...row, error: null, lost_attempts: [], updated_at: setting.created_at };
   }

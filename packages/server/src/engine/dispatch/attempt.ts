@@ -3,6 +3,7 @@
 //   running ──stop(why)──▶ stopping ──done──▶ over
 //                              │
 //                              └── grace period over ──▶ its executor is killed, and the dispatcher ends the run
+import type { AttemptOutcome } from './attempt-observer.ts';
 import type { ExecutorProcess } from './executor-process.ts';
 import type { StopReason } from './protocol.ts';
 
@@ -39,6 +40,8 @@ export class Attempt {
   stopped: StopReason | undefined;
   /** The executor was killed because of this attempt. */
   isKilled = false;
+  /** Called once, when the attempt has ended. */
+  onEnd: ((outcome: AttemptOutcome) => void) | undefined;
 
   constructor(
     command: { run_id: string; lease_token: number; streamed: boolean; temporary: boolean },
@@ -97,6 +100,17 @@ export class Attempt {
   async acknowledge(bytes: number, consumed: Promise<void> | undefined): Promise<void> {
     if (consumed !== undefined) await consumed;
     if (!this.#isOver) this.#executor.acknowledge({ run_id: this.id, lease_token: this.lease_token }, bytes);
+  }
+
+  /** How the run ends when the executor was killed because of this attempt. */
+  get killedStatus(): 'timeout' | 'interrupted' {
+    return this.stopped === 'timeout' ? 'timeout' : 'interrupted';
+  }
+
+  end(outcome: AttemptOutcome): void {
+    this[Symbol.dispose]();
+    this.onEnd?.(outcome);
+    this.onEnd = undefined;
   }
 
   /** The attempt is over. */

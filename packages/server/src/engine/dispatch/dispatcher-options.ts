@@ -6,6 +6,7 @@ import type { RunLeaseStorage } from '../../storage/deployment/run-leases.ts';
 import type { RunQueueStorage } from '../../storage/deployment/run-queue.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
 import type { AttemptLimits } from './attempt.ts';
+import type { ObserveAttempt } from './attempt-observer.ts';
 import type { UserKeys } from './claimed-command.ts';
 import type { PoolOptions } from './executor-pool.ts';
 import type { RunStatus } from './protocol.ts';
@@ -26,6 +27,7 @@ export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
   pollMs: number;
   /** Called when a run has ended here, with the milliseconds of its last attempt. Must not throw. */
   onEnded: (status: RunStatus, ms: number) => void;
+  observeAttempt?: ObserveAttempt | undefined;
   /** Called with files of modules that an executor loaded. */
   onModules?: ((files: string[]) => void) | undefined;
   logger: Logger;

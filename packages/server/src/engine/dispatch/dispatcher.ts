@@ -12,6 +12,7 @@ import type { Lease } from '../../storage/postgres/lease.ts';
 import type { ClaimedSetting } from '../../storage/deployment/run-leases.ts';
 import type { RunRow, WorkerState } from '../../storage/deployment/run-rows.ts';
 import { Attempt } from './attempt.ts';
+import type { AttemptOutcome } from './attempt-observer.ts';
 import { claimedCommand } from './claimed-command.ts';
 import type { DispatcherOptions } from './dispatcher-options.ts';
 import type { AttemptRef, ExecutorProcess } from './executor-process.ts';
@@ -143,10 +144,15 @@ export class Dispatcher {
   }
 
   /**
-   * Starts a run whose lease was taken for this process. `sinceMs`: monotonic time from before the claim. The last
-   * attempt of a run gets a solitary executor. A run whose lease is over, because the database was slow, is given back.
+   * Starts a run whose lease was taken for this process. `sinceMs`: monotonic time from before the claim. `waitedMs`: how long the
+   * run was pending. The last attempt of a run gets a solitary executor. A run whose lease is over, because the database was slow, is
+   * given back.
    */
-  start(command: RunCommand, sinceMs: number, losses = 0): void {
+  start(
+    command: RunCommand,
+    sinceMs: number,
+    { losses = 0, waitedMs }: { losses?: number; waitedMs?: number | undefined } = {},
+  ): void {
     const lease = { id: command.run_id, lease_token: command.lease_token };
     if (!this.#attempts.isGood(sinceMs)) {
       const seconds = ((performance.now() - sinceMs) / 1_000).toFixed(1);
@@ -166,6 +172,7 @@ export class Dispatcher {
       });
     }
     const attempt = new Attempt(command, executor, this.#options.limits, losses);
+    attempt.onEnd = this.#options.observeAttempt?.({ command, sinceMs, waitedMs });
     attempt.isLogOnly = this.#isLogAhead(command);
     if (!attempt.isLogOnly) this.#options.tail.unfollow(command.run_id);
     this.#attempts.keep(attempt, sinceMs);
@@ -222,7 +229,7 @@ export class Dispatcher {
     await this.#claims.stop();
     await this.pool[Symbol.asyncDispose]();
     const left = this.#attempts.all();
-    for (const attempt of left) this.#drop(attempt);
+    for (const attempt of left) this.#drop(attempt, 'released');
     return left;
   }
 
@@ -284,7 +291,7 @@ export class Dispatcher {
       const command = claimedCommand(run, setting, stream, users);
       if (!('error' in command)) {
         if (setting?.cancelled) this.cancel(run.run_id);
-        this.start(command, sinceMs, run.lost_attempts.length);
+        this.start(command, sinceMs, { losses: run.lost_attempts.length, waitedMs: waitedMsOf(run) });
         continue;
       }
       const error = JSON.stringify(command);
@@ -318,7 +325,7 @@ export class Dispatcher {
       return;
     }
     if (message.kind === 'done') {
-      this.#drop(attempt);
+      this.#drop(attempt, message.status);
       const { status, error, stack } = message;
       const ms = Math.round(performance.now() - attempt.startedMs);
       this.#options.onEnded(status, ms);
@@ -328,7 +335,7 @@ export class Dispatcher {
       this.#endings.endReported(message);
     } else {
       logger.warn({ run_id, reason: message.message }, 'an attempt of a run was lost');
-      this.#drop(attempt);
+      this.#drop(attempt, 'lost');
       // Outages are not charged to the run, up to a limit: a run may break its connections itself.
       const charge = !message.isOutage || attempt.losses >= outagesMax;
       this.#endings.giveBack([attempt], { charge, lost: true, reason: message.message });
@@ -343,7 +350,8 @@ export class Dispatcher {
       const attempt = this.#attempts.find(run_id);
       return attempt?.lease_token === lease_token ? [attempt] : [];
     });
-    for (const attempt of attempts) this.#drop(attempt);
+    const other = isDeliberate ? 'released' : 'lost';
+    for (const attempt of attempts) this.#drop(attempt, attempt.isKilled ? attempt.killedStatus : other);
     const killed = attempts.filter((attempt) => attempt.isKilled);
     for (const attempt of killed) this.#endings.endKilled(attempt);
     const others = attempts.filter((attempt) => !attempt.isKilled);
@@ -359,7 +367,7 @@ export class Dispatcher {
   #onLeaseLost(attempt: Attempt, { reason, message }: LeaseLoss): void {
     const { logger, leases } = this.#options;
     logger.warn({ run_id: attempt.id, reason, message }, 'lease lost');
-    attempt[Symbol.dispose]();
+    attempt.end('lost');
     // `taken`: the lease had ended, because this process did not run for that long. The run may be the reason, so it is charged.
     // `database` and `late`: the lease is given up before its end, and the run is not charged.
     const how = { charge: reason === 'taken', lost: true, reason: message };
@@ -382,10 +390,17 @@ export class Dispatcher {
     return new Set(renewed.map((run) => run.run_id));
   }
 
-  #drop(attempt: Attempt): void {
-    attempt[Symbol.dispose]();
+  #drop(attempt: Attempt, outcome: AttemptOutcome): void {
+    attempt.end(outcome);
     this.#attempts.drop(attempt);
   }
 }
+
+/** The row is that of a claim. Undefined for a run that was given back without a lost attempt: since when it waits is not stored. */
+const waitedMsOf = ({ lease_token, lost_attempts, created_at, updated_at }: RunRow): number | undefined => {
+  const lost = lost_attempts.at(-1);
+  const since = lease_token === 1 ? created_at : lost?.lease_token === lease_token - 1 ? lost.at : undefined;
+  return since === undefined ? undefined : Math.max(0, Date.parse(updated_at) - Date.parse(since));
+};
 
 const leaseOf = ({ run_id, lease_token }: RunRow): Lease => ({ id: run_id, lease_token });
