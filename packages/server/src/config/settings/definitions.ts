@@ -21,6 +21,7 @@ import {
 } from './setting-type.ts';
 import { exportSettings } from './export-settings.ts';
 import { limitSettings } from './limit-settings.ts';
+import { otelSettings } from './otel-settings.ts';
 import { setting, type SettingDefinition } from './setting-definition.ts';
 import { urlPath } from './url-path.ts';
 
@@ -335,6 +336,7 @@ export const settingDefinitions = {
     defaultDoc: 'pretty on a terminal, else json',
     doc: 'Format of the log, which goes to standard error.',
   }),
+  ...otelSettings,
 };
 
 export type SettingKey = keyof typeof settingDefinitions;

@@ -64,6 +64,14 @@ describe('settings', () => {
       egress: { allow: [], webhookSecret: undefined },
       auth: { timeoutMs: 5000, studioKey: undefined, oidcClientSecret: undefined, encryptionKey: undefined },
       log: { level: 'info', format: 'json' },
+      telemetry: {
+        spans: undefined,
+        metrics: undefined,
+        resource: { 'service.name': 'svc' },
+        sampler: { name: 'parentbased_always_on', ratio: 1 },
+        spanDelayMs: 5_000,
+        metricIntervalMs: 60_000,
+      },
     });
     expect(new Set(Object.values(origins).map(({ origin }) => origin))).toEqual(new Set(['default']));
   });

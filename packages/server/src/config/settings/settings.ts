@@ -11,6 +11,7 @@ import { ConfigError } from '../project/mistake.ts';
 import type { Mistake } from '../project/mistake.ts';
 import { nearest } from '../project/nearest.ts';
 import type { Secret } from './secret.ts';
+import { telemetrySettings, type TelemetrySettings, withoutUnusedMistakes } from './telemetry-settings.ts';
 
 /** A standby of the database, for reads of traces and exports. */
 export interface ReplicaSettings {
@@ -119,6 +120,7 @@ export interface Settings {
     readonly level: SettingValue<'logLevel'>;
     readonly format: SettingValue<'logFormat'>;
   };
+  readonly telemetry: TelemetrySettings;
   /** For `svc config`: each value as text without secrets, and its origin. */
   readonly origins: Readonly<Record<SettingKey, SettingOrigin>>;
 }
@@ -183,8 +185,7 @@ export function readSettings(sources: SettingSources): ReadSettings {
     dir: sources.file?.dir ?? sources.cwd,
     ...sources.machine,
   };
-  const mistakes = unknownKeys(sources);
-  const mistaken = new Set<SettingKey>();
+  const mistaken = new Map<SettingKey, Mistake>();
   const origins: Partial<Record<SettingKey, SettingOrigin>> = {};
 
   const parse = <K extends SettingKey>(
@@ -199,8 +200,7 @@ export function readSettings(sources: SettingSources): ReadSettings {
     const parsed = definition.type.parse(given.text);
     if ('problem' in parsed) {
       const value = definition.type.secret ? '[redacted]' : quote(given.text);
-      mistakes.push({ where: given.origin, value, ...parsed });
-      mistaken.add(key);
+      mistaken.set(key, { where: given.origin, value, ...parsed });
       // A mistake in a default is a bug, and a test checks all of them.
       return given.origin === 'default' ? undefined : parse(key, definition, defaultOf(definition, machine));
     }
@@ -216,11 +216,17 @@ export function readSettings(sources: SettingSources): ReadSettings {
   const values = Object.fromEntries(settingKeys.map((key) => [key, read(key)])) as {
     [K in SettingKey]: SettingValue<K>;
   };
+  withoutUnusedMistakes(values, mistaken);
+  const mistakes = [...unknownKeys(sources), ...mistaken.values()];
   if (values.databaseUri === undefined && !mistaken.has('databaseUri')) {
     if (values.databaseListenUri !== undefined) mistakes.push(listensToNothing(origins.databaseListenUri));
     if (values.databaseReplicaUri !== undefined) mistakes.push(replicaOfNothing(origins.databaseReplicaUri));
   }
-  return { settings: group(values, origins as Record<SettingKey, SettingOrigin>), mistaken, mistakes };
+  return {
+    settings: group(values, origins as Record<SettingKey, SettingOrigin>),
+    mistaken: new Set(mistaken.keys()),
+    mistakes,
+  };
 }
 
 function listensToNothing({ origin = '' }: Partial<SettingOrigin> = {}): Mistake {
@@ -247,10 +253,13 @@ function find(key: SettingKey, { flags = {}, env, file, cwd }: SettingSources): 
   if (flag !== undefined) return { text: flag, origin: `flag ${definition.flag?.name ?? key}`, dir: cwd };
 
   const names: Alias[] = [{ name: definition.variable }, ...(definition.aliases ?? [])];
-  const places = [{ variables: env, prefix: '', dir: cwd }];
-  if (file !== undefined) places.push({ variables: file.env, prefix: `${file.name} env `, dir: file.dir });
-  for (const { variables, prefix, dir } of places) {
-    for (const { name, unit = '' } of names) {
+  const places = [{ variables: env, names, prefix: '', dir: cwd }];
+  if (file !== undefined) {
+    const own = names.filter(({ isForGraphsToo }) => isForGraphsToo !== true);
+    places.push({ variables: file.env, names: own, prefix: `${file.name} env `, dir: file.dir });
+  }
+  for (const { variables, names: read, prefix, dir } of places) {
+    for (const { name, unit = '' } of read) {
       // Shells and compose files set variables to the empty text to unset them.
       const text = Object.hasOwn(variables, name) ? variables[name] : undefined;
       if (text !== undefined && text !== '') return { text: text + unit, origin: prefix + name, dir };
@@ -379,6 +388,7 @@ function group(values: SettingValues, origins: Record<SettingKey, SettingOrigin>
       encryptionKey: values.encryptionKey,
     }),
     log: Object.freeze({ level: values.logLevel, format: values.logFormat }),
+    telemetry: Object.freeze(telemetrySettings(values)),
     origins: Object.freeze(origins),
   });
 }
