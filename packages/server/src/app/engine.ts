@@ -14,6 +14,7 @@ import { WorkerReporter } from '../engine/dispatch/worker-reporter.ts';
 import { type Storage } from '../storage/storage.ts';
 import { nodeTtlMs } from '../storage/deployment/workers.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { ServerTelemetry } from '../telemetry/server-telemetry.ts';
 
 import type { ServiceParts } from './service-parts.ts';
 const attemptsMax = 3;
@@ -24,8 +25,7 @@ const pollMsMax = 1_000;
 export const createEngine = async (
   parts: ServiceParts,
   storage: Storage,
-  users: RunUsers,
-  metrics: Metrics,
+  { users, metrics, telemetry }: { users: RunUsers; metrics: Metrics; telemetry: ServerTelemetry },
   owned: Owned,
 ) => {
   const { database, databaseOptions, settings, project, logger } = parts;
@@ -56,6 +56,7 @@ export const createEngine = async (
     leaseMs: runs.leaseMs,
     attemptsMax,
     onEnded: (status, ms) => metrics.runEnded(status, ms),
+    observeAttempt: telemetry.startAttempt,
     onModules: parts.onModules,
     limits: { timeoutMs: runs.timeoutMs, graceMs: runs.cancelGraceMs },
     pollMs,

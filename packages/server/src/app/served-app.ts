@@ -160,6 +160,7 @@ const createServerApp = (
   const bytes = { bodyBytes: bodyLimitBytes, uploadBytes: settings.platform.ingestLimitBytes };
   const reporting = {
     observe: (...request: Parameters<Observe>) => services.metrics.request(...request),
+    startSpan: services.telemetry.startRequest,
     loggedHeaders: project.loggedHeaders,
     prefix: mountPrefix({ settings, project }),
     logger,

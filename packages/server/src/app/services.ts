@@ -22,6 +22,7 @@ import type { AnswerLimits } from '../storage/postgres/answer-limits.ts';
 import type { ConsoleSessionStorage } from '../storage/auth/console-sessions.ts';
 import { createStorage, type Storage } from '../storage/storage.ts';
 import { Metrics } from '../telemetry/metrics.ts';
+import { openServerTelemetry, type ServerTelemetry } from '../telemetry/server-telemetry.ts';
 
 import { servedRoutes } from './served-routes.ts';
 import type { ServiceParts } from './service-parts.ts';
@@ -42,6 +43,7 @@ export interface Services extends AsyncDisposable {
   firstKey: FirstKey | undefined;
   dispatcher: Dispatcher;
   metrics: Metrics;
+  telemetry: ServerTelemetry;
   /**
    * Gives the runs that execute here back to other workers. Readers on this node follow the logs of these runs. Resolves when no run is
    * executed here.
@@ -115,6 +117,13 @@ const openPlatform = (
   });
 };
 
+const openTelemetry = (
+  { settings, logger }: ServiceParts,
+  metrics: Metrics,
+  version: string,
+): Promise<ServerTelemetry> =>
+  openServerTelemetry(settings.telemetry, { version, readMetrics: () => metrics.snapshot(), logger });
+
 const answerLimits = ({
   settings: {
     http: { answerLimitBytes },
@@ -156,7 +165,8 @@ const buildServices = async (
   const { auth, users } = await createAuth(parts, sealer);
   const tickets = new TicketService({ storage: storage.tickets, sealer, mode: mode.kind });
   const metrics = new Metrics(facts.svc_version);
-  const engine = await createEngine(parts, storage, users, metrics, owned);
+  const telemetry = owned.keep(await openTelemetry(parts, metrics, facts.svc_version));
+  const engine = await createEngine(parts, storage, { users, metrics, telemetry }, owned);
   watchEngine(metrics, parts, storage, engine);
   const { dispatcher, notifications, pollMs, reporter } = engine;
   const guard = new EgressGuard(settings.egress.allow);
@@ -191,6 +201,7 @@ const buildServices = async (
     firstKey,
     dispatcher,
     metrics,
+    telemetry,
     handOver: async () => {
       const handedOver = dispatcher.handOver();
       reporter.report();

@@ -41,6 +41,18 @@ const misnamedGauges = [
 
 const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
+export interface MetricSnapshot {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
+  /** A histogram has the values `…_bucket` with the label `le`, `…_sum` and `…_count` for each combination of its labels. */
+  readonly values: readonly {
+    readonly value: number;
+    readonly labels: Readonly<Record<string, string | number>>;
+    readonly metricName?: string;
+  }[];
+}
+
 export class Metrics {
   readonly #registry = new Registry();
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
@@ -220,6 +232,13 @@ export class Metrics {
 
   eventLag(ms: number): void {
     this.#eventLag.observe(Math.max(0, ms) / 1000);
+  }
+
+  /** All metrics, as values. */
+  async snapshot(): Promise<MetricSnapshot[]> {
+    await this.#read();
+    // The declared type of `type` is an enum of numbers, but the values are these texts.
+    return (await this.#registry.getMetricsAsJSON()) as unknown as MetricSnapshot[];
   }
 
   /** All metrics, in the text format of Prometheus. */

@@ -1,0 +1,91 @@
+// Exporters of the SDK. Their configuration is given in full: otherwise they would read variables that may be those of graphs.
+import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
+import { OTLPExporterBase } from '@opentelemetry/otlp-exporter-base';
+import {
+  createOtlpHttpExportDelegate,
+  httpAgentFactoryFromOptions,
+} from '@opentelemetry/otlp-exporter-base/node-http';
+import {
+  MetricsExporterMetricsHelper,
+  ProtobufMetricsSerializer,
+  ProtobufTraceSerializer,
+  TraceExporterMetricsHelper,
+} from '@opentelemetry/otlp-transformer';
+import {
+  AggregationTemporality,
+  type PushMetricExporter,
+  type ResourceMetrics,
+} from '@opentelemetry/sdk-metrics';
+import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
+import type { OtlpReceiver } from '../../config/settings/telemetry-settings.ts';
+import type { FailureLog } from './failure-log.ts';
+
+/** For one batch, with its repetitions. */
+const sendMsMax = 10_000;
+/** Batches that may be sent at once. Each is in memory until it is sent or has failed. */
+const sendingMax = 4;
+
+/** The receiver may be a server that sends its spans too, or this one: without it, the request of each batch would be a span. */
+const unsampled = '00-00000000000000000000000000000001-0000000000000001-00';
+
+type HttpOptions = Parameters<typeof createOtlpHttpExportDelegate>[0];
+
+const optionsFor = ({ url, headers }: OtlpReceiver): HttpOptions => ({
+  url,
+  headers: () => {
+    const own = Object.entries(headers).map(([name, secret]) => [name, secret.reveal()]);
+    const needed = { 'content-type': 'application/x-protobuf', traceparent: unsampled };
+    return Promise.resolve({ ...Object.fromEntries(own), ...needed });
+  },
+  timeoutMillis: sendMsMax,
+  concurrencyLimit: sendingMax,
+  compression: 'gzip',
+  agentFactory: httpAgentFactoryFromOptions({ keepAlive: true }),
+});
+
+/** Reports failures: the SDK itself writes them to a global logger, which is not set. */
+class ReportingExporter<T> extends OTLPExporterBase<T> {
+  readonly #failures: FailureLog;
+
+  constructor(delegate: ConstructorParameters<typeof OTLPExporterBase<T>>[0], failures: FailureLog) {
+    super(delegate);
+    this.#failures = failures;
+  }
+
+  override export(items: T, onResult: (result: ExportResult) => void): void {
+    super.export(items, (result) => {
+      if (result.code !== ExportResultCode.SUCCESS) this.#failures.report(result.error);
+      onResult(result);
+    });
+  }
+}
+
+export const spanExporter = (receiver: OtlpReceiver, failures: FailureLog): SpanExporter =>
+  new ReportingExporter<ReadableSpan[]>(
+    createOtlpHttpExportDelegate(
+      optionsFor(receiver),
+      ProtobufTraceSerializer,
+      'otlp_http_span_exporter',
+      TraceExporterMetricsHelper,
+      undefined,
+    ),
+    failures,
+  );
+
+class MetricExporter extends ReportingExporter<ResourceMetrics> implements PushMetricExporter {
+  selectAggregationTemporality(): AggregationTemporality {
+    return AggregationTemporality.CUMULATIVE;
+  }
+}
+
+export const metricExporter = (receiver: OtlpReceiver, failures: FailureLog): PushMetricExporter =>
+  new MetricExporter(
+    createOtlpHttpExportDelegate(
+      optionsFor(receiver),
+      ProtobufMetricsSerializer,
+      'otlp_http_metric_exporter',
+      MetricsExporterMetricsHelper,
+      undefined,
+    ),
+    failures,
+  );

@@ -1,0 +1,57 @@
+// The spans and metrics that the server sends about itself.
+import type { Logger } from 'pino';
+import type { TelemetrySettings } from '../config/settings/telemetry-settings.ts';
+import type { MetricSnapshot } from './metrics.ts';
+
+/** The span of a request. */
+export interface StartedRequest {
+  /** A stateless run has no thread. */
+  created(run: { thread_id: string | undefined; run_id: string }): void;
+  end(answer: { route: string; status: number }): void;
+}
+
+/** The start of an attempt of a run. */
+export interface AttemptFacts {
+  readonly command: {
+    run_id: string;
+    thread_id: string;
+    assistant_id: string;
+    graph_id: string;
+    attempt: number;
+    /** A stateless run, whose thread id is a placeholder. */
+    temporary: boolean;
+  };
+  /** Monotonic milliseconds. */
+  readonly sinceMs: number;
+  readonly waitedMs: number | undefined;
+}
+
+export interface ServerTelemetry extends AsyncDisposable {
+  /** Undefined when no spans are sent. */
+  readonly startRequest:
+    | ((method: string, header: (name: string) => string | undefined) => StartedRequest)
+    | undefined;
+  readonly startAttempt: ((attempt: AttemptFacts) => (outcome: string) => void) | undefined;
+}
+
+export interface TelemetrySources {
+  readonly version: string;
+  readonly readMetrics: () => Promise<MetricSnapshot[]>;
+  readonly logger: Logger;
+}
+
+/** Loads the SDK of OpenTelemetry only when something is sent: it takes a tenth of a second. */
+export const openServerTelemetry = async (
+  settings: TelemetrySettings,
+  sources: TelemetrySources,
+): Promise<ServerTelemetry> => {
+  if (settings.spans === undefined && settings.metrics === undefined) return nothingSent;
+  const { startOtlpExport } = await import('./otlp/otlp-export.ts');
+  return startOtlpExport(settings, sources);
+};
+
+const nothingSent: ServerTelemetry = {
+  startRequest: undefined,
+  startAttempt: undefined,
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+};
