@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DestinationError } from '../../src/exports/destinations/destination-error.ts';
+import { DestinationError } from '../../src/s3/destination-error.ts';
 import { folderError } from '../../src/exports/destinations/folder-error.ts';
 import { FolderStore } from '../../src/exports/destinations/folder-store.ts';
 

@@ -1,7 +1,7 @@
 // Results of a probe for stores that misbehave, and credentials of an assumed role.
 import { afterEach, expect, it, vi } from 'vitest';
 import { probe, probeFailure } from '../../src/exports/destinations/probe.ts';
-import { usualS3Limits } from '../../src/exports/destinations/s3-limits.ts';
+import { usualS3Limits } from '../../src/s3/s3-limits.ts';
 import { S3Store } from '../../src/exports/destinations/s3-store.ts';
 import type { S3Target } from '../../src/exports/destinations/store-target.ts';
 import { recordingServer } from './recording-server.ts';

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { S3Config } from '@svc/contract';
 import { EgressGuard } from '../../src/net/guard.ts';
 import { parseHostList } from '../../src/net/host-list.ts';
-import { usualS3Limits } from '../../src/exports/destinations/s3-limits.ts';
+import { usualS3Limits } from '../../src/s3/s3-limits.ts';
 import { S3Store } from '../../src/exports/destinations/s3-store.ts';
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { describeS3, openGateway } from '../s3/gateway.ts';

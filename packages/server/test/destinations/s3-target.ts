@@ -2,7 +2,7 @@
 import type { S3Config } from '@svc/contract';
 import { EgressGuard } from '../../src/net/guard.ts';
 import { parseHostList } from '../../src/net/host-list.ts';
-import { usualS3Limits, type S3Limits } from '../../src/exports/destinations/s3-limits.ts';
+import { usualS3Limits, type S3Limits } from '../../src/s3/s3-limits.ts';
 import { S3Store } from '../../src/exports/destinations/s3-store.ts';
 import type { S3Target } from '../../src/exports/destinations/store-target.ts';
 import type { Keys } from '../s3/ceph.ts';

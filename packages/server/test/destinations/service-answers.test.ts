@@ -1,6 +1,6 @@
 // The response of an object store to a rejected request: shown with its code and request id, without secrets.
 import { describe, expect, it } from 'vitest';
-import { withoutSecrets } from '../../src/exports/destinations/service-answer.ts';
+import { withoutSecrets } from '../../src/s3/service-answer.ts';
 import { probe } from '../../src/exports/destinations/probe.ts';
 import { recordingServer } from './recording-server.ts';
 import { openS3, s3Target } from './s3-target.ts';

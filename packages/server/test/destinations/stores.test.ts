@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { StoreConflict } from '../../src/exports/destinations/destination-error.ts';
+import { StoreConflict } from '../../src/s3/destination-error.ts';
 import type { ProbedStore } from '../../src/exports/destinations/file-store.ts';
 import { FolderStore } from '../../src/exports/destinations/folder-store.ts';
 import { describeS3, openGateway, type Gateway } from '../s3/gateway.ts';

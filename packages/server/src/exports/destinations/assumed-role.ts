@@ -2,11 +2,11 @@
 import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
 import type { EgressGuard } from '../../net/guard.ts';
 import { guardedAgents } from '../../net/guarded-agent.ts';
-import { limitAnswers } from './answer-limit.ts';
-import { DestinationError } from './destination-error.ts';
-import type { S3Limits } from './s3-limits.ts';
-import { toDestinationError } from './s3-error.ts';
-import { findReason } from './s3-reasons.ts';
+import { limitAnswers } from '../../s3/answer-limit.ts';
+import { DestinationError } from '../../s3/destination-error.ts';
+import type { S3Limits } from '../../s3/s3-limits.ts';
+import { toDestinationError } from '../../s3/s3-error.ts';
+import { findReason } from '../../s3/s3-reasons.ts';
 
 const seconds = 3_600;
 

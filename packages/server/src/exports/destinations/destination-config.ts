@@ -3,7 +3,7 @@ import type { DestinationCreate, S3Config } from '@svc/contract';
 import { invalid } from '@svc/contract/problem';
 import { EgressRefused, type EgressGuard } from '../../net/guard.ts';
 import { findFolder } from './folder-store.ts';
-import { egressRules } from './egress-rules.ts';
+import { egressRules } from '../../s3/egress-rules.ts';
 
 export interface ConfigRules {
   guard: EgressGuard;

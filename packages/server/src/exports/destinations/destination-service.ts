@@ -17,10 +17,10 @@ import type {
 } from '../../storage/exports/export-destinations.ts';
 import type { CredentialVault } from './credential-vault.ts';
 import { checkAmbientCredentials, checkDestination } from './destination-config.ts';
-import { DestinationError } from './destination-error.ts';
+import { DestinationError } from '../../s3/destination-error.ts';
 import { openStore, type StoreParts } from './open-store.ts';
 import { probe, probeFailure, probeMs, type Probed } from './probe.ts';
-import { bucketAddress } from './bucket-address.ts';
+import { bucketAddress } from '../../s3/bucket-address.ts';
 import type { S3Target, StoreTarget } from './store-target.ts';
 
 export interface DestinationParts {

@@ -2,7 +2,7 @@
 // folder.
 import { lstat, readdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DestinationError } from './destination-error.ts';
+import { DestinationError } from '../../s3/destination-error.ts';
 
 export interface FolderRules {
   /** Free space to keep on the disk; 0 for no limit. */

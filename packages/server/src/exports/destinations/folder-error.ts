@@ -1,5 +1,5 @@
 // Converts errors of the file system to errors of a destination.
-import { DestinationError } from './destination-error.ts';
+import { DestinationError } from '../../s3/destination-error.ts';
 
 /** Errors for which a retry does not help, with a remedy. */
 const finalReasons = new Map([

@@ -14,7 +14,7 @@ import {
 } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { checkFree, checkQuota, type FolderRules, noRules } from './disk-space.ts';
-import { DestinationError, StoreConflict } from './destination-error.ts';
+import { DestinationError, StoreConflict } from '../../s3/destination-error.ts';
 import type { LocalFile, ProbedStore, PutOptions, StoredFile } from './file-store.ts';
 import { folderError } from './folder-error.ts';
 import { Folder } from './folder.ts';

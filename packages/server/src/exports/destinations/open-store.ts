@@ -2,7 +2,7 @@ import type { EgressGuard } from '../../net/guard.ts';
 import type { FolderRules } from './disk-space.ts';
 import type { ProbedStore } from './file-store.ts';
 import { FolderStore } from './folder-store.ts';
-import { usualS3Limits, type S3Limits } from './s3-limits.ts';
+import { usualS3Limits, type S3Limits } from '../../s3/s3-limits.ts';
 import type { StoreTarget } from './store-target.ts';
 
 export interface StoreParts {

@@ -1,10 +1,10 @@
 // Tests a destination: writes, reads and deletes a small file in the same way as exports do, and reports the result of each step.
 import { randomUUID } from 'node:crypto';
 import type { Probe, ProbeStep } from '@svc/contract';
-import { withDeadline } from './deadline.ts';
-import { DestinationError, StoreConflict } from './destination-error.ts';
+import { withDeadline } from '../../s3/deadline.ts';
+import { DestinationError, StoreConflict } from '../../s3/destination-error.ts';
 import type { ProbedStore } from './file-store.ts';
-import { toDestinationError } from './s3-error.ts';
+import { toDestinationError } from '../../s3/s3-error.ts';
 import type { Abilities } from './store-target.ts';
 
 /** Time limit for all steps together. */

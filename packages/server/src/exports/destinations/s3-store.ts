@@ -2,31 +2,25 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { DeleteObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, HeadObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { bucketAddress, type BucketAddress } from '../../s3/bucket-address.ts';
+import { withDeadline } from '../../s3/deadline.ts';
+import { DestinationError, StoreConflict } from '../../s3/destination-error.ts';
+import { egressRules } from '../../s3/egress-rules.ts';
+import { putCommand, type SingleUpload } from '../../s3/put-command.ts';
+import { createS3Client } from '../../s3/s3-client.ts';
+import { isConflict, toDestinationError } from '../../s3/s3-error.ts';
+import { uploadOptions, type UploadOptions } from '../../s3/s3-options.ts';
+import { partBytesOf, S3Uploads } from '../../s3/s3-uploads.ts';
+import { type CredentialRules, credentialsOf } from './destination-credentials.ts';
+import { filePartsOf, readSlice } from './file-parts.ts';
 import type { LocalFile, ProbedStore, PutOptions, StoredFile } from './file-store.ts';
-import { DestinationError, StoreConflict } from './destination-error.ts';
-import { withDeadline } from './deadline.ts';
-import { egressRules } from './egress-rules.ts';
-import { createS3Client, type S3ClientOptions } from './s3-client.ts';
-import { md5 } from './md5.ts';
-import { isConflict, toDestinationError } from './s3-error.ts';
-import { uploadOptions, type UploadOptions } from './s3-options.ts';
-import { bucketAddress, type BucketAddress } from './bucket-address.ts';
-import { readSlice, S3Uploads } from './s3-uploads.ts';
 import { partsOfKey } from './store-key.ts';
 import type { S3Target } from './store-target.ts';
 
 /** Files up to this size are uploaded in one request. */
 const singleBytesMax = 16 * 1_024 ** 2;
 const parquet = 'application/vnd.apache.parquet';
-
-/** An object that is uploaded in one request. */
-interface SingleUpload {
-  body: Buffer;
-  sha256: string;
-  contentType: string;
-  ifAbsent: boolean;
-}
 
 export class S3Store implements ProbedStore {
   readonly root: string;
@@ -36,21 +30,28 @@ export class S3Store implements ProbedStore {
   readonly #options: UploadOptions;
   readonly #bucket: string;
   readonly #uploads: S3Uploads;
-  readonly #clientOptions: S3ClientOptions;
+  readonly #rules: CredentialRules;
   /** Removed from the messages of the service. */
   readonly #secrets: readonly string[];
   /** True when the service supports If-None-Match for PutObject. */
   readonly #supportsIfNoneMatch: boolean;
 
   /** Throws a DestinationError when the destination has no credentials and may not use the server's. */
-  constructor(target: S3Target, clientOptions: S3ClientOptions) {
+  constructor(target: S3Target, rules: CredentialRules) {
     this.#secrets = Object.values<string | undefined>(target.credentials ?? {}).filter(
       (one) => one !== undefined,
     );
     this.#address = bucketAddress(target.config);
     this.#options = uploadOptions(target.config, this.#address);
-    this.#clientOptions = clientOptions;
-    this.#client = createS3Client(target, this.#address, clientOptions);
+    this.#rules = rules;
+    const { guard, limits } = rules;
+    this.#client = createS3Client({
+      address: this.#address,
+      credentials: credentialsOf(target, this.#address, rules),
+      guard,
+      limits,
+      options: target.config.config_kwargs_s3,
+    });
     // With `bucketEndpoint` the client expects the URL of the endpoint as the name of the bucket.
     const { endpoint, bucket, isBucketEndpoint } = this.#address;
     this.#bucket = isBucketEndpoint && endpoint ? endpoint.href.replace(/\/$/, '') : bucket;
@@ -63,15 +64,15 @@ export class S3Store implements ProbedStore {
       client: this.#client,
       bucket: this.#bucket,
       options: this.#options,
-      callMs: clientOptions.limits.callMs,
-      secrets: this.#secrets,
+      callMs: limits.callMs,
+      toError: (error) => toDestinationError(error, this.#secrets),
     });
   }
 
   async findAddress(signal: AbortSignal): Promise<void> {
     const { endpoint, region } = this.#address;
     const text = endpoint?.href ?? `https://s3.${region}.amazonaws.com/`;
-    const { guard, limits } = this.#clientOptions;
+    const { guard, limits } = this.#rules;
     await this.#call(signal, async () => {
       const { url, lookup } = guard.check(text, egressRules);
       await withDeadline(signal, limits.connectMs, () => lookUp(lookup, url.hostname));
@@ -86,26 +87,38 @@ export class S3Store implements ProbedStore {
     if (file.bytes <= singleBytesMax) {
       const body = await readSlice(source, 0, file.bytes);
       if (ifAbsent && !conditional) await assertAbsent();
-      const single = { body, sha256: file.sha256, contentType: parquet, ifAbsent: conditional };
-      return await this.#putBytes(name, single, signal);
+      const metadata = { sha256: file.sha256 };
+      return await this.#putBytes(
+        { name, body, metadata, contentType: parquet, ifAbsent: conditional },
+        signal,
+      );
     }
     const { bytes, sha256 } = file;
-    const upload = { name, source, contentType: parquet, bytes, sha256, ifAbsent: conditional };
+    const partBytes = partBytesOf(bytes);
+    const parts = filePartsOf(source, { bytes, partBytes });
+    const upload = {
+      name,
+      parts,
+      partBytes,
+      contentType: parquet,
+      metadata: { sha256 },
+      ifAbsent: conditional,
+    };
     // Some services support If-None-Match for single uploads, but ignore it for multipart uploads.
-    const isCompleted = await this.#uploads.send(
+    const etag = await this.#uploads.send(
       { ...upload, ...(ifAbsent ? { beforeEnd: assertAbsent } : {}) },
       signal,
     );
     // The response to an earlier completion may have been lost: the object shows whether the upload was completed.
-    if (!isCompleted) await this.#assertStored(key, file, signal);
+    if (etag === undefined) await this.#assertStored(key, file, signal);
   }
 
   async putText(key: string, text: string, contentType: string, signal: AbortSignal): Promise<void> {
-    await this.#putBytes(this.#nameOf(key), { ...bytesOf(text), contentType, ifAbsent: false }, signal);
+    await this.#putText(key, text, { contentType, ifAbsent: false, signal });
   }
 
   async createText(key: string, text: string, contentType: string, signal: AbortSignal): Promise<void> {
-    await this.#putBytes(this.#nameOf(key), { ...bytesOf(text), contentType, ifAbsent: true }, signal);
+    await this.#putText(key, text, { contentType, ifAbsent: true, signal });
   }
 
   async head(key: string, signal: AbortSignal): Promise<StoredFile | 'unknown' | undefined> {
@@ -115,7 +128,7 @@ export class S3Store implements ProbedStore {
       ...this.#options.every,
     });
     try {
-      return await withDeadline(signal, this.#clientOptions.limits.callMs, async (abortSignal) => {
+      return await withDeadline(signal, this.#rules.limits.callMs, async (abortSignal) => {
         const found = await this.#client.send(command, { abortSignal });
         return { bytes: found.ContentLength ?? 0, sha256: found.Metadata?.['sha256'] };
       });
@@ -148,24 +161,19 @@ export class S3Store implements ProbedStore {
     });
   }
 
-  async #putBytes(
-    name: string,
-    { body, sha256, contentType, ifAbsent }: SingleUpload,
-    signal: AbortSignal,
+  async #putText(
+    key: string,
+    text: string,
+    { contentType, ifAbsent, signal }: { contentType: string; ifAbsent: boolean; signal: AbortSignal },
   ): Promise<void> {
-    const { start, every, metadata, checksum } = this.#options;
-    const command = new PutObjectCommand({
-      Bucket: this.#bucket,
-      Key: name,
-      Body: body,
-      ContentLength: body.length,
-      ContentType: contentType,
-      ...start,
-      ...every,
-      Metadata: { ...metadata, sha256 },
-      ...(checksum ? { ChecksumAlgorithm: checksum } : { ContentMD5: md5(body) }),
-      ...(ifAbsent ? { IfNoneMatch: '*' } : {}),
-    });
+    const body = Buffer.from(text);
+    const sha256 = createHash('sha256').update(body).digest('hex');
+    const name = this.#nameOf(key);
+    await this.#putBytes({ name, body, metadata: { sha256 }, contentType, ifAbsent }, signal);
+  }
+
+  async #putBytes(upload: SingleUpload, signal: AbortSignal): Promise<void> {
+    const command = putCommand(this.#bucket, this.#options, upload);
     await this.#call(signal, async (abortSignal) => void (await this.#client.send(command, { abortSignal })));
   }
 
@@ -189,7 +197,7 @@ export class S3Store implements ProbedStore {
 
   async #call<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     try {
-      return await withDeadline(signal, this.#clientOptions.limits.callMs, work);
+      return await withDeadline(signal, this.#rules.limits.callMs, work);
     } catch (error) {
       signal.throwIfAborted();
       throw isConflict(error)
@@ -209,11 +217,6 @@ const statusOf = (error: unknown): number | undefined =>
 
 /** True when the service does not permit or support the read. */
 const isReadDenied = (error: unknown): boolean => [401, 403, 405, 501].includes(statusOf(error) ?? 0);
-
-const bytesOf = (text: string): Pick<SingleUpload, 'body' | 'sha256'> => {
-  const body = Buffer.from(text);
-  return { body, sha256: createHash('sha256').update(body).digest('hex') };
-};
 
 const lookUp = (lookup: LookupFunction, hostname: string): Promise<void> =>
   new Promise((resolve, reject) => {

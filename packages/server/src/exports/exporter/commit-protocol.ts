@@ -18,7 +18,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExportStepStorage, PendingFile } from '../../storage/exports/export-steps.ts';
-import { DestinationError, StoreConflict } from '../destinations/destination-error.ts';
+import { DestinationError, StoreConflict } from '../../s3/destination-error.ts';
 import type { FileStore, StoredFile } from '../destinations/file-store.ts';
 import { fileName, partitionFolder } from './layout.ts';
 import type { RowPlace, WriteFile, WrittenFile } from '../parquet/export-file.ts';

@@ -1,6 +1,6 @@
 // Converts an error to the outcome `failed`: a message that is safe to show to users, and whether a retry may help.
 import { Problem } from '@svc/contract/problem';
-import { DestinationError } from '../destinations/destination-error.ts';
+import { DestinationError } from '../../s3/destination-error.ts';
 import type { ExportOutcome } from './exporter-protocol.ts';
 
 const diskCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);

@@ -6,7 +6,7 @@
 // replaces the column by the value of the folder. In layout 2 no folder key is the name of a column.
 import { resolve } from 'node:path';
 import type { FormatVersion, LayoutVersion } from '@svc/contract';
-import { trimPrefix } from '../destinations/bucket-address.ts';
+import { trimPrefix } from '../../s3/bucket-address.ts';
 
 interface PartitionScope {
   export_id: string;

@@ -1,7 +1,7 @@
 // Writes the manifest, the last file of an export, which lists all other files. Its text is computed from stored rows only, so a
 // repeated attempt writes the same bytes.
 import type { ExportStepStorage, ManifestFile } from '../../storage/exports/export-steps.ts';
-import { DestinationError } from '../destinations/destination-error.ts';
+import { DestinationError } from '../../s3/destination-error.ts';
 import type { FileStore } from '../destinations/file-store.ts';
 import { manifestKey, prefixOf } from './layout.ts';
 import type { ManifestCommand } from './exporter-protocol.ts';

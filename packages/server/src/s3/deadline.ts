@@ -1,4 +1,4 @@
-import { onAbort } from '../../abort.ts';
+import { onAbort } from '../abort.ts';
 
 /** A call of a store, with all its retries, exceeded its time limit. */
 export class DeadlineError extends Error {

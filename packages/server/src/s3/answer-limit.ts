@@ -4,14 +4,13 @@ import { Transform, type Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { STSClient } from '@aws-sdk/client-sts';
 
-/** A list of a thousand multipart uploads fits. */
-const bytesMax = 4 * 1_024 ** 2;
+/** A list of a thousand multipart uploads fits. Objects are downloaded in ranges of this size. */
+export const answerBytesMax = 4 * 1_024 ** 2;
 
 class AnswerTooLong extends Error {
   override readonly name = 'AnswerTooLong';
 }
 
-/** For clients that do not download objects. */
 export const limitAnswers = (client: S3Client | STSClient): void =>
   // The two client types differ only in their commands, which this function does not use.
   (client as S3Client).middlewareStack.add(
@@ -30,9 +29,9 @@ const cut = (body: Readable): Readable => {
   const limited = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
-      if (bytes <= bytesMax) return done(null, chunk);
+      if (bytes <= answerBytesMax) return done(null, chunk);
       body.destroy();
-      done(new AnswerTooLong(`the response has more than ${bytesMax} bytes`));
+      done(new AnswerTooLong(`the response has more than ${answerBytesMax} bytes`));
     },
   });
   body.once('error', (error) => limited.destroy(error));

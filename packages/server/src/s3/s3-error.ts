@@ -1,5 +1,5 @@
 // Converts errors of S3 requests to errors of a destination. The message consists of the meaning, a remedy, and the service's own message.
-import { EgressRefused } from '../../net/guard.ts';
+import { EgressRefused } from '../net/guard.ts';
 import { DestinationError } from './destination-error.ts';
 import { answerOf } from './service-answer.ts';
 import { findReason } from './s3-reasons.ts';
@@ -24,8 +24,15 @@ const genericNames = new Set([
   'NotFound',
 ]);
 
-/** Returns a DestinationError unchanged. `secrets`: the credentials of the request, which are removed from the message. */
-export const toDestinationError = (error: unknown, secrets: readonly string[] = []): DestinationError => {
+/**
+ * Returns a DestinationError unchanged. `secrets`: the credentials of the request, which are removed from the message. `explain`: the
+ * reasons and remedies, if they are not those of destinations of exports.
+ */
+export const toDestinationError = (
+  error: unknown,
+  secrets: readonly string[] = [],
+  explain = findReason,
+): DestinationError => {
   if (error instanceof DestinationError) return error;
   const thrown = error as ServiceError;
   const refused = findRefusal(thrown);
@@ -36,7 +43,7 @@ export const toDestinationError = (error: unknown, secrets: readonly string[] = 
     });
   const status = thrown.$metadata?.httpStatusCode;
   const code = codeOf(thrown, status);
-  const { reason, isFinal } = findReason(code, status);
+  const { reason, isFinal } = explain(code, status);
   return new DestinationError(reason + regionHint(thrown) + answerOf(thrown, secrets), {
     code,
     isFinal,

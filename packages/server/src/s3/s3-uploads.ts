@@ -1,6 +1,5 @@
 // Multipart uploads. S3 stores and charges for the parts of an upload until it is completed or aborted. An upload that is not completed is
 // therefore aborted, and its parts are listed afterwards to make sure that none remains.
-import type { FileHandle } from 'node:fs/promises';
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -11,11 +10,11 @@ import {
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { onAbort } from '../../abort.ts';
+import { onAbort } from '../abort.ts';
 import { withDeadline } from './deadline.ts';
 import { DestinationError, StoreConflict } from './destination-error.ts';
 import { md5 } from './md5.ts';
-import { isConflict, toDestinationError } from './s3-error.ts';
+import { isConflict } from './s3-error.ts';
 import type { UploadOptions } from './s3-options.ts';
 
 const mb = 1_024 ** 2;
@@ -24,6 +23,8 @@ const partBytesMin = 8 * mb;
 const partsMax = 9_000;
 /** Parts that are uploaded concurrently. Each is held in memory meanwhile. */
 const inFlightMax = 3;
+/** Memory for parts. One larger part is uploaded at a time. */
+const inFlightBytesMax = 64 * mb;
 /** Time limit for aborting an upload that has failed. */
 const cleanupMs = 20_000;
 /** After an abort, time to wait for the response to CreateMultipartUpload: without its id the upload cannot be aborted. */
@@ -33,9 +34,11 @@ const abortTries = 3;
 export interface Upload {
   /** The key with the prefix of the destination. */
   name: string;
-  source: FileHandle;
-  bytes: number;
-  sha256: string;
+  /** All parts have `partBytes` bytes, except the last one, which may have fewer. */
+  parts: AsyncIterable<Buffer>;
+  partBytes: number;
+  /** Stored with the object. */
+  metadata: Record<string, string>;
   contentType: string;
   /** Completes with `If-None-Match: *`. */
   ifAbsent: boolean;
@@ -47,33 +50,36 @@ export interface Upload {
 export const partBytesOf = (bytes: number): number =>
   Math.max(partBytesMin, Math.ceil(bytes / partsMax / mb) * mb);
 
+const inFlightOf = (partBytes: number): number =>
+  Math.min(inFlightMax, Math.max(1, Math.floor(inFlightBytesMax / partBytes)));
+
 export class S3Uploads {
   readonly #client: S3Client;
   readonly #bucket: string;
   readonly #options: UploadOptions;
   readonly #callMs: number;
-  readonly #secrets: readonly string[];
+  readonly #toError: (error: unknown) => Error;
 
   constructor(parts: {
     client: S3Client;
     bucket: string;
     options: UploadOptions;
     callMs: number;
-    /** Removed from the messages of the service. */
-    secrets: readonly string[];
+    /** Converts errors of requests. */
+    toError: (error: unknown) => Error;
   }) {
     this.#client = parts.client;
     this.#bucket = parts.bucket;
     this.#options = parts.options;
     this.#callMs = parts.callMs;
-    this.#secrets = parts.secrets;
+    this.#toError = parts.toError;
   }
 
   /**
-   * Returns false when the service reports that the upload does not exist. It also reports that for an upload that an earlier, repeated
-   * request has completed.
+   * Returns the ETag of the object. Returns undefined when the service reports that the upload does not exist; it also reports that for an
+   * upload that an earlier, repeated request has completed.
    */
-  async send(upload: Upload, signal: AbortSignal): Promise<boolean> {
+  async send(upload: Upload, signal: AbortSignal): Promise<string | undefined> {
     signal.throwIfAborted();
     const UploadId = await this.#start(upload, signal);
     try {
@@ -84,7 +90,7 @@ export class S3Uploads {
     } catch (error) {
       await this.#tryAbort(upload.name, UploadId);
       signal.throwIfAborted();
-      throw error instanceof StoreConflict ? error : toDestinationError(error, this.#secrets);
+      throw error instanceof StoreConflict ? error : this.#toError(error);
     }
   }
 
@@ -104,7 +110,7 @@ export class S3Uploads {
       Key: upload.name,
       ContentType: upload.contentType,
       ...start,
-      Metadata: { ...metadata, sha256: upload.sha256 },
+      Metadata: { ...metadata, ...upload.metadata },
       ...(checksum ? { ChecksumAlgorithm: checksum } : {}),
     });
     const controller = new AbortController();
@@ -123,7 +129,7 @@ export class S3Uploads {
     } catch (error) {
       await this.#tryAbortAll(upload.name);
       signal.throwIfAborted();
-      throw toDestinationError(error, this.#secrets);
+      throw this.#toError(error);
     } finally {
       clearTimeout(timer);
       stopWaiting();
@@ -132,24 +138,24 @@ export class S3Uploads {
 
   /** Resolves or rejects only when no request is running any more. */
   async #sendParts(upload: Upload, UploadId: string, signal: AbortSignal): Promise<CompletedPart[]> {
-    const partBytes = partBytesOf(upload.bytes);
-    const count = Math.ceil(upload.bytes / partBytes);
+    const source = upload.parts[Symbol.asyncIterator]();
     const parts: CompletedPart[] = [];
     const failed = new AbortController();
     let next = 0;
     const sendNextParts = async (): Promise<void> => {
-      while (next < count) {
-        const index = next++;
-        const start = index * partBytes;
+      for (;;) {
         signal.throwIfAborted();
         failed.signal.throwIfAborted();
-        const body = await readSlice(upload.source, start, Math.min(partBytes, upload.bytes - start));
-        parts[index] = await this.#sendPart(upload.name, UploadId, index + 1, body, failed.signal);
+        const index = next++;
+        // The iterator returns parts in the order of the calls.
+        const part = await source.next();
+        if (part.done === true) return;
+        parts[index] = await this.#sendPart(upload.name, UploadId, index + 1, part.value, failed.signal);
       }
     };
     const stopWaiting = onAbort(signal, () => failed.abort(signal.reason));
     try {
-      const workers = Array.from({ length: Math.min(inFlightMax, count) }, () =>
+      const workers = Array.from({ length: inFlightOf(upload.partBytes) }, () =>
         sendNextParts().catch((error: unknown) => {
           failed.abort(error);
           throw error;
@@ -160,6 +166,7 @@ export class S3Uploads {
       return parts;
     } finally {
       stopWaiting();
+      await source.return?.();
     }
   }
 
@@ -198,7 +205,7 @@ export class S3Uploads {
     UploadId: string,
     Parts: CompletedPart[],
     signal: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<string | undefined> {
     const command = new CompleteMultipartUploadCommand({
       ...this.#every(),
       Key: name,
@@ -211,7 +218,7 @@ export class S3Uploads {
         this.#client.send(command, { abortSignal }),
       );
       // S3 sends the status 200 before it has completed the upload; the body tells the result.
-      if (ETag !== undefined) return true;
+      if (ETag !== undefined) return ETag;
       throw new DestinationError(
         'The response of the service does not tell whether the upload was completed.',
         {
@@ -220,7 +227,7 @@ export class S3Uploads {
         },
       );
     } catch (error) {
-      if (isGone(error)) return false;
+      if (isGone(error)) return undefined;
       throw isConflict(error) ? new StoreConflict('The key already has an object') : error;
     }
   }
@@ -262,15 +269,4 @@ const ignoringErrors = async (work: (signal: AbortSignal) => Promise<void>): Pro
   } catch {
     // The credentials may not permit listing or aborting. A lifecycle rule of the bucket must remove the upload then.
   }
-};
-
-/** Reads exactly `bytes` bytes; throws when the file is shorter. */
-export const readSlice = async (source: FileHandle, start: number, bytes: number): Promise<Buffer> => {
-  const slice = Buffer.allocUnsafe(bytes);
-  for (let filled = 0; filled < bytes;) {
-    const { bytesRead } = await source.read(slice, filled, bytes - filled, start + filled);
-    if (bytesRead === 0) throw new Error(`The local file ends at byte ${start + filled}`);
-    filled += bytesRead;
-  }
-  return slice;
 };

@@ -1,6 +1,6 @@
 // Explains error codes to users: the meaning, a remedy, and whether a retry may help.
 
-interface Reason {
+export interface Reason {
   reason: string;
   isFinal: boolean;
 }
