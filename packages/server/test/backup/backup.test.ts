@@ -1,77 +1,44 @@
 // Backups of a database: what they contain, what a restore refuses, and that a failed restore changes nothing.
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { writeBackup } from '../../src/storage/backup/backup.ts';
+import { FolderSource } from '../../src/storage/backup/folder-source.ts';
+import { FolderTarget } from '../../src/storage/backup/folder-target.ts';
 import { restoreBackup, verifyBackup } from '../../src/storage/backup/restore.ts';
 import { checkSchema } from '../../src/storage/schema/migrate.ts';
 import { readSchemaFiles } from '../../src/storage/schema/sql-files.ts';
 import { schemaSnapshot } from '../../src/storage/schema/schema-snapshot.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
+import { digests, fillDatabase, run } from './filled-database.ts';
 
 let source: TestDatabase;
 let scratch: string;
 let folder: string;
 
-const run = <Row>(db: TestDatabase, text: string, values: unknown[] = []) =>
-  db.query<Row>({ name: '', text }, values);
-
 beforeAll(async () => {
   source = await testDatabase();
   scratch = await mkdtemp(join(tmpdir(), 'svc-backup-'));
-  await run(
-    source,
-    `insert into threads (thread_id, blob_space, metadata) select i, i, jsonb_build_object('n', n) from (select gen_random_uuid() as i, n from generate_series(1, 5000) n) s`,
-  );
-  const assistant_id = randomUUID();
-  await run(source, `insert into assistants (assistant_id, graph_id, name) values ($1, 'chat', 'a')`, [
-    assistant_id,
-  ]);
-  await run(source, `insert into workspaces (id, display_name) values (gen_random_uuid(), 'shop')`);
-  await run(
-    source,
-    `insert into trace_hour_changes (tenant_id, session_id, hour) select gen_random_uuid(), gen_random_uuid(), now() from generate_series(1, 7)`,
-  );
-  await run(source, `select add_trace_days(array['2026-01-02', '2026-01-03']::date[])`);
-  await run(
-    source,
-    `insert into trace_attachments (tenant_id, day, run_id, name, content_type, content)
-     select gen_random_uuid(), '2026-01-02', gen_random_uuid(), 'a', 'image/png', decode(repeat('00ff', 100000), 'hex') from generate_series(1, 20)`,
-  );
-  await run(
-    source,
-    `insert into webhook_deliveries (run_id, thread_id, url, run) values (gen_random_uuid(), gen_random_uuid(), 'https://a.example.com/x', '{}')`,
-  );
+  await fillDatabase(source);
   folder = join(scratch, 'whole');
-  await writeBackup(source.options, { folder, program: '0.1.0' });
+  await backUp(source, folder);
 });
 afterAll(async () => {
   await source[Symbol.asyncDispose]();
   await rm(scratch, { recursive: true, force: true });
 });
 
-const restore = async (target: TestDatabase, from: string): Promise<void> =>
-  restoreBackup({ database: target, options: target.options }, from, await verifyBackup(from));
+const never = new AbortController().signal;
 
-/** A digest of all rows of all tables, without those that describe processes and migrations. */
-const digests = async (db: TestDatabase): Promise<Record<string, string>> => {
-  const tables = await run<{ name: string }>(
-    db,
-    `select relname as name from pg_class where relnamespace = 'svc'::regnamespace and relkind in ('r', 'p')
-     and relname not in ('schema_migrations', 'schema_functions', 'workers') order by 1`,
-  );
-  const found: Record<string, string> = {};
-  for (const { name } of tables) {
-    const [row] = await run<{ digest: string }>(
-      db,
-      `select count(*) || ' ' || coalesce(md5(string_agg(md5(t::text), '' order by md5(t::text))), '') as digest from svc."${name}" t`,
-    );
-    found[name] = row?.digest ?? '';
-  }
-  return found;
-};
+const backUp = (database: TestDatabase, to: string): Promise<unknown> =>
+  writeBackup(database.options, { target: new FolderTarget(to), program: '0.1.0', signal: never });
+
+const verify = (from: string) => verifyBackup(new FolderSource(from), 'checksums');
+
+const restore = async (target: TestDatabase, from: string): Promise<void> =>
+  restoreBackup({ database: target, options: target.options }, new FolderSource(from), await verify(from));
 
 describe('a backup', () => {
   it('is restored with every row, partition and sequence, and the whole schema', async () => {
@@ -102,7 +69,7 @@ describe('a backup', () => {
     await run(old, `drop table tickets`);
     await run(old, `delete from schema_migrations where name like '0059%'`);
     const from = join(scratch, 'old');
-    await writeBackup(old.options, { folder: from, program: '0.0.9' });
+    await backUp(old, from);
     await using target = await testDatabase({ migrated: false });
     await restore(target, from);
     await checkSchema(target, readSchemaFiles());
@@ -132,7 +99,7 @@ describe('a backup', () => {
       }
     })();
     const from = join(scratch, 'moment');
-    await writeBackup(source.options, { folder: from, program: '0.1.0' });
+    await backUp(source, from);
     isDone = true;
     await writing;
     await using target = await testDatabase({ migrated: false });
@@ -155,16 +122,14 @@ describe('a backup', () => {
     const taken = join(scratch, 'taken');
     await mkdir(taken);
     await writeFile(join(taken, 'mine'), 'mine');
-    await expect(writeBackup(source.options, { folder: taken, program: '' })).rejects.toThrow('is not empty');
+    await expect(backUp(source, taken)).rejects.toThrow('is not empty');
     expect(await readdir(taken)).toEqual(['mine']);
   });
 
   it('of a database without svc fails, and leaves nothing', async () => {
     await using empty = await testDatabase({ migrated: false });
     const parent = join(scratch, 'none');
-    await expect(writeBackup(empty.options, { folder: join(parent, 'a'), program: '' })).rejects.toThrow(
-      'no data of svc',
-    );
+    await expect(backUp(empty, join(parent, 'a'))).rejects.toThrow('no data of svc');
     expect(await readdir(parent)).toEqual([]);
   });
 });
@@ -239,7 +204,7 @@ describe('a restore', () => {
     ],
   ])('refuses %s', async (_, damage, message) => {
     await damage();
-    await expect(verifyBackup(damaged)).rejects.toThrow(message);
+    await expect(verify(damaged)).rejects.toThrow(message);
   });
 
   it('refuses a database with data, and changes nothing there', async () => {

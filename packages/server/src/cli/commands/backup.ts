@@ -12,8 +12,10 @@ export async function backup(sources: ConfigSources, given: string): Promise<voi
   const folder = resolve(given);
   const { withUnmigratedDatabase } = await import('../../app/stored-data.ts');
   const { writeBackup } = await import('../../storage/backup/backup.ts');
+  const { FolderTarget } = await import('../../storage/backup/folder-target.ts');
+  const { signal } = new AbortController();
   const { tables, created_at } = await withUnmigratedDatabase(settings, (_, options) =>
-    writeBackup(options, { folder, program: productVersion() }),
+    writeBackup(options, { target: new FolderTarget(folder), program: productVersion(), signal }),
   );
   const sum = (key: 'rows' | 'bytes'): number => tables.reduce((total, table) => total + table[key], 0);
   console.log(

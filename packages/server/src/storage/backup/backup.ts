@@ -1,58 +1,52 @@
 // Writes a backup: a logical copy of the schema svc, as of one moment, while servers use the database.
 //
 // All tables are read in one transaction with one snapshot. Only the tables that contain rows are locked (access share), not the parents
-// of partitions, so servers can attach partitions of new days during a backup. The folder gets its name when everything is on the disk.
-import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+// of partitions, so servers can attach partitions of new days during a backup. The manifest is written last.
 import type pg from 'pg';
-import { flushFolder } from '../flush-folder.ts';
 import type { DatabaseOptions } from '../postgres/database.ts';
 import { BackupError } from './backup-error.ts';
-import { type CatalogTable, quote, readSequences, readTables } from './catalog.ts';
+import type { BackupTarget } from './backup-target.ts';
+import { type CatalogTable, quote, readSequences, readTables, readTableSize } from './catalog.ts';
 import { CopyReadable } from './copy-streams.ts';
-import { type BackupTable, type Manifest, manifestName, manifestText, newManifest } from './manifest.ts';
+import { type BackupTable, type Manifest, manifestText, newManifest } from './manifest.ts';
 import { openSession } from './session.ts';
 import { writeTableFile } from './table-file.ts';
 
 export interface BackupOptions {
-  /** It must not exist, or must be empty. */
-  folder: string;
+  target: BackupTarget;
   /** Version of this program. */
   program: string;
+  signal: AbortSignal;
 }
 
-/** Returns the manifest. Removes what it has written when it fails. */
+/** Returns the manifest. Removes what it has written when it fails or is aborted. */
 export const writeBackup = async (
   database: DatabaseOptions,
-  { folder, program }: BackupOptions,
+  { target, program, signal }: BackupOptions,
 ): Promise<Manifest> => {
-  await assertFree(folder);
-  const unfinished = join(
-    dirname(folder),
-    `${basename(folder)}.unfinished-${randomBytes(4).toString('hex')}`,
-  );
-  await mkdir(unfinished, { recursive: true, mode: 0o700 });
+  await target.open();
   try {
     await using session = await openSession(database);
-    const manifest = await copyAll(session.client, unfinished, program);
-    await writeFile(join(unfinished, manifestName), manifestText(manifest), { mode: 0o600, flush: true });
-    await flushFolder(unfinished);
-    await rename(unfinished, folder);
-    await flushFolder(dirname(folder));
+    const manifest = await copyAll(session.client, target, { program, signal });
+    signal.throwIfAborted();
+    await target.finish(manifestText(manifest));
     return manifest;
   } catch (error) {
-    await rm(unfinished, { recursive: true, force: true });
-    throw error;
+    const cause: unknown = signal.aborted ? signal.reason : error;
+    await discard(target, cause);
+    throw cause;
   }
 };
 
-const assertFree = async (folder: string): Promise<void> => {
-  const found = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-  if (found.length > 0) throw new BackupError(`${folder} is not empty. Name a new folder for the backup`);
+const discard = async (target: BackupTarget, cause: unknown): Promise<void> => {
+  try {
+    await target.discard();
+  } catch {
+    throw new BackupError(
+      `${target.place} contains files of an unfinished backup, which could not be removed. Delete them`,
+      { cause },
+    );
+  }
 };
 
 interface Snapshot {
@@ -60,7 +54,11 @@ interface Snapshot {
   postgres: string;
 }
 
-const copyAll = async (client: pg.Client, folder: string, program: string): Promise<Manifest> => {
+const copyAll = async (
+  client: pg.Client,
+  target: BackupTarget,
+  { program, signal }: { program: string; signal: AbortSignal },
+): Promise<Manifest> => {
   await client.query('begin isolation level repeatable read, read only');
   // Fails instead of leaving out rows that a policy of row level security hides.
   await client.query('set local row_security = off');
@@ -71,7 +69,7 @@ const copyAll = async (client: pg.Client, folder: string, program: string): Prom
   const listed = await readTables(client);
   await client.query(`lock table ${listed.map(({ name }) => quote(name)).join(', ')} in access share mode`);
   const tables: BackupTable[] = [];
-  for (const table of listed) tables.push(await copyTable(client, folder, table));
+  for (const table of listed) tables.push(await copyTable(client, target, { table, signal }));
   // After the tables: sequences are not part of a snapshot, and must not be behind the rows.
   const sequences = await readSequences(client);
   await client.query('commit');
@@ -88,11 +86,17 @@ const readMigrations = async (client: pg.Client): Promise<Manifest['migrations']
   return rows;
 };
 
-const copyTable = async (client: pg.Client, folder: string, table: CatalogTable): Promise<BackupTable> => {
+const copyTable = async (
+  client: pg.Client,
+  target: BackupTarget,
+  { table, signal }: { table: CatalogTable; signal: AbortSignal },
+): Promise<BackupTable> => {
   const columns = table.columns.map((column) => `"${column}"`).join(', ');
+  const bytesExpected = await readTableSize(client, table.name);
+  signal.throwIfAborted();
   const rows = client.query(
     new CopyReadable(`copy ${quote(table.name)} (${columns}) to stdout (format binary)`),
   );
-  const written = await writeTableFile(folder, table.name, rows);
+  const written = await writeTableFile(target, { table: table.name, rows, bytesExpected }, signal);
   return { ...table, rows: rows.rows, ...written };
 };

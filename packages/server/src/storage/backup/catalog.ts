@@ -72,6 +72,14 @@ const inOrder = (
   return ordered;
 };
 
+/** Bytes of a table and its long values on the disk: about the size of its rows, before they are compressed. */
+export const readTableSize = async (client: pg.ClientBase, name: string): Promise<number> => {
+  const { rows } = await client.query<{ bytes: string }>('select pg_table_size($1::regclass) as bytes', [
+    quote(name),
+  ]);
+  return Number(rows[0]?.bytes);
+};
+
 export const readSequences = async (client: pg.ClientBase): Promise<BackupSequence[]> => {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_class where relnamespace = to_regnamespace('svc') and relkind = 'S' order by relname`,

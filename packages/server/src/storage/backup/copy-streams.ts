@@ -48,6 +48,8 @@ export class CopyReadable extends Readable implements pg.Submittable {
   }
 
   handleReadyForQuery(): void {
+    // The last chunk may have paused the connection, which the next query needs.
+    this.#connection?.stream.resume();
     this.push(null);
   }
 

@@ -1,9 +1,8 @@
 // The manifest of a backup: what it contains, and the checksums of its files and of itself.
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import * as z from 'zod';
 import { BackupError } from './backup-error.ts';
+import type { BackupSource } from './backup-source.ts';
 
 export const manifestName = 'manifest.json';
 const formatVersion = 1;
@@ -60,10 +59,10 @@ export const newManifest = (content: Omit<Manifest, 'format'>): Manifest => ({
 export const manifestText = (content: Manifest): string =>
   `${JSON.stringify({ checksum: checksumOf(content), content }, null, 2)}\n`;
 
-/** Throws a BackupError when the folder is no backup, or the manifest is damaged or of a later format. */
-export const readManifest = async (folder: string): Promise<Manifest> => {
-  const file = join(folder, manifestName);
-  const signed = Signed.safeParse(parseJson(await readText(file)));
+/** Throws a BackupError when the place has no backup, or the manifest is damaged or of a later format. */
+export const readManifest = async (source: BackupSource): Promise<Manifest> => {
+  const file = `${source.place}/${manifestName}`;
+  const signed = Signed.safeParse(parseJson(await readText(source)));
   if (!signed.success || checksumOf(signed.data.content) !== signed.data.checksum)
     throw new BackupError(`${file} is damaged: its checksum differs. Use another backup`);
   const manifest = Manifest.safeParse(signed.data.content);
@@ -71,11 +70,14 @@ export const readManifest = async (folder: string): Promise<Manifest> => {
   throw new BackupError(`${file} has a format that this release cannot read. Use the release that wrote it`);
 };
 
-const readText = async (file: string): Promise<string> => {
+const readText = async (source: BackupSource): Promise<string> => {
   try {
-    return await readFile(file, 'utf8');
+    const chunks: Buffer[] = [];
+    for await (const chunk of source.read(manifestName)) chunks.push(chunk);
+    return Buffer.concat(chunks).toString();
   } catch (cause) {
-    throw new BackupError(`There is no backup: ${file} cannot be read`, { cause });
+    if (cause instanceof BackupError) throw cause;
+    throw new BackupError(`There is no backup: ${source.place}/${manifestName} cannot be read`, { cause });
   }
 };
 

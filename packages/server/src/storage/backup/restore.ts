@@ -1,33 +1,38 @@
-// Restores a backup into a database without data. Everything is checked first; then all rows are loaded in one transaction, so a restore
+// Restores a backup into a database without data. The backup is checked first; then all rows are loaded in one transaction, so a restore
 // that fails or is killed leaves a database without data, and can be repeated.
 import type pg from 'pg';
 import type { Database, DatabaseOptions } from '../postgres/database.ts';
 import { migrate, migrateTo } from '../schema/migrate.ts';
 import { readSchemaFiles } from '../schema/sql-files.ts';
 import { BackupError } from './backup-error.ts';
+import type { BackupSource } from './backup-source.ts';
 import { assertEmpty, quote, readTables } from './catalog.ts';
 import { CopyWritable } from './copy-streams.ts';
 import { type BackupTable, type Manifest, readManifest } from './manifest.ts';
 import { openSession } from './session.ts';
-import { readTableFile, verifyTableFile } from './table-file.ts';
+import { checkTableFileSize, readTableFile, verifyTableFile } from './table-file.ts';
 
-/** Returns the manifest of the backup. Throws a BackupError for a damaged or incomplete backup, before it changes the database. */
-export const verifyBackup = async (folder: string): Promise<Manifest> => {
-  const manifest = await readManifest(folder);
+/** `sizes` transfers no files; `checksums` reads all of them. */
+export type CheckDepth = 'sizes' | 'checksums';
+
+/** Returns the manifest of the backup. Throws a BackupError for a damaged or incomplete backup. */
+export const verifyBackup = async (source: BackupSource, depth: CheckDepth): Promise<Manifest> => {
+  const manifest = await readManifest(source);
   const known = new Set(readSchemaFiles().migrations.map(({ version }) => version));
   const unknown = manifest.migrations.filter(({ version }) => !known.has(version));
   if (unknown.length > 0)
     throw new BackupError(
       `The backup is of a newer schema (${unknown.map(({ name }) => name).join(', ')}), written by svc ${manifest.program}. Use this release or a newer one`,
     );
-  for (const table of manifest.tables) await verifyTableFile(folder, table);
+  const check = depth === 'sizes' ? checkTableFileSize : verifyTableFile;
+  for (const table of manifest.tables) await check(source, table);
   return manifest;
 };
 
-/** `folder` and its `manifest`: as `verifyBackup` has checked them. Both databases are the same one. */
+/** `manifest`: of the source, which `verifyBackup` has checked. Both databases are the same one. */
 export const restoreBackup = async (
   { database, options }: { database: Database; options: DatabaseOptions },
-  folder: string,
+  source: BackupSource,
   manifest: Manifest,
 ): Promise<void> => {
   await using session = await openSession(options);
@@ -36,12 +41,16 @@ export const restoreBackup = async (
     database,
     manifest.migrations.map(({ version }) => version),
   );
-  await load(session.client, folder, manifest);
+  await load(session.client, source, manifest);
   await migrate(database);
   await session.client.query('analyze');
 };
 
-const load = async (client: pg.Client, folder: string, { tables, sequences }: Manifest): Promise<void> => {
+const load = async (
+  client: pg.Client,
+  source: BackupSource,
+  { tables, sequences }: Manifest,
+): Promise<void> => {
   await client.query('begin');
   await client.query('set local row_security = off');
   const present = await readTables(client);
@@ -54,7 +63,7 @@ const load = async (client: pg.Client, folder: string, { tables, sequences }: Ma
   await clearSeeds(client, present.toReversed());
   // Triggers would change what they see: set times to live, for example.
   await client.query(triggers(present, 'disable'));
-  for (const table of tables) await loadTable(client, folder, table);
+  for (const table of tables) await loadTable(client, source, table);
   for (const { name, last_value, is_called } of sequences)
     await client.query('select setval($1::regclass, $2, $3)', [quote(name), last_value, is_called]);
   await client.query(triggers(present, 'enable'));
@@ -80,12 +89,12 @@ const clearSeeds = async (client: pg.Client, tables: readonly { name: string }[]
 const triggers = (tables: readonly { name: string }[], change: 'enable' | 'disable'): string =>
   tables.map(({ name }) => `alter table ${quote(name)} ${change} trigger user`).join('; ');
 
-const loadTable = async (client: pg.Client, folder: string, table: BackupTable): Promise<void> => {
+const loadTable = async (client: pg.Client, source: BackupSource, table: BackupTable): Promise<void> => {
   const columns = table.columns.map((column) => `"${column}"`).join(', ');
   const target = client.query(
     new CopyWritable(`copy ${quote(table.name)} (${columns}) from stdin (format binary)`),
   );
-  await readTableFile(folder, table, target);
+  await readTableFile(source, table, target);
   const { rows } = await client.query<{ count: string }>(`select count(*) from ${quote(table.name)}`);
   if (Number(rows[0]?.count) !== table.rows)
     throw new BackupError(
