@@ -11,6 +11,11 @@ import { productVersion } from './commands/version.ts';
 /** Flags of commands that use the database directly. */
 const databaseFlags = ['dataDir', 'logLevel', 'logFormat'] as const;
 
+const bucketHelp = `
+For a bucket: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION, and
+AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL for other services than AWS.
+`;
+
 export function createProgram(): Command {
   const program = new Command('svc')
     .description('Serves LangGraph.js graphs: durable threads, runs and streaming.')
@@ -114,31 +119,35 @@ function addInspectionCommands(program: Command): void {
 
 function addBackupCommands(program: Command): void {
   addFlags(program.command('backup'), databaseFlags)
-    .description('copy all data of the database to a new folder, while servers run')
-    .argument('<folder>', 'a new or empty folder')
+    .description('copy all data of the database to a new folder or into a bucket, while servers run')
+    .argument('<place>', 'a new or empty folder, or s3://bucket/prefix without objects')
     .addHelpText(
       'after',
-      examples('svc backup backups/monday', 'DATABASE_URI=postgres://… svc backup monday'),
+      examples(
+        'svc backup backups/monday',
+        'DATABASE_URI=postgres://… svc backup monday',
+        'AWS_ENDPOINT_URL_S3=https://s3.example.com svc backup s3://backups/svc/monday',
+      ) + bucketHelp,
     )
-    .action(async (folder: string, values: FlagValues) => {
+    .action(async (place: string, values: FlagValues) => {
       const { backup } = await import('./commands/backup.ts');
-      await backup(toSources(values), folder);
+      await backup(toSources(values), place);
     });
   addFlags(program.command('restore'), databaseFlags)
     .description('load a backup into a new data folder, or into an empty database')
-    .argument('<folder>', 'a folder that svc backup wrote')
-    .option('--check', 'check the files of the backup, and restore nothing')
+    .argument('<place>', 'a folder or s3://bucket/prefix to which svc backup wrote')
+    .option('--check', 'check all files of the backup, and restore nothing')
     .addHelpText(
       'after',
       examples(
         'svc restore backups/monday --data-dir restored',
         'DATABASE_URI=postgres://… svc restore monday',
-        'svc restore backups/monday --check',
-      ),
+        'svc restore s3://backups/svc/monday --check',
+      ) + bucketHelp,
     )
-    .action(async (folder: string, values: FlagValues) => {
+    .action(async (place: string, values: FlagValues) => {
       const { restore } = await import('./commands/restore.ts');
-      await restore(toSources(values), folder, { checkOnly: values['check'] === true });
+      await restore(toSources(values), place, { checkOnly: values['check'] === true });
     });
 }
 

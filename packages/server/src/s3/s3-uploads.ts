@@ -76,10 +76,10 @@ export class S3Uploads {
   }
 
   /**
-   * Returns the ETag of the object. Returns undefined when the service reports that the upload does not exist; it also reports that for an
-   * upload that an earlier, repeated request has completed.
+   * Returns false when the service reports that the upload does not exist. It also reports that for an upload that an earlier, repeated
+   * request has completed.
    */
-  async send(upload: Upload, signal: AbortSignal): Promise<string | undefined> {
+  async send(upload: Upload, signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted();
     const UploadId = await this.#start(upload, signal);
     try {
@@ -205,7 +205,7 @@ export class S3Uploads {
     UploadId: string,
     Parts: CompletedPart[],
     signal: AbortSignal,
-  ): Promise<string | undefined> {
+  ): Promise<boolean> {
     const command = new CompleteMultipartUploadCommand({
       ...this.#every(),
       Key: name,
@@ -218,7 +218,7 @@ export class S3Uploads {
         this.#client.send(command, { abortSignal }),
       );
       // S3 sends the status 200 before it has completed the upload; the body tells the result.
-      if (ETag !== undefined) return ETag;
+      if (ETag !== undefined) return true;
       throw new DestinationError(
         'The response of the service does not tell whether the upload was completed.',
         {
@@ -227,7 +227,7 @@ export class S3Uploads {
         },
       );
     } catch (error) {
-      if (isGone(error)) return undefined;
+      if (isGone(error)) return false;
       throw isConflict(error) ? new StoreConflict('The key already has an object') : error;
     }
   }

@@ -1,14 +1,13 @@
 // A drill with real processes: back up under load, restore into a new data folder, and continue there.
-import { randomUUID } from 'node:crypto';
 import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../cli/cli-process.ts';
-import { postTraces } from '../durability/sent-traces.ts';
 import { startSvc, type SvcProcess } from '../durability/svc-process.ts';
 import { testProject } from '../server.ts';
+import { check, message, work } from './acknowledged-work.ts';
 
 let scratch: string;
 let first: SvcProcess | undefined;
@@ -20,49 +19,6 @@ afterAll(async () => {
   for (const server of [first, second]) await server?.killAll();
   await rm(scratch, { recursive: true, force: true, maxRetries: 10 });
 });
-
-interface Acknowledged {
-  thread_id: string;
-  values: unknown;
-  item: string;
-  cron_id: string;
-  traces: string[];
-}
-
-const message = (content: string) => ({ messages: [{ role: 'user', content }] });
-
-/** Each request was acknowledged before the next one. */
-const work = async (url: string, key: string): Promise<Acknowledged> => {
-  const client = createClient({ apiUrl: url });
-  const { thread_id } = await client.threads.create();
-  await client.runs.wait(thread_id, 'chat', { input: message('one') });
-  const values = await client.runs.wait(thread_id, 'chat', { input: message('two') });
-  await client.store.put(['drill'], thread_id, { thread_id });
-  const { cron_id } = await client.crons.create(null, 'chat', {
-    schedule: '0 0 1 1 *',
-    input: message('cron'),
-  });
-  const traces = Array.from({ length: 10 }, () => randomUUID());
-  const start_time = new Date().toISOString();
-  const post = traces.map((id) => ({ id, name: 'x', start_time, inputs: { text: id.repeat(50) } }));
-  const { status } = await postTraces(url, key, '/runs/batch', { post });
-  expect(status).toBe(202);
-  return { thread_id, values, item: thread_id, cron_id, traces };
-};
-
-const check = async (url: string, key: string, expected: Acknowledged): Promise<void> => {
-  const client = createClient({ apiUrl: url });
-  const { thread_id, values, item, cron_id, traces } = expected;
-  expect(await client.threads.get(thread_id)).toMatchObject({ values, status: 'idle' });
-  expect(await client.threads.getHistory(thread_id, { limit: 100 })).toHaveLength(6);
-  expect((await client.runs.list(thread_id)).map(({ status }) => status)).toEqual(['success', 'success']);
-  expect(await client.store.get(['drill'], item)).toMatchObject({ value: { thread_id } });
-  expect((await client.crons.search({ limit: 1_000 })).map((cron) => cron.cron_id)).toContain(cron_id);
-  const response = await postTraces(url, key, '/runs/query', { id: traces });
-  const { runs } = (await response.json()) as { runs: { id: string; inputs: { text: string } }[] };
-  expect(runs.map(({ id }) => id).toSorted()).toEqual(traces.toSorted());
-  for (const { id, inputs } of runs) expect(inputs.text).toBe(id.repeat(50));
-};
 
 const svc = (...args: string[]) => runCli(args, { cwd: scratch }).exit;
 

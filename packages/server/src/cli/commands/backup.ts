@@ -1,25 +1,31 @@
-// svc backup: writes a backup of the database to a folder.
+// svc backup: writes a backup of the database to a folder or a bucket.
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { keyFileIn } from '../../auth/sealed-users/encryption-key.ts';
+import { formatPlace } from '../../backups/backup-place.ts';
 import type { ConfigSources } from '../../config/config.ts';
+import { placeOf } from '../backup-place.ts';
+import { interruptible } from '../interrupt.ts';
 import { bytes, count, plural } from '../output/quantities.ts';
 import { loadStored } from '../stored.ts';
 import { productVersion } from './version.ts';
 
 export async function backup(sources: ConfigSources, given: string): Promise<void> {
-  const { settings } = loadStored(sources);
-  const folder = resolve(given);
+  const place = placeOf(given);
+  const { settings, project } = loadStored(sources);
+  const { withTarget } = await import('../../backups/open-place.ts');
   const { withUnmigratedDatabase } = await import('../../app/stored-data.ts');
   const { writeBackup } = await import('../../storage/backup/backup.ts');
-  const { FolderTarget } = await import('../../storage/backup/folder-target.ts');
-  const { signal } = new AbortController();
-  const { tables, created_at } = await withUnmigratedDatabase(settings, (_, options) =>
-    writeBackup(options, { target: new FolderTarget(folder), program: productVersion(), signal }),
+  const env = { ...project?.env, ...sources.env };
+  const { tables, created_at } = await interruptible((signal) =>
+    withTarget(place, { env, signal }, (target) =>
+      withUnmigratedDatabase(settings, (_, options) =>
+        writeBackup(options, { target, program: productVersion(), signal }),
+      ),
+    ),
   );
   const sum = (key: 'rows' | 'bytes'): number => tables.reduce((total, table) => total + table[key], 0);
   console.log(
-    `${folder}: ${plural(tables.length, 'table')}, ${count(sum('rows'))} rows, ${bytes(sum('bytes'))}, as of ${created_at}`,
+    `${formatPlace(place)}: ${plural(tables.length, 'table')}, ${count(sum('rows'))} rows, ${bytes(sum('bytes'))}, as of ${created_at}`,
   );
   const keyFile = keyFileIn(settings.storage.dataDir);
   if (settings.auth.encryptionKey !== undefined || existsSync(keyFile))

@@ -14,6 +14,8 @@ export const exitCodes = {
   exportFailed: 4,
   /** Ctrl-C during watch. */
   interrupted: 130,
+  /** SIGTERM during a command that cleans up before it ends. */
+  terminated: 143,
 } as const;
 
 export const exitCodeHelp = `
@@ -38,6 +40,17 @@ export class ServerUnreachable extends Error {
   override readonly name = 'ServerUnreachable';
 }
 
+/** A signal ended the command, which has cleaned up. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+  readonly exitCode: number;
+
+  constructor(signal: 'SIGINT' | 'SIGTERM') {
+    super(`stopped by ${signal}`);
+    this.exitCode = signal === 'SIGINT' ? exitCodes.interrupted : exitCodes.terminated;
+  }
+}
+
 /** Settings can come from flags, the environment and files. Only flags are usage. */
 const isOfFlags = ({ mistakes }: ConfigError): boolean =>
   mistakes.every(({ where }) => where.startsWith('flag '));
@@ -50,6 +63,7 @@ export const exitCodeOf = (error: unknown): number => {
   if (error instanceof ConfigError) return isOfFlags(error) ? exitCodes.usage : exitCodes.failed;
   for (let current = error; current instanceof Error; current = current.cause) {
     if (current instanceof ServerUnreachable) return exitCodes.unreachable;
+    if (current instanceof Interrupted) return current.exitCode;
     const { status } = current as { status?: unknown };
     if (current.name === 'ApiError' && unavailable.has(status)) return exitCodes.unreachable;
     // Validation of the request failed: the values come from the command line.

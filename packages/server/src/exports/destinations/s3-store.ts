@@ -105,12 +105,12 @@ export class S3Store implements ProbedStore {
       ifAbsent: conditional,
     };
     // Some services support If-None-Match for single uploads, but ignore it for multipart uploads.
-    const etag = await this.#uploads.send(
+    const isCompleted = await this.#uploads.send(
       { ...upload, ...(ifAbsent ? { beforeEnd: assertAbsent } : {}) },
       signal,
     );
     // The response to an earlier completion may have been lost: the object shows whether the upload was completed.
-    if (etag === undefined) await this.#assertStored(key, file, signal);
+    if (!isCompleted) await this.#assertStored(key, file, signal);
   }
 
   async putText(key: string, text: string, contentType: string, signal: AbortSignal): Promise<void> {

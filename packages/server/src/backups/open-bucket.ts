@@ -1,0 +1,40 @@
+// Opens the bucket of a backup. Its address and credentials are those of the operator, so the egress guard does not apply.
+import type { AwsVariables } from '../config/aws-variables.ts';
+import { bucketAddress } from '../s3/bucket-address.ts';
+import { Bucket } from '../s3/bucket.ts';
+import { createS3Client } from '../s3/s3-client.ts';
+import { toDestinationError } from '../s3/s3-error.ts';
+import { usualS3Limits, type S3Limits } from '../s3/s3-limits.ts';
+import { uploadOptions } from '../s3/s3-options.ts';
+import type { BucketPlace } from './backup-place.ts';
+import { findBucketReason } from './bucket-reasons.ts';
+
+/** A backup cannot continue where it stopped, so requests are repeated for about half a minute. */
+const usualLimits: S3Limits = { ...usualS3Limits, tries: 10 };
+
+/** Sends no request yet. */
+export const openBucket = (
+  { bucket, prefix }: BucketPlace,
+  { endpoint, region, credentials }: AwsVariables,
+  limits = usualLimits,
+): Bucket => {
+  const config = {
+    bucket_name: bucket,
+    prefix,
+    endpoint_url: endpoint,
+    region,
+    include_bucket_in_prefix: true,
+    s3_additional_kwargs: undefined,
+    config_kwargs_s3: undefined,
+    aws_role_arn: undefined,
+  };
+  const address = bucketAddress(config);
+  const secrets = Object.values<string>(credentials ?? {});
+  return new Bucket({
+    client: createS3Client({ address, credentials, guard: undefined, limits }),
+    address,
+    options: uploadOptions(config, address),
+    callMs: limits.callMs,
+    toError: (error) => toDestinationError(error, secrets, findBucketReason),
+  });
+};

@@ -1,0 +1,37 @@
+// Opens the place of a backup. The S3 client is loaded for buckets only.
+import { readAwsVariables } from '../config/aws-variables.ts';
+import type { BackupSource } from '../storage/backup/backup-source.ts';
+import type { BackupTarget } from '../storage/backup/backup-target.ts';
+import { FolderSource } from '../storage/backup/folder-source.ts';
+import { FolderTarget } from '../storage/backup/folder-target.ts';
+import { type BackupPlace, formatPlace } from './backup-place.ts';
+
+export interface PlaceOptions {
+  /** With the variables of AWS. */
+  env: Readonly<Record<string, string>>;
+  signal: AbortSignal;
+}
+
+export const withTarget = async <T>(
+  place: BackupPlace,
+  { env, signal }: PlaceOptions,
+  work: (target: BackupTarget) => Promise<T>,
+): Promise<T> => {
+  if (place.kind === 'folder') return work(new FolderTarget(place.path));
+  const { openBucket } = await import('./open-bucket.ts');
+  const { BucketTarget } = await import('./bucket-target.ts');
+  await using bucket = openBucket(place, readAwsVariables(env));
+  return await work(new BucketTarget(formatPlace(place), bucket, signal));
+};
+
+export const withSource = async <T>(
+  place: BackupPlace,
+  { env, signal }: PlaceOptions,
+  work: (source: BackupSource) => Promise<T>,
+): Promise<T> => {
+  if (place.kind === 'folder') return work(new FolderSource(place.path));
+  const { openBucket } = await import('./open-bucket.ts');
+  const { BucketSource } = await import('./bucket-source.ts');
+  await using bucket = openBucket(place, readAwsVariables(env));
+  return await work(new BucketSource(formatPlace(place), bucket, signal));
+};
