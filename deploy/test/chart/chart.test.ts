@@ -26,6 +26,9 @@ interface PodSpec {
 const podOf = (object: KubernetesObject): PodSpec =>
   (object.spec as { template: { spec: PodSpec } }).template.spec;
 
+const podOfCron = (object: KubernetesObject): PodSpec =>
+  podOf((object.spec as { jobTemplate: KubernetesObject }).jobTemplate);
+
 describe.each(valuesFiles)('the chart with %s.yaml', (values) => {
   it('passes helm lint, and renders objects that are valid', async () => {
     expect(lint(values)).toContain('1 chart(s) linted, 0 chart(s) failed');
@@ -57,6 +60,7 @@ describe('a pod of the chart', () => {
   const objects = rendered('everything');
   const pods = ['agents-api', 'agents-worker'].map((name) => podOf(find(objects, 'Deployment', name)));
   const job = podOf(find(objects, 'Job', 'agents-migration'));
+  const backup = podOfCron(find(objects, 'CronJob', 'agents-backup'));
 
   it('may drain its runs before it is killed', () => {
     for (const { terminationGracePeriodSeconds, containers } of pods) {
@@ -68,7 +72,7 @@ describe('a pod of the chart', () => {
   });
 
   it('has a read-only root and no privileges, and can write /data and /tmp', () => {
-    for (const { securityContext, containers, volumes } of [...pods, job]) {
+    for (const { securityContext, containers, volumes } of [...pods, job, backup]) {
       expect(securityContext).toMatchObject({
         runAsNonRoot: true,
         seccompProfile: { type: 'RuntimeDefault' },
@@ -92,8 +96,8 @@ describe('a pod of the chart', () => {
   });
 
   it('takes secrets by reference only', () => {
-    const secrets = /KEY|SECRET|DATABASE/;
-    for (const { containers } of [...pods, job])
+    const secrets = /KEY|SECRET|DATABASE|TOKEN/;
+    for (const { containers } of [...pods, job, backup])
       for (const { name, value, valueFrom } of containers[0].env.filter((one) => secrets.test(one.name))) {
         expect(value, name).toBeUndefined();
         expect(valueFrom?.secretKeyRef.name, name).toBeTruthy();
@@ -109,6 +113,31 @@ describe('a pod of the chart', () => {
     expect(find(objects, 'Job', 'agents-migration').metadata.annotations).toMatchObject({
       'helm.sh/hook': 'pre-install,pre-upgrade',
     });
+  });
+});
+
+describe('backups of the chart', () => {
+  it('are written one at a time, each to a prefix of its own', () => {
+    const job = find(rendered('everything'), 'CronJob', 'agents-backup');
+    expect(job.spec).toMatchObject({ schedule: '0 4 * * *', concurrencyPolicy: 'Forbid' });
+    const [container] = podOfCron(job).containers;
+    expect(container.args).toEqual([
+      'backup',
+      's3://backups/agents/$(BACKUP_NAME)',
+      '--config',
+      'svc.prod.json',
+    ]);
+    expect(container.env[0]).toEqual({
+      name: 'BACKUP_NAME',
+      valueFrom: { fieldRef: { fieldPath: 'metadata.name' } },
+    });
+    expect(container.env.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['DATABASE_URI', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_REGION']),
+    );
+  });
+
+  it('are off by default', () => {
+    expect(rendered('minimal').filter(({ kind }) => kind === 'CronJob')).toEqual([]);
   });
 });
 
@@ -148,6 +177,12 @@ describe('mistakes', () => {
       'a secret among the variables',
       ['--set', 'variables.SVC_API_KEY=x'],
       "invalid propertyName 'SVC_API_KEY'",
+    ],
+    ['a backup without place', ['--set', 'backup.enabled=true'], '/backup/place'],
+    [
+      'a secret among the variables of the backup',
+      ['--set', 'backup.variables.AWS_SECRET_ACCESS_KEY=x'],
+      "invalid propertyName 'AWS_SECRET_ACCESS_KEY'",
     ],
     ['an ingress without host', ['--set', 'ingress.enabled=true'], '/ingress'],
   ])('of values are refused: %s', (_, args, message) => {

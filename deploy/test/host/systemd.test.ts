@@ -29,6 +29,32 @@ itWithPrograms(['systemd-analyze'], 'the exposure of the unit is at most 1.5 of 
   expect(report).toContain('Overall exposure level');
 });
 
+const backupUnits = ['svc-backup.service', 'svc-backup.timer'].map((file) => join(unit, '..', file));
+
+itWithPrograms(['systemd-analyze'], 'the units of backups are valid', () => {
+  expect(output('systemd-analyze', ['verify', ...backupUnits])).toBe('');
+});
+
+itWithPrograms(['systemd-analyze'], 'the exposure of the unit of backups is at most 1.5 of 10', () => {
+  const report = output('systemd-analyze', [
+    'security',
+    '--offline=true',
+    '--threshold=15',
+    backupUnits[0] ?? '',
+  ]);
+  expect(report).toContain('Overall exposure level');
+});
+
+it('the unit of backups names a new prefix for each backup', async () => {
+  const text = await readFile(backupUnits[0] ?? '', 'utf8');
+  const command = /^ExecStart=\/bin\/sh -c '(.*)'$/m.exec(text)?.[1]?.replaceAll('%%', '%') ?? '';
+  const printed = output('sh', [
+    '-c',
+    `BACKUP_PLACE=s3://backups/svc; ${command.replace(/^exec \S+ \S+/, 'echo')}`,
+  ]);
+  expect(printed.trim()).toMatch(/^backup s3:\/\/backups\/svc\/\d{4}-\d{2}-\d{2}T\d{6}Z$/);
+});
+
 it('the unit waits longer for its end than the server for its runs, and signals the server only', async () => {
   const text = await readFile(unit, 'utf8');
   const seconds = Number(/^TimeoutStopSec=(\d+)$/m.exec(text)?.[1]);
