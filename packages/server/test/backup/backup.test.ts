@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { writeBackup } from '../../src/storage/backup/backup.ts';
+import { type BackupProgress, writeBackup } from '../../src/storage/backup/backup.ts';
 import { FolderSource } from '../../src/storage/backup/folder-source.ts';
 import { FolderTarget } from '../../src/storage/backup/folder-target.ts';
 import { restoreBackup, verifyBackup } from '../../src/storage/backup/restore.ts';
@@ -110,6 +110,32 @@ describe('a backup', () => {
         (select count(*) from workspaces where display_name = 'pair') as workspaces`,
     );
     expect(counts?.items).toBe(counts?.workspaces);
+  });
+
+  it('reports its progress before each table', async () => {
+    const seen: BackupProgress[] = [];
+    const target = new FolderTarget(join(scratch, 'progress'));
+    const options = { target, program: '0.1.0', signal: never };
+    const { tables } = await writeBackup(source.options, { ...options, onProgress: (one) => seen.push(one) });
+    expect(seen.map(({ table }) => table)).toEqual(tables.map(({ name }) => name));
+    expect(seen.map(({ copied }) => copied)).toEqual(tables.map((_, index) => index));
+    expect(seen.at(-1)?.all).toBe(tables.length);
+    expect(seen.at(-1)?.bytes).toBe(tables.slice(0, -1).reduce((sum, { bytes }) => sum + bytes, 0));
+  });
+
+  it('that is stopped leaves nothing', async () => {
+    const stop = new AbortController();
+    const parent = join(scratch, 'stopped');
+    const backup = writeBackup(source.options, {
+      target: new FolderTarget(join(parent, 'a')),
+      program: '0.1.0',
+      signal: stop.signal,
+      onProgress: ({ table }) => {
+        if (table === 'threads') stop.abort(new Error('stopped by SIGINT'));
+      },
+    });
+    await expect(backup).rejects.toThrow('stopped by SIGINT');
+    expect(await readdir(parent)).toEqual([]);
   });
 
   it('is readable by its owner only', async () => {

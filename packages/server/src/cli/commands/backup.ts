@@ -5,6 +5,7 @@ import { formatPlace } from '../../backups/backup-place.ts';
 import type { ConfigSources } from '../../config/config.ts';
 import { placeOf } from '../backup-place.ts';
 import { interruptible } from '../interrupt.ts';
+import { ProgressLine } from '../output/backup-progress.ts';
 import { bytes, count, plural } from '../output/quantities.ts';
 import { loadStored } from '../stored.ts';
 import { productVersion } from './version.ts';
@@ -18,9 +19,16 @@ export async function backup(sources: ConfigSources, given: string): Promise<voi
   const env = { ...project?.env, ...sources.env };
   const { tables, created_at } = await interruptible((signal) =>
     withTarget(place, { env, signal }, (target) =>
-      withUnmigratedDatabase(settings, (_, options) =>
-        writeBackup(options, { target, program: productVersion(), signal }),
-      ),
+      withUnmigratedDatabase(settings, async (_, options) => {
+        using line = new ProgressLine(process.stderr);
+        const program = productVersion();
+        return await writeBackup(options, {
+          target,
+          program,
+          signal,
+          onProgress: (progress) => line.show(progress),
+        });
+      }),
     ),
   );
   const sum = (key: 'rows' | 'bytes'): number => tables.reduce((total, table) => total + table[key], 0);

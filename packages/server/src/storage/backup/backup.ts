@@ -17,17 +17,31 @@ export interface BackupOptions {
   /** Version of this program. */
   program: string;
   signal: AbortSignal;
+  /** Called before each table is copied. */
+  onProgress?(progress: BackupProgress): void;
+}
+
+export interface BackupProgress {
+  /** The table that is copied next. */
+  table: string;
+  /** Number of tables that are copied. */
+  copied: number;
+  /** Number of all tables. */
+  all: number;
+  /** Compressed bytes of the copied tables. */
+  bytes: number;
 }
 
 /** Returns the manifest. Removes what it has written when it fails or is aborted. */
 export const writeBackup = async (
   database: DatabaseOptions,
-  { target, program, signal }: BackupOptions,
+  { target, ...options }: BackupOptions,
 ): Promise<Manifest> => {
+  const { signal } = options;
   await target.open();
   try {
     await using session = await openSession(database);
-    const manifest = await copyAll(session.client, target, { program, signal });
+    const manifest = await copyAll(session.client, target, options);
     signal.throwIfAborted();
     await target.finish(manifestText(manifest));
     return manifest;
@@ -57,7 +71,7 @@ interface Snapshot {
 const copyAll = async (
   client: pg.Client,
   target: BackupTarget,
-  { program, signal }: { program: string; signal: AbortSignal },
+  { program, signal, onProgress }: Omit<BackupOptions, 'target'>,
 ): Promise<Manifest> => {
   await client.query('begin isolation level repeatable read, read only');
   // Fails instead of leaving out rows that a policy of row level security hides.
@@ -69,7 +83,11 @@ const copyAll = async (
   const listed = await readTables(client);
   await client.query(`lock table ${listed.map(({ name }) => quote(name)).join(', ')} in access share mode`);
   const tables: BackupTable[] = [];
-  for (const table of listed) tables.push(await copyTable(client, target, { table, signal }));
+  for (const table of listed) {
+    const bytes = tables.reduce((total, copied) => total + copied.bytes, 0);
+    onProgress?.({ table: table.name, copied: tables.length, all: listed.length, bytes });
+    tables.push(await copyTable(client, target, { table, signal }));
+  }
   // After the tables: sequences are not part of a snapshot, and must not be behind the rows.
   const sequences = await readSequences(client);
   await client.query('commit');
