@@ -12,7 +12,7 @@ import { partsOf, startingWith } from './parts.ts';
 /** The compressed rows may be larger than the estimate. */
 const estimateFactor = 1.25;
 /** Time limit for removing the objects of a backup that has failed. */
-const discardMs = 60_000;
+const discardMs = 30_000;
 
 export class BucketTarget implements BackupTarget {
   readonly place: string;

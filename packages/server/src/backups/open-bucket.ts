@@ -2,6 +2,7 @@
 import type { AwsVariables } from '../config/aws-variables.ts';
 import { bucketAddress } from '../s3/bucket-address.ts';
 import { Bucket } from '../s3/bucket.ts';
+import { outlastOutages } from '../s3/outage.ts';
 import { createS3Client } from '../s3/s3-client.ts';
 import { toDestinationError } from '../s3/s3-error.ts';
 import { usualS3Limits, type S3Limits } from '../s3/s3-limits.ts';
@@ -9,8 +10,12 @@ import { uploadOptions } from '../s3/s3-options.ts';
 import type { BucketPlace } from './backup-place.ts';
 import { findBucketReason } from './bucket-reasons.ts';
 
-/** A backup cannot continue where it stopped, so requests are repeated for about half a minute. */
-const usualLimits: S3Limits = { ...usualS3Limits, tries: 10 };
+export interface BackupLimits extends S3Limits {
+  /** Time for which requests are repeated during an outage: a backup cannot continue where it stopped. */
+  outageMs: number;
+}
+
+const usualLimits: BackupLimits = { ...usualS3Limits, outageMs: 60_000 };
 
 /** Sends no request yet. */
 export const openBucket = (
@@ -30,8 +35,10 @@ export const openBucket = (
   };
   const address = bucketAddress(config);
   const secrets = Object.values<string>(credentials ?? {});
+  const client = createS3Client({ address, credentials, guard: undefined, limits });
+  outlastOutages(client, limits.outageMs);
   return new Bucket({
-    client: createS3Client({ address, credentials, guard: undefined, limits }),
+    client,
     address,
     options: uploadOptions(config, address),
     callMs: limits.callMs,

@@ -28,13 +28,15 @@ export class BackupBucket implements AsyncDisposable {
   readonly #gateway: Gateway;
   readonly #bucket: string;
   readonly #endpoint: string;
+  readonly #outageMs: number;
   readonly #opened: Bucket[] = [];
 
   /** `endpoint`: of the gateway, or of a fault server before it. */
-  constructor(gateway: Gateway, bucket: string, endpoint = gateway.endpoint) {
+  constructor(gateway: Gateway, bucket: string, { endpoint = gateway.endpoint, outageMs = 0 } = {}) {
     this.#gateway = gateway;
     this.#bucket = bucket;
     this.#endpoint = endpoint;
+    this.#outageMs = outageMs;
   }
 
   get url(): string {
@@ -82,7 +84,7 @@ export class BackupBucket implements AsyncDisposable {
 
   #open({ bucket = this.#bucket, keys = this.#gateway.keys, endpoint = this.#endpoint }: Access): Bucket {
     const place = { kind: 'bucket', bucket, prefix } as const;
-    const limits = { ...usualS3Limits, tries: 3, idleMs: 5_000 };
+    const limits = { ...usualS3Limits, tries: 3, idleMs: 5_000, outageMs: this.#outageMs };
     const opened = openBucket(place, { endpoint, region: undefined, credentials: keys }, limits);
     this.#opened.push(opened);
     return opened;

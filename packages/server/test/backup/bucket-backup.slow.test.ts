@@ -19,7 +19,7 @@ describeS3('a backup in a bucket', () => {
     source = await testDatabase();
     await fillDatabase(source);
     await addLargeTable(source);
-    stored = new BackupBucket(gateway, await gateway.createBucket(), faults.endpoint);
+    stored = new BackupBucket(gateway, await gateway.createBucket(), { endpoint: faults.endpoint });
     manifest = await stored.backUp(source);
   });
   afterAll(async () => {

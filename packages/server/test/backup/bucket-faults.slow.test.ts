@@ -25,7 +25,7 @@ describeS3('a backup to a bucket', () => {
   beforeEach(async () => {
     faults = await openFaultServer(gateway);
     name = await gateway.createBucket();
-    bucket = new BackupBucket(gateway, name, faults.endpoint);
+    bucket = new BackupBucket(gateway, name, { endpoint: faults.endpoint });
   });
   afterEach(async () => {
     await bucket[Symbol.asyncDispose]();
@@ -99,6 +99,28 @@ describeS3('a backup to a bucket', () => {
       expect(await gateway.uploads(name)).toEqual([]);
     },
   );
+
+  it('waits while the network is gone for a while', async () => {
+    await using patient = new BackupBucket(gateway, name, { endpoint: faults.endpoint, outageMs: 60_000 });
+    const lost = faults.on({ operation: 'UploadPart', nth: 1 }).resetAfterCommit();
+    const backup = patient.backUp(source);
+    await lost.untilHit();
+    const outage = faults.on({}).reset();
+    // More than the client attempts by itself, for three parts.
+    await outage.untilHit(12);
+    faults.clear();
+    await backup;
+    await patient.verify();
+    expect(await gateway.uploads(name)).toEqual([]);
+  });
+
+  it('starts one upload when the responses to its start are lost in an outage', async () => {
+    await using patient = new BackupBucket(gateway, name, { endpoint: faults.endpoint, outageMs: 60_000 });
+    faults.on({ operation: 'CreateMultipartUpload', nth: 1, times: 4 }).resetAfterCommit();
+    await patient.backUp(source);
+    await patient.verify();
+    expect(await gateway.uploads(name)).toEqual([]);
+  });
 
   it.each([
     ['the service fails', 500, 'InternalError', /cannot be written[^]*internal error/],
