@@ -1,6 +1,7 @@
 // Many agents that mostly wait for their models, on several nodes with one PostgreSQL: what is lost, how late they are, and what they cost.
 //
-// npm run build && npm run bench:cluster -- [--threads 1000] [--turns 12] [--turn-ms 5000] [--api 2] [--workers 4] [--kill]
+// npm run build && npm run bench:cluster -- [--threads 1000] [--turns 12] [--turn-ms 5000] [--api 2] [--workers 4] [--jobs auto] [--kill]
+//   --jobs  runs that each executor takes at once (N_JOBS_PER_WORKER)
 //   --kill  kills one worker (SIGKILL) when half of the time is over
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     'turn-ms': { type: 'string', default: '5000' },
     api: { type: 'string', default: '2' },
     workers: { type: 'string', default: '4' },
+    jobs: { type: 'string', default: 'auto' },
     kill: { type: 'boolean', default: false },
   },
 });
@@ -146,7 +148,7 @@ try {
     for (let at = 0; at < count; at++) {
       const node = await startMeasured(dataDir, {
         command: '../build/packages/server/bin/svc.js',
-        flags: ['--role', role],
+        flags: ['--role', role, '--n-jobs-per-worker', values.jobs],
         env,
       });
       nodes.push(node);

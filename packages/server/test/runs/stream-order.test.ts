@@ -38,6 +38,18 @@ describe('a stream', () => {
     expect(seen.at(-1)?.event).toBe('messages/complete');
   });
 
+  it('has every token of a model that never waits, also in runs that are executed at once', async () => {
+    const tokens = async (): Promise<string[]> => {
+      const seen = await streamed(['messages-tuple'], 'metered');
+      return seen
+        .filter(({ event }) => event === 'messages')
+        .map(({ data }) => String((data as [{ content: string }])[0].content));
+    };
+    for (let round = 0; round < 5; round++)
+      for (const seen of await Promise.all(Array.from({ length: 20 }, tokens)))
+        expect(seen.slice(0, 3)).toEqual(['it ', 'rains ', 'today']);
+  });
+
   it('has the events of nodes and models in the mode events, and not the chunks of the run itself', async () => {
     const seen = await streamed(['events', 'values']);
     const { run_id: runId } = (seen[0] ?? { data: {} }).data as { run_id?: string };

@@ -7,7 +7,7 @@ import { waitForOperations } from './batched-store.ts';
 const batchedClass = () => {
   class Batched extends AsyncBatchedStore {}
   const { prototype } = AsyncBatchedStore as unknown as { prototype: Record<string, unknown> };
-  for (const method of ['start', 'enqueueOperation', 'processBatchQueue'])
+  for (const method of ['start', 'stop', 'enqueueOperation', 'processBatchQueue'])
     Object.defineProperty(Batched.prototype, method, { value: prototype[method], writable: true });
   waitForOperations(Batched);
   return Batched;
@@ -68,6 +68,13 @@ it('stops when the operations before have been answered', async () => {
   await store.stop();
   await put;
   expect(isAnswered).toBe(true);
+});
+
+it('has stopped one turn of the event loop later, when all that was under way in microtasks is done', async () => {
+  let turns = 0;
+  setImmediate(() => (turns += 1));
+  await store.stop();
+  expect(turns).toBe(1);
 });
 
 it('answers what was asked while it was stopped when it starts again', async () => {

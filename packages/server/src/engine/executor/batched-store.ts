@@ -6,12 +6,13 @@ interface BatchedStore {
   processingTask: Promise<void> | null;
   queue: ReadonlyMap<number, object>;
   start: (this: BatchedStore) => void;
+  stop: (this: BatchedStore) => Promise<void>;
   enqueueOperation: (this: BatchedStore, operation: object) => Promise<unknown>;
   processBatchQueue: (this: BatchedStore) => Promise<void>;
 }
 
 const isKnown = (prototype: Partial<BatchedStore>): prototype is BatchedStore =>
-  [prototype.start, prototype.enqueueOperation, prototype.processBatchQueue].every(
+  [prototype.start, prototype.stop, prototype.enqueueOperation, prototype.processBatchQueue].every(
     (method) => typeof method === 'function',
   );
 
@@ -19,7 +20,7 @@ const isKnown = (prototype: Partial<BatchedStore>): prototype is BatchedStore =>
 export const waitForOperations = (batched: { prototype: object }): void => {
   const prototype = batched.prototype as Partial<BatchedStore>;
   if (!isKnown(prototype)) return;
-  const { enqueueOperation, processBatchQueue } = prototype;
+  const { stop, enqueueOperation, processBatchQueue } = prototype;
 
   /** One round of the engine's own loop, which ends when it finds that it is not running any more. */
   const processBatch = (store: BatchedStore): Promise<void> => {
@@ -42,5 +43,11 @@ export const waitForOperations = (batched: { prototype: object }): void => {
   prototype.start = function () {
     this.running = true;
     if (this.queue.size > 0) this.processingTask ??= this.processBatchQueue();
+  };
+  // The engine closes the stream of a run when its store has stopped. Callback handlers receive tokens in the background, and pass them to
+  // the stream in microtasks: without a turn of the event loop the last tokens would be lost.
+  prototype.stop = async function () {
+    await stop.call(this);
+    await new Promise(setImmediate);
   };
 };
