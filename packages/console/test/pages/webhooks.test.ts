@@ -99,8 +99,7 @@ describeInBrowser('the deliveries to webhooks', () => {
         headers: isFirst ? { 'x-pagination-next': 'more' } : {},
       });
     });
-    await page.keyboard.press('g');
-    await page.keyboard.press('d');
+    await page.getByRole('link', { name: 'Webhooks' }).click();
     await expect.poll(() => page.getByRole('row').count()).toBe(51);
     await page.getByRole('button', { name: 'Load older deliveries' }).click();
     await expect.poll(() => page.getByRole('row').count()).toBe(54);
