@@ -46,7 +46,7 @@ export const threadSearchRoutes = {
     path: '/threads/search',
     summary: 'Search threads',
     tag,
-    access: access,
+    access,
     bodyOptional: true,
     body: z.object({
       ...filters,
@@ -76,7 +76,7 @@ export const threadSearchRoutes = {
     path: '/threads/count',
     summary: 'Count threads',
     tag,
-    access: access,
+    access,
     bodyOptional: true,
     body: z.object(filters),
     response: z.int(),

@@ -1,7 +1,8 @@
-// Searches of runs across threads. The time of a request is bounded: a page may end early, with a cursor for the rest.
+// Searches of runs across threads.
 import type { Run } from '@svc/contract';
 import { invalid } from '@svc/contract/problem';
 import { cursorOfBody, foreignCursor, isId, toCursor } from '../../api/cursor.ts';
+import { type FoundPage, foundPage, searchWindows } from '../../api/windowed-search.ts';
 import { toTime } from '../../time.ts';
 import type {
   RunPlace,
@@ -13,8 +14,6 @@ import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { runText } from './run-record.ts';
 
-/** Runs that are examined for a page, window after window, before it ends early. */
-const windows = [500, 5_000, 20_000] as const;
 /** A caller who may read more threads than this is served by windows only. */
 const threadsMax = 1_000;
 
@@ -25,14 +24,6 @@ export interface RunSearchRequest extends RunSearch {
   select?: readonly (keyof Run)[] | undefined;
 }
 
-export interface FoundRuns {
-  rows: string[];
-  /** The cursor of the next page; null on the last one. */
-  next: string | null;
-  /** Why the page has fewer rows than its limit although more may follow. */
-  limitedBy?: 'bytes' | 'rows' | undefined;
-}
-
 export class RunSearchService {
   readonly #runs: Storage['runs'];
 
@@ -41,7 +32,7 @@ export class RunSearchService {
   }
 
   /** Throws invalid for a cursor or a time that is none. */
-  async search(request: RunSearchRequest, access: RowFilter): Promise<FoundRuns> {
+  async search(request: RunSearchRequest, access: RowFilter): Promise<FoundPage<string>> {
     const { cursor, limit, sort_order, select, ...rest } = request;
     const search = {
       ...rest,
@@ -49,34 +40,27 @@ export class RunSearchService {
       created_before: timeOf('created_before', rest.created_before),
     };
     const after = cursor === undefined ? undefined : placeOf(cursor);
-    const { places, end } = await this.#find(search, { sort_order, after, limit: limit + 1 }, access);
-    const wanted = places.slice(0, limit);
+    const searched = await this.#find(search, { sort_order, after, limit: limit + 1 }, access);
+    const wanted = searched.places.slice(0, limit);
     const page = { sort_order, limit };
     const found = await this.#runs.readPlaces(wanted, search, page, access, select?.slice());
     const rows = found.rows.map((row) => runText(row));
-    const last = wanted[(found.isCut ? rows.length : wanted.length) - 1];
-    if (found.isCut && last) return { rows, next: cursorOf(last), limitedBy: 'bytes' };
-    if (places.length > limit && last) return { rows, next: cursorOf(last) };
-    return end === null ? { rows, next: null } : { rows, next: cursorOf(end), limitedBy: 'rows' };
+    return foundPage({ rows, isCut: found.isCut }, searched, limit, cursorOf);
   }
 
   /** The places of a page. `end`: where the search stopped before it had found as many. */
   async #find(search: RunSearch, page: RunSearchPage, access: RowFilter): Promise<SearchedWindow> {
     if (search.thread_id !== undefined) return this.#inThreads(search, page, access, [search.thread_id]);
-    const places: RunPlace[] = [];
-    let end: RunPlace | null = null;
-    for (const rows of windows) {
-      const rest = { ...page, after: end ?? page.after, limit: page.limit - places.length };
-      const found = await this.#runs.searchWindow(search, rest, access, Math.max(rows, rest.limit));
-      places.push(...found.places);
-      end = found.end;
-      if (end === null || places.length >= page.limit) return { places, end };
-      if (rows === windows[0] && !access.isEverything) {
+    const { sort_order, after, limit } = page;
+    return searchWindows<RunPlace>(
+      { after, limit },
+      (rest, rows) => this.#runs.searchWindow(search, { sort_order, ...rest }, access, rows),
+      async () => {
+        if (access.isEverything) return undefined;
         const threads = await this.#runs.listPassing(access, threadsMax + 1);
-        if (threads.length <= threadsMax) return this.#inThreads(search, page, access, threads);
-      }
-    }
-    return { places, end };
+        return threads.length > threadsMax ? undefined : this.#inThreads(search, page, access, threads);
+      },
+    );
   }
 
   async #inThreads(
