@@ -8,7 +8,7 @@ import { withDeadline } from './deadline.ts';
 
 /** Ranges that are requested before they are needed. */
 const aheadMax = 2;
-/** Attempts of a range whose body was interrupted. The client repeats a request that got no response. */
+/** Most attempts to read a range when the connection breaks during its body. The client itself repeats requests that get no response. */
 const bodyTries = 5;
 /** Doubles with each attempt. */
 const pauseMs = 200;
@@ -30,7 +30,7 @@ interface Range {
   etag: string | undefined;
 }
 
-/** Throws the errors of the client. All ranges are of the same object, also when it is replaced meanwhile. */
+/** Throws the errors of the client, also when the object is replaced during the download. */
 export async function* downloadObject(request: ObjectRequest): AsyncGenerator<Buffer> {
   const controller = new AbortController();
   const stopWaiting = onAbort(request.signal, () => controller.abort(request.signal.reason));

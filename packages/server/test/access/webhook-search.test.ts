@@ -1,4 +1,4 @@
-// Two users whose runs have webhooks: each finds their own deliveries, and all of them.
+// Each of two users finds all deliveries of their own runs, and no others.
 import { fileURLToPath } from 'node:url';
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';

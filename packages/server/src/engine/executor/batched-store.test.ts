@@ -36,7 +36,7 @@ beforeEach(() => {
 });
 afterEach(() => store.stop());
 
-it('sets no timer while nothing is asked of it', async () => {
+it('sets no timer while there are no operations', async () => {
   const timers = vi.spyOn(globalThis, 'setTimeout');
   await sleep(20);
   expect(timers).not.toHaveBeenCalled();
