@@ -1,11 +1,10 @@
 import { reportCustomCode } from '../app/custom-code.ts';
 import { processEnvironment } from '../config/environment.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { exitCodeOfSignal } from './output/exit-code.ts';
 
 /** Below `npm start`, one Ctrl-C causes two signals: one from the terminal, and one that npm forwards. */
 const sameKeyMs = 500;
-
-const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 
 export interface StopSignals {
   /** Resolves at the first SIGINT or SIGTERM. */
@@ -22,7 +21,7 @@ export function stopSignals(): StopSignals {
   const stop = new Promise<void>((resolve) => {
     let lastAtMs = -Infinity;
     let count = 0;
-    const onSignal = (signal: keyof typeof exitCodes): void => {
+    const onSignal = (signal: 'SIGINT' | 'SIGTERM'): void => {
       const nowMs = performance.now();
       if (nowMs - lastAtMs < sameKeyMs) return;
       lastAtMs = nowMs;
@@ -34,7 +33,7 @@ export function stopSignals(): StopSignals {
         stopping.abort();
         resolve();
       } else if (count === 2) hurry.abort();
-      else process.exit(exitCodes[signal]);
+      else process.exit(exitCodeOfSignal(signal));
     };
     process.on('SIGINT', onSignal);
     process.on('SIGTERM', onSignal);

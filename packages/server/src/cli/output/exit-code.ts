@@ -4,29 +4,33 @@ import { ConfigError, type Mistake } from '../../config/project/mistake.ts';
 
 export const exitCodes = {
   done: 0,
-  /** Any other failure: the server rejected the request, no object has the id, the configuration has mistakes. */
   failed: 1,
-  /** Unknown command or option, or an invalid value. */
   usage: 2,
-  /** No connection to the server, or it responds with 502, 503 or 504. */
   unreachable: 3,
-  /** An export ended and is not complete, or a destination failed its test. */
   exportFailed: 4,
-  /** Ctrl-C during watch. */
   interrupted: 130,
-  /** SIGTERM during a command that cleans up before it ends. */
   terminated: 143,
 } as const;
 
+const meanings: Record<keyof typeof exitCodes, string> = {
+  done: 'done; all watched exports are complete',
+  failed: 'failed for another reason, see the message',
+  usage: 'wrong usage: a command, an option or a value is wrong',
+  unreachable: 'the server cannot be reached, or is unavailable (502, 503, 504)',
+  exportFailed: 'an export failed, was cancelled or timed out; a destination failed its test',
+  interrupted: 'interrupted by Ctrl-C; a watched export continues',
+  terminated: 'ended by SIGTERM',
+};
+
 export const exitCodeHelp = `
 Exit codes:
-  0    done; all watched exports are complete
-  1    failed for another reason, see the message
-  2    wrong usage: a command, an option or a value is wrong
-  3    the server cannot be reached, or is unavailable (502, 503, 504)
-  4    an export failed, was cancelled or timed out; a destination failed its test
-  130  watch was interrupted; the export continues
+${Object.entries(exitCodes)
+  .map(([name, code]) => `  ${String(code).padEnd(4)} ${meanings[name as keyof typeof exitCodes]}`)
+  .join('\n')}
 `;
+
+export const exitCodeOfSignal = (signal: 'SIGINT' | 'SIGTERM'): number =>
+  signal === 'SIGINT' ? exitCodes.interrupted : exitCodes.terminated;
 
 /** Mistakes in the command line. */
 export class UsageError extends ConfigError {
@@ -47,7 +51,7 @@ export class Interrupted extends Error {
 
   constructor(signal: 'SIGINT' | 'SIGTERM') {
     super(`stopped by ${signal}`);
-    this.exitCode = signal === 'SIGINT' ? exitCodes.interrupted : exitCodes.terminated;
+    this.exitCode = exitCodeOfSignal(signal);
   }
 }
 
