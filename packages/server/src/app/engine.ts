@@ -64,7 +64,7 @@ export const createEngine = async (
     // A node that only answers requests still introspects graphs and applies state updates.
     executors: role === 'api' ? 1 : runs.executors,
     standby: parts.standby,
-    slots: role === 'api' ? noSlots : slotLimits(runs.jobsPerWorker),
+    slots: role === 'api' ? noSlots : slotLimits(runs.jobsPerWorker, runs.jobsMax),
     solitaryMax: parts.plan.solitary,
     setup: {
       database: { ...databaseOptions, poolMax: parts.plan.executor },

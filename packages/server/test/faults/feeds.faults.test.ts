@@ -73,7 +73,7 @@ it(
         const kills = async (): Promise<void> => {
           do {
             await sleep(random.between(500, 2_000));
-            // An executor takes up to 100 runs, so one worker may have them all.
+            // One worker may have them all.
             const name = await busyWorker(stage);
             note(`kill ${name}`);
             await stage.cluster.node(name).kill();

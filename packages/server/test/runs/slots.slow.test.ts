@@ -7,7 +7,7 @@ import { startTestServer, type TestServer } from '../server.ts';
 let server: TestServer;
 let client: Client;
 beforeAll(async () => {
-  server = await startTestServer({ settings: { executors: '1' } });
+  server = await startTestServer({ settings: { executors: '1', jobsMax: '120' } });
   client = createClient({ apiUrl: server.url });
   await eventually(async () => expect((await server.call('GET', '/ready')).status).toBe(200));
 });
@@ -26,11 +26,11 @@ const countOf = (statuses: string[], status: string): number =>
   statuses.filter((one) => one === status).length;
 
 describe('an executor', () => {
-  it('executes a hundred runs at a time that wait; the next run waits for a slot', async () => {
-    const runs = await start(101, { do: 'hang' });
+  it('executes as many runs that wait as its limit allows; the next run waits for a slot', async () => {
+    const runs = await start(121, { do: 'hang' });
     await eventually(async () => {
       const statuses = await statusesOf(runs);
-      expect([countOf(statuses, 'running'), countOf(statuses, 'pending')]).toEqual([100, 1]);
+      expect([countOf(statuses, 'running'), countOf(statuses, 'pending')]).toEqual([120, 1]);
     });
     for (const { thread_id, run_id } of runs) await client.runs.cancel(thread_id, run_id, { wait: false });
     await eventually(async () => expect(countOf(await statusesOf(runs), 'running')).toBe(0));

@@ -188,7 +188,13 @@ export const settingDefinitions = {
     flag: { name: '--n-jobs-per-worker', placeholder: '<number>', short: '-n' },
     type: integerOrAuto({ min: 1, max: 1_000 }),
     default: 'auto',
-    doc: 'Runs that one executor executes concurrently. `auto`: up to 100, and no more than 10 while its event loop is late or its heap nearly full.',
+    doc: 'Runs that one executor executes concurrently. `auto`: up to `SVC_JOBS_MAX`, and few while its event loop is late or its heap nearly full.',
+  }),
+  jobsMax: setting({
+    variable: 'SVC_JOBS_MAX',
+    type: integer({ min: 1, max: 1_000 }),
+    default: '500',
+    doc: 'Most runs that one executor executes concurrently when their number is `auto`.',
   }),
   ...limitSettings,
   heartbeat: setting({

@@ -31,6 +31,7 @@ describe('settings', () => {
       runs: {
         executors: 3,
         jobsPerWorker: 'auto',
+        jobsMax: 500,
         leaseMs: 30_000,
         shutdownGraceMs: 180_000,
         cancelGraceMs: 10_000,

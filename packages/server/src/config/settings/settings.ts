@@ -64,6 +64,7 @@ export interface Settings {
   readonly runs: {
     readonly executors: number;
     readonly jobsPerWorker: number | 'auto';
+    readonly jobsMax: number;
     readonly leaseMs: number;
     readonly shutdownGraceMs: number;
     readonly cancelGraceMs: number;
@@ -342,6 +343,7 @@ function group(values: SettingValues, origins: Record<SettingKey, SettingOrigin>
     runs: Object.freeze({
       executors: values.executors,
       jobsPerWorker: values.jobsPerWorker,
+      jobsMax: values.jobsMax,
       leaseMs: values.lease,
       shutdownGraceMs: values.shutdownGrace,
       cancelGraceMs: values.cancelGrace,

@@ -67,7 +67,7 @@ export class Dispatcher {
       logger,
       events: {
         onRun: (message) => this.#onRun(message),
-        onOverloadReport: () => this.#claims.slotFreed(),
+        onSlots: () => this.#claims.slotFreed(),
         onModules: (files) => options.onModules?.(files),
         onExit: (running, reason, isDeliberate) => this.#onExecutorLost(running, reason, isDeliberate),
       },

@@ -12,8 +12,7 @@ export const parseFromExecutor = (value: unknown): FromExecutor | undefined => {
   if (!isObject(value)) return undefined;
   if (value['kind'] === 'ready') return { kind: 'ready' };
   if (value['kind'] === 'modules') return areFiles(value['files']) ? (value as FromExecutor) : undefined;
-  if (value['kind'] === 'overload')
-    return typeof value['isOverloaded'] === 'boolean' ? (value as FromExecutor) : undefined;
+  if (value['kind'] === 'event_loop') return isEventLoop(value) ? (value as FromExecutor) : undefined;
   if (value['kind'] === 'answer') return isAnswer(value) ? (value as FromExecutor) : undefined;
   return isOfAttempt(value) ? (value as AttemptMessage) : undefined;
 };
@@ -31,6 +30,9 @@ const isAnswer = ({ call, problem }: Fields): boolean =>
       typeof problem['message'] === 'string' &&
       (problem['faults'] === undefined ||
         (Array.isArray(problem['faults']) && problem['faults'].every(isFault)))));
+
+const isEventLoop = ({ running, delayMs, isHeapFull }: Fields): boolean =>
+  isCount(running) && Number.isFinite(delayMs) && (delayMs as number) >= 0 && typeof isHeapFull === 'boolean';
 
 const isFault = (value: unknown): boolean =>
   isObject(value) &&
@@ -97,9 +99,9 @@ const isOfAttempt = (fields: Fields): boolean => {
 };
 
 const isEvents = ({ first_id, events, ack }: Fields): boolean =>
-  isId(first_id) && (ack === undefined || isId(ack)) && Array.isArray(events) && events.every(isEvent);
+  isCount(first_id) && (ack === undefined || isCount(ack)) && Array.isArray(events) && events.every(isEvent);
 
-const isId = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const isEvent = (value: unknown): boolean =>
   Array.isArray(value) && value.length === 2 && typeof value[0] === 'string' && typeof value[1] === 'string';

@@ -76,15 +76,14 @@ export class ExecutorPool {
     return this.#report?.store_index !== undefined;
   }
 
-  /** Slots of executors that have loaded their graphs. */
-  get loadedSlots(): number {
-    const { slots } = this.#options;
-    return [...this.#shared.active].reduce((sum, one) => sum + (one.isLoaded ? one.slots(slots) : 0), 0);
+  /** Runs that executors which have loaded their graphs may have. */
+  get capacity(): number {
+    return [...this.#shared.active].reduce((sum, one) => sum + (one.isLoaded ? one.capacity : 0), 0);
   }
 
   get freeSlots(): number {
     let free = -this.#solitary.size;
-    for (const executor of this.#shared.active) free += this.#freeOf(executor);
+    for (const executor of this.#shared.active) free += executor.freeSlots;
     return free;
   }
 
@@ -114,11 +113,6 @@ export class ExecutorPool {
     await Promise.all([this.#shared[Symbol.asyncDispose](), this.#solitary[Symbol.asyncDispose]()]);
   }
 
-  /** An overloaded executor may have more runs than slots. */
-  #freeOf(executor: ExecutorProcess): number {
-    return Math.max(0, executor.slots(this.#options.slots) - executor.attempts.size);
-  }
-
   /** Where graphs reach the API of this server; null when it has none. */
   setAddress(url: string | null): void {
     this.#address = url;
@@ -129,7 +123,7 @@ export class ExecutorPool {
   #leastLoaded(): ExecutorProcess {
     const { most } = this.#options.slots;
     const load = (executor: ExecutorProcess): number =>
-      executor.attempts.size + (executor.isReady ? 0 : most) + (this.#freeOf(executor) > 0 ? 0 : most);
+      executor.attempts.size + (executor.isReady ? 0 : most) + (executor.freeSlots > 0 ? 0 : most);
     let best: ExecutorProcess | undefined;
     for (const executor of this.#shared.active) if (!best || load(executor) < load(best)) best = executor;
     if (!best) throw new Problem('unavailable', 'No executor is running; try again shortly');
@@ -137,18 +131,19 @@ export class ExecutorPool {
   }
 
   #startShared(onEnd: (reason: string, fields: object) => void): ExecutorProcess {
-    const { setup, events, standby, logger } = this.#options;
+    const { setup, events, standby, slots, logger } = this.#options;
     const executor = new ExecutorProcess(
       setup,
       {
         onRun: events.onRun,
-        onOverloadReport: events.onOverloadReport,
+        onSlots: events.onSlots,
         onModules: events.onModules,
         onExit: (running, reason, isDeliberate) => {
           onEnd(reason, { runs: runIds(running) });
           if (!this.#shared.isClosing) events.onExit(running, reason, isDeliberate);
         },
       },
+      slots,
       logger,
       { started: standby?.take() },
     );
@@ -174,7 +169,7 @@ export class ExecutorPool {
   }
 
   #startSolitary(onEnd: (reason: string, fields: object) => void): ExecutorProcess {
-    const { setup, events, logger } = this.#options;
+    const { setup, events, slots, logger } = this.#options;
     const executor = new ExecutorProcess(
       { ...setup, database: { ...setup.database, poolMax: solitaryConnections } },
       {
@@ -182,7 +177,7 @@ export class ExecutorPool {
           events.onRun(message);
           if (endsAttempt(message)) this.#solitary.retire(executor);
         },
-        onOverloadReport: () => undefined, // it takes no further run
+        onSlots: () => undefined, // it takes no further run
         onModules: events.onModules,
         onExit: (running, reason, isDeliberate) => {
           onEnd(reason, { runs: runIds(running) });
@@ -191,6 +186,7 @@ export class ExecutorPool {
           if (!this.#solitary.isClosing) events.onExit(running, reason, isDeliberate);
         },
       },
+      slots,
       logger,
       { isHeld: true },
     );

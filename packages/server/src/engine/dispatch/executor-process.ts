@@ -7,10 +7,12 @@ import { settledWithin } from '../../backoff.ts';
 import { programFile } from '../../programs.ts';
 import type { PooledProcess } from '../../jobs/process-pool.ts';
 import { WorkerProcess, type WorkerProgram } from '../../jobs/worker-process.ts';
+import { Admission } from './admission.ts';
 import { parseFromExecutor, parseLoadReport } from './executor-message.ts';
 import type { SlotLimits } from './slot-limits.ts';
 import type {
   AttemptMessage,
+  EventLoopReport,
   ExecutorSetup,
   FromExecutor,
   IntrospectCommand,
@@ -30,8 +32,8 @@ export interface AttemptRef {
 
 export interface ExecutorEvents {
   onRun: (message: AttemptMessage) => void;
-  /** The executor has reported whether it is overloaded. */
-  onOverloadReport: () => void;
+  /** The executor may take another number of runs than before. */
+  onSlots: () => void;
   /** Called with files of modules that the process loaded. */
   onModules: (files: string[]) => void;
   /**
@@ -46,8 +48,6 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-/** An executor with runs reports every 200 ms. */
-const silentMs = 600;
 /** How long an executor that stops may take to store its traces. */
 const flushMsMax = 5_000;
 
@@ -80,9 +80,7 @@ export class ExecutorProcess implements PooledProcess {
   #calls = 0;
   #isKilled = false;
   readonly #isTracing: boolean;
-  #isOverloaded = false;
-  /** Monotonic time from which its next report is awaited. */
-  #awaitedSinceMs = 0;
+  readonly #admission: Admission;
   /** Messages that are sent at begin(); undefined afterwards. */
   #held: ToExecutor[] | undefined;
 
@@ -93,11 +91,13 @@ export class ExecutorProcess implements PooledProcess {
   constructor(
     setup: ExecutorSetup,
     events: ExecutorEvents,
+    limits: SlotLimits,
     logger: Logger,
     { isHeld = false, started }: { isHeld?: boolean; started?: ChildProcess | undefined } = {},
   ) {
     if (isHeld) this.#held = [];
     this.#events = events;
+    this.#admission = new Admission(limits);
     this.#isTracing = setup.tracing !== undefined;
     this.#child = new WorkerProcess({
       name: 'executor',
@@ -107,7 +107,7 @@ export class ExecutorProcess implements PooledProcess {
       onMessage: (message) => {
         if (message.kind === 'answer') this.#answer(message);
         else if (message.kind === 'modules') events.onModules(message.files);
-        else if (message.kind === 'overload') this.#onOverloadReport(message.isOverloaded);
+        else if (message.kind === 'event_loop') this.#onEventLoop(message);
         else this.#run(message);
       },
       onEnd: (reason) => this.#end(reason),
@@ -134,11 +134,14 @@ export class ExecutorProcess implements PooledProcess {
     for (const message of held) this.#send(message);
   }
 
-  /** How many runs the executor takes now. One that has not reported for some time is overloaded. */
-  slots({ least, most }: SlotLimits): number {
-    if (this.attempts.size === 0) return most;
-    const isSilent = performance.now() - this.#awaitedSinceMs > silentMs;
-    return this.#isOverloaded || isSilent ? least : most;
+  /** How many runs it takes in addition now. It may have more than it would take. */
+  get freeSlots(): number {
+    return Math.max(0, this.#admission.slots(this.attempts.size, performance.now()) - this.attempts.size);
+  }
+
+  /** How many runs it may have after further reports like the last one. */
+  get capacity(): number {
+    return this.#admission.capacity(this.attempts.size, performance.now());
   }
 
   /** Where graphs reach the API of this server; null when it has none. */
@@ -148,7 +151,7 @@ export class ExecutorProcess implements PooledProcess {
 
   run(command: RunCommand): void {
     const { run_id, lease_token } = command;
-    if (this.attempts.size === 0) this.#awaitedSinceMs = performance.now();
+    if (this.attempts.size === 0) this.#admission.begin(performance.now());
     this.attempts.set(attemptKey(command), { run_id, lease_token });
     this.#send({ kind: 'run', command });
   }
@@ -223,10 +226,9 @@ export class ExecutorProcess implements PooledProcess {
     this.#events.onRun(message);
   }
 
-  #onOverloadReport(isOverloaded: boolean): void {
-    this.#isOverloaded = isOverloaded;
-    this.#awaitedSinceMs = performance.now();
-    this.#events.onOverloadReport();
+  #onEventLoop(report: EventLoopReport): void {
+    this.#admission.report(report, performance.now());
+    this.#events.onSlots();
   }
 
   #answer({ call, value, problem }: Extract<FromExecutor, { kind: 'answer' }>): void {

@@ -194,9 +194,18 @@ export type FromExecutor =
   /** Absolute paths of modules of the project that were loaded, or that an import did not find. */
   | { kind: 'modules'; files: string[] }
   /** Sent every 200 ms while runs execute. */
-  | { kind: 'overload'; isOverloaded: boolean }
+  | ({ kind: 'event_loop' } & EventLoopReport)
   | AttemptMessage
   | { kind: 'answer'; call: number; value?: unknown; problem?: AnsweredProblem };
+
+export interface EventLoopReport {
+  /** Runs that execute. */
+  running: number;
+  /** Mean delay of its timers since the last report. */
+  delayMs: number;
+  /** More than three quarters of the heap are used. */
+  isHeapFull: boolean;
+}
 
 export interface AnsweredProblem {
   code: string;

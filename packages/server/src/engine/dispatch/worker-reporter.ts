@@ -53,7 +53,7 @@ export class WorkerReporter implements AsyncDisposable {
       worker_id,
       name: `${hostname()}:${process.pid}`,
       // Only loaded executors count. The others claim runs too, which wait until the graphs are loaded.
-      slots: pool.loadedSlots,
+      slots: pool.capacity,
       running,
       draining: isDraining || !this.#node.executesRuns,
       connections: this.#node.connections,

@@ -11,7 +11,7 @@ import { parseRunCommand } from '../dispatch/run-command.ts';
 import { boundedText, messageOf } from '../codec/bounded-text.ts';
 import { EmbeddingError } from './store-index/embedding-error.ts';
 import { introspect } from './introspection.ts';
-import { OverloadMonitor } from './overload-monitor.ts';
+import { EventLoopMonitor } from './event-loop-monitor.ts';
 import { RunExecution } from './run-execution.ts';
 import type { RunTools } from './run-tools.ts';
 import { updateState } from './state-update.ts';
@@ -19,11 +19,11 @@ import { updateState } from './state-update.ts';
 export class Executor {
   readonly #tools: RunTools;
   readonly #running = new Map<string, RunExecution>();
-  readonly #overload: OverloadMonitor;
+  readonly #eventLoop: EventLoopMonitor;
 
   constructor(tools: RunTools) {
     this.#tools = tools;
-    this.#overload = new OverloadMonitor((isOverloaded) => tools.send({ kind: 'overload', isOverloaded }));
+    this.#eventLoop = new EventLoopMonitor((report) => tools.send({ kind: 'event_loop', ...report }));
   }
 
   receive(message: Exclude<ToExecutor, { kind: 'setup' | 'address' }>): void {
@@ -56,10 +56,10 @@ export class Executor {
 
   #run(execution: RunExecution, key: string): void {
     this.#running.set(key, execution);
-    this.#overload.setRunning(this.#running.size);
+    this.#eventLoop.setRunning(this.#running.size);
     void execution.run().finally(() => {
       this.#running.delete(key);
-      this.#overload.setRunning(this.#running.size);
+      this.#eventLoop.setRunning(this.#running.size);
     });
   }
 

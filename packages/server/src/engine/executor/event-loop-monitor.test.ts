@@ -1,0 +1,41 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { EventLoopReport } from '../dispatch/protocol.ts';
+import { EventLoopMonitor } from './event-loop-monitor.ts';
+
+let monitor: EventLoopMonitor;
+afterEach(() => monitor.setRunning(0));
+
+const start = (): EventLoopReport[] => {
+  const reports: EventLoopReport[] = [];
+  monitor = new EventLoopMonitor((report) => reports.push(report));
+  return reports;
+};
+const block = (ms: number): void => {
+  for (const untilMs = performance.now() + ms; performance.now() < untilMs;);
+};
+const turn = () => new Promise((resolve) => setTimeout(resolve, 1));
+
+describe('a monitor of the event loop', () => {
+  it('reports nothing while no run executes', async () => {
+    const reports = start();
+    monitor.setRunning(1);
+    monitor.setRunning(0);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(reports).toEqual([]);
+  });
+
+  it('reports after one turn of an event loop that was blocked', async () => {
+    const reports = start();
+    monitor.setRunning(7);
+    block(400);
+    while (reports.length === 0) await turn();
+    expect(reports).toEqual([{ running: 7, delayMs: expect.closeTo(350, -2) as number, isHeapFull: false }]);
+  });
+
+  it('reports that it is on time again', async () => {
+    const reports = start();
+    monitor.setRunning(1);
+    block(400);
+    await expect.poll(() => reports.at(-1)?.delayMs).toBeLessThan(100);
+  });
+});

@@ -1,0 +1,55 @@
+// Reports how late the timers of this process are, and whether its heap is nearly full: every 200 ms while runs execute, so that the
+// server process notices an event loop that is blocked.
+import { getHeapStatistics } from 'node:v8';
+import type { EventLoopReport } from '../dispatch/protocol.ts';
+
+const sampleMs = 50;
+const reportMs = 200;
+const heapFull = 0.75;
+
+export class EventLoopMonitor {
+  readonly #report: (report: EventLoopReport) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #running = 0;
+  #delays: number[] = [];
+  #reportedMs = 0;
+
+  /** `report` is called every 200 ms while runs execute, and later when the event loop is blocked. */
+  constructor(report: (report: EventLoopReport) => void) {
+    this.#report = report;
+  }
+
+  /** Called when a run begins or ends. */
+  setRunning(runs: number): void {
+    this.#running = runs;
+    if (runs === 0) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+      this.#delays = [];
+    } else if (!this.#timer) {
+      this.#reportedMs = performance.now();
+      this.#timer = this.#sampleAfter(this.#reportedMs);
+    }
+  }
+
+  #sampleAfter(startedMs: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      const now = performance.now();
+      this.#delays.push(Math.max(0, now - startedMs - sampleMs));
+      if (now - this.#reportedMs >= reportMs) this.#send(now);
+      this.#timer = this.#sampleAfter(now);
+    }, sampleMs).unref();
+  }
+
+  #send(nowMs: number): void {
+    const delays = this.#delays.splice(0);
+    const delayMs = delays.reduce((sum, delay) => sum + delay, 0) / delays.length;
+    const { used_heap_size, heap_size_limit } = getHeapStatistics();
+    this.#reportedMs = nowMs;
+    this.#report({
+      running: this.#running,
+      delayMs,
+      isHeapFull: used_heap_size > heapFull * heap_size_limit,
+    });
+  }
+}
