@@ -94,7 +94,8 @@ export {
 } from './console/sessions.ts';
 export { Cron, CronCreate, CronPatch } from './deployment/crons.ts';
 export { Command } from './deployment/command.ts';
-export { Run, RunCreate, RunStatus, StatelessRunCreate } from './deployment/runs.ts';
+export { RunCreate, StatelessRunCreate } from './deployment/run-create.ts';
+export { Run, RunStatus } from './deployment/run.ts';
 export {
   type CommandEnvelope,
   type CommandErrorCode,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AssistantRef, Empty, Id, JsonObject, Metadata, nullish, Time } from '../json.ts';
 import { limit, offset, paginationHeaders, sortBy, SortOrder } from '../page.ts';
 import { route } from '../route.ts';
-import { RunCreate } from './runs.ts';
+import { RunCreate } from './run-create.ts';
 import { StreamMode } from './stream-modes.ts';
 
 const fields = [

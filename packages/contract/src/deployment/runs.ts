@@ -1,22 +1,7 @@
 import * as z from 'zod';
-import {
-  AssistantRef,
-  Empty,
-  Id,
-  Json,
-  JsonObject,
-  Metadata,
-  nullish,
-  QueryBoolean,
-  queryInteger,
-  queryList,
-  Time,
-} from '../json.ts';
+import { Empty, Id, Json, nullish, QueryBoolean, queryInteger, queryList } from '../json.ts';
 import { offsetMax, pageHeaders } from '../page.ts';
 import { route } from '../route.ts';
-import { Config } from './assistants.ts';
-import { Command } from './command.ts';
-import { Tracer } from './tracer.ts';
 import {
   ignoredInBatch,
   ignoredInJoins,
@@ -24,113 +9,9 @@ import {
   ignoredOnThreads,
   ignoredWithoutThread,
 } from './ignored-run-keys.ts';
-import { StreamMode, StreamModes, ThreadStreamMode } from './stream-modes.ts';
-import { CheckpointSelector } from './threads.ts';
-
-export const RunStatus = z
-  .enum(['pending', 'running', 'error', 'success', 'timeout', 'interrupted'])
-  .meta({ id: 'RunStatus' });
-export type RunStatus = z.output<typeof RunStatus>;
-
-export const Run = z
-  .object({
-    run_id: Id,
-    thread_id: Id,
-    assistant_id: Id,
-    created_at: Time,
-    updated_at: Time,
-    status: RunStatus,
-    metadata: Metadata,
-    kwargs: JsonObject,
-    multitask_strategy: z.string(),
-    attempt: z
-      .int()
-      .describe(
-        'The current attempt and the charged ones before it. `lost_attempts` has those that were not charged too',
-      ),
-    error: z.object({ error: z.string(), message: z.string() }).optional(),
-    lost_attempts: z
-      .array(
-        z.object({
-          attempt: z.int(),
-          at: Time,
-          message: z.string(),
-          charged: z
-            .boolean()
-            .optional()
-            .describe(
-              'False when the attempt does not count: it had stored the work of a node, or the server gave the run back',
-            ),
-          lease_token: z.int().optional().describe('The lease of the run that was lost'),
-          worker: z
-            .enum(['alive', 'silent', 'gone'])
-            .optional()
-            .describe(
-              'What was known of its worker: it reported itself afterwards, it did not, or it is unknown',
-            ),
-        }),
-      )
-      .optional()
-      .describe('The last 20 attempts that were lost, with the reason'),
-    waiting_for: z
-      .object({
-        reason: z.enum(['time', 'thread', 'worker', 'slot']),
-        message: z.string(),
-        until: Time.optional(),
-        run_id: Id.optional(),
-        graph_id: z.string().optional(),
-      })
-      .optional()
-      .describe('Why a pending run has not started; only when a single run is read'),
-  })
-  .meta({ id: 'Run', description: 'One execution of an assistant on a thread' });
-export type Run = z.output<typeof Run>;
-
-const Nodes = z.union([z.literal('*'), z.array(z.string().max(256)).max(1_000)]);
-const delayMaxSeconds = 30 * 24 * 60 * 60;
-
-const common = {
-  assistant_id: AssistantRef,
-  input: Json.optional().describe(
-    'When it is absent or null, and there is no command, the thread continues from its newest checkpoint',
-  ),
-  command: nullish(Command),
-  metadata: nullish(Metadata),
-  config: nullish(Config),
-  context: nullish(Json),
-  webhook: nullish(z.string().min(1).max(65_536)).describe(
-    'An absolute URL that receives a POST when the run has ended',
-  ),
-  interrupt_before: nullish(Nodes),
-  interrupt_after: nullish(Nodes),
-  stream_mode: StreamModes,
-  stream_subgraphs: nullish(z.boolean()),
-  stream_resumable: nullish(z.boolean()),
-  feedback_keys: nullish(z.array(z.string().min(1).max(256)).max(100)).describe(
-    'A stream ends with an event `feedback`, a wait has `__feedback__`: for each key, a link with which a browser gives feedback on the trace of the run. Ignored when runs are not traced',
-  ),
-  langsmith_tracer: nullish(Tracer),
-  durability: nullish(z.enum(['sync', 'async', 'exit'])),
-  checkpoint_during: nullish(z.boolean()).describe('Deprecated. False means the durability `exit`'),
-  after_seconds: nullish(z.number().min(0).max(delayMaxSeconds)),
-  on_disconnect: nullish(z.enum(['cancel', 'continue'])),
-};
-
-export const RunCreate = z
-  .object({
-    ...common,
-    checkpoint: nullish(CheckpointSelector),
-    checkpoint_id: nullish(Id),
-    multitask_strategy: nullish(z.enum(['reject', 'rollback', 'interrupt', 'enqueue'])),
-    if_not_exists: nullish(z.enum(['create', 'reject'])),
-  })
-  .meta({ id: 'RunCreate' });
-export type RunCreate = z.output<typeof RunCreate>;
-
-export const StatelessRunCreate = z
-  .object({ ...common, on_completion: nullish(z.enum(['delete', 'keep'])) })
-  .meta({ id: 'StatelessRunCreate' });
-export type StatelessRunCreate = z.output<typeof StatelessRunCreate>;
+import { RunCreate, StatelessRunCreate } from './run-create.ts';
+import { Run, RunStatus } from './run.ts';
+import { StreamMode, ThreadStreamMode } from './stream-modes.ts';
 
 const BatchRunCreate = StatelessRunCreate.meta({ id: 'BatchRunCreate' });
 const threadParams = z.object({ thread_id: Id });

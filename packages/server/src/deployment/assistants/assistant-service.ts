@@ -5,16 +5,14 @@ import { ownerKey } from '../../auth/authorization/authorizer.ts';
 import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import { rowText } from '../../api/json-text.ts';
 import type { PageOf } from '../../api/pagination.ts';
+import type { AssistantRow } from '../../storage/deployment/assistant-rows.ts';
 import {
-  assistantTexts,
   type AssistantFilter,
   type AssistantPage,
-  type AssistantPatch,
-  type AssistantRow,
-  type DeletionObstacle,
+  assistantTexts,
   type ListedAssistant,
-  type NewAssistant,
-} from '../../storage/deployment/assistants.ts';
+} from '../../storage/deployment/assistant-search.ts';
+import type { AssistantPatch, DeletionObstacle, NewAssistant } from '../../storage/deployment/assistants.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';
 import { ThreadDeletion } from '../threads/thread-deletion.ts';

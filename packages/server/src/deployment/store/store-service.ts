@@ -11,11 +11,10 @@ import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type {
   ItemKey,
   ItemSearch,
-  NamespaceMatch,
-  NamespaceSearch,
   StoreItemRow,
   StoreItemStorage,
 } from '../../storage/deployment/store-items.ts';
+import type { NamespaceMatch, NamespaceSearch } from '../../storage/deployment/store-namespaces.ts';
 
 type NamespaceRequest = Omit<NamespaceSearch, 'matches'> & {
   prefix?: string[] | undefined;

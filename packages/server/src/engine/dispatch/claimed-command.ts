@@ -31,3 +31,15 @@ export const claimedCommand = (
   const { log, webhook } = setting;
   return toRunCommand({ ...run, log, webhook }, setting, stream ?? {}, { keys, firstId });
 };
+
+/** The row is that of a claim. Undefined for a run that was given back without a lost attempt: since when it waits is not stored. */
+export const waitedMsOf = ({
+  lease_token,
+  lost_attempts,
+  created_at,
+  updated_at,
+}: RunRow): number | undefined => {
+  const lost = lost_attempts.at(-1);
+  const since = lease_token === 1 ? created_at : lost?.lease_token === lease_token - 1 ? lost.at : undefined;
+  return since === undefined ? undefined : Math.max(0, Date.parse(updated_at) - Date.parse(since));
+};

@@ -13,7 +13,7 @@ import type { ClaimedSetting } from '../../storage/deployment/run-leases.ts';
 import type { RunRow, WorkerState } from '../../storage/deployment/run-rows.ts';
 import { Attempt } from './attempt.ts';
 import type { AttemptOutcome } from './attempt-observer.ts';
-import { claimedCommand } from './claimed-command.ts';
+import { claimedCommand, waitedMsOf } from './claimed-command.ts';
 import type { DispatcherOptions } from './dispatcher-options.ts';
 import type { AttemptRef, ExecutorProcess } from './executor-process.ts';
 import { ExecutorPool } from './executor-pool.ts';
@@ -395,12 +395,5 @@ export class Dispatcher {
     this.#attempts.drop(attempt);
   }
 }
-
-/** The row is that of a claim. Undefined for a run that was given back without a lost attempt: since when it waits is not stored. */
-const waitedMsOf = ({ lease_token, lost_attempts, created_at, updated_at }: RunRow): number | undefined => {
-  const lost = lost_attempts.at(-1);
-  const since = lease_token === 1 ? created_at : lost?.lease_token === lease_token - 1 ? lost.at : undefined;
-  return since === undefined ? undefined : Math.max(0, Date.parse(updated_at) - Date.parse(since));
-};
 
 const leaseOf = ({ run_id, lease_token }: RunRow): Lease => ({ id: run_id, lease_token });

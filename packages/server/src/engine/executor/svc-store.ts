@@ -14,11 +14,10 @@ import { everyRow } from '../../storage/postgres/row-filter.ts';
 import type {
   ItemWrite,
   ListedItem,
-  NamespaceSearch,
   StoreItemRow,
   StoreItemStorage,
 } from '../../storage/deployment/store-items.ts';
-
+import type { NamespaceSearch } from '../../storage/deployment/store-namespaces.ts';
 import type { StoreIndex } from './store-index/store-index.ts';
 
 const namespacesMax = 10_000;

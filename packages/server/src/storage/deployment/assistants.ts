@@ -1,39 +1,16 @@
 // Assistants and their versions. The row of an assistant holds a copy of its current version.
-import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
-import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
+import { defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import type { Database } from '../postgres/database.ts';
 import { namedStatement } from '../postgres/named-statement.ts';
-import { containsMetadata, everyRow, passes, type RowFilter } from '../postgres/row-filter.ts';
-import { readSortedPage, type SortedPage } from '../postgres/sorted-page.ts';
-import { count, type Sql, sql } from '../postgres/sql.ts';
-
-export interface AssistantRow {
-  assistant_id: string;
-  graph_id: string;
-  name: string;
-  description: string | null;
-  config: Record<string, unknown>;
-  context: unknown;
-  metadata: Record<string, unknown>;
-  version: number;
-  created_at: string;
-  updated_at: string;
-}
+import { everyRow, type RowFilter } from '../postgres/row-filter.ts';
+import { assistantColumns, type AssistantRow } from './assistant-rows.ts';
+import { assistantSearches } from './assistant-search.ts';
 
 export type NewAssistant = Omit<AssistantRow, 'version' | 'created_at' | 'updated_at'>;
 
 export type AssistantPatch = Partial<
   Pick<NewAssistant, 'graph_id' | 'name' | 'description' | 'config' | 'context' | 'metadata'>
 >;
-
-export interface AssistantFilter {
-  metadata?: Record<string, unknown> | undefined;
-  graph_id?: string | undefined;
-  /** A substring of the name, case-insensitive. */
-  name?: string | undefined;
-  /** Leaves out default assistants of graphs that are not in `graphs` and that no worker has executed within this time. */
-  served?: { graphs: readonly string[]; withinMs: number } | undefined;
-}
 
 /** A default assistant whose graph no worker executes, and what would be deleted with it. */
 export interface UnservedDefault {
@@ -46,23 +23,7 @@ export interface UnservedDefault {
   in_flight: number;
 }
 
-export interface AssistantPage extends SortedPage {
-  sort_by: 'assistant_id' | 'graph_id' | 'name' | 'created_at' | 'updated_at';
-}
-
-const columnList = [
-  'assistant_id',
-  'graph_id',
-  'name',
-  'description',
-  'config',
-  'context',
-  'metadata',
-  'version',
-  'created_at',
-  'updated_at',
-] as const;
-const columns = columnList.join(', ');
+const columns = assistantColumns.join(', ');
 const versioned = 'assistant_id, version, graph_id, name, description, config, context, metadata';
 
 /** `default`: only `svc assistants prune` deletes a default assistant. `in_flight`: it has runs that have not ended. */
@@ -132,7 +93,7 @@ const statements = {
         context = v.context, metadata = v.metadata, version = v.version, updated_at = now()
       from assistant_versions v
       where a.assistant_id = $1 and a.metadata @@ $3::jsonpath and v.assistant_id = $1 and v.version = $2
-        and v.metadata @@ $3::jsonpath returning ${columnList.map((column) => `a.${column}`).join(', ')}`,
+        and v.metadata @@ $3::jsonpath returning ${assistantColumns.map((column) => `a.${column}`).join(', ')}`,
   },
   delete: {
     name: 'assistants_delete',
@@ -183,22 +144,6 @@ const statements = {
 };
 
 export type AssistantStorage = ReturnType<typeof assistantStorage>;
-
-/** Escapes `%` and `_` in a LIKE pattern. */
-const literal = (text: string): string => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
-
-const conditions = ({ metadata, graph_id, name, served }: AssistantFilter, access: RowFilter): Sql[] => [
-  ...passes(access),
-  ...containsMetadata(metadata),
-  ...(served
-    ? [
-        sql`(not is_default or graph_id = any (${[...served.graphs]}::text[])
-          or is_graph_served(graph_id, ${served.withinMs} * interval '1 ms'))`,
-      ]
-    : []),
-  ...(graph_id === undefined ? [] : [sql`graph_id = ${graph_id}`]),
-  ...(name === undefined || name === '' ? [] : [sql`name ilike ${`%${literal(name)}%`}`]),
-];
 
 const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
 
@@ -280,77 +225,9 @@ const defaults = (db: Database) => ({
   },
 });
 
-/** Columns of an assistant in a list; JSON is text. */
-const listColumns: Record<string, string> = {
-  ...Object.fromEntries(columns.split(',').map((column) => [column.trim(), `r.${column.trim()}`])),
-  config: 'r.config::text',
-  context: 'r.context::text',
-  metadata: 'r.metadata::text',
-};
-export const assistantTexts = ['config', 'context', 'metadata'];
-
-/** The selected columns, and the id. */
-const listed = (select: readonly string[] | undefined) => {
-  const chosen = Object.fromEntries(
-    Object.entries(listColumns).filter(
-      ([name]) => name === 'assistant_id' || (select?.includes(name) ?? true),
-    ),
-  );
-  return {
-    columns: chosen,
-    long: ['description', ...assistantTexts].filter((name) => name in chosen),
-  };
-};
-
-/** An assistant in a list: columns that were not selected are absent, and JSON is text. */
-export type ListedAssistant = Pick<AssistantRow, 'assistant_id'> &
-  Partial<Record<keyof AssistantRow, unknown>>;
-
-const searches = (db: Database, answers: AnswerLimits) => ({
-  /** Newest first. */
-  versions: (
-    assistant_id: string,
-    page: { metadata?: object | undefined; limit: number; offset: number },
-    access: RowFilter,
-  ): Promise<BoundedPage<ListedAssistant>> =>
-    readPage(
-      db,
-      {
-        keys: {
-          text: `select v.assistant_id, v.version from assistant_versions v join assistants a using (assistant_id)
-            where v.assistant_id = $1 and a.metadata @@ $5::jsonpath and v.metadata @@ $5::jsonpath
-              and ($2::jsonb is null or v.metadata @> $2)
-            order by v.version desc limit $3 offset $4`,
-          values: [assistant_id, json(page.metadata), page.limit + 1, page.offset, access.jsonpath],
-        },
-        order: 'k.version desc',
-        columns: { ...listColumns, updated_at: 'r.created_at' },
-        long: ['description', ...assistantTexts],
-        from: 'assistant_versions r',
-        where: 'r.assistant_id = k.assistant_id and r.version = k.version',
-        limit: page.limit,
-        answers,
-      },
-      'assistants_versions_page',
-    ),
-
-  search(
-    filter: AssistantFilter,
-    page: AssistantPage,
-    access: RowFilter,
-    select?: readonly string[],
-  ): Promise<BoundedPage<ListedAssistant>> {
-    const table = { table: 'assistants', id: 'assistant_id', conditions: conditions(filter, access) };
-    return readSortedPage(db, table, page, { ...listed(select), answers });
-  },
-
-  count: (filter: AssistantFilter, access: RowFilter): Promise<number> =>
-    count(db, 'assistants', conditions(filter, access)),
-});
-
 export const assistantStorage = (db: Database, answers = defaultAnswerLimits) => ({
   ...defaults(db),
-  ...searches(db, answers),
+  ...assistantSearches(db, answers),
 
   /** Returns the new row, or undefined when the id is taken. `isDefault`: it is the default assistant of its graph. */
   async create(assistant: NewAssistant, isDefault = false): Promise<AssistantRow | undefined> {

@@ -1,0 +1,61 @@
+import * as z from 'zod';
+import { Id, JsonObject, Metadata, Time } from '../json.ts';
+
+export const RunStatus = z
+  .enum(['pending', 'running', 'error', 'success', 'timeout', 'interrupted'])
+  .meta({ id: 'RunStatus' });
+export type RunStatus = z.output<typeof RunStatus>;
+
+export const Run = z
+  .object({
+    run_id: Id,
+    thread_id: Id,
+    assistant_id: Id,
+    created_at: Time,
+    updated_at: Time,
+    status: RunStatus,
+    metadata: Metadata,
+    kwargs: JsonObject,
+    multitask_strategy: z.string(),
+    attempt: z
+      .int()
+      .describe(
+        'The current attempt and the charged ones before it. `lost_attempts` has those that were not charged too',
+      ),
+    error: z.object({ error: z.string(), message: z.string() }).optional(),
+    lost_attempts: z
+      .array(
+        z.object({
+          attempt: z.int(),
+          at: Time,
+          message: z.string(),
+          charged: z
+            .boolean()
+            .optional()
+            .describe(
+              'False when the attempt does not count: it had stored the work of a node, or the server gave the run back',
+            ),
+          lease_token: z.int().optional().describe('The lease of the run that was lost'),
+          worker: z
+            .enum(['alive', 'silent', 'gone'])
+            .optional()
+            .describe(
+              'What was known of its worker: it reported itself afterwards, it did not, or it is unknown',
+            ),
+        }),
+      )
+      .optional()
+      .describe('The last 20 attempts that were lost, with the reason'),
+    waiting_for: z
+      .object({
+        reason: z.enum(['time', 'thread', 'worker', 'slot']),
+        message: z.string(),
+        until: Time.optional(),
+        run_id: Id.optional(),
+        graph_id: z.string().optional(),
+      })
+      .optional()
+      .describe('Why a pending run has not started; only when a single run is read'),
+  })
+  .meta({ id: 'Run', description: 'One execution of an assistant on a thread' });
+export type Run = z.output<typeof Run>;
