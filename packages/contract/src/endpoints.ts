@@ -63,6 +63,7 @@ export const endpoints = {
   updateCron: { method: 'patch', path: '/runs/crons/:cron_id' },
   deleteCron: { method: 'delete', path: '/runs/crons/:cron_id' },
   listRunWebhooks: { method: 'get', path: '/threads/:thread_id/runs/:run_id/webhooks' },
+  retryWebhookDelivery: { method: 'post', path: '/threads/:thread_id/runs/:run_id/webhooks/:delivery_id/retry' },
   searchWebhookDeliveries: { method: 'post', path: '/runs/webhooks/search' },
   putItem: { method: 'put', path: '/store/items' },
   getItem: { method: 'get', path: '/store/items' },

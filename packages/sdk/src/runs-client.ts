@@ -211,6 +211,17 @@ export class RunsClient {
     return this.#transport.call('listRunWebhooks', { params }, options);
   }
 
+  /** Sends a delivery again: one that failed has all its attempts anew, one that waits for its next attempt is due now. */
+  retryWebhook(
+    threadId: string,
+    runId: string,
+    deliveryId: string,
+    options: CallOptions = {},
+  ): Promise<WebhookDelivery> {
+    const params = { thread_id: threadId, run_id: runId, delivery_id: deliveryId };
+    return this.#transport.call('retryWebhookDelivery', { params }, options);
+  }
+
   /** Deliveries to webhooks across runs, newest first: one page. `cursor` in the body of the next call is its `next`. */
   async searchWebhooks(
     body: Body<'searchWebhookDeliveries'> = {},

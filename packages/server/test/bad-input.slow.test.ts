@@ -81,6 +81,7 @@ const params = (): Record<string, string> => ({
   assistant_id: 'chat',
   checkpoint_id: randomUUID(),
   cron_id: randomUUID(),
+  delivery_id: randomUUID(),
   namespace: 'inner',
 });
 

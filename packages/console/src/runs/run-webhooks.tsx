@@ -9,6 +9,7 @@ import { Ago, Until } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { DeliveryAttempts } from './delivery-attempts.tsx';
 import { DeliveryBadge } from './delivery-badge.tsx';
+import { RetryDelivery } from './retry-delivery.tsx';
 
 const pollMs = 2_000;
 
@@ -78,6 +79,9 @@ const Delivery = ({ delivery }: { delivery: WebhookDelivery }): ReactNode => {
         )}
       </dl>
       {delivery.attempts.length > 0 && <DeliveryAttempts attempts={delivery.attempts} />}
+      <div className="pad">
+        <RetryDelivery delivery={delivery} />
+      </div>
     </section>
   );
 };

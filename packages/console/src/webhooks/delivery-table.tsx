@@ -3,6 +3,7 @@ import type { WebhookDelivery } from '@svc/sdk';
 import { Fragment, type ReactNode } from 'react';
 import { DeliveryAttempts } from '../runs/delivery-attempts.tsx';
 import { DeliveryBadge } from '../runs/delivery-badge.tsx';
+import { RetryDelivery } from '../runs/retry-delivery.tsx';
 import { Ago, Until } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import './webhooks.css';
@@ -148,6 +149,7 @@ const Opened = ({ delivery }: { delivery: WebhookDelivery }): ReactNode => {
           ) : (
             <p className="muted">No attempt has an outcome yet.</p>
           )}
+          <RetryDelivery delivery={delivery} />
         </div>
       </td>
     </tr>

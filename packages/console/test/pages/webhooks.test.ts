@@ -66,6 +66,23 @@ describeInBrowser('the deliveries to webhooks', () => {
     await attempts.waitFor({ state: 'detached' });
   });
 
+  it('are sent again when they have failed', async () => {
+    let status = 418;
+    await using receiver = await listen((_, response) => response.writeHead(status).end());
+    await run(`${receiver.url}/again`);
+    const page = await console.open('/webhooks');
+    const row = page.getByRole('row').filter({ hasText: `${receiver.url}/again` });
+    await row.getByText('failed').waitFor();
+    status = 200;
+    await row.getByRole('button').click();
+    await page.getByRole('button', { name: 'Send again' }).click();
+    await row.getByText('delivered').waitFor();
+    await page.getByRole('button', { name: 'Send again' }).waitFor({ state: 'detached' });
+    const attempts = page.getByRole('table', { name: 'Attempts' });
+    await attempts.getByRole('cell', { name: '200', exact: true }).waitFor();
+    expect(await attempts.getByRole('cell', { name: '418', exact: true }).count()).toBe(1);
+  });
+
   it('appear while they are watched', async () => {
     await using receiver = await listen((_, response) => response.end());
     const page = await console.open('/webhooks?status=delivered');

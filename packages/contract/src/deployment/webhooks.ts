@@ -15,7 +15,7 @@ export const WebhookDelivery = z
     url: z.string().describe('Without the query of the URL'),
     status: DeliveryStatus,
     error: z.string().nullable().describe('The error of the last attempt'),
-    attempt: z.int().describe('The number of attempts'),
+    attempt: z.int().describe('The number of attempts, since it was sent again if it was'),
     attempts: z
       .array(
         z.object({
@@ -43,6 +43,16 @@ export const webhookRoutes = {
     params: z.object({ thread_id: Id, run_id: Id }),
     response: z.array(WebhookDelivery),
     errors: ['not_found'],
+  }),
+  retryWebhookDelivery: route({
+    method: 'post',
+    path: '/threads/:thread_id/runs/:run_id/webhooks/:delivery_id/retry',
+    summary: 'Send a delivery again: one that failed has all its attempts anew, one that waits is due now',
+    tag: 'Runs',
+    access: { resource: 'threads', action: 'update' },
+    params: z.object({ thread_id: Id, run_id: Id, delivery_id: Id }),
+    response: WebhookDelivery,
+    errors: ['not_found', 'conflict'],
   }),
   searchWebhookDeliveries: route({
     method: 'post',

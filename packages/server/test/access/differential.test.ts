@@ -122,12 +122,12 @@ beforeAll(async () => {
   server = await startTestServer({ project, settings });
   alice = await createObjects('alice', canary);
   bob = await createObjects('bob', 'mark-of-bob');
-  // Two finished deliveries: for a run of her thread, and for a deleted stateless run.
+  // Two failed deliveries with the ids of their runs: for a run of her thread, and for a deleted stateless run.
   const delivered = {
     name: 'delivered',
-    text: `insert into webhook_deliveries (run_id, thread_id, url, run, metadata, status, ended_at)
-      select * from unnest($1::uuid[], $2::uuid[]) as d(run_id, thread_id),
-        lateral (select 'https://example.com/${canary}', '{}', $3::jsonb, 'delivered', now()) as rest`,
+    text: `insert into webhook_deliveries (delivery_id, run_id, thread_id, url, run, metadata, status, ended_at)
+      select run_id, d.*, rest.* from unnest($1::uuid[], $2::uuid[]) as d(run_id, thread_id),
+        lateral (select 'https://example.com/${canary}', '{}', $3::jsonb, 'failed', now()) as rest`,
   };
   const sent = JSON.stringify({ owner: 'alice', mark: canary });
   const ended = [randomUUID(), randomUUID()];
@@ -281,6 +281,19 @@ const sameAsMissing: Partial<Record<keyof typeof deploymentRoutes, Case[]>> = {
         ? { params: { thread_id: delivered_thread_id, run_id: delivered_run_id } }
         : { params: { ...ids } },
   ],
+  retryWebhookDelivery: [
+    ({ run_id }) => ({ params: { delivery_id: run_id } }),
+    (ids) =>
+      ids === alice
+        ? {
+            params: {
+              thread_id: delivered_thread_id,
+              run_id: delivered_run_id,
+              delivery_id: delivered_run_id,
+            },
+          }
+        : { params: { ...ids, delivery_id: ids.run_id } },
+  ],
   callAgent: [
     agentCall('tasks/get', ({ run_id: id }) => ({ id })),
     agentCall('GetExtendedAgentCard', () => ({})),
@@ -300,7 +313,7 @@ const scoped: Partial<Record<keyof typeof deploymentRoutes, { bodies: object[]; 
   searchThreads: { bodies: [{}, { metadata: { owner: 'alice' } }, { values: { note: canary } }], count: 2 },
   countThreads: { bodies: [{}, { metadata: { owner: 'alice' } }, { values: { note: canary } }], count: 2 },
   searchRuns: { bodies: [{}, { status: ['success'], sort_order: 'asc' }] },
-  searchWebhookDeliveries: { bodies: [{}, { status: ['delivered'] }, { limit: 1 }], count: 0 },
+  searchWebhookDeliveries: { bodies: [{}, { status: ['failed'] }, { limit: 1 }], count: 0 },
   searchCrons: { bodies: [{}, { metadata: { owner: 'alice' } }], count: 1 },
   countCrons: { bodies: [{}, { metadata: { owner: 'alice' } }], count: 1 },
   searchItems: { bodies: [{}, { namespace_prefix: ['alice'] }, { filter: { mark: canary } }], count: 1 },

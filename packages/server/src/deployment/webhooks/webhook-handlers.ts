@@ -10,6 +10,11 @@ export const webhookHandlers = (
 ): Handlers<typeof webhookRoutes> => ({
   listRunWebhooks: async ({ params }, { authorizer }) =>
     webhooks.list(params.thread_id, params.run_id, await readAccess(authorizer, params)),
+  retryWebhookDelivery: async ({ params }, { authorizer }) => {
+    const update = { thread_id: params.thread_id, metadata: undefined, action: undefined };
+    const { access } = await authorizer.authorize('threads:update', update);
+    return webhooks.retry(params, access);
+  },
   searchWebhookDeliveries: async ({ body: { status, ...page } }, { authorizer }) => {
     const search = { ...page, status: typeof status === 'string' ? [status] : status };
     const { rows, next, limitedBy } = await searches.search(search, await readAccess(authorizer, {}));

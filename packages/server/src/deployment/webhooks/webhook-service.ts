@@ -1,6 +1,6 @@
 // Webhooks: validation of URLs, and reads of deliveries.
 import type { WebhookDelivery } from '@svc/contract';
-import { invalid, notFound } from '@svc/contract/problem';
+import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { WebhookRules } from '../../config/project/webhooks.ts';
 import { EgressRefused, type EgressGuard, usualLengthMax } from '../../net/guard.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
@@ -62,5 +62,20 @@ export class WebhookService {
     const rows = await this.#storage.deliveries.list(run_id, thread_id, access);
     if (!run && rows.length === 0) throw notFound('Run', run_id);
     return rows.map(deliveryOf);
+  }
+
+  /** Throws conflict for one that was delivered: its values are deleted. */
+  async retry(
+    delivery: { delivery_id: string; run_id: string; thread_id: string },
+    access: RowFilter,
+  ): Promise<WebhookDelivery> {
+    if (this.#isDisabled) throw new Problem('conflict', 'Webhooks are disabled on this server');
+    const { deliveries } = this.#storage;
+    const retried = await deliveries.retry(delivery, access);
+    if (retried) return deliveryOf(retried);
+    const rows = await deliveries.list(delivery.run_id, delivery.thread_id, access);
+    if (!rows.some(({ delivery_id }) => delivery_id === delivery.delivery_id))
+      throw notFound('Delivery', delivery.delivery_id);
+    throw new Problem('conflict', 'The webhook was delivered, and is not sent again');
   }
 }

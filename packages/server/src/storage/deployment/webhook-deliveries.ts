@@ -72,6 +72,17 @@ const statements = {
     text: `update webhook_deliveries d set lease_until = null, attempt = d.attempt - 1, lease_token = d.lease_token + 1
       where d.delivery_id = $1 and d.lease_token = $2 and d.status = 'pending'`,
   },
+  // A failed delivery has its values still. One under way continues, and is due at once if its attempt fails.
+  retry: {
+    name: 'webhooks_retry',
+    text: `with retried as (
+        update webhook_deliveries d set status = 'pending', not_before = now(), ended_at = null,
+          attempt = case when d.status = 'failed' then 0 else d.attempt end
+        where d.delivery_id = $1 and d.run_id = $2 and d.thread_id = $3 and d.status in ('pending', 'failed') and ${deliveryPasses('$4')}
+        returning ${columns}
+      ), notified as (select pg_notify('svc', 'w') from retried)
+      select ${columns} from retried, notified`,
+  },
   list: {
     name: 'webhooks_list',
     text: `select ${columns} from webhook_deliveries d where d.run_id = $1 and d.thread_id = $2
@@ -124,6 +135,15 @@ export const deliveryStorage = (db: Database, answers = defaultAnswerLimits) => 
   /** Releases a delivery whose attempt was interrupted; it is due at once, and the attempt is not counted. */
   async release({ delivery_id, lease_token }: DeliveryLease): Promise<void> {
     await db.query(statements.release, [delivery_id, lease_token]);
+  },
+
+  /** Makes a delivery that has not been delivered due now. Undefined when there is none. */
+  async retry(
+    { delivery_id, run_id, thread_id }: Pick<DeliveryRow, 'delivery_id' | 'run_id' | 'thread_id'>,
+    access: RowFilter,
+  ): Promise<DeliveryRow | undefined> {
+    const values = [delivery_id, run_id, thread_id, access.jsonpath];
+    return (await db.query<DeliveryRow>(statements.retry, values))[0];
   },
 
   list: (run_id: string, thread_id: string, access: RowFilter): Promise<DeliveryRow[]> =>
