@@ -36,6 +36,7 @@ export const parameterDescriptions: Readonly<Record<string, string>> = {
   created_after: 'Only exports that were created at this time or later',
   created_before: 'Only exports that were created before this time',
   cron_id: 'Id of the cron',
+  delivery_id: 'Id of a delivery to a webhook',
   cursor: 'Continues a search: `cursors.next` or `next_cursor` of the page before',
   delete_threads: 'Whether the threads of the assistant are deleted too',
   destination_id: 'Id of the destination',
