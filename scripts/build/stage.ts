@@ -14,7 +14,7 @@ const filesOf = async (folder: string): Promise<string[]> =>
 const withJsImports = (declarations: string): string =>
   declarations.replaceAll(/((?:from|import)\s*\(?\s*['"]\.{1,2}\/[^'"]+)\.ts(['"])/g, '$1.js$2');
 
-const textEndings = /\.(?:js|ts|json|md)$/;
+const textEndings = /\.(?:js|ts|json|md|html)$/;
 
 const rewriteTexts = async (folder: string): Promise<void> => {
   for (const file of await filesOf(folder)) {

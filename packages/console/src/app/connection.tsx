@@ -1,18 +1,33 @@
-import { useQuery } from '@tanstack/react-query';
+import type { Client } from '@svc/sdk';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { Ago } from '../ui/time.tsx';
 
 const pollMs = 5_000;
 
-/** Whether the server answers. */
-export const Connection = (): ReactNode => {
-  const client = useClient();
-  const { data, error, dataUpdatedAt } = useQuery({
+/** Version and features of the server. */
+const serverInfo = (client: Client) =>
+  queryOptions({
     queryKey: ['connection'],
     queryFn: ({ signal }) => client.info({ signal }),
-    refetchInterval: pollMs,
     retry: false,
+  });
+
+/** Whether the server has a guide at /docs/guide. */
+export const useHasGuide = (): boolean => {
+  const { data } = useQuery({
+    ...serverInfo(useClient()),
+    select: ({ flags }) => flags['guide'] === true,
+  });
+  return data ?? false;
+};
+
+/** Whether the server answers: it is asked again and again. */
+export const Connection = (): ReactNode => {
+  const { data, error, dataUpdatedAt } = useQuery({
+    ...serverInfo(useClient()),
+    refetchInterval: pollMs,
   });
   if (error)
     return (

@@ -7,7 +7,7 @@ import { SignInGate } from '../session/sign-in-gate.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { State } from '../ui/states.tsx';
 import { apiUrl } from './addresses.ts';
-import { Connection } from './connection.tsx';
+import { Connection, useHasGuide } from './connection.tsx';
 import { Help } from './help.tsx';
 import { pages } from './pages.ts';
 import { Palette } from './palette.tsx';
@@ -70,6 +70,7 @@ export const Shell = (): ReactNode => {
 
 const Rail = ({ onHelp }: { onHelp: () => void }): ReactNode => {
   const waiting = useThreadCount({ status: 'interrupted', metadata: undefined });
+  const hasGuide = useHasGuide();
   return (
     <nav className="rail" aria-label="Pages">
       {pages.map(({ to, label, icon }) => (
@@ -94,6 +95,12 @@ const Rail = ({ onHelp }: { onHelp: () => void }): ReactNode => {
           <Icon name="book" />
           API reference
         </a>
+        {hasGuide && (
+          <a className="rail-link" href={`${apiUrl}/docs/guide/`} target="_blank" rel="noopener noreferrer">
+            <Icon name="book" />
+            Guide
+          </a>
+        )}
         <button type="button" className="rail-link" onClick={onHelp}>
           <kbd className="kbd">?</kbd>
           Keyboard

@@ -21,7 +21,7 @@ import { mountPrefix } from './mount-prefix.ts';
 import type { Owned } from './owned.ts';
 import type { ParserTasks, ServerParsing } from './parser-tasks.ts';
 import { packageFile } from '../package-files.ts';
-import { servedRoutes } from './served-routes.ts';
+import { servedRoutes, servesGuide } from './served-routes.ts';
 import { createSurfaces } from './surfaces.ts';
 import { createServices, type Services } from './services.ts';
 import {
@@ -165,6 +165,7 @@ const createServerApp = (
     prefix: mountPrefix({ settings, project }),
     logger,
   };
+  const hasGuide = servesGuide(settings, project);
   const app = createApp({
     ...reporting,
     auditLogger: auditLoggerOf(logger),
@@ -177,6 +178,7 @@ const createServerApp = (
     parsing,
     upgrades,
     consoleFolder: hasConsole ? packageFile('console/') : undefined,
+    guideFolder: hasGuide ? packageFile('guide/') : undefined,
   });
   if (!customCode || !project.customApp) return app;
   const around = {
@@ -184,6 +186,7 @@ const createServerApp = (
     ...project.customApp,
     authenticate,
     surfaces,
+    publicFolders: [...(hasConsole ? ['/console'] : []), ...(hasGuide ? ['/docs/guide'] : [])],
     limits: bytes,
   };
   const requiresAuth = mode.kind !== 'anonymous';

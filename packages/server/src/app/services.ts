@@ -11,6 +11,7 @@ import { AssistantService } from '../deployment/assistants/assistant-service.ts'
 import { expiryDefaults } from '../deployment/expiry.ts';
 import type { Handlers } from '../api/handlers.ts';
 import { serverFacts } from '../deployment/system/server-facts.ts';
+import type { ServerFacts } from '../deployment/system/system-handlers.ts';
 import { EgressGuard } from '../net/guard.ts';
 import type { NotificationBus } from '../jobs/notification-bus.ts';
 import { bootstrap, type FirstKey } from '../auth/keys/bootstrap.ts';
@@ -24,7 +25,7 @@ import { createStorage, type Storage } from '../storage/storage.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { openServerTelemetry, type ServerTelemetry } from '../telemetry/server-telemetry.ts';
 
-import { servedRoutes } from './served-routes.ts';
+import { servedRoutes, servesGuide } from './served-routes.ts';
 import type { ServiceParts } from './service-parts.ts';
 import { createDeployment } from './deployment.ts';
 import { createEngine, watchEngine } from './engine.ts';
@@ -139,6 +140,12 @@ const answerLimits = ({
 export const createServices = (parts: ServiceParts): Promise<Services> =>
   owning((owned) => buildServices(parts, owned));
 
+const readFacts = ({ settings, project, mode }: ServiceParts): Promise<ServerFacts> => {
+  const forConsole = servesConsole(mode, settings) ? consoleRoutes : {};
+  const routes = { ...servedRoutes(settings.role, project), ...forConsole };
+  return serverFacts(routes, servesGuide(settings, project));
+};
+
 const buildServices = async (
   parts: ServiceParts,
   owned: Owned,
@@ -149,10 +156,7 @@ const buildServices = async (
   const graphs = new Map(project.graphs);
   const assistants = new AssistantService(storage, graphs, project.graphDefaults);
   const [facts, firstKey] = await Promise.all([
-    serverFacts({
-      ...servedRoutes(settings.role, project),
-      ...(servesConsole(mode, settings) ? consoleRoutes : {}),
-    }),
+    readFacts(parts),
     createFirstKey(parts, storage),
     storage.expiry.configure(expiryDefaults(project.raw)),
     assistants.syncDefaults(),

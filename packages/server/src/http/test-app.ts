@@ -176,6 +176,7 @@ export const buildTestApp = (
           isAuthenticated: false,
           authenticate: () => anybody,
           surfaces,
+          publicFolders: [],
           prefix: options.prefix ?? '',
           limits: { bodyBytes, uploadBytes },
           logger,

@@ -91,6 +91,20 @@ describe('custom routes', () => {
     expect(lines.map(({ msg }) => msg).join()).not.toContain('without authentication');
   });
 
+  it('need authentication beside the pages of the console and the guide, which need none', async () => {
+    const { call } = await start({ enable_custom_route_auth: true });
+    for (const path of [
+      '/console',
+      '/console/threads/7',
+      '/docs',
+      '/docs/guide/',
+      '/docs/guide/exports.html',
+    ])
+      expect([path, (await call('GET', path)).status]).not.toEqual([path, 401]);
+    for (const path of ['/consoles', '/docs/guides', '/docs/other'])
+      expect([path, (await call('GET', path)).status]).toEqual([path, 401]);
+  });
+
   it('answer preflights without authentication, but no other OPTIONS requests', async () => {
     const { call } = await start({ enable_custom_route_auth: true });
     expect((await call('OPTIONS', '/admin')).status).toBe(401);

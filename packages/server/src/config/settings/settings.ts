@@ -36,6 +36,7 @@ export interface Settings {
     /** Undefined: `http.mount_prefix` of svc.json applies. */
     readonly mountPrefix: string | undefined;
     readonly console: boolean;
+    readonly guide: boolean;
     readonly consoleSessions: { readonly idleMs: number; readonly totalMs: number };
     /** Undefined: `http.cors` of svc.json applies. */
     readonly corsOrigins: readonly string[] | undefined;
@@ -310,6 +311,7 @@ function groupHttp(values: SettingValues): Settings['http'] {
     heartbeatMs: values.heartbeat,
     mountPrefix: values.mountPrefix,
     console: values.console === 'on',
+    guide: values.guide === 'on',
     consoleSessions: { idleMs: values.consoleIdle, totalMs: values.consoleSession },
     corsOrigins: values.corsOrigins,
     trustedProxies: values.trustedProxies ?? [],

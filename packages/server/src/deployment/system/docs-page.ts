@@ -165,8 +165,8 @@ ${isUpload ? '' : `<pre>${escapeHtml(curl(server, method, path, operation))}</pr
 </section>`;
 };
 
-/** The page for an OpenAPI document. Its requests go to the server that the document names. */
-export const docsPage = (document: Node): string => {
+/** The page for an OpenAPI document. Its requests go to the server that the document names. `hasGuide`: link to the guide of this server. */
+export const docsPage = (document: Node, hasGuide: boolean): string => {
   const { info, servers, paths, components } = document as {
     info: { title: string; version: string; description: string };
     servers: { url: string }[];
@@ -200,7 +200,7 @@ export const docsPage = (document: Node): string => {
   );
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(info.title)}</title><style>${style}</style></head>
-<body><nav><strong>${escapeHtml(info.title)}</strong> <span class="quiet">${escapeHtml(info.version)}</span><p><a href="openapi.json">openapi.json</a></p>${links.join('')}</nav>
+<body><nav><strong>${escapeHtml(info.title)}</strong> <span class="quiet">${escapeHtml(info.version)}</span><p><a href="openapi.json">openapi.json</a>${hasGuide ? ' · <a href="docs/guide/">guide</a>' : ''}</p>${links.join('')}</nav>
 <main><h1>${escapeHtml(info.title)}</h1><p>${escapeHtml(info.description)}</p><p>Server: <code>${escapeHtml(server)}</code></p>
 <label>Key for requests of this page: an API key, or <code>Bearer …</code> <input id="key" type="password" autocomplete="off"></label>
 ${sections.join('')}<h2>Schemas</h2>${schemas.join('')}</main><script>${docsScript}</script></body></html>`;

@@ -16,7 +16,7 @@ const once = <T extends object | string>(build: () => T): (() => T) => {
 };
 
 /** `served`: the routes of the deployment API. */
-export const serverFacts = async (served: Routes): Promise<ServerFacts> => {
+export const serverFacts = async (served: Routes, hasGuide: boolean): Promise<ServerFacts> => {
   const [svc_version, langgraph_js_version] = await Promise.all([
     versionIn(packageFile('package.json')),
     versionIn(createRequire(import.meta.url).resolve('@langchain/langgraph/package.json')),
@@ -25,10 +25,11 @@ export const serverFacts = async (served: Routes): Promise<ServerFacts> => {
   const routes = { ...served, ...platformRoutes };
   const document = once(() => openapiDocument(routes, svc_version));
   const text = once(() => JSON.stringify(document()));
-  const page = once(() => docsPage(document()));
+  const page = once(() => docsPage(document(), hasGuide));
   return {
     svc_version,
     langgraph_js_version,
+    has_guide: hasGuide,
     openapi: (server) => text().replaceAll(defaultServer, () => JSON.stringify(server).slice(1, -1)),
     docs: (server) => page().replaceAll(defaultServer, () => escapeHtml(server)),
   };

@@ -9,6 +9,7 @@ import type { Readiness } from './readiness.ts';
 export interface ServerFacts {
   svc_version: string;
   langgraph_js_version: string;
+  has_guide: boolean;
   /** The OpenAPI document of both APIs as JSON text, and as a page, for the address of the server. */
   openapi: (server: string) => string;
   docs: (server: string) => string;
@@ -48,6 +49,7 @@ export const systemHandlers = ({
       ttl: true,
       crons: !disabled.tags.has('Crons'),
       langsmith: false,
+      guide: facts.has_guide,
     },
     metadata: {},
   }),

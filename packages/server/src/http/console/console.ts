@@ -5,6 +5,7 @@ import type { HttpContext, HttpEnv } from '../routing/call.ts';
 import { logAnswer } from '../routing/log-answer.ts';
 import type { StartRequestSpan } from '../routing/request-span.ts';
 import { type HttpLogger, problemResponse } from '../server/problem.ts';
+import { assetCaching, builtFileHeaders, notBuiltPage } from '../files/built-file.ts';
 import { ConsoleFiles } from './console-files.ts';
 
 export interface ConsoleOptions {
@@ -17,13 +18,6 @@ export interface ConsoleOptions {
   pathOf: (request: Request, env: HttpEnv['Bindings'] | undefined) => string;
   idOf: (context: HttpContext) => string;
 }
-
-const common = {
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-};
 
 /** Scripts, styles and requests of this origin only. Images may be in messages, as `data:` URLs. */
 const contentPolicy = [
@@ -42,17 +36,10 @@ const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
   'content-security-policy': contentPolicy,
-  ...common,
+  ...builtFileHeaders,
 };
 
-const notBuilt = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>svc console</title>
-<h1>The console is not built</h1>
-<p>In a checkout of svc, run <code>npm run build:console</code>, and load this page again. The API works without it.</p>
-</html>
-`;
+const notBuilt = notBuiltPage('console', 'build:console');
 
 export class Console {
   readonly #files: ConsoleFiles;
@@ -82,7 +69,10 @@ export class Console {
     const mode = headers.get('sec-fetch-mode') ?? 'navigate';
     if (mode !== 'navigate' || (await this.#files.findIndex()) === undefined) return undefined;
     const location = `${this.#options.prefix}/console`;
-    return new Response(null, { status: 302, headers: { location, 'cache-control': 'no-store', ...common } });
+    return new Response(null, {
+      status: 302,
+      headers: { location, 'cache-control': 'no-store', ...builtFileHeaders },
+    });
   }
 
   async #respond(context: HttpContext, requestId: string): Promise<Response> {
@@ -111,9 +101,9 @@ const assetResponse = ({
   new Response(body, {
     headers: {
       'content-type': type,
-      'cache-control': 'public, max-age=31536000, immutable',
+      'cache-control': assetCaching,
       vary: 'accept-encoding',
       ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
-      ...common,
+      ...builtFileHeaders,
     },
   });

@@ -31,6 +31,8 @@ export interface CustomAppOptions {
   /** Authenticates requests that no built-in route serves. */
   authenticate: Authenticate;
   surfaces: readonly Surface[];
+  /** Paths without the prefix; everybody may read the built-in files at and below them. */
+  publicFolders: readonly string[];
   prefix: string;
   limits: { bodyBytes: number; uploadBytes: number };
   logger: HttpLogger;
@@ -107,8 +109,9 @@ export class CustomApp {
       const outer = await this.#outerRequest(request, path, exchange, bytesMax);
       const route = routeFor(app, request.method, app.getPath(outer, { env }));
       exchange.route = route?.path ?? '*';
-      // Public, because no route of the app serves them: the page at `/`, and preflights.
-      const isOpen = route === undefined && (path === '/' || isPreflight(request));
+      // Public, because no route of the app serves them: the page at `/`, built-in files, and preflights.
+      const isOpen =
+        route === undefined && (path === '/' || this.#isPublicFile(path, builtIn) || isPreflight(request));
       if (!isOpen) await this.#authenticate(request, env, exchange, route ? undefined : builtIn);
       response = await inside(() => app.fetch(outer, this.#appEnv(outer, env, exchange, isCustomOnly)));
       if (!(response instanceof Object && 'status' in response))
@@ -118,6 +121,11 @@ export class CustomApp {
     }
     if (exchange.excess) response = problemResponse(exchange.excess, exchange.requestId, logger);
     return exchange.finish(response);
+  }
+
+  #isPublicFile(path: string, builtIn: BuiltInRoute | undefined): boolean {
+    const { publicFolders } = this.#options;
+    return !builtIn && publicFolders.some((folder) => path === folder || path.startsWith(`${folder}/`));
   }
 
   async #authenticate(
