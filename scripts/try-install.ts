@@ -142,6 +142,7 @@ const requests: Record<string, (api: string, project: Project) => Promise<void>>
     const only = ['--only', 'system,assistants,threads,runs,streams'];
     const checks = run(file, [...args, 'svc', 'conformance', api, ...only], { cwd: folder, env });
     expect((await orExplain(checks)).stdout, 'conforms');
+    expect(await (await fetch(`${api}/docs/guide/exports.html`)).text(), 'svc guide');
   },
   'human-in-the-loop': async (api) => {
     const { thread_id } = JSON.parse((await post(`${api}/threads`, {})).slice(4)) as { thread_id: string };
