@@ -7,23 +7,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { taskCalls } from './agent-task-calls.ts';
+import { createObjects, type Ids, snapshot, unknownIds } from './owned-objects.ts';
 import { openSocket } from '../thread-protocol/socket.ts';
 
 const project = fileURLToPath(new URL('./project/svc.json', import.meta.url));
 const canary = 'canary-of-alice';
-
-interface Ids {
-  thread_id: string;
-  /** A thread without runs in flight. */
-  idle_thread_id: string;
-  run_id: string;
-  /** A stateless run, which executes. */
-  stateless_run_id: string;
-  stateless_thread_id: string;
-  checkpoint_id: string;
-  assistant_id: string;
-  cron_id: string;
-}
 
 let server: TestServer;
 let alice: Ids;
@@ -35,93 +23,11 @@ let delivered_thread_id = '';
 const as = (user: string) => (method: string, path: string, body?: unknown) =>
   server.call(method, path, body, { authorization: `Bearer ${user}` });
 
-/** Creates one object of each kind, marked with its owner. */
-const createObjects = async (user: string, mark: string): Promise<Ids> => {
-  const call = as(user);
-  const make = async <T>(method: string, path: string, body: unknown): Promise<T> => {
-    const answer = await call(method, path, body);
-    expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
-    return answer.body as T;
-  };
-  const metadata = { mark };
-  const { assistant_id } = await make<Ids>('POST', '/assistants', {
-    graph_id: 'probe',
-    name: mark,
-    metadata,
-    config: { configurable: { secret: mark } },
-  });
-  await make('PATCH', `/assistants/${assistant_id}`, { description: mark });
-  const { thread_id } = await make<Ids>('POST', '/threads', { metadata });
-  const run = { assistant_id, metadata, input: { action: 'user', note: mark }, stream_resumable: true };
-  await make('POST', `/threads/${thread_id}/runs/wait`, run);
-  const { checkpoint_id } = await make<Ids>('GET', `/threads/${thread_id}/state`, undefined);
-  const running = { ...run, input: { action: 'wait', note: mark } };
-  const { run_id } = await make<Ids>('POST', `/threads/${thread_id}/runs`, running);
-  const stateless = await make<Ids>('POST', '/runs', running);
-  const { cron_id } = await make<Ids>('POST', `/threads/${thread_id}/runs/crons`, {
-    assistant_id,
-    schedule: '0 0 1 1 *',
-    metadata,
-    input: { note: mark },
-  });
-  await make('PUT', '/store/items', { namespace: [user, 'notes'], key: mark, value: { mark } });
-  const idle = await make<Ids>('POST', `/threads/${thread_id}/copy`, undefined);
-  return {
-    thread_id,
-    idle_thread_id: idle.thread_id,
-    run_id,
-    stateless_run_id: stateless.run_id,
-    stateless_thread_id: stateless.thread_id,
-    checkpoint_id,
-    assistant_id,
-    cron_id,
-  };
-};
-
-const unknownIds = (): Ids => ({
-  thread_id: randomUUID(),
-  idle_thread_id: randomUUID(),
-  run_id: randomUUID(),
-  stateless_run_id: randomUUID(),
-  stateless_thread_id: randomUUID(),
-  checkpoint_id: randomUUID(),
-  assistant_id: randomUUID(),
-  cron_id: randomUUID(),
-});
-
-/** Everything that belongs to alice, without the columns that change with time and leases. */
-const snapshot = async (): Promise<unknown> => {
-  const { database } = server;
-  const read = (name: string, text: string) => database.query({ name: `snapshot_${name}`, text }, []);
-  const hers = `select thread_id from threads where metadata->>'owner' = 'alice'`;
-  const runs = `select run_id from runs where thread_id in (${hers}) or metadata->>'owner' = 'alice'`;
-  return Promise.all([
-    read(
-      'threads',
-      `select (to_jsonb(t) - 'watched_until') as row from threads t where thread_id in (${hers}) order by thread_id`,
-    ),
-    read(
-      'runs',
-      `select (to_jsonb(r) - 'lease_until' - 'log') as row from runs r where run_id in (${runs}) order by run_id`,
-    ),
-    read('cancels', 'select run_id, action from run_cancels order by run_id'),
-    read(
-      'checkpoints',
-      `select * from checkpoints where thread_id in (${hers}) order by thread_id, checkpoint_id`,
-    ),
-    read('heads', `select * from checkpoint_heads where thread_id in (${hers}) order by thread_id`),
-    read('assistants', `select * from assistants where metadata->>'owner' = 'alice'`),
-    read('versions', `select * from assistant_versions where metadata->>'owner' = 'alice' order by version`),
-    read('crons', `select * from crons where metadata->>'owner' = 'alice'`),
-    read('items', `select * from store_items where 'alice' = any (namespace)`),
-  ]);
-};
-
 const settings = { jobsPerWorker: '20', heartbeat: '1s' };
 beforeAll(async () => {
   server = await startTestServer({ project, settings });
-  alice = await createObjects('alice', canary);
-  bob = await createObjects('bob', 'mark-of-bob');
+  alice = await createObjects(as('alice'), 'alice', canary);
+  bob = await createObjects(as('bob'), 'bob', 'mark-of-bob');
   // Two failed deliveries with the ids of their runs: for a run of her thread, and for a deleted stateless run.
   const delivered = {
     name: 'delivered',
@@ -360,7 +266,7 @@ describe('an object of another user', () => {
   it.each(cases)(
     'is indistinguishable from an unknown one: $name, case $at',
     async ({ name, route, make }) => {
-      const before = await snapshot();
+      const before = await snapshot(server.database);
       const hers = await attack(route, make(alice), alice);
       const ids = unknownIds();
       const missing = await attack(route, make(ids), ids);
@@ -371,12 +277,12 @@ describe('an object of another user', () => {
       // Errors of commands are in the response.
       if (name === 'sendThreadCommand') expect(hers.text).toContain('"type":"error"');
       else if (!isEmpty) expect(hers.status, hers.text).toBe(404);
-      expect(await snapshot()).toEqual(before);
+      expect(await snapshot(server.database)).toEqual(before);
     },
   );
 
   it('is not found when it is cancelled together with own runs', async () => {
-    const before = await snapshot();
+    const before = await snapshot(server.database);
     const cancelWith = async (other: string): Promise<string> => {
       const run = { assistant_id: bob.assistant_id, input: { action: 'wait' } };
       const made = await as('bob')('POST', `/threads/${bob.thread_id}/runs`, run);
@@ -389,7 +295,7 @@ describe('an object of another user', () => {
     const expected = await cancelWith(randomUUID());
     expect(JSON.parse(expected)).toMatchObject({ runs: [{ run_id: 'his' }, { outcome: 'not_found' }] });
     for (const hers of [alice.run_id, alice.stateless_run_id]) expect(await cancelWith(hers)).toBe(expected);
-    expect(await snapshot()).toEqual(before);
+    expect(await snapshot(server.database)).toEqual(before);
   });
 
   const reads = cases.filter(({ route, name }) => route.method === 'get' && !/Stream$|^joinRun$/.test(name));
@@ -422,7 +328,7 @@ describe('an object of another user', () => {
   });
 
   it('cannot be taken over by creating it again', async () => {
-    const before = await snapshot();
+    const before = await snapshot(server.database);
     for (const if_exists of ['raise', 'do_nothing']) {
       const body = { thread_id: alice.thread_id, if_exists, metadata: { owner: 'bob' } };
       const thread = await as('bob')('POST', '/threads', body);
@@ -437,11 +343,11 @@ describe('an object of another user', () => {
       expect(assistant.status).toBe(409);
       expect(JSON.stringify(assistant.body)).not.toContain(canary);
     }
-    expect(await snapshot()).toEqual(before);
+    expect(await snapshot(server.database)).toEqual(before);
   });
 
   it('accepts no run with if_not_exists create', async () => {
-    const before = await snapshot();
+    const before = await snapshot(server.database);
     for (const kind of ['', '/stream', '/wait']) {
       const path = `/threads/${alice.thread_id}/runs${kind}`;
       const answer = await as('bob')(
@@ -451,11 +357,11 @@ describe('an object of another user', () => {
       );
       expect(answer.status).toBe(404);
     }
-    expect(await snapshot()).toEqual(before);
+    expect(await snapshot(server.database)).toEqual(before);
   });
 
   it('has a feed like that of a thread that does not exist: without events', async () => {
-    const before = await snapshot();
+    const before = await snapshot(server.database);
     const open = async (user: string, thread_id: string) => {
       const left = new AbortController();
       const response = await fetch(`${server.url}/threads/${thread_id}/stream/events`, {
@@ -487,11 +393,11 @@ describe('an object of another user', () => {
           text: '',
         });
     }
-    expect(await snapshot()).toEqual(before);
+    expect(await snapshot(server.database)).toEqual(before);
   });
 
   it('has a socket like that of a thread that does not exist: without events, with the same errors', async () => {
-    const before = await snapshot();
+    const before = await snapshot(server.database);
     const open = async (user: string, thread_id: string) => {
       const made = await as(user)('POST', '/auth/tickets');
       const { ticket } = made.body as { ticket: string };
@@ -532,22 +438,22 @@ describe('an object of another user', () => {
       socket.ws.close();
     }
     hers.ws.close();
-    expect(await snapshot()).toEqual(before);
+    expect(await snapshot(server.database)).toEqual(before);
   });
 
   it('accepts no run of a command', async () => {
-    const before = await snapshot();
+    const before = await snapshot(server.database);
     for (const multitask_strategy of ['enqueue', 'rollback']) {
       const body = { id: 1, method: 'run.start', params: run({ multitask_strategy }) };
       const answer = await as('bob')('POST', `/threads/${alice.thread_id}/commands`, body);
       expect(answer.body).toMatchObject({ type: 'error', error: 'invalid_argument' });
       expect(JSON.stringify(answer.body)).not.toContain(canary);
     }
-    expect(await snapshot()).toEqual(before);
+    expect(await snapshot(server.database)).toEqual(before);
   });
 
   it('is unaffected by a cancel of all runs', async () => {
-    const before = await snapshot();
+    const before = await snapshot(server.database);
     const { run_id } = (await as('bob')('POST', '/runs', run({ input: { action: 'wait' } }))).body as Ids;
     expect((await as('bob')('POST', '/runs/cancel', { status: 'all' })).status).toBe(204);
     const left = { name: 'left', text: 'select run_id from run_cancels' };
@@ -557,7 +463,7 @@ describe('an object of another user', () => {
       expect(await server.database.query(left, [])).toEqual([]);
     });
     expect((await as('bob')('GET', `/runs/${run_id}/stream`)).status).toBe(404);
-    expect(await snapshot()).toEqual(before);
+    expect(await snapshot(server.database)).toEqual(before);
   });
 
   it('is no tool, and its tool calls cannot be cancelled', async () => {
@@ -572,7 +478,7 @@ describe('an object of another user', () => {
       result: { tools: { title: string }[] };
     };
     expect(listed.result.tools.map(({ title }) => title)).toEqual(['mark-of-bob']);
-    const before = await snapshot();
+    const before = await snapshot(server.database);
     const callTool = async (assistant_id: string) => {
       const name = `${canary}-${assistant_id.replaceAll('-', '')}`;
       const { status, body } = await send('bob', { id: 2, method: 'tools/call', params: { name } });
@@ -581,7 +487,7 @@ describe('an object of another user', () => {
     const hers = await callTool(alice.assistant_id);
     expect(hers).toEqual(await callTool(randomUUID()));
     expect(hers.body).toContain('Unknown tool');
-    expect(await snapshot()).toEqual(before);
+    expect(await snapshot(server.database)).toEqual(before);
 
     // The same session and request id as hers.
     const count = async () => {
@@ -624,7 +530,7 @@ describe('an object of another user', () => {
       const state = await as('alice')('GET', `/threads/${hers.contextId}/state`);
       expect(state.body).toMatchObject({ next: ['node'] });
     });
-    const before = await snapshot();
+    const before = await snapshot(server.database);
     for (const [method, params] of taskCalls(agentMessage)) {
       const ids: { id: string; contextId: string } = { id: randomUUID(), contextId: randomUUID() };
       const unknown = await rpc('bob', method, params(ids));
@@ -641,7 +547,7 @@ describe('an object of another user', () => {
     // A message to her context starts nothing there.
     const message = { ...agentMessage, contextId: hers.contextId };
     expect((await rpc('bob', 'message/send', { message })).body).toContain('no such context');
-    expect(await snapshot()).toEqual(before);
+    expect(await snapshot(server.database)).toEqual(before);
     for (const [user, { id }] of [
       ['alice', hers],
       ['bob', his],
