@@ -13,6 +13,7 @@ import { checkpointStorage } from '../storage/deployment/checkpoints.ts';
 import { noAnswerLimits } from '../storage/postgres/answer-limits.ts';
 import { storeItemStorage } from '../storage/deployment/store-items.ts';
 import { storeVectorStorage } from '../storage/deployment/store-vectors.ts';
+import { threadImportStorage } from '../storage/deployment/thread-imports.ts';
 import { CommitQueue } from '../engine/checkpoints/commit-queue.ts';
 import { openParentChannel } from '../jobs/process-channel.ts';
 import type { TracingSetup, ExecutorSetup, FromExecutor, ToExecutor } from '../engine/dispatch/protocol.ts';
@@ -52,6 +53,7 @@ const setUp = async (
     graphs: new GraphRegistry(new Map(setup.graphs), modules.afterImport, notices),
     checkpoints,
     queue: new CommitQueue(checkpoints),
+    imports: threadImportStorage(database),
     budget: new EventBudget(),
     codec: createCodec({ messages, langgraph, checkpoint, documents }),
     store: new SvcStore(storeItemStorage(database, noAnswerLimits), storeIndex),

@@ -65,6 +65,7 @@ export function createProgram(): Command {
       });
     });
 
+  addMigrateFromCommand(program.command('migrate-from'));
   addInspectionCommands(program);
   addBackupCommands(program);
   addCompletionCommand(program);
@@ -78,6 +79,32 @@ export function createProgram(): Command {
   );
   addDestinationCommands(program.command('destinations').description('buckets and folders for exports'));
   return program;
+}
+
+function addMigrateFromCommand(command: Command): void {
+  addFlags(command, databaseFlags)
+    .description('import the data of another server: threads, runs, assistants and store items')
+    .addArgument(new Argument('<server>', 'the server that wrote the data').choices(['langgraph-api']))
+    .argument('<folder>', 'the project of the LangGraph.js dev server, or its folder .langgraph_api')
+    .option('--dry-run', 'read everything, print what would be imported, and write nothing')
+    .option('--any-graph', 'also import threads of graphs that the configuration does not have')
+    .option('--json', 'print the report as JSON')
+    .addHelpText(
+      'after',
+      examples(
+        'svc migrate-from langgraph-api . --dry-run',
+        'svc migrate-from langgraph-api ../agent/.langgraph_api',
+        'DATABASE_URI=postgres://… svc migrate-from langgraph-api .',
+      ) + exitCodeHelp,
+    )
+    .action(async (_server: string, folder: string, values: FlagValues) => {
+      const { migrateFrom } = await import('./commands/migrate-from.ts');
+      await migrateFrom(toSources(values), folder, {
+        dryRun: values['dryRun'] === true,
+        anyGraph: values['anyGraph'] === true,
+        json: values['json'] === true,
+      });
+    });
 }
 
 /** Commands that look at an installation and change nothing. */

@@ -15,6 +15,8 @@ import type {
   EventLoopReport,
   ExecutorSetup,
   FromExecutor,
+  ImportThreadAnswer,
+  ImportThreadCommand,
   IntrospectCommand,
   LoadReport,
   RunCommand,
@@ -186,6 +188,11 @@ export class ExecutorProcess implements PooledProcess {
   /** Work for the index of the store. The answer is not checked. */
   askStoreIndex(command: StoreIndexCommand): Promise<unknown> {
     return this.#call((call) => ({ kind: 'store_index', call, command }));
+  }
+
+  /** Imports a thread from the files of another server. */
+  importThread(command: ImportThreadCommand): Promise<ImportThreadAnswer> {
+    return this.#call((call) => ({ kind: 'import_thread', call, command })) as Promise<ImportThreadAnswer>;
   }
 
   introspect(command: IntrospectCommand): Promise<unknown> {

@@ -6,6 +6,7 @@ import type { StoreIndexConfig } from '../../config/project/store-index.ts';
 import type { DatabaseOptions } from '../../storage/postgres/database.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { ItemCondition } from '../../storage/deployment/store-item-conditions.ts';
+import type { ThreadImport } from '../../storage/deployment/thread-imports.ts';
 
 /**
  * Everything that an executor needs to execute one attempt of a run. Parts that may be large are sent as they were
@@ -133,6 +134,36 @@ export type StoreIndexCommand =
   /** Answered with RankedItem[]. */
   | { task: 'rank'; search: MeaningSearch; access: RowFilter };
 
+/** Where the file of a checkpointer has the checkpoints of one thread, and their writes. */
+export interface ImportedFile {
+  path: string;
+  /** The file when it was scanned: `<bytes> <time of its last change>`. */
+  version: string;
+  checkpoints: [checkpoint_ns: string, checkpoint_id: string, start: number, end: number][];
+  writes: [checkpoint_ns: string, checkpoint_id: string, start: number, end: number][];
+}
+
+/** Imports a thread from the files of the dev server of LangGraph.js. */
+export interface ImportThreadCommand {
+  thread: ThreadImport;
+  /** Undefined when the next tasks of the checkpoints are not derived: the configuration does not have the graph of the thread. */
+  graph_id: string | undefined;
+  states: ImportedFile;
+  /** Where the file of the runs has those of the thread. */
+  runs: { path: string; parts: (readonly [start: number, end: number])[] };
+}
+
+export interface ImportThreadAnswer {
+  /** `exists`: there is a thread with this id, and nothing was changed. */
+  outcome: 'imported' | 'exists';
+  checkpoints: number;
+  runs: number;
+  /** Runs that have not ended, which are not imported. */
+  unfinished: { run_id: string; status: string }[];
+  /** Checkpoints whose next tasks the graph could not derive, and its first error. */
+  undescribed: { count: number; message: string };
+}
+
 /** Sent once, first. */
 export interface ExecutorSetup {
   database: DatabaseOptions;
@@ -179,6 +210,8 @@ export type ToExecutor =
   | { kind: 'update'; call: number; command: UpdateStateCommand }
   | { kind: 'introspect'; call: number; command: IntrospectCommand }
   | { kind: 'store_index'; call: number; command: StoreIndexCommand }
+  /** Answered with an ImportThreadAnswer. */
+  | { kind: 'import_thread'; call: number; command: ImportThreadCommand }
   /** Answered with a LoadReport when the modules of all graphs are loaded, or have failed to load. */
   | { kind: 'load'; call: number }
   /** Answered when all traces so far are stored, or could not be stored. */

@@ -15,6 +15,7 @@ import { EventLoopMonitor } from './event-loop-monitor.ts';
 import { RunExecution } from './run-execution.ts';
 import type { RunTools } from './run-tools.ts';
 import { updateState } from './state-update.ts';
+import { importThread } from '../thread-import/thread-import.ts';
 
 export class Executor {
   readonly #tools: RunTools;
@@ -49,6 +50,8 @@ export class Executor {
         return this.#answer(message.call, () => this.#load());
       case 'store_index':
         return this.#answer(message.call, () => this.#askStoreIndex(message.command));
+      case 'import_thread':
+        return this.#answer(message.call, () => importThread(message.command, this.#tools));
       case 'introspect':
         return this.#answer(message.call, () => this.#introspect(message.command));
     }

@@ -1,6 +1,7 @@
 // What the runs of an executor share.
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
+import type { ThreadImportStorage } from '../../storage/deployment/thread-imports.ts';
 import type { CommitQueue } from '../checkpoints/commit-queue.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
 import type { FromExecutor } from '../dispatch/protocol.ts';
@@ -13,6 +14,8 @@ export interface RunTools {
   graphs: GraphRegistry;
   checkpoints: CheckpointStorage;
   queue: CommitQueue;
+  /** Threads of other servers. */
+  imports: ThreadImportStorage;
   /** Bounds the events of all runs of this executor. */
   budget: EventBudget;
   codec: ValueCodec;

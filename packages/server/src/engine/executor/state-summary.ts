@@ -1,6 +1,8 @@
 // Gets the summary of a checkpoint from the engine, when the engine did not report it while it ran.
+import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { Problem } from '@svc/contract/problem';
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
+import type { CheckpointSummary } from '../checkpoints/checkpoint-summary.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
 import type { ThreadSession } from '../checkpoints/thread-session.ts';
 import type { Graph } from './graph-registry.ts';
@@ -12,25 +14,33 @@ export const describeByState = async (
   put: { step: number; checkpoint_id: string; checkpoint_ns?: string },
   checkpoints: CheckpointStorage,
 ): Promise<void> => {
-  const { thread_id } = session;
-  const { checkpoint_ns = '' } = put;
-  const described = await graphOf(graph, checkpoint_ns);
+  const { checkpoint_ns = '', checkpoint_id, step } = put;
+  const key = { thread_id: session.thread_id, checkpoint_ns, checkpoint_id };
+  session.describe(
+    checkpoint_ns,
+    step,
+    await summaryOfState(graph, key, new SvcCheckpointer(session, checkpoints)),
+  );
+};
+
+/** The summary of a checkpoint of the checkpointer, as the engine derives it from the graph. */
+export const summaryOfState = async (
+  graph: Graph,
+  key: { thread_id: string; checkpoint_ns: string; checkpoint_id: string },
+  checkpointer: BaseCheckpointSaver,
+): Promise<CheckpointSummary> => {
+  const described = await graphOf(graph, key.checkpoint_ns);
   const state = await described.getState({
-    configurable: {
-      thread_id,
-      checkpoint_ns,
-      checkpoint_id: put.checkpoint_id,
-      __pregel_checkpointer: new SvcCheckpointer(session, checkpoints),
-    },
+    configurable: { ...key, __pregel_checkpointer: checkpointer },
   });
-  session.describe(checkpoint_ns, put.step, {
+  return {
     keys: described.streamChannelsAsIs as string | string[],
     tasks: state.tasks.map(({ id, name, path, state: inner }) => {
       const ns = (inner as { configurable?: { checkpoint_ns?: string } } | undefined)?.configurable
         ?.checkpoint_ns;
       return { id, name, path: path ?? [], ...(ns === undefined ? {} : { ns }) };
     }),
-  });
+  };
 };
 
 /** The subgraph whose checkpoints are in the namespace: `outer:<task>|inner:<task>`, with a number after parallel calls. */

@@ -1,0 +1,80 @@
+// An ended run of the dev server as a row.
+import type { RunImport } from '../../storage/deployment/thread-imports.ts';
+import type { RunKwargs } from '../dispatch/protocol.ts';
+
+type Fields = Record<string, unknown>;
+
+const ended = new Set<unknown>(['success', 'error', 'interrupted', 'timeout']);
+const strategies = new Set<unknown>(['reject', 'interrupt', 'rollback', 'enqueue']);
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The user of a request, which the dev server stores with runs and checkpoints. Here it is stored nowhere in clear. */
+const userKeys = ['langgraph_auth_user', 'langgraph_auth_user_id', 'langgraph_auth_permissions'];
+
+export const isUuid = (value: unknown): value is string => typeof value === 'string' && uuid.test(value);
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Leaves out the user of a request, and the owner, whom only this server may set. */
+export const withoutUser = (fields: unknown): Fields => {
+  if (!isObject(fields)) return {};
+  const kept = Object.entries(fields).filter(
+    ([key, value]) => value !== undefined && !userKeys.includes(key) && key !== 'svc_auth_user_id',
+  );
+  return Object.fromEntries(kept);
+};
+
+/** Leaves the user out of a config. */
+export const configWithoutUser = (config: unknown): Fields => {
+  if (!isObject(config)) return {};
+  const { configurable, metadata, ...rest } = config;
+  return {
+    ...rest,
+    ...(isObject(configurable) ? { configurable: withoutUser(configurable) } : {}),
+    ...(isObject(metadata) ? { metadata: withoutUser(metadata) } : {}),
+  };
+};
+
+const list = (value: unknown): string[] | undefined =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string') ? (value as string[]) : undefined;
+
+const kwargsOf = (given: Fields): RunKwargs => {
+  const { input, command, config, context, stream_mode, interrupt_before, interrupt_after } = given;
+  const before = interrupt_before === '*' ? '*' : list(interrupt_before);
+  const after = interrupt_after === '*' ? '*' : list(interrupt_after);
+  return {
+    ...(input === null || input === undefined ? {} : { input }),
+    ...(isObject(command) ? { command } : {}),
+    config: configWithoutUser(config),
+    ...(context === null || context === undefined ? {} : { context }),
+    stream_mode: list(stream_mode) ?? ['values'],
+    stream_subgraphs: given['subgraphs'] === true,
+    ...(before === undefined ? {} : { interrupt_before: before }),
+    ...(after === undefined ? {} : { interrupt_after: after }),
+    durability: 'async',
+  };
+};
+
+/** Undefined when the run has not ended, or is no run. */
+export const toRun = (given: unknown): Omit<RunImport, 'found_head' | 'final_head'> | undefined => {
+  if (!isObject(given) || !ended.has(given['status'])) return undefined;
+  const { metadata, kwargs } = given;
+  const { run_id, assistant_id, status, multitask_strategy, created_at, updated_at } = given as Record<
+    string,
+    string
+  >;
+  if (!isUuid(run_id) || !isUuid(assistant_id)) return undefined;
+  const graph_id = isObject(metadata) ? metadata['graph_id'] : undefined;
+  return {
+    run_id,
+    assistant_id,
+    graph_id: typeof graph_id === 'string' ? graph_id : null,
+    status: status ?? '',
+    metadata: withoutUser(metadata),
+    kwargs: JSON.stringify(kwargsOf(isObject(kwargs) ? kwargs : {})),
+    multitask_strategy: strategies.has(multitask_strategy) ? (multitask_strategy ?? '') : 'enqueue',
+    created_at: created_at ?? '',
+    updated_at: updated_at ?? created_at ?? '',
+  };
+};

@@ -1,0 +1,178 @@
+// Makes rows of the checkpoints of one thread of another server: values become blobs, and the graph tells which tasks come next.
+import { randomUUID } from 'node:crypto';
+import type { CheckpointBatch } from '../../storage/deployment/checkpoint-rows.ts';
+import {
+  compactSummary,
+  isInternalChannel,
+  type CheckpointSummary,
+  type NodeWrite,
+} from '../checkpoints/checkpoint-summary.ts';
+import { noItems } from '../checkpoints/commit-queue.ts';
+import { SessionBlobs } from '../checkpoints/session-blobs.ts';
+import { boundedError, messageOf } from '../codec/bounded-text.ts';
+import { RefCache } from '../codec/ref-cache.ts';
+import type { ValueCodec } from '../codec/value-codec.ts';
+import type { Graph } from '../executor/graph-registry.ts';
+import { summaryOfState } from '../executor/state-summary.ts';
+import type { CheckpointFiles, ReadCheckpoint } from './checkpoint-files.ts';
+import { isUuid, withoutUser } from './imported-run.ts';
+
+/** What a child of a checkpoint needs to know of it. */
+interface Parent {
+  versions: Record<string, unknown>;
+  refs: Record<string, string>;
+  tasks: CheckpointSummary['tasks'];
+  writes: [task_id: string, channel: string, ref: string][];
+}
+
+/** The newest checkpoint of the root namespace. */
+export interface RootHead {
+  read: ReadCheckpoint;
+  tasks: CheckpointSummary['tasks'];
+}
+
+/** The root heads when a run began and when it ended. */
+interface RunHeads {
+  found_head: string | null;
+  final_head: string;
+}
+
+export class ImportedStates {
+  readonly heads = new Map<string, string>();
+  readonly runHeads = new Map<string, RunHeads>();
+  readonly undescribed = { count: 0, message: '' };
+  root: RootHead | undefined;
+  checkpoints = 0;
+  readonly #thread_id: string;
+  readonly #graph: Graph | undefined;
+  readonly #owner = randomUUID();
+  readonly #blobs: SessionBlobs;
+  #items = noItems();
+
+  constructor(thread_id: string, codec: ValueCodec, graph: Graph | undefined) {
+    this.#thread_id = thread_id;
+    this.#graph = graph;
+    this.#blobs = new SessionBlobs(codec, new RefCache());
+  }
+
+  /** Encoded bytes that wait for `take`. */
+  get pendingBytes(): number {
+    return this.#blobs.pendingBytes;
+  }
+
+  /** Adds the checkpoints of a namespace. `onAdded` is called after each. */
+  async addNamespace(files: CheckpointFiles, ns: string, onAdded: () => Promise<void>): Promise<void> {
+    const parents = new Map<string, Parent>();
+    for (const id of files.ids(ns)) {
+      const read = await files.find(ns, id);
+      if (!read) continue;
+      const summary = await this.#summary(files, ns, id);
+      const parent = read.parent_id === undefined ? undefined : parents.get(read.parent_id);
+      parents.set(id, this.#add(ns, id, read, summary, parent));
+      this.heads.set(ns, id);
+      if (ns === '') this.#recordRoot(id, read, summary);
+      await onAdded();
+    }
+  }
+
+  #recordRoot(id: string, read: ReadCheckpoint, summary: CheckpointSummary | undefined): void {
+    this.root = { read, tasks: summary?.tasks ?? [] };
+    const run_id = runOf(read);
+    if (run_id === null) return;
+    const found_head = this.runHeads.get(run_id)?.found_head ?? read.parent_id ?? null;
+    this.runHeads.set(run_id, { found_head, final_head: id });
+  }
+
+  /** Undefined without the graph, and when the graph has changed so that it cannot describe the checkpoint. */
+  async #summary(files: CheckpointFiles, ns: string, id: string): Promise<CheckpointSummary | undefined> {
+    if (!this.#graph) return undefined;
+    try {
+      const key = { thread_id: this.#thread_id, checkpoint_ns: ns, checkpoint_id: id };
+      return await summaryOfState(this.#graph, key, files);
+    } catch (error) {
+      this.undescribed.count += 1;
+      this.undescribed.message ||= messageOf(error);
+      return undefined;
+    }
+  }
+
+  #add(
+    ns: string,
+    id: string,
+    { checkpoint, metadata, parent_id, writes }: ReadCheckpoint,
+    summary: CheckpointSummary | undefined,
+    parent: Parent | undefined,
+  ): Parent {
+    const { channel_values, id: own, ...body } = checkpoint;
+    const refs: Record<string, string> = Object.create(null) as Record<string, string>;
+    for (const [channel, value] of Object.entries(channel_values)) {
+      const version = body.channel_versions[channel];
+      const known = version !== undefined && parent?.versions[channel] === version;
+      refs[channel] = (known ? parent.refs[channel] : undefined) ?? this.#blobs.encode(value, channel);
+    }
+    const key = { thread_id: this.#thread_id, checkpoint_ns: ns, checkpoint_id: id, owner: this.#owner };
+    this.#items.checkpoints.push({
+      ...key,
+      parent_id: parent_id ?? null,
+      run_id: runOf({ metadata }),
+      metadata: JSON.stringify(metadataOf(metadata)),
+      body: JSON.stringify(own === id ? body : { ...body, id: own }),
+      channels: JSON.stringify(refs),
+      wrote: wroteOf(parent),
+      shape: summary === undefined ? null : JSON.stringify(compactSummary(summary, Object.keys(refs))),
+    });
+    this.checkpoints += 1;
+    const written: Parent['writes'] = [];
+    for (const { task_id, idx, channel, value, task_path } of writes) {
+      const ref = this.#blobs.encode(channel === '__error__' ? boundedError(value) : value, channel);
+      written.push([task_id, channel, ref]);
+      this.#items.writes.push({ ...key, task_id, idx, channel, task_path, ref });
+    }
+    return { versions: body.channel_versions, refs, tasks: summary?.tasks ?? [], writes: written };
+  }
+
+  /** The rows since the last call. */
+  take({ isLast }: { isLast: boolean }): CheckpointBatch {
+    const owner = this.#owner;
+    const thread_id = this.#thread_id;
+    const heads = isLast ? [...this.heads] : [];
+    const batch = {
+      ...this.#items,
+      owners: [{ owner, thread_id }],
+      blobs: this.#blobs.drain(thread_id).map((blob) => ({ ...blob, owner })),
+      heads: heads.map(([checkpoint_ns, checkpoint_id]) => ({
+        owner,
+        thread_id,
+        checkpoint_ns,
+        checkpoint_id,
+        expected: null,
+      })),
+    };
+    this.#items = noItems();
+    return batch;
+  }
+}
+
+const runOf = ({ metadata }: Pick<ReadCheckpoint, 'metadata'>): string | null => {
+  const { run_id } = metadata as { run_id?: unknown };
+  return isUuid(run_id) ? run_id : null;
+};
+
+/** Readers restore empty `parents`. */
+const metadataOf = (metadata: ReadCheckpoint['metadata']): object => {
+  const { parents, ...rest } = withoutUser(metadata);
+  const isEmpty = typeof parents !== 'object' || parents === null || Object.keys(parents).length === 0;
+  return isEmpty ? rest : { ...rest, parents };
+};
+
+/** The writes of the tasks before a checkpoint that led to it. */
+const wroteOf = (parent: Parent | undefined): string | null => {
+  if (!parent) return null;
+  const names = new Map(parent.tasks.map((task) => [task.id, task.name]));
+  const wrote: NodeWrite[] = [];
+  for (const [task_id, channel, ref] of parent.writes) {
+    const name = names.get(task_id);
+    if (name !== undefined && !isInternalChannel(channel)) wrote.push([name, channel, ref]);
+  }
+  return wrote.length > 0 ? JSON.stringify(wrote) : null;
+};

@@ -1,0 +1,125 @@
+// Imports one thread of the dev server of LangGraph.js in one transaction. A thread that exists is not changed.
+import { open } from 'node:fs/promises';
+import type { ImportedEnd, ImportTarget, RunImport } from '../../storage/deployment/thread-imports.ts';
+import type { ImportedFile, ImportThreadAnswer, ImportThreadCommand } from '../dispatch/protocol.ts';
+import type { ValueCodec } from '../codec/value-codec.ts';
+import type { RunTools } from '../executor/run-tools.ts';
+import { CheckpointFiles } from './checkpoint-files.ts';
+import { changedFile, readPart, versionOf } from './file-part.ts';
+import { toRun } from './imported-run.ts';
+import { ImportedStates, type RootHead } from './imported-states.ts';
+
+/** Encoded bytes that one statement stores, unless a single checkpoint has more. */
+const batchBytesMax = 8 * 1024 * 1024;
+/** PostgreSQL ends a transaction that has sent nothing for 30 seconds. */
+const batchMsMax = 5_000;
+
+/** Throws `invalid` with file and place when an entry is damaged; then nothing of the thread is stored. */
+export const importThread = async (
+  command: ImportThreadCommand,
+  tools: RunTools,
+): Promise<ImportThreadAnswer> => {
+  const { thread, graph_id, states: file } = command;
+  const graph =
+    graph_id === undefined ? undefined : await tools.graphs.get(graph_id, thread.config, 'threads.read');
+  const answer: ImportThreadAnswer = {
+    outcome: 'exists',
+    checkpoints: 0,
+    runs: 0,
+    unfinished: [],
+    undescribed: { count: 0, message: '' },
+  };
+  const isNew = await tools.imports.import(thread, async (target) => {
+    const states = new ImportedStates(thread.thread_id, tools.codec, graph);
+    if (file.checkpoints.length > 0) await storeStates(states, file, target);
+    const runs = await storeRuns(command.runs, states, target);
+    Object.assign(answer, runs, { checkpoints: states.checkpoints, undescribed: states.undescribed });
+    return endOf(thread.status, states.root, tools.codec);
+  });
+  if (isNew) answer.outcome = 'imported';
+  return answer;
+};
+
+const storeStates = async (
+  states: ImportedStates,
+  file: ImportedFile,
+  target: ImportTarget,
+): Promise<void> => {
+  await using handle = await open(file.path, 'r');
+  const files = new CheckpointFiles(file, handle);
+  let sentAtMs = performance.now();
+  const sendLarge = async (): Promise<void> => {
+    if (states.pendingBytes < batchBytesMax && performance.now() - sentAtMs < batchMsMax) return;
+    await target.store(states.take({ isLast: false }));
+    sentAtMs = performance.now();
+  };
+  for (const ns of files.namespaces) await states.addNamespace(files, ns, sendLarge);
+  if ((await versionOf(handle)) !== file.version) throw changedFile(file.path);
+  await target.store(states.take({ isLast: true }));
+};
+
+const storeRuns = async (
+  { path, parts }: ImportThreadCommand['runs'],
+  states: ImportedStates,
+  target: ImportTarget,
+): Promise<Pick<ImportThreadAnswer, 'runs' | 'unfinished'>> => {
+  const found: Pick<ImportThreadAnswer, 'runs' | 'unfinished'> = { runs: 0, unfinished: [] };
+  if (parts.length === 0) return found;
+  await using handle = await open(path, 'r');
+  let waiting: RunImport[] = [];
+  let size = 0;
+  const store = async (): Promise<void> => {
+    if (waiting.length > 0) found.runs += await target.addRuns(waiting);
+    waiting = [];
+    size = 0;
+  };
+  for (const part of parts) {
+    const read = await readPart(path, handle, part);
+    const run = toRun(read);
+    if (!run) {
+      const { run_id, status } = (read ?? {}) as { run_id?: unknown; status?: unknown };
+      found.unfinished.push({ run_id: String(run_id), status: String(status) });
+      continue;
+    }
+    const { found_head = null, final_head = null } = states.runHeads.get(run.run_id) ?? {};
+    waiting.push({ ...run, found_head, final_head });
+    size += run.kwargs.length;
+    if (size > batchBytesMax) await store();
+  }
+  await store();
+  return found;
+};
+
+/**
+ * The state of the thread at its newest checkpoint. A thread that was busy has no run here: it is interrupted when something is left to
+ * run, so that a client can continue it.
+ */
+const endOf = (
+  status: ImportThreadCommand['thread']['status'],
+  root: RootHead | undefined,
+  codec: ValueCodec,
+): ImportedEnd => {
+  const writes = root?.read.writes ?? [];
+  const isLeft = (task_id: string): boolean =>
+    root === undefined || root.tasks.length === 0 || root.tasks.some(({ id }) => id === task_id);
+  const interrupts = writes.flatMap(({ task_id, channel, value }) =>
+    channel === '__interrupt__' && isLeft(task_id) ? [[task_id, [value].flat()] as const] : [],
+  );
+  const isOpen = (root?.tasks.length ?? 0) > 0 || interrupts.length > 0;
+  const settled = status === 'busy' ? (isOpen ? 'interrupted' : 'idle') : status;
+  const failure = writes.find(({ channel }) => channel === '__error__')?.value as
+    | { name?: unknown; message?: unknown }
+    | undefined;
+  return {
+    status: settled,
+    interrupts: codec.toJson(Object.fromEntries(interrupts)),
+    error:
+      settled === 'error'
+        ? JSON.stringify({
+            error: typeof failure?.name === 'string' ? failure.name : 'Error',
+            message:
+              typeof failure?.message === 'string' ? failure.message : 'The run failed on another server',
+          })
+        : null,
+  };
+};

@@ -1,0 +1,68 @@
+// Imports threads in an executor process, which has the graphs of the project: an import of a thread derives from the graph which nodes come
+// next at each checkpoint.
+import { findTsconfig } from '../config/project/tsconfig.ts';
+import type { SvcJson } from '../config/project/svc-json.ts';
+import type { Settings } from '../config/settings/settings.ts';
+import { ExecutorProcess } from '../engine/dispatch/executor-process.ts';
+import type { ImportThreadAnswer, ImportThreadCommand, LoadReport } from '../engine/dispatch/protocol.ts';
+import type { DatabaseOptions } from '../storage/postgres/database.ts';
+import { createLogger } from '../telemetry/logger.ts';
+
+interface ImporterOptions {
+  database: DatabaseOptions;
+  /** Undefined when there is no project, and so no graph. */
+  project: SvcJson | undefined;
+  log: Settings['log'];
+}
+
+/** One for a thread, and one for a transaction. */
+const poolMax = 2;
+
+export class ThreadImporter implements AsyncDisposable {
+  readonly #options: ImporterOptions;
+  #executor: { process: ExecutorProcess; report: Promise<LoadReport> } | undefined;
+
+  constructor(options: ImporterOptions) {
+    this.#options = options;
+  }
+
+  /** Graphs that cannot be loaded, with the reasons. */
+  async failures(): Promise<ReadonlyMap<string, string>> {
+    const { failures } = await this.#started().report;
+    return new Map(failures.map(({ graph_id, message }) => [graph_id, message]));
+  }
+
+  /** Rejects with `unavailable` also when the process ends; the next thread gets another one. */
+  import(command: ImportThreadCommand): Promise<ImportThreadAnswer> {
+    return this.#started().process.importThread(command);
+  }
+
+  #started(): { process: ExecutorProcess; report: Promise<LoadReport> } {
+    if (this.#executor) return this.#executor;
+    const { database, project, log } = this.#options;
+    const process = new ExecutorProcess(
+      {
+        database: { ...database, poolMax },
+        graphs: [...(project?.graphs ?? [])],
+        tsconfig: project && findTsconfig(project.dir),
+        env: project?.env ?? {},
+        log,
+      },
+      {
+        onRun: () => undefined,
+        onOverloadReport: () => undefined,
+        onModules: () => undefined,
+        onExit: () => (this.#executor = undefined),
+      },
+      createLogger(log),
+    );
+    const report = process.load();
+    report.catch(() => undefined); // the import reports it
+    this.#executor = { process, report };
+    return this.#executor;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#executor?.process.stop();
+  }
+}
