@@ -5,6 +5,7 @@ import { configWithoutUser, isUuid, withoutUser } from '../engine/thread-import/
 import type { AssistantImport, AssistantVersionImport } from '../storage/deployment/assistant-imports.ts';
 import { type ItemImport, toItemImport } from '../storage/deployment/item-imports.ts';
 import type { ThreadImport } from '../storage/deployment/thread-imports.ts';
+import { assertStorable } from '../storage/postgres/storable.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -37,8 +38,14 @@ const idOf = (fields: Fields, key: string): string => {
   return id.toLowerCase();
 };
 
+/** Columns that are JSON in the database. */
+const assertColumns = (fields: Fields): void => {
+  for (const name of ['metadata', 'config', 'context']) assertStorable(fields[name], [name]);
+};
+
 export const toThread = (value: unknown): ThreadImport => {
   const fields = fieldsOf(value);
+  assertColumns(fields);
   const { status } = fields;
   if (!statuses.has(status)) throw invalid(`the status ${JSON.stringify(status)} is unknown`);
   const created_at = timeOf(fields, 'created_at');
@@ -54,6 +61,7 @@ export const toThread = (value: unknown): ThreadImport => {
 
 export const toVersion = (value: unknown): AssistantVersionImport => {
   const fields = fieldsOf(value);
+  assertColumns(fields);
   const { version, name, description, context } = fields;
   if (!Number.isInteger(version) || Number(version) < 1) throw invalid('version is not a positive number');
   const graph_id = textOf(fields, 'graph_id');

@@ -1,7 +1,7 @@
 // Imports the data of the dev server of LangGraph.js. Each assistant, batch of items and thread is one transaction, and whatever exists is not
 // changed: an import that was interrupted is repeated, and continues.
 import { type FileHandle, open } from 'node:fs/promises';
-import { Problem } from '@svc/contract/problem';
+import { Problem, type ProblemCode } from '@svc/contract/problem';
 import type { ImportThreadAnswer, ImportThreadCommand } from '../engine/dispatch/protocol.ts';
 import { type FilePart, readPart } from '../engine/thread-import/file-part.ts';
 import { isUuid } from '../engine/thread-import/imported-run.ts';
@@ -175,6 +175,8 @@ const importItems = async (
   await assertUnchanged(store, handle);
 };
 
+const unstorable: ReadonlySet<ProblemCode> = new Set(['invalid', 'too_large']);
+
 /** Leaves the object out when it cannot be stored. Other errors, such as an outage, end the import. */
 const attempt = async <T>(
   log: MigrationLog,
@@ -185,7 +187,7 @@ const attempt = async <T>(
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof Problem) || error.code !== 'invalid') throw error;
+    if (!(error instanceof Problem) || !unstorable.has(error.code)) throw error;
     log.leaveOut(kind, id, error.message, { isFault: true });
     return undefined;
   }

@@ -12,7 +12,10 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import type { ImportedFile } from '../dispatch/protocol.ts';
 import { messageOf } from '../codec/bounded-text.ts';
-import { damagedPart, type FilePart, readPart } from './file-part.ts';
+import { damagedPart, type FilePart, isNestedDeeper, readPart } from './file-part.ts';
+
+/** As deep as values that are stored. The engine's serializer is recursive. */
+const nestingMax = 1_000;
 
 /** Holds what the engine sends to several tasks. Before version 4 of checkpoints these were writes on the parent. */
 const tasksChannel = '__pregel_tasks';
@@ -129,8 +132,11 @@ export class CheckpointFiles extends BaseCheckpointSaver {
 
   async #value(text: unknown, part: FilePart, name: string): Promise<unknown> {
     if (typeof text !== 'string') throw damagedPart(this.#file.path, part, `${name} is not base64`);
+    const json = Buffer.from(text, 'base64');
+    if (isNestedDeeper(json, nestingMax))
+      throw damagedPart(this.#file.path, part, `${name} is nested more than ${nestingMax} levels deep`);
     try {
-      return await this.serde.loadsTyped('json', Buffer.from(text, 'base64'));
+      return await this.serde.loadsTyped('json', json);
     } catch (cause) {
       throw damagedPart(this.#file.path, part, `${name} cannot be read: ${messageOf(cause)}`, cause);
     }

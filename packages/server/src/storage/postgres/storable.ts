@@ -65,7 +65,8 @@ const replaced = (value: unknown, path: Path): unknown => {
   return typeof value.toJSON === 'function' ? (value.toJSON(String(path.at(-1))) as unknown) : value;
 };
 
-const assertStorable = (given: unknown, path: Path): void => {
+/** Throws `invalid`, with the path, when JSON in the database would lose a part of the value. */
+export const assertStorable = (given: unknown, path: Path): void => {
   const value = replaced(given, path);
   switch (typeof value) {
     case 'bigint':
