@@ -38,8 +38,9 @@ export const dryTarget = (db: Database | undefined): Target => {
       existingThreads: () => Promise.resolve(new Set()),
     };
   const [assistants, items] = [assistantImportStorage(db), itemImportStorage(db)];
+  const found = databaseTarget(db);
   return {
-    existingThreads: databaseTarget(db).existingThreads,
+    existingThreads: (ids) => found.existingThreads(ids),
     async importAssistant({ assistant_id }) {
       return (await assistants.listExisting([assistant_id])).length > 0 ? 'exists' : 'imported';
     },

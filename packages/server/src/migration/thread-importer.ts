@@ -1,5 +1,6 @@
 // Imports threads in an executor process, which has the graphs of the project: an import of a thread derives from the graph which nodes come
 // next at each checkpoint.
+import { Problem } from '@svc/contract/problem';
 import { findTsconfig } from '../config/project/tsconfig.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { Settings } from '../config/settings/settings.ts';
@@ -32,9 +33,16 @@ export class ThreadImporter implements AsyncDisposable {
     return new Map(failures.map(({ graph_id, message }) => [graph_id, message]));
   }
 
-  /** Rejects with `unavailable` also when the process ends; the next thread gets another one. */
-  import(command: ImportThreadCommand): Promise<ImportThreadAnswer> {
-    return this.#started().process.importThread(command);
+  /** Rejects with `invalid` when the process ends meanwhile, such as for lack of memory; the next thread gets another one. */
+  async import(command: ImportThreadCommand): Promise<ImportThreadAnswer> {
+    const { process } = this.#started();
+    try {
+      return await process.importThread(command);
+    } catch (error) {
+      // A process that was never ready has not found the database.
+      if (this.#executor?.process === process || !process.isReady) throw error;
+      throw new Problem('invalid', `it cannot be imported: ${(error as Error).message}`, { cause: error });
+    }
   }
 
   #started(): { process: ExecutorProcess; report: Promise<LoadReport> } {

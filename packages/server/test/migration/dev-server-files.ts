@@ -11,6 +11,15 @@ type Fields = Record<string, unknown>;
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 export const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
 
+/** As the saver of the dev server: it adds the config of the run to the metadata of its checkpoints. */
+class DevServerSaver extends MemorySaver {
+  override put(
+    ...[config, checkpoint, metadata]: Parameters<MemorySaver['put']>
+  ): ReturnType<MemorySaver['put']> {
+    return super.put(config, checkpoint, { ...config.metadata, ...metadata });
+  }
+}
+
 interface Invocable {
   invoke(input: unknown, config: object): Promise<unknown>;
 }
@@ -40,7 +49,7 @@ export class DevServerData {
   ): Promise<string> {
     const assistant_id = defaultAssistantId(graph_id);
     const thread_id = this.addThread({ metadata: { graph_id, assistant_id, owner: 'ann' } });
-    const saver = new MemorySaver();
+    const saver = new DevServerSaver();
     const graph = make(saver);
     for (const input of inputs) {
       const run_id = this.addRun(thread_id, graph_id);

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFile, readdir, readFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { MemorySaver } from '@langchain/langgraph';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultAssistantId } from '../../src/deployment/assistants/default-assistant.ts';
@@ -11,6 +12,7 @@ import type { ThreadImporter } from '../../src/migration/thread-importer.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { approval, questions } from '../graphs/approval.ts';
 import { builder } from '../graphs/chat.ts';
+import { delta } from '../graphs/delta-and-subgraphs.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { DevServerData, encoded, writeTexts } from './dev-server-files.ts';
 import { importFolder, startImporter } from './importing.ts';
@@ -29,6 +31,8 @@ afterAll(async () => {
   await database?.[Symbol.asyncDispose]();
 });
 
+const deltaFile = `${fileURLToPath(new URL('../graphs/delta-and-subgraphs.ts', import.meta.url))}:delta`;
+const chatFile = `${fileURLToPath(new URL('../graphs/chat.ts', import.meta.url))}:chat`;
 const checkpointerFile = '.langgraphjs_api.checkpointer.json';
 const opsFile = '.langgraphjs_ops.json';
 
@@ -96,6 +100,11 @@ describe('an import', () => {
       ['__start__'],
     ]);
     expect((history as { metadata: { writes: object } }[])[0]?.metadata.writes).toHaveProperty('answer');
+    // A run has its result: the state that it left.
+    const [first = ''] = Object.keys(data.runs);
+    expect(await get(`/threads/${thread_id}/runs/${first}/join`)).toMatchObject({
+      messages: [{ content: 'one' }, { content: 'echo one' }],
+    });
     expect(await get(`/assistants/${assistant_id}`)).toMatchObject({ version: 2, name: 'second' });
     expect(await get('/store/items?namespace=users.ann&key=likes')).toMatchObject({ value: { tea: true } });
   });
@@ -118,6 +127,26 @@ describe('an import', () => {
     expect(await resume(one, 'approval', 'yes')).toMatchObject({ log: ['written', 'answered yes', 'sent'] });
     const answers = Object.fromEntries(ids.map((id) => [id, 'a']));
     expect(await resume(two, 'questions', answers)).toMatchObject({ log: ['first a', 'second a', 'last'] });
+  });
+
+  it('keeps the changes from which delta channels are rebuilt', async () => {
+    const data = new DevServerData();
+    const thread_id = await data.addConversation(
+      'delta',
+      withSaver(delta),
+      ['one', 'two', 'three'].map((content) => say(content)),
+    );
+    await using files = await data.write();
+    await using project = await writeTexts({ 'svc.json': JSON.stringify({ graphs: { delta: deltaFile } }) });
+    const config = join(project.folder, '.langgraph_api/svc.json');
+    await using own = startImporter(database, config);
+    expect(await importFolder(files.folder, database, own)).toMatchObject({ threads: { imported: 1 } });
+    await using serving = await startTestServer({ database, project: config });
+    const { body } = await serving.call('POST', `/threads/${thread_id}/runs/wait`, {
+      assistant_id: 'delta',
+      input: say('four'),
+    });
+    expect(body).toMatchObject({ seen: 'one yes two yes three yes four' });
   });
 
   it('changes nothing when it is repeated, and brings what is new', async () => {
@@ -210,18 +239,21 @@ describe('an import', () => {
       metadata: { owner: 'ann', graph_id: 'chat', svc_auth_user_id: 'forged' },
       config: { configurable: { ...user, tone: 'kind' } },
     });
-    Object.assign(data.runs[run_id] as object, { kwargs: { config: { configurable: user } } });
+    const configurable = { ...user, provider_key: 'secret key', owner: 'ann' };
+    Object.assign(data.runs[run_id] as object, { kwargs: { config: { configurable } } });
     const [id = ''] = Object.keys(data.storage[thread_id]?.[''] ?? {});
     const entry = data.storage[thread_id]?.['']?.[id] as string[];
     const metadata = JSON.parse(Buffer.from(entry[1] ?? '', 'base64').toString()) as object;
-    entry[1] = encoded({ ...metadata, ...user });
+    entry[1] = encoded({ ...metadata, ...configurable });
     expect(await importData(data)).toMatchObject({ threads: { imported: 1 } });
     const [thread, run, { body: history }] = [
       await get(`/threads/${thread_id}`),
       await get(`/threads/${thread_id}/runs/${run_id}`),
       await server.call('POST', `/threads/${thread_id}/history`, {}),
     ];
-    expect(JSON.stringify([thread, run, history])).not.toMatch(/secret|forged|langgraph_auth_user/);
+    expect(JSON.stringify([thread, history])).not.toMatch(/secret|forged/);
+    expect(JSON.stringify([thread, run, history])).not.toMatch(/langgraph_auth_user/);
+    expect((history as { metadata: object }[]).at(-1)?.metadata).toMatchObject({ owner: 'ann' });
     expect(thread).toMatchObject({ config: { configurable: { tone: 'kind' } } });
   });
 });
@@ -332,6 +364,23 @@ describe('a damaged or hostile folder', () => {
     expect(left_out.filter(({ kind }) => kind === 'thread').map(({ id }) => id)).toEqual([nul, late, odd]);
     expect(items).toEqual({ imported: 0, existing: 0, left_out: 3 });
     expect(await isHere(long)).toBe(true);
+  });
+
+  it('loses only the thread that ends the process of the import', async () => {
+    const data = new DevServerData();
+    const bad = await data.addConversation('fatal', chat, [say('one')]);
+    const good = await data.addConversation('chat', chat, [say('one')]);
+    await using project = await writeTexts({
+      'svc.json': JSON.stringify({ graphs: { fatal: './fatal.mjs:make', chat: chatFile } }),
+      'fatal.mjs': 'export const make = () => process.exit(7);',
+    });
+    await using fatal = startImporter(database, join(project.folder, '.langgraph_api/svc.json'));
+    await using files = await data.write();
+    const { left_out } = await importFolder(files.folder, database, fatal);
+    expect(left_out).toMatchObject([
+      { id: bad, reason: expect.stringContaining('ended before it answered (exit code 7)') as string },
+    ]);
+    expect([await isHere(bad), await isHere(good)]).toEqual([false, true]);
   });
 
   it('is rejected when a file changes while it is read', async () => {

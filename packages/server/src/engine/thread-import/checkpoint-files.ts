@@ -12,6 +12,7 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import type { ImportedFile } from '../dispatch/protocol.ts';
 import { messageOf } from '../codec/bounded-text.ts';
+import { ListElements } from './list-elements.ts';
 import { damagedPart, type FilePart, isNestedDeeper, readPart } from './file-part.ts';
 
 /** As deep as values that are stored. The engine's serializer is recursive. */
@@ -45,6 +46,7 @@ export class CheckpointFiles extends BaseCheckpointSaver {
   readonly #file: ImportedFile;
   readonly #handle: FileHandle;
   readonly #places = new Map<string, Map<string, Place>>();
+  readonly #elements = new ListElements(this.serde);
   /** The engine asks for the checkpoint that was read last. */
   #last: { key: string; read: ReadCheckpoint } | undefined;
 
@@ -90,7 +92,9 @@ export class CheckpointFiles extends BaseCheckpointSaver {
     if (!Array.isArray(entry) || entry.length < 2)
       throw this.#damaged(part, id, 'is not a list of a checkpoint, its metadata and its parent');
     const [text, metadataText, parent] = entry as unknown[];
-    const checkpoint = (await this.#value(text, part, `checkpoint ${id}`)) as Checkpoint;
+    const checkpoint = (await this.#value(text, part, `checkpoint ${id}`, (json) =>
+      this.#elements.read(json),
+    )) as Checkpoint;
     const metadata = (await this.#value(metadataText, part, `the metadata of ${id}`)) as CheckpointMetadata;
     if (!isCheckpoint(checkpoint) || !isObject(metadata))
       throw this.#damaged(part, id, 'lacks channel_values or channel_versions');
@@ -130,13 +134,18 @@ export class CheckpointFiles extends BaseCheckpointSaver {
     return writes;
   }
 
-  async #value(text: unknown, part: FilePart, name: string): Promise<unknown> {
+  async #value(
+    text: unknown,
+    part: FilePart,
+    name: string,
+    read = (json: Buffer): Promise<unknown> => this.serde.loadsTyped('json', json),
+  ): Promise<unknown> {
     if (typeof text !== 'string') throw damagedPart(this.#file.path, part, `${name} is not base64`);
     const json = Buffer.from(text, 'base64');
     if (isNestedDeeper(json, nestingMax))
       throw damagedPart(this.#file.path, part, `${name} is nested more than ${nestingMax} levels deep`);
     try {
-      return await this.serde.loadsTyped('json', json);
+      return await read(json);
     } catch (cause) {
       throw damagedPart(this.#file.path, part, `${name} cannot be read: ${messageOf(cause)}`, cause);
     }

@@ -36,6 +36,18 @@ export const configWithoutUser = (config: unknown): Fields => {
   };
 };
 
+/**
+ * Keys of the run's `configurable` that are no metadata. The dev server stores them with every checkpoint, also headers of requests and
+ * keys of model providers.
+ */
+export const configurableKeys = (run: unknown): string[] => {
+  const { metadata, kwargs } = isObject(run) ? run : {};
+  const config = isObject(kwargs) ? kwargs['config'] : undefined;
+  const configurable = isObject(config) ? config['configurable'] : undefined;
+  const kept = new Set(['run_id', 'thread_id', 'graph_id', 'assistant_id', ...Object.keys(metadata ?? {})]);
+  return Object.keys(configurable ?? {}).filter((key) => !kept.has(key));
+};
+
 const list = (value: unknown): string[] | undefined =>
   Array.isArray(value) && value.every((one) => typeof one === 'string') ? (value as string[]) : undefined;
 

@@ -41,6 +41,8 @@ export class ImportedStates {
   readonly heads = new Map<string, string>();
   readonly runHeads = new Map<string, RunHeads>();
   readonly undescribed = { count: 0, message: '' };
+  /** By run: keys of the metadata of its checkpoints that are not stored. */
+  readonly hiddenKeys = new Map<string, ReadonlySet<string>>();
   root: RootHead | undefined;
   checkpoints = 0;
   readonly #thread_id: string;
@@ -111,11 +113,12 @@ export class ImportedStates {
       refs[channel] = (known ? parent.refs[channel] : undefined) ?? this.#blobs.encode(value, channel);
     }
     const key = { thread_id: this.#thread_id, checkpoint_ns: ns, checkpoint_id: id, owner: this.#owner };
+    const run_id = runOf({ metadata });
     this.#items.checkpoints.push({
       ...key,
       parent_id: parent_id ?? null,
-      run_id: runOf({ metadata }),
-      metadata: JSON.stringify(metadataOf(metadata)),
+      run_id,
+      metadata: JSON.stringify(metadataOf(metadata, this.hiddenKeys.get(run_id ?? ''))),
       body: JSON.stringify(own === id ? body : { ...body, id: own }),
       channels: JSON.stringify(refs),
       wrote: wroteOf(parent),
@@ -159,8 +162,12 @@ const runOf = ({ metadata }: Pick<ReadCheckpoint, 'metadata'>): string | null =>
 };
 
 /** Readers restore empty `parents`. */
-const metadataOf = (metadata: ReadCheckpoint['metadata']): object => {
-  const { parents, ...rest } = withoutUser(metadata);
+const metadataOf = (
+  metadata: ReadCheckpoint['metadata'],
+  hidden: ReadonlySet<string> = new Set(),
+): object => {
+  const shown = Object.entries(withoutUser(metadata)).filter(([key]) => !hidden.has(key));
+  const { parents, ...rest } = Object.fromEntries(shown);
   const isEmpty = typeof parents !== 'object' || parents === null || Object.keys(parents).length === 0;
   return isEmpty ? rest : { ...rest, parents };
 };

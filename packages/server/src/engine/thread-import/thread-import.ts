@@ -6,7 +6,7 @@ import type { ValueCodec } from '../codec/value-codec.ts';
 import type { RunTools } from '../executor/run-tools.ts';
 import { CheckpointFiles } from './checkpoint-files.ts';
 import { changedFile, readPart, versionOf } from './file-part.ts';
-import { toRun } from './imported-run.ts';
+import { configurableKeys, toRun } from './imported-run.ts';
 import { ImportedStates, type RootHead } from './imported-states.ts';
 
 /** Encoded bytes that one statement stores, unless a single checkpoint has more. */
@@ -31,6 +31,9 @@ export const importThread = async (
   };
   const isNew = await tools.imports.import(thread, async (target) => {
     const states = new ImportedStates(thread.thread_id, tools.codec, graph);
+    await readRuns(command.runs, (run, read) => {
+      states.hiddenKeys.set(run.run_id, new Set(configurableKeys(read)));
+    });
     if (file.checkpoints.length > 0) await storeStates(states, file, target);
     const runs = await storeRuns(command.runs, states, target);
     Object.assign(answer, runs, { checkpoints: states.checkpoints, undescribed: states.undescribed });
@@ -58,36 +61,49 @@ const storeStates = async (
   await target.store(states.take({ isLast: true }));
 };
 
-const storeRuns = async (
+type RunRow = NonNullable<ReturnType<typeof toRun>>;
+
+/** Calls back for each run that has ended. Returns the others. */
+const readRuns = async (
   { path, parts }: ImportThreadCommand['runs'],
-  states: ImportedStates,
-  target: ImportTarget,
-): Promise<Pick<ImportThreadAnswer, 'runs' | 'unfinished'>> => {
-  const found: Pick<ImportThreadAnswer, 'runs' | 'unfinished'> = { runs: 0, unfinished: [] };
-  if (parts.length === 0) return found;
+  onRun: (run: RunRow, read: unknown) => Promise<void> | void,
+): Promise<ImportThreadAnswer['unfinished']> => {
+  const unfinished: ImportThreadAnswer['unfinished'] = [];
+  if (parts.length === 0) return unfinished;
   await using handle = await open(path, 'r');
-  let waiting: RunImport[] = [];
-  let size = 0;
-  const store = async (): Promise<void> => {
-    if (waiting.length > 0) found.runs += await target.addRuns(waiting);
-    waiting = [];
-    size = 0;
-  };
   for (const part of parts) {
     const read = await readPart(path, handle, part);
     const run = toRun(read);
-    if (!run) {
+    if (run) await onRun(run, read);
+    else {
       const { run_id, status } = (read ?? {}) as { run_id?: unknown; status?: unknown };
-      found.unfinished.push({ run_id: String(run_id), status: String(status) });
-      continue;
+      unfinished.push({ run_id: String(run_id), status: String(status) });
     }
+  }
+  return unfinished;
+};
+
+const storeRuns = async (
+  found: ImportThreadCommand['runs'],
+  states: ImportedStates,
+  target: ImportTarget,
+): Promise<Pick<ImportThreadAnswer, 'runs' | 'unfinished'>> => {
+  let runs = 0;
+  let waiting: RunImport[] = [];
+  let size = 0;
+  const store = async (): Promise<void> => {
+    if (waiting.length > 0) runs += await target.addRuns(waiting);
+    waiting = [];
+    size = 0;
+  };
+  const unfinished = await readRuns(found, async (run) => {
     const { found_head = null, final_head = null } = states.runHeads.get(run.run_id) ?? {};
     waiting.push({ ...run, found_head, final_head });
     size += run.kwargs.length;
     if (size > batchBytesMax) await store();
-  }
+  });
   await store();
-  return found;
+  return { runs, unfinished };
 };
 
 /**
