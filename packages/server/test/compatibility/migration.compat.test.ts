@@ -262,7 +262,7 @@ it('interrupts are resumed: of a node, of several tasks, and within a subgraph',
   expect(await resume(ids.nested, 'nested', 'deeply')).toMatchObject({
     log: expect.arrayContaining(['asked deeply']) as unknown,
   });
-  const { interrupts = {} } = await client.threads.get(ids.questions);
+  const { interrupts } = await client.threads.get(ids.questions);
   const answers = Object.values(interrupts)
     .flat()
     .map(({ id, value }) => [id, `to ${String(value)}`]);
