@@ -1,6 +1,6 @@
 // Assistants of another server, stored with their ids, versions and times.
 import type { Database } from '../postgres/database.ts';
-import type { AssistantRow } from './assistants.ts';
+import type { AssistantRow } from './assistant-rows.ts';
 
 /** A version of an assistant. */
 export type AssistantVersionImport = Omit<AssistantRow, 'updated_at'>;
