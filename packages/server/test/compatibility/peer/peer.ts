@@ -34,7 +34,13 @@ export const installPeer = async (): Promise<string> => {
       cwd: unfinished,
     },
   );
-  await rename(unfinished, folder);
+  try {
+    await rename(unfinished, folder);
+  } catch (error) {
+    // Another test file has installed them meanwhile.
+    await rm(unfinished, { recursive: true, force: true, maxRetries: 5 });
+    if (!(await exists(folder))) throw error;
+  }
   return folder;
 };
 
