@@ -55,6 +55,7 @@ export const endpoints = {
   joinRunStream: { method: 'get', path: '/threads/:thread_id/runs/:run_id/stream' },
   joinThreadStream: { method: 'get', path: '/threads/:thread_id/stream' },
   searchRuns: { method: 'post', path: '/runs/search' },
+  streamRunFeed: { method: 'post', path: '/runs/feed' },
   createCron: { method: 'post', path: '/runs/crons' },
   createThreadCron: { method: 'post', path: '/threads/:thread_id/runs/crons' },
   searchCrons: { method: 'post', path: '/runs/crons/search' },

@@ -4,6 +4,7 @@ import { a2aRoutes } from './deployment/a2a.ts';
 import { assistantRoutes } from './deployment/assistants.ts';
 import { cronRoutes } from './deployment/crons.ts';
 import { mcpRoutes } from './deployment/mcp.ts';
+import { runFeedRoutes } from './deployment/run-feed.ts';
 import { runSearchRoutes } from './deployment/run-search.ts';
 import { runRoutes } from './deployment/runs.ts';
 import { storeRoutes } from './deployment/store.ts';
@@ -33,6 +34,7 @@ export {
   consoleRoutes,
   cronRoutes,
   mcpRoutes,
+  runFeedRoutes,
   runRoutes,
   runSearchRoutes,
   storeRoutes,
@@ -52,6 +54,7 @@ export const deploymentRoutes = {
   ...ticketRoutes,
   ...runRoutes,
   ...runSearchRoutes,
+  ...runFeedRoutes,
   ...cronRoutes,
   ...webhookRoutes,
   ...storeRoutes,
@@ -94,6 +97,7 @@ export {
 } from './console/sessions.ts';
 export { Cron, CronCreate, CronPatch } from './deployment/crons.ts';
 export { Command } from './deployment/command.ts';
+export { RunSummary } from './deployment/run-feed.ts';
 export { RunCreate, StatelessRunCreate } from './deployment/run-create.ts';
 export { Run, RunStatus } from './deployment/run.ts';
 export {

@@ -6,6 +6,17 @@ import { Run, RunStatus } from './run.ts';
 
 const When = z.iso.datetime({ offset: true }).meta({ description: 'ISO 8601 with time zone' });
 
+/** Which runs a search or a feed returns. */
+export const runFilter = {
+  status: nullish(z.union([RunStatus, z.array(RunStatus).min(1).max(RunStatus.options.length)])),
+  assistant_id: nullish(Id),
+  graph_id: nullish(z.string().min(1).max(256)),
+  thread_id: nullish(Id),
+  metadata: nullish(Metadata).describe('Only runs whose metadata contains this'),
+  created_after: nullish(When).describe('Only runs created at this time or later'),
+  created_before: nullish(When).describe('Only runs created before this time'),
+};
+
 export const runSearchRoutes = {
   searchRuns: route({
     method: 'post',
@@ -15,13 +26,7 @@ export const runSearchRoutes = {
     access: { resource: 'threads', action: 'read' },
     bodyOptional: true,
     body: z.object({
-      status: nullish(z.union([RunStatus, z.array(RunStatus).min(1).max(RunStatus.options.length)])),
-      assistant_id: nullish(Id),
-      graph_id: nullish(z.string().min(1).max(256)),
-      thread_id: nullish(Id),
-      metadata: nullish(Metadata).describe('Only runs whose metadata contains this'),
-      created_after: nullish(When).describe('Only runs created at this time or later'),
-      created_before: nullish(When).describe('Only runs created before this time'),
+      ...runFilter,
       sort_order: SortOrder.describe('By the time of creation'),
       limit: limit(10),
       cursor: nullish(z.string().min(1).max(1_024)).describe('`X-Pagination-Next` of the page before'),

@@ -12,6 +12,8 @@ import { CronService } from '../deployment/crons/cron-service.ts';
 import { RunCanceller } from '../deployment/runs/run-canceller.ts';
 import { RunOutcomeReader } from '../deployment/runs/run-outcome-reader.ts';
 import { runHandlers } from '../deployment/runs/run-handlers.ts';
+import { RunFeed } from '../deployment/runs/feed/run-feed.ts';
+import { runFeedHandlers } from '../deployment/runs/feed/run-feed-handlers.ts';
 import { RunGranter } from '../deployment/runs/run-grant.ts';
 import { RunSearchService } from '../deployment/runs/run-search-service.ts';
 import { RunService } from '../deployment/runs/run-service.ts';
@@ -128,6 +130,7 @@ export const createDeployment = async ({
     graphs: new Set(project.graphs.keys()),
   });
   const searches = new RunSearchService(storage);
+  const feed = new RunFeed({ runs: storage.runs, logger });
   const granter = new RunGranter(assistants.defaultIds, project.configurableHeaders);
   const signals = new ThreadSignals(notifications, pollMs);
   const threadEvents = new ThreadRunStream({
@@ -150,6 +153,7 @@ export const createDeployment = async ({
       compat: project.compat,
       feedback: feedbackLinks(parts, storage),
     }),
+    ...runFeedHandlers(feed),
     ...threadProtocolHandlers(threadProtocol({ runs, granter, states, outcomes, storage, signals })),
     ...ticketHandlers(tickets),
     ...cronHandlers(new CronService(storage, webhooks, users), granter),
@@ -166,5 +170,5 @@ export const createDeployment = async ({
       version: facts.svc_version,
     }),
   };
-  return { handlers, pruning };
+  return { handlers, pruning, feed };
 };

@@ -70,6 +70,7 @@ export const createSvcHandler = async (options: SvcHandlerOptions = {}): Promise
       const early = startEarlyParts(served, owned);
       const { app, upgrades, services } = await openServedApp(served, exposure, early, owned);
       owned.keep({ [Symbol.asyncDispose]: () => upgrades.close(socketGraceMs) });
+      owned.keep(services.runFeed);
       services.dispatcher.pool.setAddress(options.url ?? null);
       const prefix = mountPrefix({ settings, project });
       const guard = pageGuard(served, exposure);

@@ -45,6 +45,8 @@ export interface Services extends AsyncDisposable {
   dispatcher: Dispatcher;
   metrics: Metrics;
   telemetry: ServerTelemetry;
+  /** To be disposed before the listener, which waits for open responses. */
+  runFeed: AsyncDisposable;
   /**
    * Gives the runs that execute here back to other workers. Readers on this node follow the logs of these runs. Resolves when no run is
    * executed here.
@@ -174,7 +176,7 @@ const buildServices = async (
   watchEngine(metrics, parts, storage, engine);
   const { dispatcher, notifications, pollMs, reporter } = engine;
   const guard = new EgressGuard(settings.egress.allow);
-  const { handlers, pruning } = await createDeployment({
+  const { handlers, pruning, feed } = await createDeployment({
     parts,
     storage,
     assistants,
@@ -206,15 +208,17 @@ const buildServices = async (
     dispatcher,
     metrics,
     telemetry,
+    runFeed: feed,
     handOver: async () => {
       const handedOver = dispatcher.handOver();
       reporter.report();
-      await handedOver;
+      await Promise.all([handedOver, feed.end()]);
     },
     drain: async (graceMs, hurry) => {
       const drained = [
         dispatcher.drain(graceMs, hurry),
         exporting?.drain(graceMs, hurry) ?? Promise.resolve(),
+        feed.end(),
       ];
       reporter.report();
       await Promise.all(drained);

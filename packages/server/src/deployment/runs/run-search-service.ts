@@ -33,12 +33,8 @@ export class RunSearchService {
 
   /** Throws invalid for a cursor or a time that is none. */
   async search(request: RunSearchRequest, access: RowFilter): Promise<FoundPage<string>> {
-    const { cursor, limit, sort_order, select, ...rest } = request;
-    const search = {
-      ...rest,
-      created_after: timeOf('created_after', rest.created_after),
-      created_before: timeOf('created_before', rest.created_before),
-    };
+    const { cursor, limit, sort_order, select, ...filter } = request;
+    const search = withTimes(filter);
     const after = cursor === undefined ? undefined : placeOf(cursor);
     const searched = await this.#find(search, { sort_order, after, limit: limit + 1 }, access);
     const wanted = searched.places.slice(0, limit);
@@ -83,6 +79,13 @@ const placeOf = (cursor: string): RunPlace => {
   if (created_at === undefined || !isId(thread_id)) throw foreignCursor();
   return { created_at, thread_id, run_id };
 };
+
+/** With its times as the database reads them. Throws invalid for a time that is none. */
+export const withTimes = (search: RunSearch): RunSearch => ({
+  ...search,
+  created_after: timeOf('created_after', search.created_after),
+  created_before: timeOf('created_before', search.created_before),
+});
 
 const timeOf = (field: string, text: string | undefined): string | undefined => {
   if (text === undefined) return undefined;

@@ -52,13 +52,16 @@ const statuses: readonly Status[] = ['pending', 'running', 'error', 'success', '
 const order = (alias: string, { sort_order }: RunSearchPage): Sql =>
   raw(['created_at', 'thread_id', 'run_id'].map((name) => `${alias}.${name} ${sort_order}`).join(', '));
 
+export const createdWithin = ({ created_after, created_before }: RunSearch): Sql[] => [
+  ...(created_after === undefined ? [] : [sql`r.created_at >= ${created_after}::timestamptz`]),
+  ...(created_before === undefined ? [] : [sql`r.created_at < ${created_before}::timestamptz`]),
+];
+
 /** Conditions that the index serves. */
 const inBounds = (search: RunSearch, { after, sort_order }: RunSearchPage): Sql => {
-  const { created_after, created_before } = search;
   const behind = raw(sort_order === 'desc' ? '<' : '>');
   return all([
-    ...(created_after === undefined ? [] : [sql`r.created_at >= ${created_after}::timestamptz`]),
-    ...(created_before === undefined ? [] : [sql`r.created_at < ${created_before}::timestamptz`]),
+    ...createdWithin(search),
     ...(after === undefined
       ? []
       : [
@@ -67,7 +70,8 @@ const inBounds = (search: RunSearch, { after, sort_order }: RunSearchPage): Sql 
   ]);
 };
 
-const matches = (search: RunSearch, access: RowFilter): Sql => {
+/** All conditions of a search except the times, for the run `r`. */
+export const matches = (search: RunSearch, access: RowFilter): Sql => {
   const { status, assistant_id, graph_id, thread_id, metadata } = search;
   return all([
     ...(status === undefined ? [] : [sql`r.status = any (${status}::text[])`]),

@@ -3,6 +3,7 @@
 import { defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import type { Database } from '../postgres/database.ts';
 import type { RowFilter } from '../postgres/row-filter.ts';
+import { runChanges } from './run-changes.ts';
 import { createRun, groupedCreation } from './run-creation.ts';
 import { runReads } from './run-reads.ts';
 import { runSearch } from './run-search.ts';
@@ -66,6 +67,7 @@ const createAll = async (
 export const runStorage = (db: Database, answers = defaultAnswerLimits, creation = groupedCreation(db)) => ({
   ...runReads(db, answers),
   ...runSearch(db, answers),
+  ...runChanges(db, answers),
   ...runSequence(db),
 
   create: (run: NewRun) => creation.write(run),

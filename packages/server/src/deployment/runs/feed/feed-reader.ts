@@ -1,0 +1,159 @@
+import type { EventWriter, StreamEvent } from '../../../api/handlers.ts';
+import { changeOverlapMs } from '../../../storage/deployment/run-changes.ts';
+import { microsOf, timeMs, timeOfMicros } from '../../../time.ts';
+import { hashOf, readEventId, type FeedPosition, type RunVersion } from './feed-position.ts';
+import { SentChanges } from './sent-changes.ts';
+
+export interface FedEvent {
+  version: RunVersion;
+  event: StreamEvent;
+}
+
+/**
+ * `new`: has no position. `away`: has one, and may have missed changes. `live`: is sent all changes. `behind`: reads slowly, and is sent
+ * nothing until it has read everything; then it is `away`.
+ */
+type State = 'new' | 'away' | 'live' | 'behind' | 'gone';
+
+/** Passes for which changes that were sent to catch up can be found again. */
+const overlappingPasses = 2;
+
+const gap = 'You may have missed changes: read lists again.';
+
+export class FeedReader {
+  readonly #sink: EventWriter;
+  readonly #onDrained: (reader: FeedReader) => void;
+  #state: State;
+  #lastEventId: string | undefined;
+  #sentAtMs = performance.now();
+  #position: FeedPosition | undefined;
+  /** What the reader was sent to catch up. */
+  #missed: SentChanges | undefined;
+  #overlappingPasses = 0;
+
+  /** `onDrained`: called when a reader that was behind is away. */
+  constructor(sink: EventWriter, lastEventId: string | undefined, onDrained: (reader: FeedReader) => void) {
+    this.#sink = sink;
+    this.#onDrained = onDrained;
+    this.#lastEventId = lastEventId;
+    this.#state = lastEventId === undefined ? 'new' : 'away';
+  }
+
+  get isGone(): boolean {
+    return this.#state === 'gone';
+  }
+
+  get isLive(): boolean {
+    return this.#state === 'live';
+  }
+
+  /**
+   * Where the reader continues, if the changes since then can be sent. Otherwise the reader is live, and was sent its first position, or that
+   * it may have missed changes. `id`: of the position that the reader has then.
+   */
+  begin(now: { readAt: string; id: string; replayMs: number }): string | undefined {
+    const position = this.#lastEventId === undefined ? undefined : readEventId(this.#lastEventId);
+    if (position && isReplayable(position, now)) {
+      this.#position = position;
+      // A reader that was behind while it caught up has been sent more than its position says.
+      this.#missed ??= new SentChanges(position.sent);
+      return position.readAt;
+    }
+    const isNew = this.#state === 'new';
+    this.#missed = undefined;
+    this.#state = 'live';
+    const event = isNew ? positionEvent : { event: 'gap', data: JSON.stringify({ message: gap }) };
+    this.#send([event], now.id);
+    return undefined;
+  }
+
+  /** Sends changes that the reader has missed. */
+  sendMissed(events: readonly FedEvent[]): void {
+    const missed = this.#missed;
+    const position = this.#position;
+    if (this.#state !== 'away' || !missed || !position) return;
+    const since = timeOfMicros(microsOf(position.readAt) - BigInt(changeOverlapMs) * 1_000n);
+    const fresh = events.filter(({ version }) => version.updated_at >= since && missed.add(version));
+    this.#send(
+      fresh.map(({ event }) => event),
+      missed.eventId(position.readAt),
+    );
+  }
+
+  /** The reader has been sent all that it has missed. */
+  catchUp(): void {
+    if (this.#state !== 'away') return;
+    this.#state = 'live';
+    this.#overlappingPasses = overlappingPasses;
+  }
+
+  sendLive(events: readonly FedEvent[], id: string): void {
+    if (this.#state !== 'live') return;
+    const missed = this.#missed;
+    const fresh = missed
+      ? events.filter(({ version }) => !missed.has(version.run_id, hashOf(version)))
+      : events;
+    this.#send(
+      fresh.map(({ event }) => event),
+      id,
+    );
+  }
+
+  /** A pass over the changes is complete. */
+  passed(): void {
+    if (this.#state === 'live' && --this.#overlappingPasses <= 0) this.#missed = undefined;
+  }
+
+  /** Sends a position when the last one is older than this. */
+  sendPosition(id: () => string, afterMs: number): void {
+    if (this.#state === 'live' && performance.now() - this.#sentAtMs > afterMs)
+      this.#send([positionEvent], id());
+  }
+
+  end(): void {
+    this.#state = 'gone';
+    this.#sink.end();
+  }
+
+  fail(error: unknown): void {
+    this.#state = 'gone';
+    this.#sink.fail(error);
+  }
+
+  /** The client has left. */
+  leave(): void {
+    this.#state = 'gone';
+  }
+
+  /** The last event has the id, which is where the reader continues. */
+  #send(events: readonly StreamEvent[], id: string): void {
+    let isKeepingUp = true;
+    for (const [at, event] of events.entries())
+      isKeepingUp = this.#sink.send(at === events.length - 1 ? { ...event, id } : event);
+    if (events.length === 0) return;
+    this.#lastEventId = id;
+    this.#sentAtMs = performance.now();
+    if (!isKeepingUp) void this.#wait();
+  }
+
+  async #wait(): Promise<void> {
+    if (this.#state === 'live') this.#missed = undefined;
+    this.#state = 'behind';
+    await this.#sink.drained();
+    // It may have left meanwhile.
+    if (this.#state !== 'behind') return;
+    this.#state = 'away';
+    this.#onDrained(this);
+  }
+}
+
+const positionEvent: StreamEvent = { event: 'position', data: '{}' };
+
+/** A position can be later than the last read when the clock of a new primary is behind. */
+const isReplayable = (
+  { readAt }: FeedPosition,
+  { readAt: now, replayMs }: { readAt: string; replayMs: number },
+): boolean => {
+  const ageMs = timeMs(now) - timeMs(readAt);
+  return ageMs <= replayMs && ageMs >= -changeOverlapMs;
+};
