@@ -47,6 +47,7 @@ export type {
   RunStreamEvent,
   StartOptions,
 } from './runs-client.ts';
+export type { FeedOptions, RunFeedEvent } from './run-feed.ts';
 export {
   ExportError,
   type ExportQuery,
@@ -83,6 +84,7 @@ export type {
   Probe,
   Project,
   Run,
+  RunSummary,
   RunStats,
   RunTree,
   ServerSetting,

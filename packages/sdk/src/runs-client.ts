@@ -1,5 +1,6 @@
 import type { Run, RunStatus, StreamMode, WebhookDelivery } from '@svc/contract';
 import { RunError } from './api-error.ts';
+import { followFeed, type FeedOptions, type RunFeedEvent } from './run-feed.ts';
 import { readEvents, type ServerEvent } from './sse.ts';
 import { pause, type Body, type CallOptions, type Result, type Transport } from './transport.ts';
 
@@ -171,6 +172,21 @@ export class RunsClient {
    */
   search(body: Body<'searchRuns'> = {}, options: CallOptions = {}): Promise<Run[]> {
     return this.#transport.call('searchRuns', { body }, options);
+  }
+
+  /**
+   * Runs that are created or change, with the filter of a search. Does not end by itself, and continues after an interruption where it was.
+   *
+   * @example for await (const change of client.runs.feed({ graph_id: 'agent' })) if (change.event === 'run') console.log(change.run.status);
+   */
+  feed(body: Body<'streamRunFeed'> = {}, options: FeedOptions = {}): AsyncGenerator<RunFeedEvent> {
+    const open = (after: string | undefined, signal: AbortSignal): Promise<Response> =>
+      this.#transport.open(
+        'streamRunFeed',
+        { body },
+        { headers: afterEvent(after), unbounded: true, signal },
+      );
+    return followFeed(open, options);
   }
 
   /**

@@ -85,6 +85,8 @@ export class FeedReader {
     if (this.#state !== 'away') return;
     this.#state = 'live';
     this.#overlappingPasses = overlappingPasses;
+    // Without an id, the reader keeps the one that says what it was sent.
+    this.#sink.send(positionEvent);
   }
 
   sendLive(events: readonly FedEvent[], id: string): void {
