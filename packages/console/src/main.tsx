@@ -6,6 +6,8 @@ import { createRoot } from 'react-dom/client';
 import { ClientProvider } from './api/client.tsx';
 import { apiUrl } from './app/addresses.ts';
 import { reloadOnceFor } from './app/stale-chunks.ts';
+import { LiveFeed } from './live/live-feed.tsx';
+import { SharedFeed } from './live/shared-feed.ts';
 import { createConsoleRouter } from './routes.tsx';
 import { BulkJobProvider } from './runs/bulk-job-provider.tsx';
 import { session } from './session/session.ts';
@@ -16,6 +18,10 @@ reloadOnceFor(window);
 
 const client = createClient({ apiUrl, fetch: session.fetch });
 const router = createConsoleRouter();
+const feed = new SharedFeed({
+  name: `svc-console-runs ${apiUrl}`,
+  read: (signal) => client.runs.feed({}, { signal }),
+});
 const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
@@ -33,9 +39,11 @@ createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>
       <ClientProvider client={client}>
-        <BulkJobProvider>
-          <RouterProvider router={router} />
-        </BulkJobProvider>
+        <LiveFeed feed={feed}>
+          <BulkJobProvider>
+            <RouterProvider router={router} />
+          </BulkJobProvider>
+        </LiveFeed>
       </ClientProvider>
     </QueryClientProvider>
   </StrictMode>,

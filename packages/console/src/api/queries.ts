@@ -2,12 +2,15 @@
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { Assistant, GraphSchemas, Run, Thread, ThreadState } from '@svc/sdk';
 import { useIsOpen } from '../session/session.ts';
+import { useFeedState, usePollMs } from '../live/live-feed.tsx';
 import { useClient } from './client.tsx';
 import { isOpen } from './statuses.ts';
 
-/** Lists have no stream yet, so visible ones are read again. Queries pause while the tab is hidden. */
+/** Without the feed of run changes, visible lists are read again this often. Queries pause while the tab is hidden. */
 const listMs = 5_000;
 const openMs = 1_500;
+/** What an open run waits for is no part of the feed. */
+const waitingMs = 5_000;
 
 export const useAssistants = (): UseQueryResult<Assistant[]> => {
   const client = useClient();
@@ -33,11 +36,13 @@ export const useSchemas = (assistantId: string | undefined): UseQueryResult<Grap
 
 export const useThread = (threadId: string | undefined): UseQueryResult<Thread> => {
   const client = useClient();
+  const idleMs = usePollMs(listMs);
+  const busyMs = usePollMs(openMs);
   return useQuery({
     queryKey: ['thread', threadId],
     queryFn: ({ signal }) => client.threads.get(threadId ?? '', { signal }),
     enabled: threadId !== undefined,
-    refetchInterval: ({ state }) => (state.data?.status === 'busy' ? openMs : listMs),
+    refetchInterval: ({ state }) => (state.data?.status === 'busy' ? busyMs : idleMs),
   });
 };
 
@@ -57,11 +62,13 @@ export const useThreadState = (
 
 export const useRun = (threadId: string | undefined, runId: string | undefined): UseQueryResult<Run> => {
   const client = useClient();
+  const isLive = useFeedState() === 'live';
   return useQuery({
     queryKey: ['run', threadId, runId],
     queryFn: ({ signal }) => client.runs.get(threadId ?? '', runId ?? '', { signal }),
     enabled: threadId !== undefined && runId !== undefined,
-    refetchInterval: ({ state }) => (state.data && isOpen(state.data.status) ? openMs : false),
+    refetchInterval: ({ state }) =>
+      state.data && isOpen(state.data.status) ? (isLive ? waitingMs : openMs) : false,
   });
 };
 
@@ -79,6 +86,7 @@ const preview = { last: 'values.messages[-1].content', first: 'values.messages[0
 export const useThreads = (filter: ThreadFilter): UseQueryResult<Thread[]> => {
   const client = useClient();
   const { status, metadata, sort, offset, limit } = filter;
+  const pollMs = usePollMs(listMs);
   return useQuery({
     queryKey: ['threads', filter],
     queryFn: ({ signal }) =>
@@ -87,7 +95,7 @@ export const useThreads = (filter: ThreadFilter): UseQueryResult<Thread[]> => {
         { signal },
       ),
     placeholderData: keepPreviousData,
-    refetchInterval: listMs,
+    refetchInterval: pollMs,
   });
 };
 
@@ -95,11 +103,12 @@ export const useThreadCount = (filter: Pick<ThreadFilter, 'status' | 'metadata'>
   const client = useClient();
   // The rail has it on every page, also before the user has signed in.
   const isOpen = useIsOpen();
+  const pollMs = usePollMs(listMs);
   return useQuery({
     enabled: isOpen,
     queryKey: ['counts', filter],
     queryFn: ({ signal }) => client.threads.count(filter, { signal }),
     placeholderData: keepPreviousData,
-    refetchInterval: listMs,
+    refetchInterval: pollMs,
   });
 };

@@ -2,9 +2,12 @@ import type { Client } from '@svc/sdk';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
+import { useFeedState } from '../live/live-feed.tsx';
 import { Ago } from '../ui/time.tsx';
 
 const pollMs = 5_000;
+/** The version can have changed; the feed shows whether the server is there. */
+const liveMs = 60_000;
 
 /** Version and features of the server. */
 const serverInfo = (client: Client) =>
@@ -23,13 +26,14 @@ export const useHasGuide = (): boolean => {
   return data ?? false;
 };
 
-/** Whether the server answers: it is asked again and again. */
+/** Whether the server answers, and whether the page gets changes of runs as they happen. */
 export const Connection = (): ReactNode => {
+  const feed = useFeedState();
   const { data, error, dataUpdatedAt } = useQuery({
     ...serverInfo(useClient()),
-    refetchInterval: pollMs,
+    refetchInterval: feed === 'live' ? liveMs : pollMs,
   });
-  if (error)
+  if (error && feed !== 'live')
     return (
       <span className="connection" data-state="away" role="status">
         server away
@@ -41,14 +45,26 @@ export const Connection = (): ReactNode => {
         )}
       </span>
     );
+  if (data && feed === 'lost')
+    return (
+      <span
+        className="connection"
+        data-state="polling"
+        title="The feed of changes is interrupted: lists are read every few seconds."
+        role="status"
+      >
+        catching up
+      </span>
+    );
+  const isLive = data !== undefined && feed !== 'opening';
   return (
     <span
       className="connection"
-      data-state={data ? 'live' : 'waiting'}
+      data-state={isLive ? 'live' : 'waiting'}
       title={data && `svc ${data.version}`}
       role="status"
     >
-      {data ? 'live' : 'connecting'}
+      {isLive ? 'live' : 'connecting'}
     </span>
   );
 };

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useAssistants, useThreadCount } from '../api/queries.ts';
 import type { ThreadStatus } from '../api/statuses.ts';
+import { usePollMs } from '../live/live-feed.tsx';
 import { RunTable } from '../runs/run-table.tsx';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
@@ -94,7 +95,7 @@ const Newest = ({ title, isFailed }: { title: string; isFailed: boolean }): Reac
         },
         { signal },
       ),
-    refetchInterval: 5_000,
+    refetchInterval: usePollMs(5_000),
   });
   return (
     <section className="panel" aria-label={title}>

@@ -4,6 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Thread } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
+import { usePollMs } from '../live/live-feed.tsx';
 import { useThreadState } from '../api/queries.ts';
 import { QuestionBox } from '../interrupts/question-box.tsx';
 import { questionsOf, titleOf } from '../interrupts/read-interrupt.ts';
@@ -37,7 +38,7 @@ const useWaiting = (graph: string | undefined) => {
         },
         { signal },
       ),
-    refetchInterval: 4_000,
+    refetchInterval: usePollMs(4_000),
   });
 };
 

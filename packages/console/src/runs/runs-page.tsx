@@ -2,30 +2,33 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Run } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
 import { runStatuses } from '../api/statuses.ts';
 import { isId } from '../app/search-text.ts';
 import { GraphSelect } from '../graph/graph-select.tsx';
+import { usePollMs } from '../live/live-feed.tsx';
 import { FilterField } from '../ui/filter-field.tsx';
 import { LoadOlder } from '../ui/paging.tsx';
 import { Failure, Skeleton, State } from '../ui/states.tsx';
 import { StatusChips } from '../ui/status-chips.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import { BulkPanel } from './bulk-progress.tsx';
+import { useNewRuns, type NewRuns } from './new-runs.ts';
 import { isFiltered, spans, toRequest, type RunFilter } from './run-filter.ts';
 import { RunTable, type RowSelection } from './run-table.tsx';
 
 const route = getRouteApi('/runs');
 const pollMs = 4_000;
-/** Pages that are read again while they are visible. Older ones change rarely. */
+/** A longer list is read again when somebody asks for its new runs. */
 const livePages = 3;
 
 const nothing: ReadonlySet<string> = new Set();
 
-const useRuns = (filter: RunFilter) => {
+const useRuns = (filter: RunFilter, { meta, isHeld }: NewRuns) => {
   const client = useClient();
+  const everyMs = usePollMs(pollMs);
   return useInfiniteQuery({
     queryKey: ['runs', filter],
     queryFn: ({ signal, pageParam }) =>
@@ -33,14 +36,29 @@ const useRuns = (filter: RunFilter) => {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next,
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) <= livePages ? pollMs : false),
+    meta,
+    // The list does not move while somebody reads older runs.
+    refetchInterval: isHeld ? false : everyMs,
   });
 };
 
 export const RunsPage = (): ReactNode => {
   const filter = route.useSearch();
   const navigate = route.useNavigate();
-  const query = useRuns(filter);
+  const fresh = useNewRuns(filter);
+  const query = useRuns(filter, fresh);
+  const body = useRef<HTMLDivElement>(null);
+  const { refetch } = query;
+  const { count, isHeld, noteLong, clear } = fresh;
+  const isLong = (query.data?.pages.length ?? 0) > livePages;
+  useEffect(() => noteLong(isLong), [noteLong, isLong]);
+  const show = useCallback(() => {
+    clear();
+    void refetch();
+  }, [clear, refetch]);
+  useEffect(() => {
+    if (count > 0 && !isHeld) show();
+  }, [count, isHeld, show]);
   const [ids, setIds] = useState(nothing);
   const runs = query.data?.pages.flatMap((page) => page.runs);
   const change = (changed: RunFilter): void =>
@@ -58,12 +76,35 @@ export const RunsPage = (): ReactNode => {
       </header>
       <Filters filter={filter} onChange={change} />
       <BulkPanel />
-      <div className="page-body" tabIndex={0} role="region" aria-label="Runs">
+      <div
+        ref={body}
+        className="page-body"
+        tabIndex={0}
+        role="region"
+        aria-label="Runs"
+        onScroll={fresh.onScroll}
+      >
+        <NewRunsBar
+          count={count}
+          onShow={() => {
+            body.current?.scrollTo({ top: 0 });
+            show();
+          }}
+        />
         <RunList filter={filter} query={query} runs={runs} selection={{ ids, onChange: setIds }} />
       </div>
     </div>
   );
 };
+
+const NewRunsBar = ({ count, onShow }: { count: number; onShow: () => void }): ReactNode =>
+  count > 0 && (
+    <div className="new-rows" role="status">
+      <button type="button" className="button" data-kind="primary" onClick={onShow}>
+        {count === 1 ? '1 new run' : `${count} new runs`}
+      </button>
+    </div>
+  );
 
 const RunList = ({
   filter,

@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { Thread } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
+import { usePollMs } from '../live/live-feed.tsx';
 import { useAssistants, useThread, useThreadState } from '../api/queries.ts';
 import { MessageList } from '../messages/message-list.tsx';
 import { readMessages } from '../messages/read-messages.ts';
@@ -94,7 +95,7 @@ const ThreadRuns = ({ threadId }: { threadId: string }): ReactNode => {
   const runs = useQuery({
     queryKey: ['runs', 'of', threadId],
     queryFn: ({ signal }) => client.runs.list(threadId, { limit: runsMax, signal }),
-    refetchInterval: 4_000,
+    refetchInterval: usePollMs(4_000),
   });
   return (
     <div className="page-body" tabIndex={0} role="region" aria-label="Runs">

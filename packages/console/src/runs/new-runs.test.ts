@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import type { RunSummary } from '@svc/sdk';
+import { canContain } from './new-runs.ts';
+
+const run = {
+  thread_id: 't',
+  status: 'error',
+  created_at: '2026-01-31T12:00:00.000000Z',
+  metadata: { customer: 'acme', parity: 1 },
+} as unknown as RunSummary;
+const nowMs = Date.parse('2026-01-31T12:10:00Z');
+
+it.each([
+  [{}, true],
+  [{ status: ['error' as const] }, true],
+  [{ status: ['success' as const] }, false],
+  [{ thread: 't' }, true],
+  [{ thread: 'u' }, false],
+  [{ since: '15m' as const }, true],
+  [{ meta: 'customer:acme' }, true],
+  [{ meta: 'customer:other' }, false],
+  [{ graph: 'agent' }, true],
+])('a list with the filter %j can contain the run: %s', (filter, expected) => {
+  expect(canContain(filter, run, nowMs)).toBe(expected);
+});
+
+it('a list of the last minutes cannot contain an older run', () => {
+  expect(canContain({ since: '15m' }, run, nowMs + 3_600_000)).toBe(false);
+});

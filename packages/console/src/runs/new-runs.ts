@@ -1,0 +1,70 @@
+// Runs that appear while somebody looks at older ones: they are counted, and come into the list when they are asked for.
+import { useCallback, useMemo, useRef, useState, type UIEvent } from 'react';
+import type { RunSummary } from '@svc/sdk';
+import { metadataOf } from '../app/search-text.ts';
+import type { ListMeta } from '../live/patch-runs.ts';
+import { spans, type RunFilter } from './run-filter.ts';
+
+/** Pixels below the beginning of the list from which on it is not moved. */
+const topPx = 40;
+
+export interface NewRuns {
+  count: number;
+  meta: ListMeta;
+  /** True while the list must not move: somebody reads older runs, or it is long. */
+  isHeld: boolean;
+  /** Called with whether the list is long. */
+  noteLong: (isLong: boolean) => void;
+  onScroll: (event: UIEvent<HTMLElement>) => void;
+  /** The list was read again. */
+  clear: () => void;
+}
+
+/** False for runs that the filter surely leaves out. The graph of a run is known to the server only. */
+export const canContain = (
+  { status, thread, meta, since }: RunFilter,
+  run: RunSummary,
+  nowMs: number,
+): boolean =>
+  (status === undefined || status.includes(run.status)) &&
+  (thread === undefined || thread === run.thread_id) &&
+  (since === undefined || Date.parse(run.created_at) >= nowMs - spans[since]) &&
+  Object.entries(metadataOf(meta) ?? {}).every(
+    ([key, value]) => JSON.stringify(run.metadata[key]) === JSON.stringify(value),
+  );
+
+export const useNewRuns = (filter: RunFilter): NewRuns => {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const [isHeld, setHeld] = useState(false);
+  const reasons = useRef({ isScrolled: false, isLong: false });
+  const held = useRef(false);
+  const filterText = JSON.stringify(filter);
+  const [shown, setShown] = useState(filterText);
+  // Another list has other new runs.
+  if (shown !== filterText) {
+    setShown(filterText);
+    setIds(new Set());
+  }
+  const meta = useMemo((): ListMeta => {
+    const asked = JSON.parse(filterText) as RunFilter;
+    return {
+      canContain: (run) => canContain(asked, run, Date.now()),
+      onNew: ({ run_id: id }) => {
+        if (held.current) setIds((before) => (before.has(id) ? before : new Set([...before, id])));
+        return held.current;
+      },
+    };
+  }, [filterText]);
+  const hold = useCallback((changed: Partial<typeof reasons.current>) => {
+    reasons.current = { ...reasons.current, ...changed };
+    held.current = reasons.current.isScrolled || reasons.current.isLong;
+    setHeld(held.current);
+  }, []);
+  const onScroll = useCallback(
+    ({ currentTarget }: UIEvent<HTMLElement>) => hold({ isScrolled: currentTarget.scrollTop > topPx }),
+    [hold],
+  );
+  const noteLong = useCallback((isLong: boolean) => hold({ isLong }), [hold]);
+  const clear = useCallback(() => setIds((before) => (before.size === 0 ? before : new Set())), []);
+  return { count: ids.size, meta, isHeld, noteLong, onScroll, clear };
+};
