@@ -48,21 +48,20 @@ describeInBrowser('the lists of runs', () => {
 
   it('are fed by one connection for all tabs, which the next tab opens when the first one is closed', async () => {
     const first = await console.open('/runs?meta=case:tabs');
+    await Promise.all([first.waitForRequest('**/runs/feed'), first.reload()]);
+    await live(first);
+    const second = await first.context().newPage();
     const feeds: string[] = [];
-    const context = first.context();
-    context.on('request', (request) => {
+    second.on('request', (request) => {
       if (request.url().endsWith('/runs/feed')) feeds.push(request.url());
     });
-    await first.reload();
-    await live(first);
-    const second = await context.newPage();
     await second.goto(`${console.url}/console/runs?meta=case:tabs`);
     await live(second);
     const { runId } = await start('agent', 'hello', { case: 'tabs' });
     for (const page of [first, second]) await page.getByRole('link', { name: `Run ${runId}` }).waitFor();
-    expect(feeds).toHaveLength(1);
+    expect(feeds).toEqual([]);
     await first.close();
-    await expect.poll(() => feeds.length).toBe(2);
+    await expect.poll(() => feeds.length).toBe(1);
     const later = await start('agent', 'hello again', { case: 'tabs' });
     await second.getByRole('link', { name: `Run ${later.runId}` }).waitFor();
   });
