@@ -4,7 +4,7 @@
 //   on time    up to `most`, but no more than `stepRuns` beyond those of its last report: many runs that compute are
 //              noticed before all of them are started.
 //   late       no more than `least`. From the second report on, further ones as long as the event loop becomes less late than it would if
-//              they computed too.
+//              they computed too: a run that waits beside some that compute need not wait for a slot.
 //   silent, or its heap is nearly full: no more than `least`
 import type { SlotLimits } from './slot-limits.ts';
 import type { EventLoopReport } from './protocol.ts';
@@ -15,7 +15,7 @@ const lateMs = { above: 100, below: 50 };
 /** An executor with runs reports every 200 ms. */
 const silentMs = 600;
 /** A late executor is given half as many runs again as it has, and at least this many. */
-const growthRunsMin = 20;
+const growthRunsMin = 50;
 
 interface Lateness {
   /** Runs that it may have. */
