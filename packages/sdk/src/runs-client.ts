@@ -227,7 +227,7 @@ export class RunsClient {
     return this.#transport.call('listRunWebhooks', { params }, options);
   }
 
-  /** Sends a delivery again: one that failed has all its attempts anew, one that waits for its next attempt is due now. */
+  /** Sends a delivery again that waits for its next attempt, or that failed: then its count of attempts restarts at 0. */
   retryWebhook(
     threadId: string,
     runId: string,

@@ -15,7 +15,9 @@ export const WebhookDelivery = z
     url: z.string().describe('Without the query of the URL'),
     status: DeliveryStatus,
     error: z.string().nullable().describe('The error of the last attempt'),
-    attempt: z.int().describe('The number of attempts, since it was sent again if it was'),
+    attempt: z
+      .int()
+      .describe('Number of attempts since the last retry by hand, or since the delivery was created'),
     attempts: z
       .array(
         z.object({
@@ -47,7 +49,8 @@ export const webhookRoutes = {
   retryWebhookDelivery: route({
     method: 'post',
     path: '/threads/:thread_id/runs/:run_id/webhooks/:delivery_id/retry',
-    summary: 'Send a delivery again: one that failed has all its attempts anew, one that waits is due now',
+    summary:
+      'Send a delivery again: one that waits is due now, one that failed too, and its count of attempts restarts at 0',
     tag: 'Runs',
     access: { resource: 'threads', action: 'update' },
     params: z.object({ thread_id: Id, run_id: Id, delivery_id: Id }),

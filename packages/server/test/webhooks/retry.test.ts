@@ -80,6 +80,18 @@ describe('a delivery', () => {
     expect(sink.received).toHaveLength(1);
   });
 
+  it('is not sent twice at once: 409 during an attempt, whose outcome counts', async () => {
+    let finish = (): void => undefined;
+    await using sink = await openSink((response) => (finish = () => void response.end()));
+    const ended = await run(sink.url);
+    await eventually(() => expect(sink.received).toHaveLength(1));
+    const [underWay] = await client.runs.webhooks(ended.thread_id, ended.run_id);
+    await expect(retry(underWay!)).rejects.toMatchObject({ status: 409 });
+    finish();
+    await delivery(ended, 'delivered', 1);
+    expect(sink.received).toHaveLength(1);
+  });
+
   it('that does not exist, or belongs to another run, is not found', async () => {
     await using sink = await openSink((response) => response.writeHead(418).end());
     const failed = await delivery(await run(sink.url), 'failed', 1);

@@ -64,7 +64,7 @@ export class WebhookService {
     return rows.map(deliveryOf);
   }
 
-  /** Throws conflict for one that was delivered: its values are deleted. */
+  /** Throws conflict for one that was delivered, whose values are deleted, and during an attempt. */
   async retry(
     delivery: { delivery_id: string; run_id: string; thread_id: string },
     access: RowFilter,
@@ -74,8 +74,12 @@ export class WebhookService {
     const retried = await deliveries.retry(delivery, access);
     if (retried) return deliveryOf(retried);
     const rows = await deliveries.list(delivery.run_id, delivery.thread_id, access);
-    if (!rows.some(({ delivery_id }) => delivery_id === delivery.delivery_id))
-      throw notFound('Delivery', delivery.delivery_id);
-    throw new Problem('conflict', 'The webhook was delivered, and is not sent again');
+    const row = rows.find(({ delivery_id }) => delivery_id === delivery.delivery_id);
+    if (!row) throw notFound('Delivery', delivery.delivery_id);
+    const reason =
+      row.status === 'delivered'
+        ? 'The webhook was delivered, and is not sent again'
+        : 'An attempt is under way. Try again when it has ended, within seconds';
+    throw new Problem('conflict', reason);
   }
 }

@@ -1,4 +1,4 @@
-// What all files have in common that a build writes and the server sends: of the console and of the guide.
+// Shared by the console and the guide: how the server sends files that a build has written.
 const types: Record<string, string> = {
   css: 'text/css; charset=utf-8',
   html: 'text/html; charset=utf-8',
@@ -17,12 +17,12 @@ export const assetEnding = (name: string): string | undefined =>
 /** A file whose name contains the hash of its content never changes. */
 export const assetCaching = 'public, max-age=31536000, immutable';
 
-/** Undefined when there is no such file. */
+/** Undefined when there is no such file, or its name is too long for one. */
 export const ifThere = async <T>(reading: Promise<T>): Promise<T | undefined> => {
   try {
     return await reading;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (['ENOENT', 'ENAMETOOLONG'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw error;
   }
 };

@@ -106,6 +106,8 @@ describe('the guide', () => {
     await using app = await startTestApp({}, { guideFolder });
     const statuses = {
       'none.html': 404,
+      [`${'a'.repeat(300)}.html`]: 404,
+      [`assets/${'a'.repeat(300)}.js`]: 404,
       exports: 404,
       'notes.txt': 404,
       'assets/': 404,

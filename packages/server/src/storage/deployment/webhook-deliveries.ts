@@ -72,13 +72,14 @@ const statements = {
     text: `update webhook_deliveries d set lease_until = null, attempt = d.attempt - 1, lease_token = d.lease_token + 1
       where d.delivery_id = $1 and d.lease_token = $2 and d.status = 'pending'`,
   },
-  // A failed delivery has its values still. One under way continues, and is due at once if its attempt fails.
+  // A failed delivery has its values still. One under way is left alone: the outcome of the attempt decides when it is due.
   retry: {
     name: 'webhooks_retry',
     text: `with retried as (
         update webhook_deliveries d set status = 'pending', not_before = now(), ended_at = null,
           attempt = case when d.status = 'failed' then 0 else d.attempt end
-        where d.delivery_id = $1 and d.run_id = $2 and d.thread_id = $3 and d.status in ('pending', 'failed') and ${deliveryPasses('$4')}
+        where d.delivery_id = $1 and d.run_id = $2 and d.thread_id = $3 and d.status in ('pending', 'failed')
+          and (d.lease_until is null or d.lease_until < now()) and ${deliveryPasses('$4')}
         returning ${columns}
       ), notified as (select pg_notify('svc', 'w') from retried)
       select ${columns} from retried, notified`,
@@ -137,7 +138,7 @@ export const deliveryStorage = (db: Database, answers = defaultAnswerLimits) => 
     await db.query(statements.release, [delivery_id, lease_token]);
   },
 
-  /** Makes a delivery that has not been delivered due now. Undefined when there is none. */
+  /** Makes a delivery that failed or waits due now. Undefined when there is none, or an attempt is under way. */
   async retry(
     { delivery_id, run_id, thread_id }: Pick<DeliveryRow, 'delivery_id' | 'run_id' | 'thread_id'>,
     access: RowFilter,
