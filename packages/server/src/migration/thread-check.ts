@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import type { ImportThreadAnswer, ImportThreadCommand } from '../engine/dispatch/protocol.ts';
 import { CheckpointFiles } from '../engine/thread-import/checkpoint-files.ts';
 import { changedFile, readPart, versionOf } from '../engine/thread-import/file-part.ts';
-import { toRun } from '../engine/thread-import/imported-run.ts';
+import { toRun, unfinishedOf } from '../engine/thread-import/imported-run.ts';
 
 /** Throws `invalid` with file and place when an entry is damaged. */
 export const checkThread = async ({ states, runs }: ImportThreadCommand): Promise<ImportThreadAnswer> => {
@@ -25,10 +25,7 @@ export const checkThread = async ({ states, runs }: ImportThreadCommand): Promis
   for (const part of runs.parts) {
     const run = await readPart(runs.path, handle, part);
     if (toRun(run)) answer.runs += 1;
-    else {
-      const { run_id, status } = (run ?? {}) as { run_id?: unknown; status?: unknown };
-      answer.unfinished.push({ run_id: String(run_id), status: String(status) });
-    }
+    else answer.unfinished.push(unfinishedOf(run));
   }
   return answer;
 };

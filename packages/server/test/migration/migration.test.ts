@@ -256,6 +256,26 @@ describe('an import', () => {
     expect((history as { metadata: object }[]).at(-1)?.metadata).toMatchObject({ owner: 'ann' });
     expect(thread).toMatchObject({ config: { configurable: { tone: 'kind' } } });
   });
+
+  it.each(['pending', 'running', undefined])(
+    'does not bring values of configurable with checkpoints of a run that is %s',
+    async (status) => {
+      const data = new DevServerData();
+      const thread_id = await data.addConversation('chat', chat, [say('one')]);
+      const [run_id = ''] = Object.keys(data.runs);
+      const configurable = { 'x-header': 'secret', provider_key: 'secret key' };
+      if (status === undefined) delete data.runs[run_id];
+      else Object.assign(data.runs[run_id] as object, { status, kwargs: { config: { configurable } } });
+      for (const entry of Object.values(data.storage[thread_id]?.[''] ?? {})) {
+        const metadata = JSON.parse(Buffer.from(entry[1] as string, 'base64').toString()) as object;
+        entry[1] = encoded({ ...configurable, ...metadata });
+      }
+      expect(await importData(data)).toMatchObject({ threads: { imported: 1 } });
+      const { body: history } = await server.call('POST', `/threads/${thread_id}/history`, {});
+      expect(JSON.stringify(history)).not.toMatch(/secret/);
+      expect(history).toMatchObject([{ metadata: { source: 'loop', step: 1, run_id } }, {}, {}]);
+    },
+  );
 });
 
 describe('a damaged or hostile folder', () => {

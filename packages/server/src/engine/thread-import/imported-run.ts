@@ -13,7 +13,7 @@ const userKeys = ['langgraph_auth_user', 'langgraph_auth_user_id', 'langgraph_au
 
 export const isUuid = (value: unknown): value is string => typeof value === 'string' && uuid.test(value);
 
-const isObject = (value: unknown): value is Fields =>
+export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Leaves out the user of a request, and the owner, whom only this server may set. */
@@ -38,12 +38,13 @@ export const configWithoutUser = (config: unknown): Fields => {
 
 /**
  * Keys of the run's `configurable` that are no metadata. The dev server stores them with every checkpoint, also headers of requests and
- * keys of model providers.
+ * keys of model providers. Undefined when the run does not show its `configurable`.
  */
-export const configurableKeys = (run: unknown): string[] => {
-  const { metadata, kwargs } = isObject(run) ? run : {};
+export const configurableKeys = (run: Fields): string[] | undefined => {
+  const { metadata, kwargs } = run;
   const config = isObject(kwargs) ? kwargs['config'] : undefined;
-  const configurable = isObject(config) ? config['configurable'] : undefined;
+  if (!isObject(config)) return undefined;
+  const configurable = config['configurable'];
   const kept = new Set(['run_id', 'thread_id', 'graph_id', 'assistant_id', ...Object.keys(metadata ?? {})]);
   return Object.keys(configurable ?? {}).filter((key) => !kept.has(key));
 };
@@ -89,4 +90,10 @@ export const toRun = (given: unknown): Omit<RunImport, 'found_head' | 'final_hea
     created_at: created_at ?? '',
     updated_at: updated_at ?? created_at ?? '',
   };
+};
+
+/** Names a run that `toRun` does not take. */
+export const unfinishedOf = (read: unknown): { run_id: string; status: string } => {
+  const { run_id, status } = isObject(read) ? read : {};
+  return { run_id: String(run_id), status: String(status) };
 };

@@ -41,7 +41,7 @@ export class ImportedStates {
   readonly heads = new Map<string, string>();
   readonly runHeads = new Map<string, RunHeads>();
   readonly undescribed = { count: 0, message: '' };
-  /** By run: keys of the metadata of its checkpoints that are not stored. */
+  /** By run: keys of the metadata of its checkpoints that are not stored. Checkpoints of other runs keep only `engineKeys`. */
   readonly hiddenKeys = new Map<string, ReadonlySet<string>>();
   root: RootHead | undefined;
   checkpoints = 0;
@@ -161,12 +161,26 @@ const runOf = ({ metadata }: Pick<ReadCheckpoint, 'metadata'>): string | null =>
   return isUuid(run_id) ? run_id : null;
 };
 
-/** Readers restore empty `parents`. */
+/** Metadata that the engine and this server write. Whatever else a checkpoint has may be a value of `configurable`, which can be a secret. */
+const engineKeys: ReadonlySet<string> = new Set([
+  'source',
+  'step',
+  'parents',
+  'counters_since_delta_snapshot',
+  'delta_writes_versioned',
+  'run_id',
+  'thread_id',
+  'graph_id',
+  'assistant_id',
+]);
+
+/** `hidden`: undefined when the run of the checkpoint is unknown. Readers restore empty `parents`. */
 const metadataOf = (
   metadata: ReadCheckpoint['metadata'],
-  hidden: ReadonlySet<string> = new Set(),
+  hidden: ReadonlySet<string> | undefined,
 ): object => {
-  const shown = Object.entries(withoutUser(metadata)).filter(([key]) => !hidden.has(key));
+  const isShown = (key: string): boolean => engineKeys.has(key) || hidden?.has(key) === false;
+  const shown = Object.entries(withoutUser(metadata)).filter(([key]) => isShown(key));
   const { parents, ...rest } = Object.fromEntries(shown);
   const isEmpty = typeof parents !== 'object' || parents === null || Object.keys(parents).length === 0;
   return isEmpty ? rest : { ...rest, parents };

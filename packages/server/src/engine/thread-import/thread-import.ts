@@ -6,7 +6,7 @@ import type { ValueCodec } from '../codec/value-codec.ts';
 import type { RunTools } from '../executor/run-tools.ts';
 import { CheckpointFiles } from './checkpoint-files.ts';
 import { changedFile, readPart, versionOf } from './file-part.ts';
-import { configurableKeys, toRun } from './imported-run.ts';
+import { configurableKeys, isObject, isUuid, toRun, unfinishedOf } from './imported-run.ts';
 import { ImportedStates, type RootHead } from './imported-states.ts';
 
 /** Encoded bytes that one statement stores, unless a single checkpoint has more. */
@@ -31,8 +31,10 @@ export const importThread = async (
   };
   const isNew = await tools.imports.import(thread, async (target) => {
     const states = new ImportedStates(thread.thread_id, tools.codec, graph);
-    await readRuns(command.runs, (run, read) => {
-      states.hiddenKeys.set(run.run_id, new Set(configurableKeys(read)));
+    await readRuns(command.runs, (read) => {
+      if (!isObject(read) || !isUuid(read['run_id'])) return;
+      const keys = configurableKeys(read);
+      if (keys) states.hiddenKeys.set(read['run_id'], new Set(keys));
     });
     if (file.checkpoints.length > 0) await storeStates(states, file, target);
     const runs = await storeRuns(command.runs, states, target);
@@ -61,26 +63,13 @@ const storeStates = async (
   await target.store(states.take({ isLast: true }));
 };
 
-type RunRow = NonNullable<ReturnType<typeof toRun>>;
-
-/** Calls back for each run that has ended. Returns the others. */
 const readRuns = async (
   { path, parts }: ImportThreadCommand['runs'],
-  onRun: (run: RunRow, read: unknown) => Promise<void> | void,
-): Promise<ImportThreadAnswer['unfinished']> => {
-  const unfinished: ImportThreadAnswer['unfinished'] = [];
-  if (parts.length === 0) return unfinished;
+  onRun: (read: unknown) => Promise<void> | void,
+): Promise<void> => {
+  if (parts.length === 0) return;
   await using handle = await open(path, 'r');
-  for (const part of parts) {
-    const read = await readPart(path, handle, part);
-    const run = toRun(read);
-    if (run) await onRun(run, read);
-    else {
-      const { run_id, status } = (read ?? {}) as { run_id?: unknown; status?: unknown };
-      unfinished.push({ run_id: String(run_id), status: String(status) });
-    }
-  }
-  return unfinished;
+  for (const part of parts) await onRun(await readPart(path, handle, part));
 };
 
 const storeRuns = async (
@@ -96,7 +85,10 @@ const storeRuns = async (
     waiting = [];
     size = 0;
   };
-  const unfinished = await readRuns(found, async (run) => {
+  const unfinished: ImportThreadAnswer['unfinished'] = [];
+  await readRuns(found, async (read) => {
+    const run = toRun(read);
+    if (!run) return void unfinished.push(unfinishedOf(read));
     const { found_head = null, final_head = null } = states.runHeads.get(run.run_id) ?? {};
     waiting.push({ ...run, found_head, final_head });
     size += run.kwargs.length;
