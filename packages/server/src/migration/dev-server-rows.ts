@@ -59,6 +59,13 @@ export const toThread = (value: unknown): ThreadImport => {
   };
 };
 
+/** Throws `invalid` when the database cannot keep the run. */
+export const assertRun = (value: unknown): void => {
+  const fields = fieldsOf(value);
+  assertStorable(fields['metadata'], ['metadata']);
+  timeOf(fields, 'updated_at', timeOf(fields, 'created_at'));
+};
+
 export const toVersion = (value: unknown): AssistantVersionImport => {
   const fields = fieldsOf(value);
   assertColumns(fields);

@@ -43,6 +43,7 @@ export const migrate = async (options: MigrationOptions): Promise<MigrationRepor
     await assertUnchanged(source.ops, ops);
     await importAssistants(options, ops, log);
     await importThreads(options, ops, log);
+    await assertUnchanged(source.ops, ops);
   }
   for (const thread_id of source.states.threads.keys())
     if (!source.ops.threads.has(thread_id))
@@ -93,7 +94,7 @@ const importThreads = async (
 ): Promise<void> => {
   const { source, target, signal, onProgress } = options;
   const runs = await findRuns(source.ops, ops, signal);
-  for (const { run_id, reason } of runs.leftOut) log.leaveOut('run', run_id, reason, { isFault: false });
+  for (const { run_id, reason, isFault } of runs.leftOut) log.leaveOut('run', run_id, reason, { isFault });
   const ids = [...source.ops.threads.keys()];
   for (let at = 0; at < ids.length; at += existingBatch) {
     const some = ids.slice(at, at + existingBatch);
@@ -125,7 +126,7 @@ const importOne = async (
     thread,
     graph_id: graph_id !== undefined && found && hasGraph(graph_id) ? graph_id : undefined,
     states: { path, version, checkpoints: found?.checkpoints ?? [], writes: found?.writes ?? [] },
-    runs: { path: source.ops.path, parts: runs.ofThread.get(id) ?? [] },
+    runs: { path: source.ops.path, version: source.ops.version, parts: runs.ofThread.get(id) ?? [] },
   });
   if (answer.outcome === 'exists') return void (log.report.threads.existing += 1);
   const { report } = log;

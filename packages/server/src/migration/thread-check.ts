@@ -27,5 +27,6 @@ export const checkThread = async ({ states, runs }: ImportThreadCommand): Promis
     if (toRun(run)) answer.runs += 1;
     else answer.unfinished.push(unfinishedOf(run));
   }
+  if (runs.parts.length > 0 && (await versionOf(handle)) !== runs.version) throw changedFile(runs.path);
   return answer;
 };

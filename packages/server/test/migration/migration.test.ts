@@ -403,6 +403,38 @@ describe('a damaged or hostile folder', () => {
     expect([await isHere(bad), await isHere(good)]).toEqual([false, true]);
   });
 
+  it('loses only the runs that are damaged or that the database cannot keep', async () => {
+    const data = new DevServerData();
+    const thread_id = data.addThread();
+    const bad = [
+      data.addRun(thread_id, 'chat', { created_at: 'yesterday' }),
+      data.addRun(thread_id, 'chat', { metadata: { text: 'a\u0000b' } }),
+      data.addRun(thread_id, 'chat', { input: 'CUT' }),
+    ];
+    data.addRun(thread_id, 'chat');
+    const texts = data.texts();
+    texts[opsFile] = (texts[opsFile] ?? '').replace('"CUT"', String.raw`"\x"`);
+    const { left_out, runs, threads } = await importTexts(texts);
+    expect(left_out.map(({ kind, id, isFault }) => [kind, id, isFault])).toEqual(
+      bad.map((id) => ['run', id, true]),
+    );
+    expect([runs, threads]).toMatchObject([{ imported: 1, left_out: 3 }, { imported: 1 }]);
+  });
+
+  it('is rejected when the file of the runs changes while it is read', async () => {
+    const data = new DevServerData();
+    const thread_id = await data.addConversation('chat', chat, [say('one')]);
+    await using files = await data.write();
+    const changed = importFolder(files.folder, database, importer, {
+      async importThread(command) {
+        await appendFile(join(files.folder, '.langgraph_api', opsFile), ' ');
+        return importer.import(command);
+      },
+    });
+    await expect(changed).rejects.toThrow('was changed while it was read. Stop the dev server');
+    expect(await isHere(thread_id)).toBe(false);
+  });
+
   it('is rejected when a file changes while it is read', async () => {
     const data = new DevServerData();
     const thread_id = await data.addConversation('chat', chat, [say('one')]);

@@ -150,7 +150,7 @@ export interface ImportThreadCommand {
   graph_id: string | undefined;
   states: ImportedFile;
   /** Where the file of the runs has those of the thread. */
-  runs: { path: string; parts: (readonly [start: number, end: number])[] };
+  runs: { path: string; version: string; parts: (readonly [start: number, end: number])[] };
 }
 
 export interface ImportThreadAnswer {

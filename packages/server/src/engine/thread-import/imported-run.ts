@@ -69,7 +69,9 @@ const kwargsOf = (given: Fields): RunKwargs => {
   };
 };
 
-/** Undefined when the run has not ended, or is no run. */
+const isoOf = (time: string | undefined): string => new Date(time ?? '').toISOString();
+
+/** The caller has checked the times. Undefined when the run has not ended, or is no run. */
 export const toRun = (given: unknown): Omit<RunImport, 'found_head' | 'final_head'> | undefined => {
   if (!isObject(given) || !ended.has(given['status'])) return undefined;
   const { metadata, kwargs } = given;
@@ -87,8 +89,8 @@ export const toRun = (given: unknown): Omit<RunImport, 'found_head' | 'final_hea
     metadata: withoutUser(metadata),
     kwargs: JSON.stringify(kwargsOf(isObject(kwargs) ? kwargs : {})),
     multitask_strategy: strategies.has(multitask_strategy) ? (multitask_strategy ?? '') : 'enqueue',
-    created_at: created_at ?? '',
-    updated_at: updated_at ?? created_at ?? '',
+    created_at: isoOf(created_at),
+    updated_at: isoOf(updated_at ?? created_at),
   };
 };
 

@@ -64,12 +64,13 @@ const storeStates = async (
 };
 
 const readRuns = async (
-  { path, parts }: ImportThreadCommand['runs'],
+  { path, version, parts }: ImportThreadCommand['runs'],
   onRun: (read: unknown) => Promise<void> | void,
 ): Promise<void> => {
   if (parts.length === 0) return;
   await using handle = await open(path, 'r');
   for (const part of parts) await onRun(await readPart(path, handle, part));
+  if ((await versionOf(handle)) !== version) throw changedFile(path);
 };
 
 const storeRuns = async (
