@@ -230,9 +230,10 @@ describe('an import', () => {
     expect(await importData(data)).toMatchObject({ assistants: { imported: 0, existing: 1 } });
   });
 
-  it('does not bring users of requests, and no owner that only this server may set', async () => {
+  it('does not bring users and headers of requests, and no owner that only this server may set', async () => {
     const data = new DevServerData();
-    const user = { langgraph_auth_user: { token: 'secret' }, langgraph_auth_user_id: 'ann' };
+    const headers = { 'x-goog-api-key': 'secret header', 'User-Agent': 'secret header' };
+    const user = { langgraph_auth_user: { token: 'secret' }, langgraph_auth_user_id: 'ann', ...headers };
     const thread_id = await data.addConversation('chat', chat, [say('one')]);
     const [run_id = ''] = Object.keys(data.runs);
     Object.assign(data.threads[thread_id] as object, {
@@ -252,7 +253,7 @@ describe('an import', () => {
       await server.call('POST', `/threads/${thread_id}/history`, {}),
     ];
     expect(JSON.stringify([thread, history])).not.toMatch(/secret|forged/);
-    expect(JSON.stringify([thread, run, history])).not.toMatch(/langgraph_auth_user/);
+    expect(JSON.stringify([thread, run, history])).not.toMatch(/langgraph_auth_user|secret header/);
     expect((history as { metadata: object }[]).at(-1)?.metadata).toMatchObject({ owner: 'ann' });
     expect(thread).toMatchObject({ config: { configurable: { tone: 'kind' } } });
   });

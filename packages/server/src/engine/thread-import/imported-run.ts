@@ -25,13 +25,17 @@ export const withoutUser = (fields: unknown): Fields => {
   return Object.fromEntries(kept);
 };
 
-/** Leaves the user out of a config. */
+/** The dev server copies these headers of each request into `configurable`; here only those that the project selects get there. */
+const withoutHeaders = (configurable: Fields): Fields =>
+  Object.fromEntries(Object.entries(configurable).filter(([key]) => !/^x-|^user-agent$/i.test(key)));
+
+/** Leaves the user of a request and its headers out of a config. */
 export const configWithoutUser = (config: unknown): Fields => {
   if (!isObject(config)) return {};
   const { configurable, metadata, ...rest } = config;
   return {
     ...rest,
-    ...(isObject(configurable) ? { configurable: withoutUser(configurable) } : {}),
+    ...(isObject(configurable) ? { configurable: withoutHeaders(withoutUser(configurable)) } : {}),
     ...(isObject(metadata) ? { metadata: withoutUser(metadata) } : {}),
   };
 };
