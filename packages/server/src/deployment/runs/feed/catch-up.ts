@@ -1,4 +1,5 @@
-// Sends readers what they have missed. All readers that wait when it begins share one scan, which begins at the oldest of their positions.
+// Sends readers the changes that they have missed. All readers that wait when it begins share one scan, which begins at the oldest of their
+// positions. A pass over more than one read can miss changes that become visible between its reads, so another pass follows it.
 import type { RunStorage } from '../../../storage/deployment/runs.ts';
 import { ChangeScan } from './change-scan.ts';
 import type { FeedGroup } from './feed-group.ts';
@@ -8,16 +9,33 @@ interface Missing {
   reader: FeedReader;
   group: FeedGroup;
   readAt: string;
+  /** The epoch of the reader when it was added. */
+  epoch: number;
 }
+
+interface Current {
+  scan: ChangeScan;
+  missing: Missing[];
+  /** Reads of the pass. */
+  reads: number;
+  /** Complete passes. */
+  passes: number;
+}
+
+/** After so many passes, runs change faster than they are read: readers are sent a gap. */
+const passesMax = 20;
 
 export class CatchUp {
   readonly #runs: Pick<RunStorage, 'listChanged'>;
+  readonly #readMax: number | undefined;
   /** Readers of the next scan. */
   #next: Missing[] = [];
-  #current: { scan: ChangeScan; missing: Missing[] } | undefined;
+  #current: Current | undefined;
 
-  constructor(runs: Pick<RunStorage, 'listChanged'>) {
+  /** `readMax`: changes that one read returns. */
+  constructor(runs: Pick<RunStorage, 'listChanged'>, readMax?: number) {
     this.#runs = runs;
+    this.#readMax = readMax;
   }
 
   /** `readAt`: the position of the reader. */
@@ -27,35 +45,49 @@ export class CatchUp {
 
   /** Reads once. Readers that have been sent everything become live. */
   async read(): Promise<void> {
-    this.#current ??= this.#begin();
-    if (!this.#current) return;
-    const { scan } = this.#current;
-    const missing = this.#current.missing.filter(({ reader }) => !reader.isGone);
+    const current = this.#continue() ?? this.#begin();
+    this.#current = current;
+    if (!current) return;
+    const { missing, scan } = current;
     const { changed, isComplete, settle } = await scan.read();
     const ids = changed.map(({ run_id }) => run_id);
     for (const group of new Set(missing.map((one) => one.group))) {
-      const readers = missing.filter((one) => one.group === group).map(({ reader }) => reader);
+      const readers = missing.filter((one) => one.group === group);
       await group.failing(sendMissed(group, readers, ids));
     }
     settle();
+    current.reads++;
     if (!isComplete) return;
-    for (const { reader } of missing) reader.catchUp();
+    current.passes++;
+    const hasAll = current.reads === 1;
+    current.reads = 0;
+    if (!hasAll && current.passes < passesMax) return;
+    for (const { reader, epoch } of missing) reader.catchUp(epoch, hasAll);
     this.#current = undefined;
   }
 
-  #begin(): { scan: ChangeScan; missing: Missing[] } | undefined {
-    const missing = this.#next;
+  /** The scan that is under way, unless all of its readers have left or wait for another one. */
+  #continue(): Current | undefined {
+    const current = this.#current;
+    if (!current) return undefined;
+    current.missing = current.missing.filter(({ reader, epoch }) => reader.isCatchingUp(epoch));
+    return current.missing.length > 0 ? current : undefined;
+  }
+
+  #begin(): Current | undefined {
+    const missing = this.#next.filter(({ reader, epoch }) => reader.isCatchingUp(epoch));
+    this.#next = [];
     const [oldest] = missing.map(({ readAt }) => readAt).toSorted();
     if (oldest === undefined) return undefined;
-    this.#next = [];
-    return { scan: new ChangeScan(this.#runs, oldest), missing };
+    return { scan: new ChangeScan(this.#runs, oldest, this.#readMax), missing, reads: 0, passes: 0 };
   }
 }
 
 const sendMissed = async (
   group: FeedGroup,
-  readers: readonly FeedReader[],
+  readers: readonly Missing[],
   ids: readonly string[],
 ): Promise<void> => {
-  for await (const events of group.events(ids)) for (const reader of readers) reader.sendMissed(events);
+  for await (const events of group.events(ids))
+    for (const { reader, epoch } of readers) reader.sendMissed(events, epoch);
 };

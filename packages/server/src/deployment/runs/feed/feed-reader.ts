@@ -10,15 +10,13 @@ export interface FedEvent {
 }
 
 /**
- * `new`: has no position. `away`: has one, and may have missed changes. `live`: is sent all changes. `behind`: reads slowly, and is sent
- * nothing until it has read everything; then it is `away`.
+ * `new`: has no position. `catching_up`: has one, and may have missed changes. `live`: is sent all changes. `backpressured`: reads slowly, and
+ * is sent nothing until it has read everything; then it is `catching_up`.
  */
-type State = 'new' | 'away' | 'live' | 'behind' | 'gone';
+type State = 'new' | 'catching_up' | 'live' | 'backpressured' | 'gone';
 
 /** Passes for which changes that were sent to catch up can be found again. */
 const overlappingPasses = 2;
-
-const gap = 'You may have missed changes: read lists again.';
 
 export class FeedReader {
   readonly #sink: EventWriter;
@@ -30,21 +28,28 @@ export class FeedReader {
   /** What the reader was sent to catch up. */
   #missed: SentChanges | undefined;
   #overlappingPasses = 0;
+  /** Counts how often the reader was backpressured: a catch-up that began earlier lacks changes. */
+  #epoch = 0;
 
-  /** `onDrained`: called when a reader that was behind is away. */
+  /** `onDrained`: called when a reader that was backpressured has read everything. */
   constructor(sink: EventWriter, lastEventId: string | undefined, onDrained: (reader: FeedReader) => void) {
     this.#sink = sink;
     this.#onDrained = onDrained;
     this.#lastEventId = lastEventId;
-    this.#state = lastEventId === undefined ? 'new' : 'away';
+    this.#state = lastEventId === undefined ? 'new' : 'catching_up';
   }
 
   get isGone(): boolean {
     return this.#state === 'gone';
   }
 
-  get isLive(): boolean {
-    return this.#state === 'live';
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** False when the reader was not sent all changes of a catch-up that began in the epoch. */
+  isCatchingUp(epoch: number): boolean {
+    return this.#state === 'catching_up' && this.#epoch === epoch;
   }
 
   /**
@@ -55,23 +60,22 @@ export class FeedReader {
     const position = this.#lastEventId === undefined ? undefined : readEventId(this.#lastEventId);
     if (position && isReplayable(position, now)) {
       this.#position = position;
-      // A reader that was behind while it caught up has been sent more than its position says.
+      // A reader that was backpressured while it caught up has been sent more than its position says.
       this.#missed ??= new SentChanges(position.sent);
       return position.readAt;
     }
     const isNew = this.#state === 'new';
     this.#missed = undefined;
     this.#state = 'live';
-    const event = isNew ? positionEvent : { event: 'gap', data: JSON.stringify({ message: gap }) };
-    this.#send([event], now.id);
+    this.#send([isNew ? positionEvent : gapEvent], now.id);
     return undefined;
   }
 
-  /** Sends changes that the reader has missed. */
-  sendMissed(events: readonly FedEvent[]): void {
+  /** Sends changes that the reader has missed. `epoch`: of the reader when its catch-up began. */
+  sendMissed(events: readonly FedEvent[], epoch: number): void {
     const missed = this.#missed;
     const position = this.#position;
-    if (this.#state !== 'away' || !missed || !position) return;
+    if (!this.isCatchingUp(epoch) || !missed || !position) return;
     const since = timeOfMicros(microsOf(position.readAt) - BigInt(changeOverlapMs) * 1_000n);
     const fresh = events.filter(({ version }) => version.updated_at >= since && missed.add(version));
     this.#send(
@@ -80,13 +84,13 @@ export class FeedReader {
     );
   }
 
-  /** The reader has been sent all that it has missed. */
-  catchUp(): void {
-    if (this.#state !== 'away') return;
+  /** Makes the reader live. `hasAll`: the reader has been sent all that it has missed. */
+  catchUp(epoch: number, hasAll: boolean): void {
+    if (!this.isCatchingUp(epoch)) return;
     this.#state = 'live';
     this.#overlappingPasses = overlappingPasses;
     // Without an id, the reader keeps the one that says what it was sent.
-    this.#sink.send(positionEvent);
+    this.#sink.send(hasAll ? positionEvent : gapEvent);
   }
 
   sendLive(events: readonly FedEvent[], id: string): void {
@@ -140,16 +144,21 @@ export class FeedReader {
 
   async #wait(): Promise<void> {
     if (this.#state === 'live') this.#missed = undefined;
-    this.#state = 'behind';
+    this.#state = 'backpressured';
+    this.#epoch++;
     await this.#sink.drained();
     // It may have left meanwhile.
-    if (this.#state !== 'behind') return;
-    this.#state = 'away';
+    if (this.#state !== 'backpressured') return;
+    this.#state = 'catching_up';
     this.#onDrained(this);
   }
 }
 
 const positionEvent: StreamEvent = { event: 'position', data: '{}' };
+const gapEvent: StreamEvent = {
+  event: 'gap',
+  data: JSON.stringify({ message: 'You may have missed changes: read lists again.' }),
+};
 
 /** A position can be later than the last read when the clock of a new primary is behind. */
 const isReplayable = (

@@ -1,7 +1,7 @@
 // The feed of run changes. While it has readers, this process looks for changes of all runs (change-scan.ts), at most a few times a second. The
 // runs that have changed are then read once for each group of readers, by a statement that has the group's filter and access filter.
 //
-//   waiting ──no position, or too old a one──▶ live ──the client reads slowly──▶ behind
+//   waiting ──no position, or too old a one──▶ live ──the client reads slowly──▶ backpressured
 //    │   ▲                                      ▲                                  │
 //    │   └──────────────────────────────────────┼──────has read everything─────────┘
 //    └────position────▶ catching up ────────────┘
@@ -47,7 +47,7 @@ interface Loop {
 export class RunFeed implements AsyncDisposable {
   readonly #options: Required<RunFeedOptions>;
   readonly #groups = new Map<string, FeedGroup>();
-  /** Readers that have not begun, or that have read everything after they were behind. */
+  /** Readers that have not begun, or that have read everything after they were backpressured. */
   readonly #waiting = new Map<FeedReader, FeedGroup>();
   #loop: Loop | undefined;
   #isEnded = false;
@@ -170,7 +170,7 @@ export class RunFeed implements AsyncDisposable {
       this.#waiting.delete(reader);
       if (reader.isGone) continue;
       const position = reader.begin({ readAt, id: group.sent.eventId(readAt), replayMs });
-      if (position !== undefined) catchUp.add({ reader, group, readAt: position });
+      if (position !== undefined) catchUp.add({ reader, group, readAt: position, epoch: reader.epoch });
     }
   }
 }
