@@ -119,7 +119,7 @@ export class RunFeed implements AsyncDisposable {
     while (!signal.aborted) {
       const startedMs = performance.now();
       try {
-        await this.#read(scan, catchUp);
+        await this.#read(scan, catchUp, signal);
         backoff.reset();
         const tookMs = performance.now() - startedMs;
         await this.#rest(loop, Math.max(everyMs - tookMs, tookMs * restFactor));
@@ -139,14 +139,18 @@ export class RunFeed implements AsyncDisposable {
     await pause(Math.max(0, ms - soonMs), AbortSignal.any([signal, loop.wake.signal]));
   }
 
-  async #read(scan: ChangeScan, catchUp: CatchUp): Promise<void> {
+  /** Returns early when the loop was stopped: readers that have come since then belong to the next loop. */
+  async #read(scan: ChangeScan, catchUp: CatchUp, signal: AbortSignal): Promise<void> {
     const before = scan.readAt;
     const { changed, isComplete, settle } = await scan.read();
+    if (signal.aborted) return;
     // Changes of the first pass are older than the first reader.
     if (before !== undefined && changed.length > 0) {
       const ids = changed.map(({ run_id }) => run_id);
-      for (const group of this.#groups.values())
+      for (const group of this.#groups.values()) {
         if (group.isPrimed) await group.failing(group.send(ids, before));
+        if (signal.aborted) return;
+      }
     }
     settle();
     const { readAt } = scan;
@@ -155,18 +159,21 @@ export class RunFeed implements AsyncDisposable {
       sent.prune(scan.oldest);
       if (isComplete) for (const reader of readers) reader.passed();
     }
-    await this.#admit(scan, readAt, catchUp);
+    await this.#admit(scan, readAt, catchUp, signal);
+    if (signal.aborted) return;
     await catchUp.read();
+    if (signal.aborted) return;
     const { positionMs } = this.#options;
     for (const { sent, readers } of this.#groups.values())
       for (const reader of readers) reader.sendPosition(() => sent.eventId(readAt), positionMs);
   }
 
   /** Begins with the readers that wait. */
-  async #admit(scan: ChangeScan, readAt: string, catchUp: CatchUp): Promise<void> {
+  async #admit(scan: ChangeScan, readAt: string, catchUp: CatchUp, signal: AbortSignal): Promise<void> {
     const { replayMs } = this.#options;
     for (const [reader, group] of this.#waiting) {
       if (!group.isPrimed) await group.failing(group.prime(scan.newest(primedMax)));
+      if (signal.aborted) return;
       this.#waiting.delete(reader);
       if (reader.isGone) continue;
       const position = reader.begin({ readAt, id: group.sent.eventId(readAt), replayMs });
