@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { ApiError } from './api-error.ts';
 import { followFeed, type RunFeedEvent } from './run-feed.ts';
 
@@ -76,4 +76,22 @@ it('a feed ends when it is aborted', async () => {
   expect((await feed.next()).value).toMatchObject({ event: 'position' });
   stop.abort(new Error('enough'));
   await expect(feed.next()).rejects.toThrow('enough');
+});
+
+it('a feed that fails after its first position is opened again at growing intervals', async () => {
+  vi.useFakeTimers();
+  try {
+    const openedAtMs: number[] = [];
+    const open = () => {
+      openedAtMs.push(performance.now());
+      return Promise.resolve(response([frame('position', 'p1'), frame('error', undefined)]));
+    };
+    const taken = take(followFeed(open, {}), 8);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await taken).toEqual(Array.from({ length: 4 }, () => ['position', 'lost']).flat());
+    const [first = 0] = openedAtMs;
+    expect(openedAtMs.map((at) => at - first)).toEqual([0, 250, 750, 1_750]);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -5,7 +5,8 @@ import { readEvents } from './sse.ts';
 import { pause } from './transport.ts';
 
 /**
- * `run`: a run was created or has changed. `position`: the feed is up to date; lists that are read after it lack nothing that the feed does not send.
+ * `run`: a run was created or has changed. `position`: you have received all changes so far; a list that you read now, together with the later
+ * events, contains every change.
  * `gap`: changes may be missing; read lists again. `lost`: the connection broke, and is opened again.
  */
 export type RunFeedEvent =
@@ -23,6 +24,8 @@ export interface FeedOptions {
 
 const defaultSilenceMs = 45_000;
 const pauseMs = { first: 250, max: 10_000 };
+/** A connection that lasts so long works. Events alone do not show it: a feed that fails at once may send a position before. */
+const stableMs = 10_000;
 
 /** Opens the feed after an event; the signal ends it. */
 type Open = (lastEventId: string | undefined, signal: AbortSignal) => Promise<Response>;
@@ -37,14 +40,16 @@ export const followFeed = async function* (
     let error: unknown;
     const silence = new AbortController();
     const one = signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]);
-    const hush = (): void => silence.abort(new Error(`The server has sent nothing for ${silenceMs} ms`));
-    let timer = setTimeout(hush, silenceMs);
+    const abortOnSilence = (): void =>
+      silence.abort(new Error(`The server has sent nothing for ${silenceMs} ms`));
+    let timer = setTimeout(abortOnSilence, silenceMs);
     try {
       const { body } = await open(lastId, one);
+      const openedAtMs = performance.now();
       for await (const { id, event, data } of body ? readEvents(body) : []) {
         clearTimeout(timer);
-        timer = setTimeout(hush, silenceMs);
-        waitMs = pauseMs.first;
+        timer = setTimeout(abortOnSilence, silenceMs);
+        if (event === 'run' || performance.now() - openedAtMs >= stableMs) waitMs = pauseMs.first;
         if (event === 'error') throw new Error(`The server has ended the feed: ${data}`);
         lastId = id ?? lastId;
         if (event === 'run') yield { event, id, run: JSON.parse(data) as RunSummary };
