@@ -55,13 +55,38 @@ it('lists that lack the run are to be read again, unless their filter leaves it 
   const metas = {
     open: undefined,
     other: { canContain: () => false },
-    held: { onNew: ({ run_id: id }: RunSummary) => held.push(id) > 0 },
+    held: { isHeld: () => true, onNew: ({ run_id: id }: RunSummary) => void held.push(id) },
   };
   for (const [name, meta] of Object.entries(metas)) {
     const options = { queryKey: ['runs', name], ...(meta ? { meta } : {}) };
     queries.getQueryCache().build(queries, options);
     queries.setQueryData(['runs', name], [run('1')]);
   }
-  expect(patchRun(queries, changed('2', {}))).toEqual([['runs', 'open']]);
+  expect(patchRun(queries, changed('2', { created_at: later }))).toEqual([['runs', 'open']]);
   expect(held).toEqual(['2']);
+});
+
+it('a held list counts only runs that were created after its newest row', () => {
+  const queries = new QueryClient();
+  const counted: string[] = [];
+  const meta = { isHeld: () => true, onNew: ({ run_id: id }: RunSummary) => void counted.push(id) };
+  queries.getQueryCache().build(queries, { queryKey: ['runs'], meta });
+  queries.setQueryData(['runs'], [run('2', { created_at: later }), run('1')]);
+  expect(patchRun(queries, changed('0', { status: 'error', updated_at: later }))).toEqual([]);
+  patchRun(queries, changed('3', { created_at: '2026-01-31T12:00:02.000000Z' }));
+  expect(counted).toEqual(['3']);
+});
+
+it('a list is to be read again when a run of it leaves its filter, unless it is held', () => {
+  const queries = new QueryClient();
+  const canContain = ({ status }: RunSummary) => status === 'pending';
+  for (const isHeld of [false, true]) {
+    const meta = { canContain, isHeld: () => isHeld };
+    queries.getQueryCache().build(queries, { queryKey: ['runs', isHeld], meta });
+    queries.setQueryData(['runs', isHeld], [run('1')]);
+  }
+  expect(patchRun(queries, changed('1', { attempt: 1, updated_at: later }))).toEqual([]);
+  const left = changed('1', { attempt: 1, status: 'success', updated_at: '2026-01-31T12:00:02.000000Z' });
+  expect(patchRun(queries, left)).toEqual([['runs', false]]);
+  expect(queries.getQueryData<Run[]>(['runs', true])?.[0]?.status).toBe('success');
 });

@@ -45,29 +45,39 @@ const patchRows = (rows: Run[], changed: RunSummary): Run[] => {
   return patched === undefined || patched === row ? rows : rows.with(at, patched);
 };
 
-const contains = (list: RunList, id: string): boolean =>
-  (isPaged(list) ? list.pages.flatMap(({ runs }) => runs) : list).some(({ run_id: one }) => one === id);
+const rowsOf = (list: RunList): Run[] => (isPaged(list) ? list.pages.flatMap(({ runs }) => runs) : list);
 
 /** What the query of a list says about runs that are not in it. */
 export interface ListMeta extends Record<string, unknown> {
   /** False for a run that the filter leaves out. */
   canContain?: (run: RunSummary) => boolean;
-  /** Called with a run that may be new in the list, instead of reading it again. False: it is read again. */
-  onNew?: (run: RunSummary) => boolean;
+  /** True while the list must not be read again. */
+  isHeld?: () => boolean;
+  /** Called with a run that was created after all runs of the list, while the list is held. */
+  onNew?: (run: RunSummary) => void;
 }
 
-/** Patches the run everywhere. Returns the keys of lists that must be read again to contain it. */
+/** Patches the run everywhere. Returns the keys of lists that must be read again, because the run comes into them or leaves them. */
 export const patchRun = (queries: QueryClient, changed: RunSummary): (readonly unknown[])[] => {
   queries.setQueryData<Run>(['run', changed.thread_id, changed.run_id], (run) => run && newer(run, changed));
   const incomplete: (readonly unknown[])[] = [];
   for (const query of queries.getQueryCache().findAll({ queryKey: ['runs'] })) {
     const { queryKey, meta, state } = query;
     const list = state.data as RunList | undefined;
-    const { canContain, onNew } = (meta ?? {}) as ListMeta;
-    if (list === undefined) incomplete.push(queryKey);
-    else if (contains(list, changed.run_id))
-      queries.setQueryData<RunList>(queryKey, (read) => read && patchList(read, changed));
-    else if (canContain?.(changed) !== false && onNew?.(changed) !== true) incomplete.push(queryKey);
+    const { canContain, isHeld, onNew } = (meta ?? {}) as ListMeta;
+    if (list === undefined) {
+      incomplete.push(queryKey);
+      continue;
+    }
+    const patched = patchList(list, changed);
+    if (patched !== list) queries.setQueryData<RunList>(queryKey, patched);
+    const rows = rowsOf(patched);
+    const row = rows.find(({ run_id: id }) => id === changed.run_id);
+    // A row may be newer than the change.
+    if ((canContain?.(row ?? changed) ?? true) === (row !== undefined)) continue;
+    if (isHeld?.() !== true) incomplete.push(queryKey);
+    else if (!row && rows.every(({ created_at: createdAt }) => createdAt < changed.created_at))
+      onNew?.(changed);
   }
   return incomplete;
 };

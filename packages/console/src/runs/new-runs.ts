@@ -49,10 +49,8 @@ export const useNewRuns = (filter: RunFilter): NewRuns => {
     const asked = JSON.parse(filterText) as RunFilter;
     return {
       canContain: (run) => canContain(asked, run, Date.now()),
-      onNew: ({ run_id: id }) => {
-        if (held.current) setIds((before) => (before.has(id) ? before : new Set([...before, id])));
-        return held.current;
-      },
+      isHeld: () => held.current,
+      onNew: ({ run_id: id }) => setIds((before) => (before.has(id) ? before : new Set([...before, id]))),
     };
   }, [filterText]);
   const hold = useCallback((changed: Partial<typeof reasons.current>) => {
