@@ -14,7 +14,7 @@ export const runFeedRoutes = {
     path: '/runs/feed',
     summary: 'Stream changes of runs across threads',
     description:
-      'Event `run` has a run that was created or has changed, and that matches the filter after the change. `position` says that the reader is up to date: lists that are read after it lack nothing that the feed does not send. It is the first event of a new feed, follows what a reader has missed, and is repeated while no run changes. `gap`: changes may be missing, because the client was away for more than two minutes; read lists again. The stream does not end by itself.',
+      'Event `run` has a run that was created or has changed, and that matches the filter after the change. `position`: you have received all changes so far. A list that you read now, together with the later events, contains every change. It is the first event of a new feed, follows what a reader has missed, and is repeated while no run changes. `gap`: changes may be missing, because the client was away for more than two minutes; read lists again. The stream does not end by itself.',
     tag: 'Runs',
     access: { resource: 'threads', action: 'read' },
     kind: 'sse',
