@@ -38,6 +38,8 @@ describeInBrowser('the traces', () => {
     await page.getByRole('heading', { name: 'There are no traces yet' }).waitFor();
     await page.getByRole('button', { name: 'Forget the API key' }).click();
     await page.getByRole('heading', { name: 'Traces need an API key' }).waitFor();
+    // Before the server ends, because the page would report failed requests.
+    await page.close();
   });
 
   it('are found by the filter in the address', async () => {
