@@ -2,21 +2,14 @@
 import { Problem } from '@svc/contract/problem';
 import type { Hono } from 'hono';
 import type { HttpContext, HttpEnv } from '../routing/call.ts';
-import { logAnswer } from '../routing/log-answer.ts';
-import type { StartRequestSpan } from '../routing/request-span.ts';
-import { type HttpLogger, problemResponse } from '../server/problem.ts';
+import { problemResponse } from '../server/problem.ts';
 import { assetCaching, builtFileHeaders, notBuiltPage } from '../files/built-file.ts';
+import { type BuiltFolderOptions, mountBuiltFolder } from '../files/built-folder.ts';
 import { ConsoleFiles } from './console-files.ts';
 
-export interface ConsoleOptions {
-  /** The folder that the build writes; it ends with a slash. */
-  folder: URL;
+export interface ConsoleOptions extends BuiltFolderOptions {
   /** Path before all routes. */
   prefix: string;
-  logger: HttpLogger;
-  startSpan?: StartRequestSpan | undefined;
-  pathOf: (request: Request, env: HttpEnv['Bindings'] | undefined) => string;
-  idOf: (context: HttpContext) => string;
 }
 
 /** Scripts, styles and requests of this origin only. Images may be in messages, as `data:` URLs. */
@@ -51,17 +44,9 @@ export class Console {
   }
 
   mount(app: Hono<HttpEnv>): void {
-    const handle = async (context: HttpContext): Promise<Response> => {
-      const startedMs = performance.now();
-      const requestId = this.#options.idOf(context);
-      const response = await this.#respond(context, requestId);
-      response.headers.set('x-request-id', requestId);
-      const entry = { route: '/console/*', requestId, startedMs, status: response.status };
-      logAnswer(context, entry, this.#options);
-      return response;
-    };
-    app.get('/console', handle);
-    app.get('/console/*', handle);
+    mountBuiltFolder(app, '/console', this.#options, (context, requestId) =>
+      this.#respond(context, requestId),
+    );
   }
 
   /** For a browser that opens `/`: undefined when the request is no navigation, or the console is not built. */

@@ -1,4 +1,4 @@
-// The files of the guide, which the build of packages/docs-site writes: pages, and assets whose names contain a hash of their content.
+// The files of the guide. The build of packages/docs-site writes them: pages, and assets whose names contain a hash of their content.
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';

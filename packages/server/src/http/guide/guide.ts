@@ -2,20 +2,10 @@
 import { Problem } from '@svc/contract/problem';
 import type { Hono } from 'hono';
 import { assetCaching, builtFileHeaders, notBuiltPage } from '../files/built-file.ts';
+import { type BuiltFolderOptions, mountBuiltFolder } from '../files/built-folder.ts';
 import type { HttpContext, HttpEnv } from '../routing/call.ts';
-import { logAnswer } from '../routing/log-answer.ts';
-import type { StartRequestSpan } from '../routing/request-span.ts';
-import { type HttpLogger, problemResponse } from '../server/problem.ts';
+import { problemResponse } from '../server/problem.ts';
 import { type GuideFile, GuideFiles } from './guide-files.ts';
-
-export interface GuideOptions {
-  /** The folder that the build writes; it ends with a slash. */
-  folder: URL;
-  logger: HttpLogger;
-  startSpan?: StartRequestSpan | undefined;
-  pathOf: (request: Request, env: HttpEnv['Bindings'] | undefined) => string;
-  idOf: (context: HttpContext) => string;
-}
 
 /** Scripts, styles and pictures of this origin only. The pages contain none, and need no exception. */
 const contentPolicy = [
@@ -34,25 +24,17 @@ const notBuilt = notBuiltPage('guide', 'build:docs');
 
 export class Guide {
   readonly #files: GuideFiles;
-  readonly #options: GuideOptions;
+  readonly #options: BuiltFolderOptions;
 
-  constructor(options: GuideOptions) {
+  constructor(options: BuiltFolderOptions) {
     this.#options = options;
     this.#files = new GuideFiles(options.folder);
   }
 
   mount(app: Hono<HttpEnv>): void {
-    const handle = async (context: HttpContext): Promise<Response> => {
-      const startedMs = performance.now();
-      const requestId = this.#options.idOf(context);
-      const response = await this.#respond(context, requestId);
-      response.headers.set('x-request-id', requestId);
-      const entry = { route: '/docs/guide/*', requestId, startedMs, status: response.status };
-      logAnswer(context, entry, this.#options);
-      return response;
-    };
-    app.get('/docs/guide', handle);
-    app.get('/docs/guide/*', handle);
+    mountBuiltFolder(app, '/docs/guide', this.#options, (context, requestId) =>
+      this.#respond(context, requestId),
+    );
   }
 
   async #respond(context: HttpContext, requestId: string): Promise<Response> {
