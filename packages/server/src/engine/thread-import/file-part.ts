@@ -1,5 +1,5 @@
 // Parts of large JSON files, which are read one by one. The scan of a file finds where they are.
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Problem } from '@svc/contract/problem';
 
@@ -40,6 +40,17 @@ export const readPart = async (file: string, handle: FileHandle, part: FilePart)
   } catch (cause) {
     throw damagedPart(file, part, (cause as Error).message, cause);
   }
+};
+
+/** Reads parts one by one. `version`: of the file when it was scanned. Throws `conflict` when the file was changed since then. */
+export const readParts = async (
+  { path, version, parts }: { path: string; version: string; parts: readonly FilePart[] },
+  onValue: (value: unknown) => Promise<void> | void,
+): Promise<void> => {
+  if (parts.length === 0) return;
+  await using handle = await open(path, 'r');
+  for (const part of parts) await onValue(await readPart(path, handle, part));
+  if ((await versionOf(handle)) !== version) throw changedFile(path);
 };
 
 const [quote, backslash] = [0x22, 0x5c];

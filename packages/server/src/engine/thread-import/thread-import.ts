@@ -5,7 +5,8 @@ import type { ImportedFile, ImportThreadAnswer, ImportThreadCommand } from '../d
 import type { ValueCodec } from '../codec/value-codec.ts';
 import type { RunTools } from '../executor/run-tools.ts';
 import { CheckpointFiles } from './checkpoint-files.ts';
-import { changedFile, readPart, versionOf } from './file-part.ts';
+import { changedFile, readParts, versionOf } from './file-part.ts';
+import { emptyAnswer } from './import-answer.ts';
 import { configurableKeys, isObject, isUuid, toRun, unfinishedOf } from './imported-run.ts';
 import { ImportedStates, type RootHead } from './imported-states.ts';
 
@@ -22,16 +23,10 @@ export const importThread = async (
   const { thread, graph_id, states: file } = command;
   const graph =
     graph_id === undefined ? undefined : await tools.graphs.get(graph_id, thread.config, 'threads.read');
-  const answer: ImportThreadAnswer = {
-    outcome: 'exists',
-    checkpoints: 0,
-    runs: 0,
-    unfinished: [],
-    undescribed: { count: 0, message: '' },
-  };
+  const answer = emptyAnswer('exists');
   const isNew = await tools.imports.import(thread, async (target) => {
     const states = new ImportedStates(thread.thread_id, tools.codec, graph);
-    await readRuns(command.runs, (read) => {
+    await readParts(command.runs, (read) => {
       if (!isObject(read) || !isUuid(read['run_id'])) return;
       const keys = configurableKeys(read);
       if (keys) states.hiddenKeys.set(read['run_id'], new Set(keys));
@@ -63,16 +58,6 @@ const storeStates = async (
   await target.store(states.take({ isLast: true }));
 };
 
-const readRuns = async (
-  { path, version, parts }: ImportThreadCommand['runs'],
-  onRun: (read: unknown) => Promise<void> | void,
-): Promise<void> => {
-  if (parts.length === 0) return;
-  await using handle = await open(path, 'r');
-  for (const part of parts) await onRun(await readPart(path, handle, part));
-  if ((await versionOf(handle)) !== version) throw changedFile(path);
-};
-
 const storeRuns = async (
   found: ImportThreadCommand['runs'],
   states: ImportedStates,
@@ -87,7 +72,7 @@ const storeRuns = async (
     size = 0;
   };
   const unfinished: ImportThreadAnswer['unfinished'] = [];
-  await readRuns(found, async (read) => {
+  await readParts(found, async (read) => {
     const run = toRun(read);
     if (!run) return void unfinished.push(unfinishedOf(read));
     const { found_head = null, final_head = null } = states.runHeads.get(run.run_id) ?? {};
