@@ -1,5 +1,5 @@
 // Readers of the feed with the same filter and the same rights. The runs that they are sent are read once.
-import type { RunSummary } from '@svc/contract';
+import { RunSummary } from '@svc/contract';
 import type { FedRun, FedRuns } from '../../../storage/deployment/run-changes.ts';
 import type { RunSearch } from '../../../storage/deployment/run-search.ts';
 import type { RunStorage } from '../../../storage/deployment/runs.ts';
@@ -18,19 +18,7 @@ export interface FeedFilter {
 /** Runs that are read together. */
 const chunkSize = 500;
 
-const allFields = [
-  'run_id',
-  'thread_id',
-  'assistant_id',
-  'created_at',
-  'updated_at',
-  'status',
-  'metadata',
-  'multitask_strategy',
-  'attempt',
-  'lost_attempts',
-  'error',
-] as const satisfies readonly (keyof RunSummary)[];
+const allFields = RunSummary.keyof().options;
 
 export const keyOf = ({ search, access, select }: FeedFilter): string =>
   JSON.stringify([search, access.jsonpath, select ?? null]);

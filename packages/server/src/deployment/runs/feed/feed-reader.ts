@@ -89,7 +89,7 @@ export class FeedReader {
     if (!this.isCatchingUp(epoch)) return;
     this.#state = 'live';
     this.#overlappingPasses = overlappingPasses;
-    // Without an id, the reader keeps the one that says what it was sent.
+    // The event has no id: the client keeps the id of the last run, which says what it was sent.
     this.#sink.send(hasAll ? positionEvent : gapEvent);
   }
 
@@ -147,7 +147,7 @@ export class FeedReader {
     this.#state = 'backpressured';
     this.#epoch++;
     await this.#sink.drained();
-    // It may have left meanwhile.
+    // The client may have left meanwhile.
     if (this.#state !== 'backpressured') return;
     this.#state = 'catching_up';
     this.#onDrained(this);
