@@ -227,7 +227,7 @@ export class RunsClient {
     return this.#transport.call('listRunWebhooks', { params }, options);
   }
 
-  /** Sends a delivery again that waits for its next attempt, or that failed: then its count of attempts restarts at 0. */
+  /** Sends a delivery that failed, or that waits for its next attempt, now. After a failure the count of attempts restarts at 0. */
   retryWebhook(
     threadId: string,
     runId: string,

@@ -12,7 +12,7 @@ export const runFilter = {
   assistant_id: nullish(Id),
   graph_id: nullish(z.string().min(1).max(256)),
   thread_id: nullish(Id),
-  metadata: nullish(Metadata).describe('Only runs whose metadata contains this'),
+  metadata: nullish(Metadata).describe('Only runs whose metadata contains these keys with these values'),
   created_after: nullish(When).describe('Only runs created at this time or later'),
   created_before: nullish(When).describe('Only runs created before this time'),
 };

@@ -50,7 +50,7 @@ export const webhookRoutes = {
     method: 'post',
     path: '/threads/:thread_id/runs/:run_id/webhooks/:delivery_id/retry',
     summary:
-      'Send a delivery again: one that waits is due now, one that failed too, and its count of attempts restarts at 0',
+      'Send a delivery that failed, or that waits for its next attempt, now. After a failure the count of attempts restarts at 0',
     tag: 'Runs',
     access: { resource: 'threads', action: 'update' },
     params: z.object({ thread_id: Id, run_id: Id, delivery_id: Id }),

@@ -64,7 +64,7 @@ export class WebhookService {
     return rows.map(deliveryOf);
   }
 
-  /** Throws conflict for one that was delivered, whose values are deleted, and during an attempt. */
+  /** Throws conflict during an attempt, and for a delivery that was delivered: its values are deleted. */
   async retry(
     delivery: { delivery_id: string; run_id: string; thread_id: string },
     access: RowFilter,
