@@ -99,7 +99,7 @@ describe('a server on a database with few connections', () => {
       await eventually(async () =>
         expect(await nodes()).toMatchObject([
           { slots: 0, draining: true, connections: 25 },
-          { slots: 200, draining: false, connections: 32 },
+          { slots: 1000, draining: false, connections: 32 },
         ]),
       );
     } finally {
