@@ -9,6 +9,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/global-setup.ts'],
     pool: 'forks',
+    isolate: false, // no module has mutable state: the files of a worker share its modules
     maxWorkers: 2, // a browser each
     testTimeout: 90_000,
     hookTimeout: 90_000,

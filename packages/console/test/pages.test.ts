@@ -256,19 +256,29 @@ describeInBrowser('every page', () => {
     if (writesPictures) await mkdir(pictures, { recursive: true });
   });
 
-  for (const colorScheme of ['light', 'dark'] as const)
-    it(`can be used by everybody, in ${colorScheme}`, { timeout: 300_000 }, async () => {
-      // The other rules do not depend on colours.
-      const rules = colorScheme === 'dark' ? ['color-contrast'] : undefined;
-      const page = await console.open('/', { colorScheme, viewport: { width: 1360, height: 800 } });
-      for (const { name, path, ready } of shown) {
-        await page.goto(`${console.url}/console${path}`);
-        await ready(page);
-        if (writesPictures) await page.screenshot({ path: join(pictures, `${name}-${colorScheme}.png`) });
-        expect({ name, findings: await seriousFindings(page, rules) }).toEqual({ name, findings: [] });
-      }
-      await page.keyboard.press('Control+k');
-      await page.getByRole('option').first().waitFor();
-      expect(await seriousFindings(page, rules)).toEqual([]);
-    });
+  /** The other rules do not depend on colours. */
+  const rulesOf = { light: undefined, dark: ['color-contrast'] };
+
+  /** `name`: of the pictures; none when undefined. */
+  const check = async (page: Page, name?: string): Promise<void> => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      if (writesPictures && name !== undefined)
+        await page.screenshot({ path: join(pictures, `${name}-${colorScheme}.png`) });
+      const findings = await seriousFindings(page, rulesOf[colorScheme]);
+      expect({ name, colorScheme, findings }).toEqual({ name, colorScheme, findings: [] });
+    }
+  };
+
+  it('can be used by everybody, in light and in dark', { timeout: 300_000 }, async () => {
+    const page = await console.open('/', { viewport: { width: 1360, height: 800 } });
+    for (const { name, path, ready } of shown) {
+      await page.goto(`${console.url}/console${path}`);
+      await ready(page);
+      await check(page, name);
+    }
+    await page.keyboard.press('Control+k');
+    await page.getByRole('option').first().waitFor();
+    await check(page);
+  });
 });
