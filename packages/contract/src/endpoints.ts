@@ -28,6 +28,7 @@ export const endpoints = {
   copyThread: { method: 'post', path: '/threads/:thread_id/copy' },
   getThreadStorage: { method: 'get', path: '/threads/:thread_id/storage' },
   getThreadState: { method: 'get', path: '/threads/:thread_id/state' },
+  getThreadStateValue: { method: 'get', path: '/threads/:thread_id/state/value' },
   getThreadStateAt: { method: 'get', path: '/threads/:thread_id/state/:checkpoint_id' },
   getThreadStateAtCheckpoint: { method: 'post', path: '/threads/:thread_id/state/checkpoint' },
   updateThreadState: { method: 'post', path: '/threads/:thread_id/state' },

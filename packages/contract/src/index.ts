@@ -124,6 +124,7 @@ export {
 export { Interrupt, Thread, ThreadStatus } from './deployment/thread.ts';
 export { threadCountMax } from './deployment/thread-search.ts';
 export { ThreadStorageReport } from './deployment/thread-storage.ts';
+export { StateValue } from './deployment/state-value.ts';
 export { WebhookDelivery } from './deployment/webhooks.ts';
 export {
   Destination,

@@ -58,7 +58,7 @@ export {
 export type { NewCredentials } from './destinations-client.ts';
 export type { RunPage, SentTraceRun, ThreadPage } from './traces-client.ts';
 export type { CronOptions } from './crons-client.ts';
-export type { CheckpointAt, NewThread } from './threads-client.ts';
+export type { CheckpointAt, NewThread, StateValuePage } from './threads-client.ts';
 export type { CallOptions, ClientOptions } from './transport.ts';
 export { verifyWebhook } from './verify-webhook.ts';
 export type {
@@ -88,6 +88,7 @@ export type {
   RunStats,
   RunTree,
   ServerSetting,
+  StateValue,
   Thread,
   ThreadState,
   ThreadTask,

@@ -1,4 +1,11 @@
-import type { Thread, ThreadCommandResponse, ThreadState, ThreadStorageReport, Ticket } from '@svc/contract';
+import type {
+  StateValue,
+  Thread,
+  ThreadCommandResponse,
+  ThreadState,
+  ThreadStorageReport,
+  Ticket,
+} from '@svc/contract';
 import { readEvents } from './sse.ts';
 import type { Body, CallOptions, Transport } from './transport.ts';
 
@@ -14,6 +21,25 @@ export interface CheckpointAt {
   checkpointId?: string;
   checkpointNs?: string;
 }
+
+/** A page of a value of a state. */
+export interface StateValuePage extends CheckpointAt {
+  /** Names and indexes, from the outside in; or a JSON pointer. All values by default. */
+  path?: readonly (string | number)[] | string;
+  /** The first member, element or character; a negative one counts from the end. 0 by default. */
+  offset?: number;
+  /** Members or elements, 100 by default. */
+  limit?: number;
+  /** Characters of a string, 4,096 by default. */
+  chars?: number;
+  /** Entries whose JSON has at most this many characters are sent whole; 2,048 by default. */
+  whole?: number;
+}
+
+const toPointer = (path: NonNullable<StateValuePage['path']>): string =>
+  typeof path === 'string'
+    ? path
+    : path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
 export class ThreadsClient {
   readonly #transport: Transport;
@@ -168,6 +194,25 @@ export class ThreadsClient {
     if (checkpointId === undefined) return this.#transport.call('getThreadState', { params, query }, options);
     const at = { ...params, checkpoint_id: checkpointId };
     return this.#transport.call('getThreadStateAt', { params: at, query }, options);
+  }
+
+  /**
+   * A page of a value of the state, for states that are too large to be read whole. `checkpoint_id` and `next` of the page are the
+   * `checkpointId` and the `offset` of the page that follows.
+   * @example const page = await client.threads.getStateValue(id, { path: ['messages'], offset: -20 });
+   */
+  getStateValue(
+    threadId: string,
+    { checkpointId, checkpointNs, path = '', ...rest }: StateValuePage = {},
+    options: CallOptions = {},
+  ): Promise<StateValue> {
+    const query = {
+      ...rest,
+      path: toPointer(path),
+      checkpoint_id: checkpointId,
+      checkpoint_ns: checkpointNs,
+    };
+    return this.#transport.call('getThreadStateValue', { params: { thread_id: threadId }, query }, options);
   }
 
   /**

@@ -15,6 +15,7 @@ import { limit, limitedBy } from '../page.ts';
 import { route } from '../route.ts';
 import { Command } from './command.ts';
 import { stateMetadataRoutes } from './state-metadata.ts';
+import { stateValueRoutes } from './state-value.ts';
 import { Interrupt, Thread } from './thread.ts';
 import { threadSearchRoutes } from './thread-search.ts';
 import { ThreadStorageReport } from './thread-storage.ts';
@@ -234,6 +235,7 @@ export const threadRoutes = {
     response: ThreadState,
     errors: ['not_found'],
   }),
+  ...stateValueRoutes,
   getThreadStateAt: route({
     method: 'get',
     path: '/threads/:thread_id/state/:checkpoint_id',

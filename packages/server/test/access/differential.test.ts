@@ -103,6 +103,14 @@ const sameAsMissing: Partial<Record<keyof typeof deploymentRoutes, Case[]>> = {
   ],
   copyThread: [ofPath],
   getThreadState: [ofPath, () => ({ query: '?subgraphs=true' })],
+  getThreadStateValue: [
+    ofPath,
+    () => ({ query: '?path=/note' }),
+    ({ checkpoint_id }) => ({
+      params: { thread_id: bob.thread_id },
+      query: `?checkpoint_id=${checkpoint_id}`,
+    }),
+  ],
   getThreadStateAt: [
     ofPath,
     ({ checkpoint_id }) => ({ params: { thread_id: bob.thread_id, checkpoint_id } }),

@@ -21,6 +21,7 @@ const toPage = (page: Awaited<ReturnType<StateService['history']>>): Reply<RawJs
 type StateRoutes = Pick<
   typeof threadRoutes,
   | 'getThreadState'
+  | 'getThreadStateValue'
   | 'getThreadStateAt'
   | 'getThreadStateAtCheckpoint'
   | 'updateThreadState'
@@ -35,6 +36,13 @@ export const stateHandlers = (
 ): Handlers<StateRoutes> => ({
   getThreadState: async ({ params, query }, { authorizer }) =>
     new RawJson(await states.get(params.thread_id, {}, await readAccess(authorizer, params), query)),
+  getThreadStateValue: async ({ params, query }, { authorizer }) => {
+    const { checkpoint_id, checkpoint_ns, ...request } = query;
+    const at = { checkpoint_id, checkpoint_ns };
+    return new RawJson(
+      await states.value(params.thread_id, at, await readAccess(authorizer, params), request),
+    );
+  },
   getThreadStateAt: async ({ params, query }, { authorizer }) => {
     const { thread_id, checkpoint_id } = params;
     return new RawJson(

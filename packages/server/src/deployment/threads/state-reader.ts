@@ -25,6 +25,7 @@ import {
   hashesOfState,
   hashesOfValues,
   match,
+  readValue,
   render,
   type RenderInput,
   summaryOf,
@@ -35,6 +36,7 @@ import {
 import type { ExtractPath } from './extract-paths.ts';
 import { extractedMax, tooMuchExtracted } from './thread-record.ts';
 import { type StateSelection, valuesOnly, wholeState } from './state-selection.ts';
+import { stepsOf, type ValueRequest } from './state-value.ts';
 
 /** A thread that was read. The creation time distinguishes it from a later thread with the same id. */
 type FoundThread = Pick<ThreadRow, 'thread_id' | 'blob_space' | 'created_at'>;
@@ -79,7 +81,6 @@ export class StateReader {
         trees,
         (tree) => ({ space: thread.blob_space, hashes: hashesOfState(tree, selection) }),
         (states, bytesMax) => ({ states, selection, bytesMax }),
-        selection,
       ),
     );
   }
@@ -90,6 +91,30 @@ export class StateReader {
       this.valuesOf([{ channels, shape, space: thread.blob_space }]),
     );
     return rows[0] ?? 'null';
+  }
+
+  /**
+   * A page of a value of a checkpoint, as JSON text; undefined when there is nothing at the path. Reads only the blobs of the value that
+   * the path begins with. Throws `not_found` when the thread was deleted meanwhile.
+   */
+  page(
+    thread: FoundThread,
+    { checkpoint }: StoredCheckpoint,
+    request: ValueRequest,
+  ): Promise<string | undefined> {
+    const [name] = stepsOf(request.path);
+    const keys = name === undefined ? undefined : [name];
+    const roots = (): BlobRoot => ({
+      space: thread.blob_space,
+      hashes: hashesOfValues(checkpoint, valuesOnly(keys)),
+    });
+    return this.#whole(thread, () =>
+      this.#withBatch([checkpoint], roots, remedies.path, async ({ blobs, bytes }) => {
+        const { channels, shape, checkpoint_id } = checkpoint;
+        const input = { blobs, checkpoint: { channels, shape, checkpoint_id }, keys, request };
+        return bytes <= inlineBytesMax ? readValue(input) : this.#parser.run('value', input);
+      }),
+    );
   }
 
   /** The interrupts of a checkpoint that have no answer. Throws `not_found` when the thread was deleted meanwhile. */
@@ -111,7 +136,6 @@ export class StateReader {
       heads,
       (head) => ({ space: head.space, hashes: hashesOfValues(head, selection) }),
       (values, bytesMax) => ({ values, selection, bytesMax }),
-      selection,
     );
   }
 
@@ -130,12 +154,17 @@ export class StateReader {
           space: head.space,
           hashes: hashesOfValues(head, selection),
         });
-        const found = await this.#withBatch(rest, rootsOf, undefined, async ({ blobs, bytes, count }) => {
-          left -= bytes;
-          if (left < 0) throw tooMuch();
-          const input = { blobs, values: rest.slice(0, count), wanted };
-          return bytes <= inlineBytesMax ? match(input) : this.#parser.run('match', input);
-        });
+        const found = await this.#withBatch(
+          rest,
+          rootsOf,
+          remedies.filter,
+          async ({ blobs, bytes, count }) => {
+            left -= bytes;
+            if (left < 0) throw tooMuch();
+            const input = { blobs, values: rest.slice(0, count), wanted };
+            return bytes <= inlineBytesMax ? match(input) : this.#parser.run('match', input);
+          },
+        );
         matches.push(...found);
       }
       return matches;
@@ -158,7 +187,7 @@ export class StateReader {
     let left = this.limits.pageBytes;
     while (rows.length < heads.length) {
       const rest = heads.slice(rows.length);
-      const found = await this.#withBatch(rest, rootsOf, selection, async ({ blobs, bytes, count }) => {
+      const found = await this.#withBatch(rest, rootsOf, remedies.select, async ({ blobs, bytes, count }) => {
         const input = { blobs, values: rest.slice(0, count), keys, paths };
         return bytes <= inlineBytesMax ? extract(input) : this.#parser.run('extract', input);
       });
@@ -205,13 +234,12 @@ export class StateReader {
     items: T[],
     rootsOf: (item: T) => BlobRoot,
     inputOf: (items: T[], bytesMax: number) => Omit<RenderInput, 'blobs'>,
-    selection: StateSelection,
   ): Promise<Pick<PageOf<JsonPart>, 'rows' | 'isCut'>> {
     const rows: JsonPart[] = [];
     let left = this.limits.pageBytes;
     while (rows.length < items.length) {
       const rest = items.slice(rows.length);
-      const { texts, count } = await this.#withBatch(rest, rootsOf, selection, async (batch) => {
+      const { texts, count } = await this.#withBatch(rest, rootsOf, remedies.select, async (batch) => {
         const input = { blobs: batch.blobs, ...inputOf(rest.slice(0, batch.count), left) };
         const isSmall = batch.bytes <= inlineBytesMax;
         return {
@@ -232,7 +260,7 @@ export class StateReader {
   async #withBatch<T, U>(
     items: T[],
     rootsOf: (item: T) => BlobRoot,
-    selection: StateSelection | undefined,
+    remedy: string,
     use: (batch: { blobs: BlobRow[]; bytes: number; count: number }) => Promise<U>,
   ): Promise<U> {
     const { checkpoints } = this.#storage;
@@ -248,7 +276,7 @@ export class StateReader {
           return read.blobs && { used: await use({ blobs: read.blobs, bytes: read.bytes, count }) };
         });
         if (large) return large.used;
-      } else if (count === 1) throw tooLarge(bytes, valueBytes, selection);
+      } else if (count === 1) throw tooLarge(bytes, valueBytes, remedy);
     }
   }
 }
@@ -259,16 +287,18 @@ const textIn = (write: (add: (text: string) => void) => void): string => {
   return whole;
 };
 
-const tooLarge = (bytes: number, bytesMax: number, selection: StateSelection | undefined): Problem => {
-  const how =
-    selection === undefined
-      ? 'Narrow the search by metadata, status or ids'
-      : 'Select parts of it (select=values.<name>)';
-  return new Problem(
-    'too_large',
-    `The state of a thread has ${bytes} bytes; the limit of a response is ${bytesMax}. ${how}, or raise SVC_ANSWER_LIMIT.`,
-  );
+/** What a client can do when a state exceeds the limit. */
+const remedies = {
+  filter: 'Narrow the search by metadata, status or ids',
+  select: 'Select parts of it (select=values.<name>)',
+  path: 'Read single values (path=/<name>)',
 };
+
+const tooLarge = (bytes: number, bytesMax: number, remedy: string): Problem =>
+  new Problem(
+    'too_large',
+    `The state of a thread has ${bytes} bytes; the limit of a response is ${bytesMax}. ${remedy}, or raise SVC_ANSWER_LIMIT.`,
+  );
 
 const tooMuch = (): Problem =>
   new Problem(

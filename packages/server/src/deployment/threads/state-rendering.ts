@@ -11,7 +11,8 @@ import type { JsonBytes } from '../../parsing/json-bytes.ts';
 import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
 import { contains } from './contains.ts';
 import { type ExtractPath, partAt } from './extract-paths.ts';
-import type { StateField, StateSelection } from './state-selection.ts';
+import { type StateField, type StateSelection, valuesOnly } from './state-selection.ts';
+import { pageAt, type ValueRequest } from './state-value.ts';
 
 type Join = (ref: string) => unknown;
 
@@ -117,7 +118,22 @@ export interface StateTasks {
   extract: { input: ExtractInput; question: never; output: string[][] };
   /** Tells for each item whether its values contain `wanted`. */
   match: { input: MatchInput; question: never; output: boolean[] };
+  /** A page of a value, as JSON text; undefined when there is nothing at the path. */
+  value: { input: ValueInput; question: never; output: string | undefined };
 }
+
+export interface ValueInput {
+  blobs: BlobRow[];
+  checkpoint: StoredValues & Pick<StoredCheckpoint['checkpoint'], 'checkpoint_id'>;
+  /** Names of the values that are read; all of them when undefined. */
+  keys: readonly string[] | undefined;
+  request: ValueRequest;
+}
+
+export const readValue = ({ blobs, checkpoint, keys, request }: ValueInput): string | undefined => {
+  const values = valuesOf(checkpoint, valuesOnly(keys), readerOf(blobs).join);
+  return pageAt(values, request, checkpoint.checkpoint_id);
+};
 
 export interface ExtractInput {
   blobs: BlobRow[];

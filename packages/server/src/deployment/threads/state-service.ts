@@ -13,6 +13,7 @@ import type { ThreadRow } from '../../storage/deployment/threads.ts';
 import type { PageOf } from '../../api/pagination.ts';
 import { emptyState, type StateReader } from './state-reader.ts';
 import { toSelection } from './state-selection.ts';
+import { pageAt, type ValueRequest } from './state-value.ts';
 import { contains } from './contains.ts';
 
 export interface Superstep {
@@ -93,14 +94,8 @@ export class StateService {
   ): Promise<JsonPart> {
     const selection = toSelection(select);
     const thread = await this.#thread(thread_id, access);
-    const found = await this.#storage.checkpoints.find({
-      thread_id,
-      checkpoint_ns: at.checkpoint_ns ?? '',
-      checkpoint_id: at.checkpoint_id,
-    });
+    const found = await this.#checkpoint(thread, at);
     if (!found) {
-      if (at.checkpoint_id) throw notFound('Checkpoint', at.checkpoint_id);
-      await this.#reader.assertThere(thread);
       const entries = Object.entries(emptyState(thread_id));
       return JSON.stringify(
         Object.fromEntries(entries.filter(([name]) => selection.fields.some((field) => field === name))),
@@ -110,6 +105,39 @@ export class StateService {
     const { rows } = await this.#reader.states(thread, [tree], selection);
     if (rows[0] === undefined) throw notFound('Checkpoint', found.checkpoint.checkpoint_id);
     return rows[0];
+  }
+
+  /** A page of a value of the state at a checkpoint (by default the head of the root namespace) as JSON text. */
+  async value(
+    thread_id: string,
+    at: CheckpointSelector,
+    access: RowFilter,
+    request: ValueRequest,
+  ): Promise<string> {
+    const thread = await this.#thread(thread_id, access);
+    const found = await this.#checkpoint(thread, at);
+    const page = found
+      ? await this.#reader.page(thread, found, request)
+      : pageAt(emptyState(thread_id).values, request, null);
+    if (page === undefined)
+      throw new Problem(
+        'not_found',
+        `The state of the thread has no value at the path ${JSON.stringify(request.path)}`,
+      );
+    return page;
+  }
+
+  /** Undefined for a thread without a checkpoint. Throws `not_found` when the named one does not exist, or the thread was deleted meanwhile. */
+  async #checkpoint(
+    thread: ThreadRow,
+    { checkpoint_id, checkpoint_ns = '' }: CheckpointSelector,
+  ): Promise<StoredCheckpoint | undefined> {
+    const { thread_id } = thread;
+    const found = await this.#storage.checkpoints.find({ thread_id, checkpoint_ns, checkpoint_id });
+    if (found) return found;
+    if (checkpoint_id) throw notFound('Checkpoint', checkpoint_id);
+    await this.#reader.assertThere(thread);
+    return undefined;
   }
 
   /** States as JSON texts, newest first. `next`: the value of `before` for the next page, when there is one. */
