@@ -44,6 +44,7 @@ const callDuringDeletion = async (table: string, thread_id: string, [method, pat
 const requests: Record<string, (thread: { thread_id: string }) => Request> = {
   'the thread': ({ thread_id }) => ['GET', `/threads/${thread_id}`],
   'its state': ({ thread_id }) => ['GET', `/threads/${thread_id}/state`],
+  'a page of its state': ({ thread_id }) => ['GET', `/threads/${thread_id}/state/value?path=/messages`],
   'its history': ({ thread_id }) => ['GET', `/threads/${thread_id}/history`],
   'a change of its metadata': ({ thread_id }) => ['PATCH', `/threads/${thread_id}`, { metadata: { a: 1 } }],
   'an update of its state': ({ thread_id }) => [

@@ -119,6 +119,7 @@ describe('a deleted thread', () => {
         ['POST', '/runs/cancel', { thread_id: thread, run_ids: [run] }],
         ['POST', runs, { assistant_id: 'chat', input: { messages: [] } }],
         ['GET', `/threads/${thread}/state`],
+        ['GET', `/threads/${thread}/state/value`],
         ['POST', `/threads/${thread}/state`, { values: { messages: [] } }],
         ['GET', `/threads/${thread}/history`],
         ['GET', `/threads/${thread}/stream`],

@@ -1,0 +1,225 @@
+// A state that is read in pages, through the SDK.
+import { randomUUID } from 'node:crypto';
+import { createClient, type Client, type StateValue, type StateValuePage } from '@svc/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { StateReader } from '../../src/deployment/threads/state-reader.ts';
+import type { StateTasks } from '../../src/deployment/threads/state-rendering.ts';
+import { StateService } from '../../src/deployment/threads/state-service.ts';
+import type { JsonTasks } from '../../src/parsing/json-task.ts';
+import { createParsing } from '../../src/parsing/parsing.ts';
+import type { TaskRunner } from '../../src/parsing/tasks.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
+import { createStorage } from '../../src/storage/storage.ts';
+import { chatInput } from '../chat-input.ts';
+import { startTestServer, type TestServer } from '../server.ts';
+
+let server: TestServer;
+let client: Client;
+beforeAll(async () => {
+  server = await startTestServer();
+  client = createClient({ apiUrl: server.url });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const chatThread = async (...texts: string[]): Promise<string> => {
+  const { thread_id } = await client.threads.create();
+  for (const text of texts) await client.runs.wait(thread_id, 'chat', { input: chatInput(text) });
+  return thread_id;
+};
+
+/** A thread whose state has the value as `out`. */
+const threadWith = async (out: unknown): Promise<string> => {
+  const { thread_id } = await client.threads.create({ graphId: 'probe' });
+  await client.threads.updateState(thread_id, { values: { out }, asNode: 'act' });
+  return thread_id;
+};
+
+/** The value at the path, from all of its pages. */
+const readAll = async (
+  thread_id: string,
+  request: Omit<StateValuePage, 'path' | 'offset'>,
+  path: string[] = [],
+): Promise<unknown> => {
+  const pages: StateValue[] = [];
+  for (let offset: number | undefined = 0; offset !== undefined; offset = pages.at(-1)?.next)
+    pages.push(await client.threads.getStateValue(thread_id, { ...request, path, offset }));
+  const [first] = pages as [StateValue];
+  if (first.type === 'string') return pages.map(({ text }) => text).join('');
+  const entries: [string, unknown][] = [];
+  for (const entry of pages.flatMap((page) => page.entries ?? [])) {
+    const value = 'value' in entry ? entry.value : await readAll(thread_id, request, [...path, entry.key]);
+    entries.push([entry.key, value]);
+  }
+  return first.type === 'array' ? entries.map(([, value]) => value) : Object.fromEntries(entries);
+};
+
+describe('the pages of a state', () => {
+  it('have the same values as the state', async () => {
+    const thread_id = await chatThread('hello', 'how are you?', 'x'.repeat(600));
+    const { values } = await client.threads.getState(thread_id);
+    expect(await readAll(thread_id, { limit: 4, chars: 100, whole: 200 })).toEqual(values);
+  });
+
+  it('name the checkpoint, at which a client continues while the thread changes', async () => {
+    const thread_id = await chatThread('one', 'two');
+    const first = await client.threads.getStateValue(thread_id, { path: ['messages'], limit: 3 });
+    expect(first).toMatchObject({ type: 'array', length: 4, offset: 0, next: 3 });
+    await client.runs.wait(thread_id, 'chat', { input: chatInput('three') });
+    const at = { path: ['messages'], checkpointId: first.checkpoint_id ?? '', offset: 3 };
+    const second = await client.threads.getStateValue(thread_id, at);
+    expect(second).toMatchObject({
+      checkpoint_id: first.checkpoint_id,
+      length: 4,
+      entries: [{ key: '3', type: 'object', value: { type: 'ai', content: 'echo two' } }],
+    });
+    expect(second).not.toHaveProperty('next');
+    expect(await client.threads.getStateValue(thread_id, { path: '/messages' })).toMatchObject({ length: 6 });
+  });
+
+  it('begin at the end with a negative offset', async () => {
+    const thread_id = await chatThread('one', 'two');
+    const last = await client.threads.getStateValue(thread_id, { path: '/messages', offset: -1 });
+    expect(last).toMatchObject({ offset: 3, entries: [{ key: '3', value: { content: 'echo two' } }] });
+    const text = await client.threads
+      .getStateValue(thread_id, { path: '/messages/-0/content' })
+      .catch(String);
+    expect(text).toContain('no value at the path');
+    const end = { path: '/messages/3/content', offset: -3 };
+    expect(await client.threads.getStateValue(thread_id, end)).toMatchObject({ offset: 5, text: 'two' });
+  });
+
+  it('are those of a subgraph that waits, by its namespace', async () => {
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, 'nested', { input: { log: ['first'] } });
+    const { tasks } = await client.threads.getState(thread_id);
+    const checkpointNs = tasks[0]?.checkpoint?.checkpoint_ns ?? '';
+    const { values, checkpoint_id } = await client.threads.getState(thread_id, { checkpointNs });
+    expect(values).toEqual({ log: ['first', 'deep'] });
+    const inner = await client.threads.getStateValue(thread_id, { checkpointNs, path: ['log'] });
+    expect(inner).toMatchObject({ checkpoint_id, entries: [{ value: 'first' }, { value: 'deep' }] });
+  });
+
+  it('of a thread without a checkpoint are those of an empty state', async () => {
+    const { thread_id } = await client.threads.create();
+    expect(await client.threads.getStateValue(thread_id)).toEqual({
+      checkpoint_id: null,
+      path: '',
+      type: 'object',
+      length: 0,
+      size: 2,
+      offset: 0,
+      entries: [],
+    });
+  });
+
+  it('reach members whose names contain the characters of a path', async () => {
+    const thread_id = await threadWith({ 'a/b': { '~0': 'found' }, '': 'empty' });
+    const { text } = await client.threads.getStateValue(thread_id, { path: ['out', 'a/b', '~0'] });
+    expect(text).toBe('found');
+    expect(await client.threads.getStateValue(thread_id, { path: '/out/' })).toMatchObject({ text: 'empty' });
+  });
+
+  it('leave the paths of checkpoints as they are', async () => {
+    const thread_id = await chatThread('hello');
+    const { checkpoint_id } = await client.threads.getState(thread_id);
+    const { body } = await server.call('GET', `/threads/${thread_id}/state/${checkpoint_id}`);
+    expect(body).toMatchObject({ checkpoint_id, values: { messages: [{}, {}] } });
+  });
+});
+
+describe('a request for a page', () => {
+  const get = (thread_id: string, query: string) =>
+    server.call('GET', `/threads/${thread_id}/state/value?${query}`);
+
+  it.each(['/nothing', '/messages/1000', '/messages/length', '/messages/0/content/0'])(
+    'for the path %s, at which there is nothing, gets 404 with the path',
+    async (path) => {
+      const thread_id = await chatThread('hello');
+      expect(await get(thread_id, `path=${path}`)).toMatchObject({
+        status: 404,
+        body: { message: `The state of the thread has no value at the path "${path}"` },
+      });
+    },
+  );
+
+  it('gets 404 for an unknown thread or checkpoint, with another message', async () => {
+    const [thread_id, id] = [await chatThread('hello'), randomUUID()];
+    expect((await get(id, 'path=/a')).body).toMatchObject({ message: `Thread not found: "${id}"` });
+    expect((await get(thread_id, `checkpoint_id=${id}`)).body).toMatchObject({
+      message: `Checkpoint not found: "${id}"`,
+    });
+  });
+
+  it.each([
+    ['path', 'messages'],
+    ['path', '/a~2'],
+    ['path', '/a~'],
+    ['path', '/a'.repeat(65)],
+    ['path', `/${'a'.repeat(2_048)}`],
+    ['checkpoint_id', 'value'],
+    ['offset', '1.5'],
+    ['limit', '0'],
+    ['limit', '1001'],
+    ['chars', '-1'],
+    ['chars', '65537'],
+    ['whole', '65537'],
+    ['what', '1'],
+  ])('with %s=%s gets 422 with the name of the parameter', async (name, value) => {
+    const thread_id = await chatThread();
+    expect(await get(thread_id, `${name}=${value}`)).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ['query', name] }] },
+    });
+  });
+
+  it('accepts a path of 64 steps', async () => {
+    expect((await get(await chatThread(), `path=${'/a'.repeat(64)}`)).status).toBe(404);
+  });
+});
+
+describe('a state of 20 MB', () => {
+  const elements = Array.from({ length: 20_000 }, (_, at) => ({ at, text: 'x'.repeat(1_000) }));
+
+  it('is read by pages in a parser thread, and other values without it', async () => {
+    const thread_id = await threadWith({ list: elements });
+    await client.threads.updateState(thread_id, { values: { do: 'nothing' }, asNode: 'act' });
+    const tasks: string[] = [];
+    const { parser } = createParsing<JsonTasks & StateTasks>(1_000_000, { warn: () => undefined });
+    const recording: TaskRunner<StateTasks> = {
+      run: (name, ...rest) => {
+        tasks.push(name);
+        return parser.run(name, ...rest);
+      },
+    };
+    const storage = createStorage(server.database);
+    const states = new StateService(storage, new StateReader(storage, recording), undefined as never);
+    const request = { path: '/out/list', offset: 19_999, limit: 100, chars: 100, whole: 2_048 };
+    const pageAt = async (path: string): Promise<unknown> =>
+      JSON.parse(await states.value(thread_id, {}, everyRow, { ...request, path }));
+
+    expect(await pageAt('/out/list')).toMatchObject({
+      length: 20_000,
+      size: JSON.stringify(elements).length,
+      entries: [{ key: '19999', value: elements[19_999] }],
+    });
+    expect(tasks).toEqual(['value']);
+    expect(await pageAt('/do')).toMatchObject({ length: 7 });
+    expect(tasks).toEqual(['value']);
+  });
+});
+
+describe('a state above the limit of a response', () => {
+  it('gets 413 as a whole, with the advice to read its values', async () => {
+    await using small = await startTestServer({ settings: { answerLimit: '256kb' } });
+    const smallClient = createClient({ apiUrl: small.url });
+    const { thread_id } = await smallClient.threads.create({ graphId: 'probe' });
+    const values = { out: 'x'.repeat(800_000), do: 'y'.repeat(800_000) };
+    await smallClient.threads.updateState(thread_id, { values, asNode: 'act' });
+    await expect(smallClient.threads.getStateValue(thread_id)).rejects.toMatchObject({
+      status: 413,
+      message: expect.stringContaining('path=/<name>') as string,
+    });
+    const page = await smallClient.threads.getStateValue(thread_id, { path: '/do', offset: -5 });
+    expect(page).toMatchObject({ length: 800_000, text: 'yyyyy' });
+  });
+});
