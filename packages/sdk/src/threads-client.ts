@@ -23,7 +23,10 @@ export interface CheckpointAt {
 }
 
 /** A page of a value of a state. */
-export interface StateValuePage extends CheckpointAt {
+export interface StateValuePage {
+  /** The newest checkpoint by default. */
+  checkpointId?: string | undefined;
+  checkpointNs?: string | undefined;
   /** Names and indexes, from the outside in; or a JSON pointer. All values by default. */
   path?: readonly (string | number)[] | string;
   /** The first member, element or character; a negative one counts from the end. 0 by default. */
@@ -34,12 +37,17 @@ export interface StateValuePage extends CheckpointAt {
   chars?: number;
   /** Entries whose JSON has at most this many characters are sent whole; 2,048 by default. */
   whole?: number;
+  /** Adds digests, by which values of two checkpoints are compared without reading them. */
+  digests?: boolean;
 }
 
 const toPointer = (path: NonNullable<StateValuePage['path']>): string =>
   typeof path === 'string'
     ? path
     : path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+
+/** The fields of a state that are returned; all of them when absent. */
+type StateSelect = NonNullable<Body<'getThreadStateAtCheckpoint'>['select']>;
 
 export class ThreadsClient {
   readonly #transport: Transport;
@@ -181,16 +189,17 @@ export class ThreadsClient {
       checkpointId,
       checkpointNs,
       subgraphs,
+      select,
       ...options
-    }: CheckpointAt & { subgraphs?: boolean } & CallOptions = {},
+    }: CheckpointAt & { subgraphs?: boolean; select?: StateSelect } & CallOptions = {},
   ): Promise<ThreadState> {
     const params = { thread_id: threadId };
     if (checkpointNs !== undefined) {
       const checkpoint = { checkpoint_id: checkpointId, checkpoint_ns: checkpointNs };
-      const body = { checkpoint, subgraphs };
+      const body = { checkpoint, subgraphs, select };
       return this.#transport.call('getThreadStateAtCheckpoint', { params, body }, options);
     }
-    const query = { subgraphs };
+    const query = { subgraphs, select };
     if (checkpointId === undefined) return this.#transport.call('getThreadState', { params, query }, options);
     const at = { ...params, checkpoint_id: checkpointId };
     return this.#transport.call('getThreadStateAt', { params: at, query }, options);

@@ -1,6 +1,6 @@
 // One value of a state in pages, for clients that must not load a large state whole.
 import * as z from 'zod';
-import { Id, Json, queryInteger } from '../json.ts';
+import { Id, Json, QueryBoolean, queryInteger } from '../json.ts';
 import { limitMax } from '../page.ts';
 import { route } from '../route.ts';
 
@@ -13,6 +13,10 @@ const shape = {
     .optional()
     .describe('Members, elements, or characters (UTF-16 code units); absent for numbers, booleans and null'),
   size: z.int().describe('Characters of the JSON text of the value'),
+  digest: z
+    .string()
+    .optional()
+    .describe('With `digests`: equal for values with the same JSON text; absent for an entry that is whole'),
 };
 
 const Entry = z
@@ -92,6 +96,9 @@ export const stateValueRoutes = {
         charsMax,
         2_048,
         'Entries whose JSON has at most this many characters are sent whole',
+      ),
+      digests: QueryBoolean.optional().describe(
+        'Adds digests, by which values of two checkpoints are compared without reading them',
       ),
     }),
     response: StateValue,

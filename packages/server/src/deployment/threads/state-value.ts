@@ -1,6 +1,7 @@
 // A page of a value of a state, as JSON text: its members, elements or characters from an offset on. It works on wire values, in which
 // undefined stands for what JSON omits. Runs in parser threads too, so it has few imports.
 import type { StateValue } from '@svc/contract';
+import { jsonDigest } from '../../parsing/json-digest.ts';
 import { jsonLength } from '../../parsing/json-length.ts';
 
 export interface ValueRequest {
@@ -14,6 +15,8 @@ export interface ValueRequest {
   chars: number;
   /** Characters of JSON up to which an entry is sent whole. */
   whole: number;
+  /** Adds digests. */
+  digests?: boolean | undefined;
 }
 
 /** Characters of the entries of a page, unless it has one entry only. */
@@ -53,12 +56,16 @@ const pageOf = (value: unknown, request: ValueRequest, checkpoint_id: string | n
     type: typeOf(value),
     length: lengthOf(value),
     size: jsonLength(value),
+    ...digestOf(value, request),
   };
   if (typeof value === 'string') return JSON.stringify({ ...head, ...textPage(value, request) });
   if (typeof value !== 'object' || value === null) return JSON.stringify({ ...head, offset: 0, value });
   const { entries, ...place } = entriesPage(value, request);
   return `${JSON.stringify({ ...head, ...place }).slice(0, -1)},"entries":[${entries.join(',')}]}`;
 };
+
+const digestOf = (value: unknown, { digests }: ValueRequest): Pick<StateValue, 'digest'> =>
+  digests ? { digest: jsonDigest(value) } : {};
 
 const typeOf = (value: unknown): StateValue['type'] => {
   if (value === null) return 'null';
@@ -97,14 +104,15 @@ const splitsPair = (text: string, at: number): boolean => (text.codePointAt(at -
 
 const entriesPage = (
   value: object,
-  { offset, limit, whole }: ValueRequest,
+  request: ValueRequest,
 ): Pick<StateValue, 'offset' | 'next'> & { entries: string[] } => {
+  const { offset, limit } = request;
   const names = Array.isArray(value) ? [...value.keys()].map(String) : namesOf(value);
   const start = placeOf(offset, names.length);
   const entries: string[] = [];
   let left = entriesMax;
   for (const name of names.slice(start, start + limit)) {
-    const entry = entryText(name, (value as Record<string, unknown>)[name] ?? null, whole);
+    const entry = entryText(name, (value as Record<string, unknown>)[name] ?? null, request);
     left -= entry.length;
     if (left < 0 && entries.length > 0) break;
     entries.push(entry);
@@ -113,11 +121,12 @@ const entriesPage = (
   return { offset: start, entries, ...(next < names.length ? { next } : {}) };
 };
 
-const entryText = (key: string, value: unknown, whole: number): string => {
+const entryText = (key: string, value: unknown, request: ValueRequest): string => {
   const size = jsonLength(value);
   const head = { key, type: typeOf(value), length: lengthOf(value), size };
-  if (size <= whole) return JSON.stringify({ ...head, value });
-  return JSON.stringify(typeof value === 'string' ? { ...head, preview: previewOf(value) } : head);
+  if (size <= request.whole) return JSON.stringify({ ...head, value });
+  const preview = typeof value === 'string' ? { preview: previewOf(value) } : {};
+  return JSON.stringify({ ...head, ...digestOf(value, request), ...preview });
 };
 
 const previewOf = (text: string): string =>
