@@ -46,17 +46,23 @@ export const useThread = (threadId: string | undefined): UseQueryResult<Thread> 
   });
 };
 
-/** The newest state of a thread. */
-export const useThreadState = (
-  threadId: string | undefined,
-  { isLive = false }: { isLive?: boolean } = {},
-): UseQueryResult<ThreadState> => {
+/** The newest state of a thread, whole. Pages that only show it read it in parts (`stored/`). */
+export const useThreadState = (threadId: string | undefined): UseQueryResult<ThreadState> => {
   const client = useClient();
   return useQuery({
     queryKey: ['thread', threadId, 'state'],
     queryFn: ({ signal }) => client.threads.getState(threadId ?? '', { signal }),
     enabled: threadId !== undefined,
-    refetchInterval: isLive ? listMs : false,
+  });
+};
+
+/** What a thread asks, and where it has stopped. */
+export const useOpenTasks = (threadId: string): UseQueryResult<Pick<ThreadState, 'next' | 'tasks'>> => {
+  const client = useClient();
+  return useQuery({
+    queryKey: ['thread', threadId, 'state', 'tasks'],
+    queryFn: ({ signal }) => client.threads.getState(threadId, { select: ['next', 'tasks'], signal }),
+    refetchInterval: listMs,
   });
 };
 

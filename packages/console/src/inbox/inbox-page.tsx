@@ -5,17 +5,16 @@ import type { Thread } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { usePollMs } from '../live/live-feed.tsx';
-import { useThreadState } from '../api/queries.ts';
+import { useOpenTasks } from '../api/queries.ts';
 import { QuestionBox } from '../interrupts/question-box.tsx';
 import { questionsOf, titleOf } from '../interrupts/read-interrupt.ts';
 import { useAnswer } from '../interrupts/use-answer.ts';
-import { MessageList } from '../messages/message-list.tsx';
-import { readMessages } from '../messages/read-messages.ts';
+import { StateView } from '../messages/state-view.tsx';
+import { useStoredState } from '../stored/stored-queries.ts';
 import { CopyId } from '../ui/copy-id.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { ChannelList } from '../values/channel-list.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import './inbox.css';
 
@@ -114,7 +113,7 @@ const inboxTitle = (thread: Thread): string => {
 
 const Waiting = ({ thread }: { thread: Thread }): ReactNode => {
   const { thread_id: threadId, metadata } = thread;
-  const state = useThreadState(threadId, { isLive: true });
+  const open = useOpenTasks(threadId);
   const answer = useAnswer();
   const assistantId =
     typeof metadata['assistant_id'] === 'string' ? metadata['assistant_id'] : graphOf(thread);
@@ -133,10 +132,9 @@ const Waiting = ({ thread }: { thread: Thread }): ReactNode => {
           <Icon name="playground" size={14} /> Open in the playground
         </Link>
       </header>
-      <Loaded query={state}>
+      <Loaded query={open}>
         {(current) => {
           const questions = questionsOf(current);
-          const messages = readMessages(current.values);
           return (
             <>
               {questions.map((question, index) => (
@@ -154,22 +152,24 @@ const Waiting = ({ thread }: { thread: Thread }): ReactNode => {
                   {visibleText(current.next.join(', ')) || 'its end'}; continue it in the playground.
                 </p>
               )}
-              <section className="panel" aria-label="State of the thread">
-                <div className="panel-head">
-                  <h2>{messages.length > 0 ? 'The conversation so far' : 'The state so far'}</h2>
-                </div>
-                {messages.length > 0 ? (
-                  <MessageList messages={messages.slice(-6)} />
-                ) : (
-                  <div className="pad">
-                    <ChannelList values={current.values} />
-                  </div>
-                )}
-              </section>
+              <SoFar threadId={threadId} />
             </>
           );
         }}
       </Loaded>
+    </section>
+  );
+};
+
+/** What the thread has done until it waits. */
+const SoFar = ({ threadId }: { threadId: string }): ReactNode => {
+  const query = useStoredState(threadId, undefined, { isLive: true });
+  return (
+    <section className="panel" aria-label="State of the thread">
+      <div className="panel-head">
+        <h2>The thread so far</h2>
+      </div>
+      <Loaded query={query}>{(state) => <StateView state={state} newest={6} />}</Loaded>
     </section>
   );
 };

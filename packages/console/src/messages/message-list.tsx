@@ -15,14 +15,30 @@ export interface MessageActions {
   onEdit?: ((message: Message, text: string) => void) | undefined;
 }
 
+/** Messages before those in the page. */
+export interface Earlier {
+  count: number;
+  load: () => void;
+}
+
 /** The newest messages; earlier ones on request. */
 export const MessageList = ({
   messages,
+  earlier,
   isStreaming = false,
   onEdit,
-}: { messages: readonly Message[]; isStreaming?: boolean } & MessageActions): ReactNode => {
+}: {
+  messages: readonly Message[];
+  earlier?: Earlier;
+  isStreaming?: boolean;
+} & MessageActions): ReactNode => {
   const [shown, setShown] = useState(pageSize);
   const hidden = Math.max(0, messages.length - shown);
+  const before = hidden + (earlier?.count ?? 0);
+  const showMore = (): void => {
+    setShown(shown + pageSize);
+    if (earlier && hidden < pageSize && earlier.count > 0) earlier.load();
+  };
   const answers = new Map(messages.map((message) => [message.toolCallId, message]));
   const asked = new Set(messages.flatMap(({ toolCalls }) => toolCalls.map(({ id }) => id)));
   const visible = messages
@@ -31,9 +47,9 @@ export const MessageList = ({
     .filter(({ kind, toolCallId }) => kind !== 'tool' || !asked.has(toolCallId));
   return (
     <div className="messages" role="log" aria-label="Conversation">
-      {hidden > 0 && (
-        <button type="button" className="button" onClick={() => setShown(shown + pageSize)}>
-          {hidden} earlier messages
+      {before > 0 && (
+        <button type="button" className="button" onClick={showMore}>
+          {before} earlier messages
         </button>
       )}
       {visible.map((message, index) => (

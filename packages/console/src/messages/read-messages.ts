@@ -21,7 +21,7 @@ export interface Message {
   /** `data:` URLs in the content. */
   images: string[];
   usage: { input: number; output: number } | undefined;
-  raw: Record<string, unknown>;
+  raw: object;
 }
 
 type Fields = Record<string, unknown>;

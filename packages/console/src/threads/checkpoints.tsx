@@ -1,9 +1,10 @@
 // The checkpoints of a thread as a tree, and what each one has changed.
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ThreadState } from '@svc/sdk';
 import { useMemo, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
+import { useStoredState } from '../stored/stored-queries.ts';
 import { CopyId } from '../ui/copy-id.tsx';
 import { ErrorNotice, Failure, Loaded, Skeleton, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
@@ -155,8 +156,8 @@ const CheckpointDetail = ({ threadId, row }: { threadId: string; row: Row }): Re
   const { view = 'changes' } = route.useSearch();
   const navigate = route.useNavigate();
   const { checkpoint_id: id, parent_checkpoint_id: parent } = row;
-  const state = useStateAt(threadId, id);
-  const before = useStateAt(threadId, view === 'changes' ? parent : null);
+  const state = useStoredState(threadId, id);
+  const before = useStoredState(threadId, view === 'changes' ? parent : null);
   return (
     <section className="split-detail" aria-label="Checkpoint" tabIndex={0}>
       <header className="row">
@@ -204,15 +205,4 @@ const CheckpointDetail = ({ threadId, row }: { threadId: string; row: Row }): Re
       </Loaded>
     </section>
   );
-};
-
-const useStateAt = (threadId: string, checkpointId: string | null) => {
-  const client = useClient();
-  return useQuery({
-    queryKey: ['checkpoint', threadId, checkpointId],
-    queryFn: () => client.threads.getState(threadId, { checkpointId: checkpointId ?? '' }),
-    enabled: checkpointId !== null,
-    // A checkpoint never changes.
-    staleTime: Infinity,
-  });
 };

@@ -4,16 +4,15 @@ import type { Thread } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { usePollMs } from '../live/live-feed.tsx';
-import { useAssistants, useThread, useThreadState } from '../api/queries.ts';
-import { MessageList } from '../messages/message-list.tsx';
-import { readMessages } from '../messages/read-messages.ts';
+import { useAssistants, useThread } from '../api/queries.ts';
+import { StateView } from '../messages/state-view.tsx';
 import { RunTable } from '../runs/run-table.tsx';
+import { useStoredState } from '../stored/stored-queries.ts';
 import { StatusBadge } from '../ui/badge.tsx';
 import { CopyId } from '../ui/copy-id.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { Ago } from '../ui/time.tsx';
-import { ChannelList } from '../values/channel-list.tsx';
 import { isBranch } from '../values/json-entries.ts';
 import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
@@ -64,24 +63,19 @@ const ThreadView = ({ thread }: { thread: Thread }): ReactNode => {
 };
 
 const Chat = ({ thread }: { thread: Thread }): ReactNode => {
-  const state = useThreadState(thread.thread_id, { isLive: thread.status === 'busy' });
+  const query = useStoredState(thread.thread_id, undefined, { isLive: thread.status === 'busy' });
   return (
     <div className="page-body" tabIndex={0} role="region" aria-label="Conversation">
-      <Loaded query={state}>
-        {({ values }) => {
-          const messages = readMessages(values);
-          if (messages.length > 0) return <MessageList messages={messages} />;
-          const isEmpty = !isBranch(values) || Object.keys(values).length === 0;
-          return isEmpty ? (
+      <Loaded query={query}>
+        {(state) =>
+          isBranch(state.values) && Object.keys(state.values).length > 0 ? (
+            <StateView state={state} />
+          ) : (
             <State icon="empty" title="The thread has no state yet">
               <p className="muted">No run has written to it.</p>
             </State>
-          ) : (
-            <div className="messages">
-              <ChannelList values={values} />
-            </div>
-          );
-        }}
+          )
+        }
       </Loaded>
     </div>
   );

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { StoredPart } from '../stored/stored-part.ts';
 import { isBranch } from './json-entries.ts';
 import { JsonTree } from './json-tree.tsx';
 import { Markdown } from './markdown.tsx';
@@ -6,7 +7,8 @@ import { visibleText } from './visible-text.ts';
 
 /** The values of a state that has no conversation: each channel with its name. */
 export const ChannelList = ({ values }: { values: unknown }): ReactNode => {
-  if (!isBranch(values) || Array.isArray(values)) return <JsonTree value={values} />;
+  if (!isBranch(values) || Array.isArray(values) || values instanceof StoredPart)
+    return <JsonTree value={values} />;
   return (
     <dl className="channels">
       {Object.entries(values).map(([name, value]) => (

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { StoredPart } from '../stored/stored-part.ts';
 import { diffValues } from './json-diff.ts';
 
 describe('the changes between two values', () => {
@@ -30,6 +31,38 @@ describe('the changes between two values', () => {
   it('do not read inherited properties', () => {
     expect(diffValues({}, JSON.parse('{"constructor": 1}'))).toMatchObject([
       { kind: 'added', path: 'constructor', before: undefined },
+    ]);
+  });
+});
+
+describe('the changes between values that are not in the page', () => {
+  const part = (digest: string, length: number) =>
+    new StoredPart({ threadId: 'thread', checkpointId: 'checkpoint' }, ['list'], {
+      type: 'array',
+      length,
+      size: 100_000,
+      digest,
+    });
+
+  it('are none where their digests are equal', () => {
+    expect(diffValues({ list: part('a', 3) }, { list: part('a', 3) })).toEqual([]);
+  });
+
+  it('are one change where their digests differ', () => {
+    const [before, after] = [part('a', 3), part('b', 3)];
+    expect(diffValues({ list: before }, { list: after })).toEqual([
+      { kind: 'changed', path: 'list', before, after },
+    ]);
+  });
+
+  it('name the elements by which a list has grown', () => {
+    expect(diffValues({ list: part('a', 3) }, { list: part('b', 5) })).toMatchObject([
+      { kind: 'changed', path: 'list' },
+      { kind: 'added', path: 'list[3] to [4]', after: { from: 3 } },
+    ]);
+    expect(diffValues({ list: [1, 2] }, { list: part('b', 3) })).toMatchObject([
+      { kind: 'changed', path: 'list' },
+      { kind: 'added', path: 'list[2] to [2]', after: { from: 2 } },
     ]);
   });
 });

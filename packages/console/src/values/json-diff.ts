@@ -1,4 +1,5 @@
 // What is different between two JSON values, by path.
+import { StoredPart } from '../stored/stored-part.ts';
 import { isBranch } from './json-entries.ts';
 
 export interface Change {
@@ -11,7 +12,7 @@ export interface Change {
 
 const changesMax = 500;
 
-/** At most 500 changes. A value that is an object on one side only is one change. */
+/** At most 500 changes, and one more of the last list. A value that is an object on one side only is one change. */
 export const diffValues = (before: unknown, after: unknown): Change[] => {
   const changes: Change[] = [];
   collect(before, after, '', changes);
@@ -21,6 +22,10 @@ export const diffValues = (before: unknown, after: unknown): Change[] => {
 const collect = (before: unknown, after: unknown, path: string, changes: Change[]): void => {
   if (changes.length >= changesMax || Object.is(before, after)) return;
   const kind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
+  if (before instanceof StoredPart || after instanceof StoredPart) {
+    collectParts(before, after, path, changes);
+    return;
+  }
   const isSameKind = isBranch(before) && isBranch(after) && Array.isArray(before) === Array.isArray(after);
   if (!isSameKind) {
     changes.push({ kind, path, before, after });
@@ -31,6 +36,27 @@ const collect = (before: unknown, after: unknown, path: string, changes: Change[
     const inner = isList ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
     collect(valueAt(before, key), valueAt(after, key), inner, changes);
   }
+};
+
+/** Parts that are not in the page are compared by their digest. A list that has grown shows where it has. */
+const collectParts = (before: unknown, after: unknown, path: string, changes: Change[]): void => {
+  if (before instanceof StoredPart && after instanceof StoredPart && before.digest === after.digest) return;
+  const kind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
+  changes.push({ kind, path, before, after });
+  const known = lengthOfList(before);
+  if (known === undefined || !(after instanceof StoredPart) || after.type !== 'array') return;
+  if (after.length > known)
+    changes.push({
+      kind: 'added',
+      path: `${path}[${known}] to [${after.length - 1}]`,
+      before: undefined,
+      after: after.startingAt(known),
+    });
+};
+
+const lengthOfList = (value: unknown): number | undefined => {
+  if (Array.isArray(value)) return value.length;
+  return value instanceof StoredPart && value.type === 'array' ? value.length : undefined;
 };
 
 const valueAt = (value: object, key: string): unknown =>

@@ -1,3 +1,5 @@
+import { StoredPart } from '../stored/stored-part.ts';
+
 /** An object or a list. */
 export const isBranch = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
@@ -16,6 +18,10 @@ const plural = (count: number, one: string, many: string): string => `${count} $
 
 /** What a closed branch shows: its size, and the role or the type if it has one. */
 export const summaryOf = (value: object): string => {
+  if (value instanceof StoredPart)
+    return value.type === 'array'
+      ? plural(value.length, 'element', 'elements')
+      : plural(value.length, 'key', 'keys');
   if (Array.isArray(value)) return plural(value.length, 'element', 'elements');
   const { type, role, name } = value as Record<string, unknown>;
   const kind = [type, role, name].find((one) => typeof one === 'string' && one !== '') as string | undefined;
