@@ -1,7 +1,7 @@
 // The length of JSON text that is not written: the text of a large value would need as much memory as the value.
 
-/** Characters that JSON escapes, or may escape. */
-const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
+/** All characters that JSON escapes, and a few others. */
+const escaped = /["\\\p{Cc}\p{Surrogate}]/u;
 
 const textLength = (text: string): number =>
   escaped.test(text) ? JSON.stringify(text).length : text.length + 2;

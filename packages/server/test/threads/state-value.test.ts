@@ -209,15 +209,19 @@ describe('a state of 20 MB', () => {
 });
 
 describe('a state above the limit of a response', () => {
-  it('gets 413 as a whole, with the advice to read its values', async () => {
+  it('gets 413 with the advice to read its values, and values that are small enough are read', async () => {
     await using small = await startTestServer({ settings: { answerLimit: '256kb' } });
     const smallClient = createClient({ apiUrl: small.url });
     const { thread_id } = await smallClient.threads.create({ graphId: 'probe' });
-    const values = { out: 'x'.repeat(800_000), do: 'y'.repeat(800_000) };
+    const values = { out: 'x'.repeat(1_200_000), do: 'y'.repeat(800_000) };
     await smallClient.threads.updateState(thread_id, { values, asNode: 'act' });
     await expect(smallClient.threads.getStateValue(thread_id)).rejects.toMatchObject({
       status: 413,
       message: expect.stringContaining('path=/<name>') as string,
+    });
+    await expect(smallClient.threads.getStateValue(thread_id, { path: '/out' })).rejects.toMatchObject({
+      status: 413,
+      message: expect.stringMatching(/\. Raise SVC_ANSWER_LIMIT\.$/) as string,
     });
     const page = await smallClient.threads.getStateValue(thread_id, { path: '/do', offset: -5 });
     expect(page).toMatchObject({ length: 800_000, text: 'yyyyy' });

@@ -108,8 +108,9 @@ export class StateReader {
       space: thread.blob_space,
       hashes: hashesOfValues(checkpoint, valuesOnly(keys)),
     });
+    const remedy = name === undefined ? remedies.path : undefined;
     return this.#whole(thread, () =>
-      this.#withBatch([checkpoint], roots, remedies.path, async ({ blobs, bytes }) => {
+      this.#withBatch([checkpoint], roots, remedy, async ({ blobs, bytes }) => {
         const { channels, shape, checkpoint_id } = checkpoint;
         const input = { blobs, checkpoint: { channels, shape, checkpoint_id }, keys, request };
         return bytes <= inlineBytesMax ? readValue(input) : this.#parser.run('value', input);
@@ -260,7 +261,7 @@ export class StateReader {
   async #withBatch<T, U>(
     items: T[],
     rootsOf: (item: T) => BlobRoot,
-    remedy: string,
+    remedy: string | undefined,
     use: (batch: { blobs: BlobRow[]; bytes: number; count: number }) => Promise<U>,
   ): Promise<U> {
     const { checkpoints } = this.#storage;
@@ -287,17 +288,17 @@ const textIn = (write: (add: (text: string) => void) => void): string => {
   return whole;
 };
 
-/** What a client can do when a state exceeds the limit. */
+/** What a client can do when a state exceeds the limit, other than raising it. */
 const remedies = {
   filter: 'Narrow the search by metadata, status or ids',
   select: 'Select parts of it (select=values.<name>)',
   path: 'Read single values (path=/<name>)',
 };
 
-const tooLarge = (bytes: number, bytesMax: number, remedy: string): Problem =>
+const tooLarge = (bytes: number, bytesMax: number, remedy: string | undefined): Problem =>
   new Problem(
     'too_large',
-    `The state of a thread has ${bytes} bytes; the limit of a response is ${bytesMax}. ${remedy}, or raise SVC_ANSWER_LIMIT.`,
+    `The state of a thread has ${bytes} bytes; the limit of a response is ${bytesMax}. ${remedy ? `${remedy}, or raise` : 'Raise'} SVC_ANSWER_LIMIT.`,
   );
 
 const tooMuch = (): Problem =>
