@@ -1,6 +1,7 @@
 import type { StateValue } from '@svc/sdk';
 
 type Entry = NonNullable<StateValue['entries']>[number];
+type Shape = Pick<Entry, 'type' | 'length' | 'digest' | 'preview'>;
 
 /** A thread at one of its checkpoints. */
 export interface StateAt {
@@ -16,21 +17,18 @@ export class StoredPart {
   readonly type: Entry['type'];
   /** Elements, members or characters. */
   readonly length: number;
-  /** Characters of its JSON text. */
-  readonly size: number;
   /** The beginning of a text. */
   readonly preview: string;
-  /** Equal for parts with the same JSON text. */
+  /** Equal for parts with the same JSON text, where it is known. */
   readonly digest: string | undefined;
   /** The first element that is shown. */
   readonly from: number;
 
-  constructor(at: StateAt, path: readonly string[], entry: Omit<Entry, 'key' | 'value'>, from = 0) {
+  constructor(at: StateAt, path: readonly string[], entry: Shape, from = 0) {
     this.at = at;
     this.path = path;
     this.type = entry.type;
     this.length = entry.length ?? 0;
-    this.size = entry.size;
     this.preview = entry.preview ?? '';
     this.digest = entry.digest;
     this.from = from;
@@ -38,8 +36,8 @@ export class StoredPart {
 
   /** The same list without its first elements. */
   startingAt(from: number): StoredPart {
-    const { at, path, type, length, size, preview, digest } = this;
-    return new StoredPart(at, path, { type, length, size, preview, digest }, from);
+    const { at, path, type, length, preview, digest } = this;
+    return new StoredPart(at, path, { type, length, preview, digest }, from);
   }
 }
 

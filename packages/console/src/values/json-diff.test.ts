@@ -40,7 +40,6 @@ describe('the changes between values that are not in the page', () => {
     new StoredPart({ threadId: 'thread', checkpointId: 'checkpoint' }, ['list'], {
       type: 'array',
       length,
-      size: 100_000,
       digest,
     });
 

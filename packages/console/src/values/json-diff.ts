@@ -40,7 +40,8 @@ const collect = (before: unknown, after: unknown, path: string, changes: Change[
 
 /** Parts that are not in the page are compared by their digest. A list that has grown shows where it has. */
 const collectParts = (before: unknown, after: unknown, path: string, changes: Change[]): void => {
-  if (before instanceof StoredPart && after instanceof StoredPart && before.digest === after.digest) return;
+  const isPart = before instanceof StoredPart && after instanceof StoredPart;
+  if (isPart && before.digest !== undefined && before.digest === after.digest) return;
   const kind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
   changes.push({ kind, path, before, after });
   const known = lengthOfList(before);

@@ -6,24 +6,26 @@ import { route } from '../route.ts';
 
 const types = ['object', 'array', 'string', 'number', 'boolean', 'null'] as const;
 
+const size = z.int();
+
 const shape = {
   type: z.enum(types),
   length: z
     .int()
     .optional()
     .describe('Members, elements, or characters (UTF-16 code units); absent for numbers, booleans and null'),
-  size: z.int().describe('Characters of the JSON text of the value'),
-  digest: z
-    .string()
-    .optional()
-    .describe('With `digests`: equal for values with the same JSON text; absent for an entry that is whole'),
 };
 
 const Entry = z
   .object({
     key: z.string().describe('Name of the member, or index of the element as a decimal number'),
     ...shape,
+    size: size.describe('Characters of the JSON text of the value'),
     value: Json.optional().describe('The whole value, if its size is at most `whole`'),
+    digest: z
+      .string()
+      .optional()
+      .describe('With `digests`, unless it is whole: equal for values with the same JSON text'),
     preview: z.string().optional().describe('The first 200 characters of a string that is not sent whole'),
   })
   .meta({ id: 'StateValueEntry' });
@@ -33,6 +35,9 @@ export const StateValue = z
     checkpoint_id: Id.nullable().describe('The checkpoint that was read; null for a thread without one'),
     path: z.string(),
     ...shape,
+    size: size
+      .optional()
+      .describe('Characters of the JSON text of the value; absent when only a part of it was read'),
     offset: z.int().describe('Where the page begins, counted from the start'),
     entries: z.array(Entry).optional().describe('A page of the members of an object, or elements of a list'),
     text: z.string().optional().describe('A page of the characters of a string'),

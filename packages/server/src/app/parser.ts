@@ -1,6 +1,6 @@
 // The program of a parser thread: executes one task after the other for the main thread.
 import { parentPort } from 'node:worker_threads';
-import { extract, match, readValue, render } from '../deployment/threads/state-rendering.ts';
+import { extract, match, missingOf, readValue, render } from '../deployment/threads/state-rendering.ts';
 import { ingestTask } from '../tracing/ingest/ingest-task.ts';
 import { buffersOf } from '../parsing/byte-blocks.ts';
 import { garbageCollector } from '../parsing/collect-garbage.ts';
@@ -28,6 +28,7 @@ const tasks: {
   },
   match: (input) => ({ output: match(input), transfer: [] }),
   extract: (input) => ({ output: extract(input), transfer: [] }),
+  missing: (input) => ({ output: missingOf(input), transfer: [] }),
   value: (input) => ({ output: readValue(input), transfer: [] }),
   ingest: ingestTask,
 };

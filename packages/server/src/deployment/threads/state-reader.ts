@@ -25,6 +25,7 @@ import {
   hashesOfState,
   hashesOfValues,
   match,
+  missingOf,
   readValue,
   render,
   type RenderInput,
@@ -32,6 +33,7 @@ import {
   type StateTasks,
   type StateTree,
   type StoredValues,
+  type ValueInput,
 } from './state-rendering.ts';
 import type { ExtractPath } from './extract-paths.ts';
 import { extractedMax, tooMuchExtracted } from './thread-record.ts';
@@ -43,6 +45,11 @@ type FoundThread = Pick<ThreadRow, 'thread_id' | 'blob_space' | 'created_at'>;
 
 /** Up to this size of blobs, a state is rendered on the main thread. */
 const inlineBytesMax = 524_288;
+/**
+ * Bytes of the nodes of lists and objects on the path of a page, up to about 50,000 elements of a list. As much as a read of `freeBytes` takes
+ * with its copies: the nodes are not copied.
+ */
+const nodeBytesMax = 3_145_728;
 /** Maximum number of states per query. */
 const batchMax = 100;
 /** Bytes of blobs that one search by values may read. */
@@ -94,28 +101,51 @@ export class StateReader {
   }
 
   /**
-   * A page of a value of a checkpoint, as JSON text; undefined when there is nothing at the path. Reads only the blobs of the value that
-   * the path begins with. Throws `not_found` when the thread was deleted meanwhile.
+   * A page of a value of a checkpoint, as JSON text; undefined when there is nothing at the path. Reads only what the page needs. Throws
+   * `not_found` when the thread was deleted meanwhile.
    */
   page(
     thread: FoundThread,
     { checkpoint }: StoredCheckpoint,
     request: ValueRequest,
   ): Promise<string | undefined> {
+    const { channels, shape, checkpoint_id } = checkpoint;
     const [name] = stepsOf(request.path);
-    const keys = name === undefined ? undefined : [name];
-    const roots = (): BlobRoot => ({
-      space: thread.blob_space,
-      hashes: hashesOfValues(checkpoint, valuesOnly(keys)),
+    const value = {
+      checkpoint: { channels, shape, checkpoint_id },
+      keys: name === undefined ? undefined : [name],
+      request,
+    };
+    const space = thread.blob_space;
+    return this.#whole(thread, async () => {
+      const nodes = await this.#nodesFor(value, space);
+      const roots = (): BlobRoot => ({ space, hashes: nodes.missing });
+      return this.#withBatch([value], roots, remedies.page, async ({ blobs, bytes }) => {
+        const input = { ...value, blobs: [...nodes.blobs, ...blobs] };
+        const isSmall = nodes.bytes + bytes <= inlineBytesMax;
+        return isSmall ? readValue(input) : this.#parser.run('value', input);
+      });
     });
-    const remedy = name === undefined ? remedies.path : undefined;
-    return this.#whole(thread, () =>
-      this.#withBatch([checkpoint], roots, remedy, async ({ blobs, bytes }) => {
-        const { channels, shape, checkpoint_id } = checkpoint;
-        const input = { blobs, checkpoint: { channels, shape, checkpoint_id }, keys, request };
-        return bytes <= inlineBytesMax ? readValue(input) : this.#parser.run('value', input);
-      }),
-    );
+  }
+
+  /** The nodes of lists and objects on the path of a page, and the hashes of the blobs that the page needs besides. */
+  async #nodesFor(
+    value: Omit<ValueInput, 'blobs'>,
+    space: string,
+  ): Promise<{ blobs: BlobRow[]; bytes: number; missing: string[] }> {
+    const blobs: BlobRow[] = [];
+    for (let bytes = 0; ;) {
+      const input = { ...value, blobs };
+      const isSmall = bytes <= inlineBytesMax;
+      const { at, entries } = isSmall ? missingOf(input) : await this.#parser.run('missing', input);
+      if (at === undefined) return { blobs, bytes, missing: entries };
+      const roots = [{ space, hashes: [at] }];
+      const nodes = await this.#storage.checkpoints.nodesOf(roots, nodeBytesMax - bytes);
+      // All of a value is read whose nodes are too large.
+      if (!nodes.blobs?.length) return { blobs, bytes, missing: [at] };
+      blobs.push(...nodes.blobs);
+      bytes += nodes.bytes;
+    }
   }
 
   /** The interrupts of a checkpoint that have no answer. Throws `not_found` when the thread was deleted meanwhile. */
@@ -261,7 +291,7 @@ export class StateReader {
   async #withBatch<T, U>(
     items: T[],
     rootsOf: (item: T) => BlobRoot,
-    remedy: string | undefined,
+    remedy: string,
     use: (batch: { blobs: BlobRow[]; bytes: number; count: number }) => Promise<U>,
   ): Promise<U> {
     const { checkpoints } = this.#storage;
@@ -288,17 +318,17 @@ const textIn = (write: (add: (text: string) => void) => void): string => {
   return whole;
 };
 
-/** What a client can do when a state exceeds the limit, other than raising it. */
+/** What a client can do when a state exceeds the limit. */
 const remedies = {
   filter: 'Narrow the search by metadata, status or ids',
   select: 'Select parts of it (select=values.<name>)',
-  path: 'Read single values (path=/<name>)',
+  page: 'Read single values (path=/<name>), or fewer entries (limit)',
 };
 
-const tooLarge = (bytes: number, bytesMax: number, remedy: string | undefined): Problem =>
+const tooLarge = (bytes: number, bytesMax: number, remedy: string): Problem =>
   new Problem(
     'too_large',
-    `The state of a thread has ${bytes} bytes; the limit of a response is ${bytesMax}. ${remedy ? `${remedy}, or raise` : 'Raise'} SVC_ANSWER_LIMIT.`,
+    `The state of a thread has ${bytes} bytes; the limit of a response is ${bytesMax}. ${remedy}, or raise SVC_ANSWER_LIMIT.`,
   );
 
 const tooMuch = (): Problem =>

@@ -5,6 +5,8 @@ import { checkpointTimeMs } from '../../engine/checkpoints/checkpoint-time.ts';
 import { isInternalChannel, usualPath } from '../../engine/checkpoints/checkpoint-summary.ts';
 import type { StoredBlob } from '../../engine/codec/blob.ts';
 import { hashesOf } from '../../engine/codec/blob-ref.ts';
+import { damaged } from '../../engine/codec/codec-error.ts';
+import { joinPartly } from '../../engine/codec/partial-wire.ts';
 import { joinWire } from '../../engine/codec/wire.ts';
 import { type AddText, WireTexts } from '../../engine/codec/wire-text.ts';
 import type { JsonBytes } from '../../parsing/json-bytes.ts';
@@ -12,13 +14,15 @@ import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpo
 import { contains } from './contains.ts';
 import { type ExtractPath, partAt } from './extract-paths.ts';
 import { type StateField, type StateSelection, valuesOnly } from './state-selection.ts';
-import { pageAt, type ValueRequest } from './state-value.ts';
+import { type Missing, missingFor, pageAt, type ValueRequest } from './state-value.ts';
 
 type Join = (ref: string) => unknown;
 
 /** The blobs of a request, as values and as JSON text. */
 interface Reader {
   join: Join;
+  /** With `Unread` for the blobs of elements and members that are not among these. */
+  joinPartly: Join;
   texts: WireTexts;
 }
 
@@ -85,7 +89,11 @@ const readerOf = (blobs: BlobRow[]): Reader => {
   const byHash = new Map<string, StoredBlob>();
   for (const { hash, refs, payload } of blobs) byHash.set(hash, { refs, payload });
   const lookup = (hash: string) => byHash.get(hash);
-  return { join: (ref) => joinWire(ref, lookup), texts: new WireTexts(lookup) };
+  return {
+    join: (ref) => joinWire(ref, lookup),
+    joinPartly: (ref) => joinPartly(ref, lookup),
+    texts: new WireTexts(lookup),
+  };
 };
 
 /** One text per item, as `collect` makes it from its pieces, in order; fewer when they exceed `bytesMax`. */
@@ -118,6 +126,8 @@ export interface StateTasks {
   extract: { input: ExtractInput; question: never; output: string[][] };
   /** Tells for each item whether its values contain `wanted`. */
   match: { input: MatchInput; question: never; output: boolean[] };
+  /** What a page needs besides the blobs that were read. */
+  missing: { input: ValueInput; question: never; output: Missing };
   /** A page of a value, as JSON text; undefined when there is nothing at the path. */
   value: { input: ValueInput; question: never; output: string | undefined };
 }
@@ -130,8 +140,18 @@ export interface ValueInput {
   request: ValueRequest;
 }
 
-export const readValue = ({ blobs, checkpoint, keys, request }: ValueInput): string | undefined => {
-  const values = valuesOf(checkpoint, valuesOnly(keys), readerOf(blobs).join);
+const partsOf = ({ blobs, checkpoint, keys }: ValueInput): unknown =>
+  valuesOf(checkpoint, valuesOnly(keys), readerOf(blobs).joinPartly);
+
+/** What is to be read before `readValue`. */
+export const missingOf = (input: ValueInput): Missing => missingFor(partsOf(input), input.request);
+
+export const readValue = (input: ValueInput): string | undefined => {
+  const { request, checkpoint } = input;
+  const values = partsOf(input);
+  const { at, entries } = missingFor(values, request);
+  const missing = at ?? entries[0];
+  if (missing !== undefined) throw damaged(`blob ${missing} is missing`);
   return pageAt(values, request, checkpoint.checkpoint_id);
 };
 

@@ -1,6 +1,7 @@
 // A page of a value of a state, as JSON text: its members, elements or characters from an offset on. It works on wire values, in which
 // undefined stands for what JSON omits. Runs in parser threads too, so it has few imports.
 import type { StateValue } from '@svc/contract';
+import { Unread, unreadIn } from '../../engine/codec/partial-wire.ts';
 import { jsonDigest } from '../../parsing/json-digest.ts';
 import { jsonLength } from '../../parsing/json-length.ts';
 
@@ -30,7 +31,26 @@ export const stepsOf = (path: string): string[] =>
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-/** Undefined when there is nothing at the path. */
+/** Blobs that were not read, and that the page needs: `at`, because the path leads into it, or those of its entries. */
+export interface Missing {
+  at?: string;
+  entries: string[];
+}
+
+export const missingFor = (values: unknown, request: ValueRequest): Missing => {
+  let value = values;
+  for (const step of stepsOf(request.path)) {
+    if (value instanceof Unread) break;
+    value = childOf(value, step);
+  }
+  if (value instanceof Unread) return { at: value.hash, entries: [] };
+  if (typeof value !== 'object' || value === null) return { entries: [] };
+  const { names, start } = namesOfPage(value, request);
+  const page = names.slice(start, start + request.limit);
+  return { entries: unreadIn(page.map((name) => (value as Record<string, unknown>)[name])) };
+};
+
+/** Undefined when there is nothing at the path. Nothing may be missing for the page. */
 export const pageAt = (
   values: unknown,
   request: ValueRequest,
@@ -55,17 +75,13 @@ const pageOf = (value: unknown, request: ValueRequest, checkpoint_id: string | n
     path: request.path,
     type: typeOf(value),
     length: lengthOf(value),
-    size: jsonLength(value),
-    ...digestOf(value, request),
+    size: unreadIn(value).length === 0 ? jsonLength(value) : undefined,
   };
   if (typeof value === 'string') return JSON.stringify({ ...head, ...textPage(value, request) });
   if (typeof value !== 'object' || value === null) return JSON.stringify({ ...head, offset: 0, value });
   const { entries, ...place } = entriesPage(value, request);
   return `${JSON.stringify({ ...head, ...place }).slice(0, -1)},"entries":[${entries.join(',')}]}`;
 };
-
-const digestOf = (value: unknown, { digests }: ValueRequest): Pick<StateValue, 'digest'> =>
-  digests ? { digest: jsonDigest(value) } : {};
 
 const typeOf = (value: unknown): StateValue['type'] => {
   if (value === null) return 'null';
@@ -102,16 +118,20 @@ const textPage = (
 /** True between the halves of a surrogate pair. */
 const splitsPair = (text: string, at: number): boolean => (text.codePointAt(at - 1) ?? 0) > 0xffff;
 
+/** The names of all entries, and the place of the first one of the page. */
+const namesOfPage = (value: object, { offset }: ValueRequest): { names: string[]; start: number } => {
+  const names = Array.isArray(value) ? [...value.keys()].map(String) : namesOf(value);
+  return { names, start: placeOf(offset, names.length) };
+};
+
 const entriesPage = (
   value: object,
   request: ValueRequest,
 ): Pick<StateValue, 'offset' | 'next'> & { entries: string[] } => {
-  const { offset, limit } = request;
-  const names = Array.isArray(value) ? [...value.keys()].map(String) : namesOf(value);
-  const start = placeOf(offset, names.length);
+  const { names, start } = namesOfPage(value, request);
   const entries: string[] = [];
   let left = entriesMax;
-  for (const name of names.slice(start, start + limit)) {
+  for (const name of names.slice(start, start + request.limit)) {
     const entry = entryText(name, (value as Record<string, unknown>)[name] ?? null, request);
     left -= entry.length;
     if (left < 0 && entries.length > 0) break;
@@ -126,7 +146,8 @@ const entryText = (key: string, value: unknown, request: ValueRequest): string =
   const head = { key, type: typeOf(value), length: lengthOf(value), size };
   if (size <= request.whole) return JSON.stringify({ ...head, value });
   const preview = typeof value === 'string' ? { preview: previewOf(value) } : {};
-  return JSON.stringify({ ...head, ...digestOf(value, request), ...preview });
+  const digest = request.digests ? { digest: jsonDigest(value) } : {};
+  return JSON.stringify({ ...head, ...digest, ...preview });
 };
 
 const previewOf = (text: string): string =>

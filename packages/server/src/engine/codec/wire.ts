@@ -138,13 +138,16 @@ const writer = new WireWriter();
 /** The JSON value of a stored tree, which is not changed; undefined for what JSON omits. */
 export const wireValue = (tree: unknown): unknown => writer.value(tree);
 
+/** The JSON value of a stored text. */
+export const wireText = (text: string): unknown => {
+  const tree: unknown = JSON.parse(text);
+  return hasTag(text) ? wireValue(tree) : tree;
+};
+
 /** Like `join`, but returns the JSON value that clients get. */
 export const joinWire = (ref: string, lookup: Lookup): unknown => {
   const value = assemble(ref, lookup, {
-    text: (text) => {
-      const tree: unknown = JSON.parse(text);
-      return hasTag(text) ? wireValue(tree) : tree;
-    },
+    text: wireText,
     tree: (tree) => wireValue(tree) ?? null,
   });
   return value === undefined ? null : value;

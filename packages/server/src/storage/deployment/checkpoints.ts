@@ -1,7 +1,7 @@
 // Checkpoints, their pending writes, and the blobs that hold their values.
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
-import type { Database } from '../postgres/database.ts';
+import type { Database, Statement } from '../postgres/database.ts';
 import { checkpointMetadataStorage } from './checkpoint-metadata.ts';
 import type {
   BlobRoot,
@@ -38,13 +38,19 @@ const interruptsMax = 10_000;
 /** The engine reads whole histories; requests of clients have limits of their own. */
 const allRows = 1_000_000;
 
-/** CTEs: `found` has the blobs with the hashes $2 in the spaces $1, and all blobs that they reference. `size` is their size in bytes. */
-const reachedBlobs = `with recursive reached (space, hash) as (
+/** The references of a blob `b` to the nodes of its list: as many as its payload begins with. */
+const listRefs = `case when b.payload like '[%' and cardinality(b.refs) > 0 then b.refs[1:substring(b.payload from '^\\[(\\d+)')::integer] end`;
+
+/**
+ * CTEs: `found` has the blobs with the hashes $2 in the spaces $1, and all blobs that they reference by `refs`. `size` is their size in
+ * bytes.
+ */
+const reachedBlobs = (refs = 'b.refs'): string => `with recursive reached (space, hash) as (
         select * from unnest($1::uuid[], $2::uuid[])
         union
         select reached.space, r.hash from reached
         join blobs b on b.space = reached.space and b.hash = reached.hash
-        cross join lateral unnest(b.refs) as r(hash)
+        cross join lateral unnest(${refs}) as r(hash)
       ), found as materialized (
         select b.hash, b.refs, b.payload from reached join blobs b on b.space = reached.space and b.hash = reached.hash
       ), size as (
@@ -120,7 +126,14 @@ const statements = {
   blobsOf: {
     name: 'checkpoints_blobs_of',
     reads: true,
-    text: `${reachedBlobs}
+    text: `${reachedBlobs()}
+      select bytes, hash, refs, payload from size left join found on bytes <= $3`,
+  },
+  // The same, with those blobs only that are nodes of lists: not the elements of lists, nor the members of objects.
+  nodesOf: {
+    name: 'checkpoints_nodes_of',
+    reads: true,
+    text: `${reachedBlobs(listRefs)}
       select bytes, hash, refs, payload from size left join found on bytes <= $3`,
   },
   // Walks from the newest root checkpoint back to the run's input, or to the first checkpoint that another run created.
@@ -224,18 +237,32 @@ const boundedReads = (db: Database, answers: AnswerLimits) => ({
   },
 
   /** The blobs of these roots, all blobs that they reference, and their size; without the blobs when it is more than `bytesMax`. */
-  async blobsOf(
-    roots: BlobRoot[],
-    bytesMax: number,
-  ): Promise<{ blobs: BlobRow[] | undefined; bytes: number }> {
-    if (roots.every(({ hashes }) => hashes.length === 0)) return { blobs: [], bytes: 0 };
-    type Row = Partial<BlobRow> & { bytes: number };
-    const rows = await db.query<Row>(statements.blobsOf, [...rootColumns(roots), bytesMax]);
-    const bytes = rows[0]?.bytes ?? 0;
-    const isBlob = (row: Row): row is BlobRow & Row => typeof row.hash === 'string';
-    return { blobs: bytes > bytesMax ? undefined : rows.filter(isBlob), bytes };
-  },
+  blobsOf: (roots: BlobRoot[], bytesMax: number): Promise<SizedBlobs> =>
+    sizedBlobs(db, statements.blobsOf, roots, bytesMax),
+
+  /** The same of these roots and the nodes of their lists, without elements and members. */
+  nodesOf: (roots: BlobRoot[], bytesMax: number): Promise<SizedBlobs> =>
+    sizedBlobs(db, statements.nodesOf, roots, bytesMax),
 });
+
+interface SizedBlobs {
+  blobs: BlobRow[] | undefined;
+  bytes: number;
+}
+
+const sizedBlobs = async (
+  db: Database,
+  statement: Statement,
+  roots: BlobRoot[],
+  bytesMax: number,
+): Promise<SizedBlobs> => {
+  if (roots.every(({ hashes }) => hashes.length === 0)) return { blobs: [], bytes: 0 };
+  type Row = Partial<BlobRow> & { bytes: number };
+  const rows = await db.query<Row>(statement, [...rootColumns(roots), bytesMax]);
+  const bytes = rows[0]?.bytes ?? 0;
+  const isBlob = (row: Row): row is BlobRow & Row => typeof row.hash === 'string';
+  return { blobs: bytes > bytesMax ? undefined : rows.filter(isBlob), bytes };
+};
 
 export const checkpointStorage = (db: Database, answers = defaultAnswerLimits) => ({
   ...boundedReads(db, answers),
