@@ -76,6 +76,31 @@ export const flood = new StateGraph(Count)
   .addEdge(START, 'pour')
   .compile();
 
+const Bulk = Annotation.Root({
+  objects: Annotation<number>,
+  characters: Annotation<number>,
+  records: Annotation<object[]>,
+  report: Annotation<string>,
+});
+
+const prose = (characters: number): string =>
+  'A sentence of the report.\n\n'.repeat(characters / 27 + 1).slice(0, characters);
+
+/** Writes a list of `objects` objects of about 900 bytes, and a text. */
+export const bulk = new StateGraph(Bulk)
+  .addNode('write', ({ objects, characters }) => ({
+    records: Array.from({ length: objects }, (_, id) => ({
+      id,
+      name: `record ${id}`,
+      tags: ['first', 'second'],
+      score: id / 7,
+      text: prose(800),
+    })),
+    report: prose(characters),
+  }))
+  .addEdge(START, 'write')
+  .compile();
+
 /** Asks a person, and answers what the person says. */
 export const askingBuilder = new StateGraph(MessagesAnnotation)
   .addNode('ask', () => ({ messages: [new AIMessage(String(interrupt('Which city?')))] }))
