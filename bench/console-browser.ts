@@ -104,16 +104,14 @@ export const newContext = async (browser: Browser, storageState?: StorageState):
 /** Counts the bytes of each request until it ends: those of streams, too, which do not end. */
 const countBytes = async (page: Page): Promise<() => Received> => {
   const network = await page.context().newCDPSession(page);
-  const requests = new Map<string, { isData: boolean; isCached: boolean; bytes: number }>();
-  const pageUrls = new Set<string>();
+  const requests = new Map<string, { url: string; isData: boolean; isCached: boolean; bytes: number }>();
   const add = (id: string, bytes: number): void => {
     const request = requests.get(id);
     if (request) request.bytes += bytes;
   };
   network.on('Network.requestWillBeSent', ({ requestId, type, request: { url } }) => {
     if (!url.startsWith('http')) return;
-    pageUrls.add(url);
-    requests.set(requestId, { isData: dataTypes.includes(type ?? ''), isCached: false, bytes: 0 });
+    requests.set(requestId, { url, isData: dataTypes.includes(type ?? ''), isCached: false, bytes: 0 });
   });
   network.on('Network.requestServedFromCache', ({ requestId }) => {
     const request = requests.get(requestId);
@@ -130,22 +128,17 @@ const countBytes = async (page: Page): Promise<() => Received> => {
     if (request) request.bytes = encodedDataLength;
   });
   await network.send('Network.enable');
-  // The script of a worker is a request of the worker.
-  page.on('requestfinished', (request) => {
-    const url = request.url();
-    if (pageUrls.has(url) || !url.startsWith('http')) return;
-    pageUrls.add(url);
-    void request.sizes().then(
-      ({ responseHeadersSize, responseBodySize }) => {
-        const bytes = responseHeadersSize + responseBodySize;
-        requests.set(url, {
-          isData: dataTypes.map((type) => type.toLowerCase()).includes(request.resourceType()),
-          isCached: false,
-          bytes,
-        });
-      },
-      () => undefined,
-    ); // the tab was closed
+  // The request for the script of a worker is reported to the page, and its end to the worker.
+  page.on('requestfinished', (finished) => {
+    const request = [...requests.values()].find(
+      ({ url, isData, isCached, bytes }) => url === finished.url() && !isData && !isCached && bytes === 0,
+    );
+    if (!request) return;
+    void finished.sizes().then(
+      ({ responseHeadersSize, responseBodySize }) =>
+        (request.bytes ||= responseHeadersSize + responseBodySize),
+      () => undefined, // The tab was closed.
+    );
   });
   return () => {
     const all = [...requests.values()].filter(({ isCached }) => !isCached);

@@ -9,7 +9,8 @@ import {
   type Tab,
 } from './console-browser.ts';
 import { createConversation, createLargeState, sendTrace } from './console-data.ts';
-import { table, timing, timingHead, type Subject } from './console-pages.ts';
+import type { Subject } from './console-pages.ts';
+import { table, timing, timingHead } from './console-tables.ts';
 import { fixed, median, percentile } from './report.ts';
 
 const volume = { spans: 10_000, messages: 5_000, objects: 50_000, characters: 5_000_000 };

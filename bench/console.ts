@@ -11,7 +11,8 @@ import { parseArgs } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { launch, missingBrowser, newContext, openTab, type StorageState } from './console-browser.ts';
 import { clientsOf, createThings } from './console-data.ts';
-import { measureInteractions, measureLoads, measurePages, type Subject } from './console-pages.ts';
+import { measureInteractions } from './console-interactions.ts';
+import { measureLoads, measurePages, type Subject } from './console-pages.ts';
 import { measureFrames, measureState } from './console-volumes.ts';
 import { startMeasured, type Measured } from './processes.ts';
 
