@@ -134,9 +134,10 @@ const countBytes = async (page: Page): Promise<() => Received> => {
       ({ url, isData, isCached, bytes }) => url === finished.url() && !isData && !isCached && bytes === 0,
     );
     if (!request) return;
-    void finished.sizes().then(
-      ({ responseHeadersSize, responseBodySize }) =>
-        (request.bytes ||= responseHeadersSize + responseBodySize),
+    const transferred = (url: string): number =>
+      (performance.getEntriesByName(url)[0] as { transferSize?: number } | undefined)?.transferSize ?? 0;
+    void page.evaluate(transferred, request.url).then(
+      (bytes) => (request.bytes ||= bytes),
       () => undefined, // The tab was closed.
     );
   });
