@@ -114,16 +114,11 @@ export {
 export { Ticket } from './deployment/tickets.ts';
 export { StreamMode, streamModes } from './deployment/stream-modes.ts';
 export { Item, Label, Namespace, SearchItem } from './deployment/store.ts';
-export {
-  Checkpoint,
-  CheckpointSelector,
-  ThreadState,
-  type ThreadTask,
-  stateFields,
-} from './deployment/threads.ts';
+export { Checkpoint, CheckpointSelector, ThreadState, type ThreadTask } from './deployment/threads.ts';
 export { Interrupt, Thread, ThreadStatus } from './deployment/thread.ts';
 export { threadCountMax } from './deployment/thread-search.ts';
 export { ThreadStorageReport } from './deployment/thread-storage.ts';
+export { extraStateFields, stateFields } from './deployment/state-select.ts';
 export { StateValue } from './deployment/state-value.ts';
 export { WebhookDelivery } from './deployment/webhooks.ts';
 export {

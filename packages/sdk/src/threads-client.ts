@@ -74,8 +74,13 @@ export class ThreadsClient {
     return this.#transport.call('createThread', { body }, options);
   }
 
-  get(threadId: string, options: CallOptions = {}): Promise<Thread> {
-    return this.#transport.call('getThread', { params: { thread_id: threadId } }, options);
+  /** A thread. `select`: the fields that are returned; without `values`, its state is not read. */
+  get(
+    threadId: string,
+    { select, ...options }: { select?: readonly (keyof Thread)[] } & CallOptions = {},
+  ): Promise<Thread> {
+    const input = { params: { thread_id: threadId }, query: { select } };
+    return this.#transport.call('getThread', input, options);
   }
 
   /** How many bytes the thread occupies, by kind and by channel. */

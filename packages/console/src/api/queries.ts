@@ -34,13 +34,25 @@ export const useSchemas = (assistantId: string | undefined): UseQueryResult<Grap
   });
 };
 
+/** The values of a thread may be large, and are read by those who show them. */
+const threadFields = [
+  'thread_id',
+  'status',
+  'metadata',
+  'created_at',
+  'updated_at',
+  'state_updated_at',
+  'ttl',
+  'error',
+] as const;
+
 export const useThread = (threadId: string | undefined): UseQueryResult<Thread> => {
   const client = useClient();
   const idleMs = usePollMs(listMs);
   const busyMs = usePollMs(openMs);
   return useQuery({
     queryKey: ['thread', threadId],
-    queryFn: ({ signal }) => client.threads.get(threadId ?? '', { signal }),
+    queryFn: ({ signal }) => client.threads.get(threadId ?? '', { select: threadFields, signal }),
     enabled: threadId !== undefined,
     refetchInterval: ({ state }) => (state.data?.status === 'busy' ? busyMs : idleMs),
   });

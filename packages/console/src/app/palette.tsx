@@ -122,7 +122,7 @@ const useThreadById = (threadId: string | undefined): string | undefined => {
     queryKey: ['palette', threadId],
     queryFn: async ({ signal }) => {
       try {
-        return (await client.threads.get(threadId ?? '', { signal })).thread_id;
+        return (await client.threads.get(threadId ?? '', { select: ['thread_id'], signal })).thread_id;
       } catch (error) {
         if (error instanceof ApiError && error.status === 404) return null;
         throw error;

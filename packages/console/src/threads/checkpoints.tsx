@@ -21,13 +21,19 @@ const pageSize = 100;
 const select = [
   'checkpoint_id',
   'parent_checkpoint_id',
-  'metadata',
+  'metadata.source',
+  'metadata.step',
+  'metadata.run_id',
+  'nodes',
   'created_at',
   'next',
   'interrupts',
 ] as const;
 
-type Row = Pick<ThreadState, (typeof select)[number]>;
+type Row = Pick<
+  ThreadState,
+  'checkpoint_id' | 'parent_checkpoint_id' | 'metadata' | 'nodes' | 'created_at' | 'next' | 'interrupts'
+>;
 
 export const Checkpoints = ({ threadId }: { threadId: string }): ReactNode => {
   const client = useClient();
@@ -145,8 +151,7 @@ const LaneCell = ({
 const stepOf = ({ metadata: { step } }: Row): string => (typeof step === 'number' ? String(step) : '');
 
 /** The nodes that have written, or where the checkpoint comes from. */
-const nameOf = ({ metadata: { source, writes } }: Row): string => {
-  const nodes = typeof writes === 'object' && writes !== null ? Object.keys(writes) : [];
+const nameOf = ({ metadata: { source }, nodes = [] }: Row): string => {
   const names = nodes.map((node) => (node === '__start__' ? 'input' : node));
   const from = typeof source === 'string' ? source : '';
   return visibleText(source === 'loop' && names.length > 0 ? names.join(', ') : from);

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Id, Metadata, nullish } from '../json.ts';
+import { Id, Metadata, nullish, queryList } from '../json.ts';
 import { limit, offset, pageHeaders, sortBy, SortOrder } from '../page.ts';
 import { route } from '../route.ts';
 import { Thread, ThreadStatus } from './thread.ts';
@@ -30,6 +30,10 @@ const fields = [
   'error',
   'ttl',
 ] as const;
+
+export const threadSelect = queryList(z.enum(fields)).describe(
+  'The fields that are returned; all of them by default. Without `values`, the state is not read',
+);
 
 const filters = {
   ids: nullish(z.array(Id).max(1_000)),

@@ -1,23 +1,13 @@
 import * as z from 'zod';
-import {
-  Empty,
-  Id,
-  Json,
-  JsonObject,
-  Metadata,
-  nullish,
-  QueryBoolean,
-  queryInteger,
-  queryList,
-  Time,
-} from '../json.ts';
+import { Empty, Id, Json, JsonObject, Metadata, nullish, QueryBoolean, queryInteger, Time } from '../json.ts';
 import { limit, limitedBy } from '../page.ts';
 import { route } from '../route.ts';
 import { Command } from './command.ts';
+import { selectMax, StateField, stateSelect } from './state-select.ts';
 import { stateMetadataRoutes } from './state-metadata.ts';
 import { stateValueRoutes } from './state-value.ts';
 import { Interrupt, Thread } from './thread.ts';
-import { threadSearchRoutes } from './thread-search.ts';
+import { threadSearchRoutes, threadSelect } from './thread-search.ts';
 import { ThreadStorageReport } from './thread-storage.ts';
 import { PruneRequest, Ttl } from './ttl.ts';
 
@@ -47,6 +37,7 @@ export interface ThreadState {
   parent_checkpoint: z.output<typeof Checkpoint> | null;
   checkpoint_id: string | null;
   parent_checkpoint_id: string | null;
+  nodes?: string[] | undefined;
 }
 
 const Task = z
@@ -74,6 +65,12 @@ export const ThreadState: z.ZodType<ThreadState> = z
     parent_checkpoint: Checkpoint.nullable(),
     checkpoint_id: Id.nullable(),
     parent_checkpoint_id: Id.nullable(),
+    nodes: z
+      .array(z.string())
+      .optional()
+      .describe(
+        'Names of the nodes that have led to the checkpoint, or __start__ for an input; on request only',
+      ),
   })
   .meta({
     id: 'ThreadState',
@@ -90,25 +87,6 @@ export const CheckpointSelector = z
     id: 'CheckpointSelector',
     description: 'A checkpoint; without an id, the newest one of its namespace',
   });
-
-/** The fields of a state that `select` may name. */
-export const stateFields = [
-  'values',
-  'next',
-  'tasks',
-  'interrupts',
-  'metadata',
-  'created_at',
-  'checkpoint',
-  'parent_checkpoint',
-  'checkpoint_id',
-  'parent_checkpoint_id',
-] as const;
-
-const StateField = z
-  .union([z.enum(stateFields), z.string().startsWith('values.').max(256)])
-  .meta({ description: `A field of a state (${stateFields.join(', ')}), or a single value: values.<name>` });
-const stateSelect = queryList(StateField).describe('The fields that are returned; all of them by default');
 
 const historyHeaders = {
   'X-Pagination-Next': 'The value of `before` for the next page; absent on the last one',
@@ -163,6 +141,7 @@ export const threadRoutes = {
     tag,
     access: access('read'),
     params,
+    query: z.object({ select: threadSelect }),
     ignored: { query: { include: 'The thread always has its `ttl`.' } },
     response: Thread,
     errors: ['not_found'],
@@ -257,7 +236,7 @@ export const threadRoutes = {
     body: z.object({
       checkpoint: CheckpointSelector,
       subgraphs: nullish(z.boolean()),
-      select: nullish(z.array(StateField).max(1_000)),
+      select: nullish(z.array(StateField).max(selectMax)),
     }),
     response: ThreadState,
     errors: ['not_found'],
@@ -310,7 +289,7 @@ export const threadRoutes = {
       before: nullish(Before),
       metadata: nullish(Metadata),
       checkpoint: nullish(CheckpointSelector),
-      select: nullish(z.array(StateField).max(1_000)),
+      select: nullish(z.array(StateField).max(selectMax)),
     }),
     response: z.array(ThreadState),
     headers: historyHeaders,

@@ -349,4 +349,5 @@ export const emptyState = (thread_id: string): ThreadState => ({
   parent_checkpoint: null,
   checkpoint_id: null,
   parent_checkpoint_id: null,
+  nodes: [],
 });

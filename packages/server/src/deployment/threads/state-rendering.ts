@@ -13,7 +13,7 @@ import type { JsonBytes } from '../../parsing/json-bytes.ts';
 import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
 import { contains } from './contains.ts';
 import { type ExtractPath, partAt } from './extract-paths.ts';
-import { type StateField, type StateSelection, valuesOnly } from './state-selection.ts';
+import { hasMetadata, type StateField, type StateSelection, valuesOnly } from './state-selection.ts';
 import { type Missing, missingFor, pageAt, type ValueRequest } from './state-value.ts';
 
 type Join = (ref: string) => unknown;
@@ -74,8 +74,9 @@ export const hashesOfState = (tree: StateTree, selection: StateSelection): strin
   const { stored, inner = {} } = tree;
   const has = (...fields: StateField[]): boolean => fields.some((field) => selection.fields.includes(field));
   const refs = [
-    ...(has('metadata') ? wroteOf(stored).map(([, , ref]) => ref) : []),
-    ...(has('metadata') ? [channelsOf(stored.checkpoint)['__start__'] ?? ''] : []),
+    ...(hasMetadata(selection, 'writes')
+      ? [...wroteOf(stored).map(([, , ref]) => ref), channelsOf(stored.checkpoint)['__start__'] ?? '']
+      : []),
     ...(has('tasks', 'interrupts') ? stored.writes.map(({ ref }) => ref) : []),
   ];
   return [
@@ -256,14 +257,19 @@ const fieldsOf = (
     next: () => taskLayout.map(({ name }) => name),
     tasks,
     interrupts: () => tasks().flatMap(({ interrupts }) => interrupts),
-    metadata: () => ({
-      parents: {},
-      ...(JSON.parse(metadata) as Values),
-      thread_id,
-      checkpoint_id,
-      ...(run_id === null ? {} : { run_id }),
-      writes: writesOf(stored, join),
-    }),
+    metadata: () =>
+      selectedMetadata(
+        {
+          parents: {},
+          ...(JSON.parse(metadata) as Values),
+          thread_id,
+          checkpoint_id,
+          ...(run_id === null ? {} : { run_id }),
+          ...(hasMetadata(selection, 'writes') ? { writes: writesOf(stored, join) } : {}),
+        },
+        selection,
+      ),
+    nodes: () => nodesOf(stored),
     created_at: () => createdAt(checkpoint_id, body),
     checkpoint: () => at(checkpoint_id),
     parent_checkpoint: () => (parent_id === null ? null : at(parent_id)),
@@ -288,6 +294,18 @@ const writesOf = (stored: StoredCheckpoint, join: Join): Values | null => {
   const input = channelsOf(stored.checkpoint)['__start__'];
   if (Object.keys(writes).length === 0 && input !== undefined) writes['__start__'] = join(input);
   return Object.keys(writes).length === 0 ? null : writes;
+};
+
+const selectedMetadata = (metadata: Values, { metadataKeys }: StateSelection): Values =>
+  metadataKeys === undefined
+    ? metadata
+    : Object.fromEntries(Object.entries(metadata).filter(([key]) => metadataKeys.includes(key)));
+
+/** The names that `writesOf` has, without what they have written. */
+const nodesOf = (stored: StoredCheckpoint): string[] => {
+  const nodes = [...new Set(wroteOf(stored).map(([node]) => node))];
+  const hasInput = channelsOf(stored.checkpoint)['__start__'] !== undefined;
+  return nodes.length === 0 && hasInput ? ['__start__'] : nodes;
 };
 
 /** A task with its error, interrupts or result so far. */

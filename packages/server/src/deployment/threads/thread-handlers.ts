@@ -70,8 +70,10 @@ export const threadHandlers = (
     return new RawJson(await threads.create(thread, { creatable: access, readable }, updaterOf(authorizer)));
   },
   ...searchHandlers(threads, compat),
-  getThread: async ({ params }, { authorizer }) =>
-    new RawJson(await threads.get(params.thread_id, await readAccess(authorizer, params))),
+  getThread: async ({ params, query: { select } }, { authorizer }) => {
+    const shown = select && new Set<string>(select);
+    return new RawJson(await threads.get(params.thread_id, await readAccess(authorizer, params), shown));
+  },
   getThreadStorage: async ({ params }, { authorizer }) =>
     threads.getUsage(params.thread_id, await readAccess(authorizer, params)),
   patchThread: async ({ params, body }, call) => {

@@ -124,10 +124,14 @@ export class ThreadService {
   }
 
   /** The thread with its values, as JSON text. */
-  async get(thread_id: string, access: RowFilter): Promise<JsonPart> {
+  /** `fields`: those that are shown; all of them when undefined. Without `values`, no state is read. Throws `not_found`. */
+  async get(thread_id: string, access: RowFilter, fields?: ReadonlySet<string>): Promise<JsonPart> {
+    if (fields?.has('values') === false)
+      return threadText(await this.getRow(thread_id, access), undefined, fields);
     const shown = await this.#storage.threads.findShown(thread_id, access);
     if (!shown) throw notFound('Thread', thread_id);
-    return threadText(shown, shown.channels === null ? '{}' : await this.#reader.values(shown, shown));
+    const values = shown.channels === null ? '{}' : await this.#reader.values(shown, shown);
+    return threadText(shown, values, fields);
   }
 
   /** The stored row. Throws `not_found`. */
