@@ -11,7 +11,7 @@ import { formatSearch, idOf, manyOf, oneOf, parseSearch, textOf } from './app/se
 import { NotFound, Shell } from './app/shell.tsx';
 import { PageError } from './app/page-error.tsx';
 import { deliveryStatuses, runStatuses, threadStatuses } from './api/statuses.ts';
-import { exportStatuses } from './exports/export-status.ts';
+import { exportStatuses } from './platform/export-status.ts';
 
 /** Every parameter may be absent. */
 const optional = <T extends object>(search: T): { [Name in keyof T]?: T[Name] } => search;

@@ -1,6 +1,6 @@
 import type { BulkExport, ExportRun } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { statusLabels, statusOf, type ExportStatus } from './export-status.ts';
+import { statusLabels, statusOf, type ExportStatus } from '../platform/export-status.ts';
 
 const tones: Record<ExportStatus, 'green' | 'red' | 'amber' | 'blue' | 'grey'> = {
   created: 'grey',

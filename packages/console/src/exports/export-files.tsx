@@ -7,7 +7,7 @@ import { pageNumber, pageSize, Pager, pageText } from '../ui/paging.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { useManifest, usePartitionRuns } from './export-queries.ts';
-import { statusOf } from './export-status.ts';
+import { statusOf } from '../platform/export-status.ts';
 import { countOf, sizeOf } from './sizes.ts';
 
 const route = getRouteApi('/exports/$exportId');

@@ -4,7 +4,7 @@ import { CopyText } from '../ui/copy-text.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { useManifest } from './export-queries.ts';
-import { isOpenExport, statusOf } from './export-status.ts';
+import { isOpenExport, statusOf } from '../platform/export-status.ts';
 
 export const ExportManifestView = ({
   client,

@@ -20,7 +20,7 @@ import { ExportFiles } from './export-files.tsx';
 import { ExportManifestView } from './export-manifest.tsx';
 import { ExportOverview } from './export-overview.tsx';
 import { exportNeed, useExport } from './export-queries.ts';
-import { isOpenExport, statusOf } from './export-status.ts';
+import { isOpenExport, statusOf } from '../platform/export-status.ts';
 import { PartitionRuns } from './partition-runs.tsx';
 import { countOf, plural, sizeOf } from './sizes.ts';
 import './exports.css';
@@ -66,6 +66,12 @@ const ExportView = ({ client, found }: { client: PlatformClient; found: BulkExpo
           <div className="notice" data-tone="red" role="alert">
             <Icon name="warning" />
             <span className="notice-text">{visibleText(found.error)}</span>
+            <Link
+              to="/destinations/$destinationId"
+              params={{ destinationId: found.bulk_export_destination_id }}
+            >
+              Open the destination
+            </Link>
           </div>
         </div>
       )}

@@ -10,7 +10,7 @@ import {
 import type { BulkExport, ExportEvent, ExportManifest, ExportRun, PlatformClient } from '@svc/sdk';
 import type { KeyNeed } from '../platform/key-gate.tsx';
 import { pageNumber, pageSize } from '../ui/paging.tsx';
-import { isOpenExport, type ExportStatus } from './export-status.ts';
+import { isOpenExport, type ExportStatus } from '../platform/export-status.ts';
 
 export const exportNeed = { what: 'Exports', role: 'viewer' } as const satisfies KeyNeed;
 

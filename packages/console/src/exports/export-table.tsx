@@ -6,7 +6,7 @@ import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Ago, Until } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { ExportBadge } from './export-badge.tsx';
-import { statusOf } from './export-status.ts';
+import { statusOf } from '../platform/export-status.ts';
 import { countOf, sizeOf } from './sizes.ts';
 
 export const ExportTable = ({

@@ -14,7 +14,7 @@ import { Loaded, State } from '../ui/states.tsx';
 import { StatusChips } from '../ui/status-chips.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { exportNeed, useExports, type ExportFilter } from './export-queries.ts';
-import { exportStatuses, statusLabels } from './export-status.ts';
+import { exportStatuses, statusLabels } from '../platform/export-status.ts';
 import { ExportTable } from './export-table.tsx';
 import './exports.css';
 

@@ -11,8 +11,9 @@ import { Until } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { ExportBadge } from './export-badge.tsx';
 import { usePartitionRuns } from './export-queries.ts';
-import { statusLabels, statusOf, type ExportStatus } from './export-status.ts';
-import { lastErrorOf, sameErrors } from './same-errors.ts';
+import { statusLabels, statusOf, type ExportStatus } from '../platform/export-status.ts';
+import { lastErrorOf } from '../platform/last-error.ts';
+import { sameErrors } from './same-errors.ts';
 import { countOf, plural, sizeOf } from './sizes.ts';
 
 const route = getRouteApi('/exports/$exportId');
@@ -96,8 +97,10 @@ const Days = ({ runs, found, opened, onOpen }: DaysProps): ReactNode => (
         <div className="notice" data-tone={isRetried ? 'amber' : 'red'}>
           <Icon name="warning" />
           <span className="notice-text">
-            {plural(days, 'day')} {isRetried ? 'are retried after' : 'have failed with'} the same error:{' '}
-            {visibleText(message)}
+            {days === 1
+              ? '1 day is retried after an error'
+              : `${plural(days, 'day')} ${isRetried ? 'are retried after' : 'have failed with'} the same error`}
+            : {visibleText(message)}
           </span>
           <Link
             to="/destinations/$destinationId"

@@ -1,6 +1,7 @@
 import type { ExportRun } from '@svc/sdk';
 import { expect, it } from 'vitest';
-import { lastErrorOf, sameErrors } from './same-errors.ts';
+import { lastErrorOf } from '../platform/last-error.ts';
+import { sameErrors } from './same-errors.ts';
 
 const run = (status: string, errors: Record<string, string> | null): ExportRun =>
   ({ status, errors }) as ExportRun;
@@ -21,4 +22,12 @@ it('days with one reason are one sentence, whatever the ids of their requests', 
     run('CREATED', null),
   ];
   expect(sameErrors(runs)).toEqual([{ message: 'SlowDown: later (request a).', days: 2, isRetried: true }]);
+});
+
+it('a single day is a sentence only while it is retried', () => {
+  const failed = { retry_0: 'QuotaExceeded' };
+  expect(sameErrors([run('CREATED', failed)])).toEqual([
+    { message: 'QuotaExceeded', days: 1, isRetried: true },
+  ]);
+  expect(sameErrors([run('FAILED', failed)])).toEqual([]);
 });

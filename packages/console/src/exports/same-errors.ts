@@ -1,14 +1,7 @@
 // Many days of an export fail for one reason: a sentence for each reason instead of one for each day.
 import type { ExportRun } from '@svc/sdk';
-import { isOpenExport, statusOf } from './export-status.ts';
-
-/** The error of the newest failed attempt of a partition run. */
-export const lastErrorOf = ({ errors }: Pick<ExportRun, 'errors'>): string | undefined => {
-  const attempts = Object.entries(errors ?? {}).map(
-    ([name, message]) => [Number(/\d+$/.exec(name)?.[0] ?? -1), message] as const,
-  );
-  return attempts.toSorted(([one], [other]) => one - other).at(-1)?.[1];
-};
+import { isOpenExport, statusOf } from '../platform/export-status.ts';
+import { lastErrorOf } from '../platform/last-error.ts';
 
 export interface SameError {
   /** As the store has reported it for the first of the days. */
@@ -21,7 +14,7 @@ export interface SameError {
 /** Each request has another id, which makes equal reasons look different. */
 const withoutRequest = (message: string): string => message.replaceAll(/\(request [^)]*\)/g, '');
 
-/** The reasons that several partition runs have in common, the most frequent first. */
+/** The reasons that several partition runs have in common or that one is retried for, the most frequent first. */
 export const sameErrors = (runs: readonly ExportRun[]): SameError[] => {
   const byReason = new Map<string, SameError>();
   for (const run of runs) {
@@ -35,5 +28,7 @@ export const sameErrors = (runs: readonly ExportRun[]): SameError[] => {
       isRetried: group.isRetried || isOpenExport(run),
     });
   }
-  return [...byReason.values()].filter(({ days }) => days > 1).toSorted((a, b) => b.days - a.days);
+  return [...byReason.values()]
+    .filter(({ days, isRetried }) => days > 1 || isRetried)
+    .toSorted((a, b) => b.days - a.days);
 };
