@@ -1,10 +1,19 @@
+import type { WebhookDelivery } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { deliveryNames, type DeliveryStatus } from '../api/statuses.ts';
+import { deliveryNames } from '../api/statuses.ts';
 
 const tones = { pending: 'blue', delivered: 'green', failed: 'red' } as const;
 
-export const DeliveryBadge = ({ status }: { status: DeliveryStatus }): ReactNode => (
-  <span className="badge" data-tone={tones[status]}>
-    {deliveryNames[status]}
-  </span>
-);
+/** A pending delivery whose last attempt has failed is not like one that was never sent. */
+export const DeliveryBadge = ({
+  delivery: { status, error },
+}: {
+  delivery: Pick<WebhookDelivery, 'status' | 'error'>;
+}): ReactNode => {
+  const isRetried = status === 'pending' && error !== null;
+  return (
+    <span className="badge" data-tone={isRetried ? 'amber' : tones[status]}>
+      {isRetried ? 'retrying' : deliveryNames[status]}
+    </span>
+  );
+};

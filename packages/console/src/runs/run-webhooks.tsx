@@ -45,11 +45,11 @@ export const RunWebhooks = ({ run }: { run: Run }): ReactNode => {
 };
 
 const Delivery = ({ delivery }: { delivery: WebhookDelivery }): ReactNode => {
-  const { status, url, error, next_attempt_at: next, ended_at: ended } = delivery;
+  const { url, error, next_attempt_at: next, ended_at: ended } = delivery;
   return (
     <section className="panel" aria-label={`Delivery to ${url}`}>
       <div className="panel-head">
-        <DeliveryBadge status={status} />
+        <DeliveryBadge delivery={delivery} />
         <code>{visibleText(url)}</code>
       </div>
       <dl className="facts pad">

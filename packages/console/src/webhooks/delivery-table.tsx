@@ -69,7 +69,7 @@ const DeliveryRow = ({
   return (
     <tr onClick={onToggle} aria-selected={isOpen}>
       <td>
-        <DeliveryBadge status={delivery.status} />
+        <DeliveryBadge delivery={delivery} />
       </td>
       <td>
         <button

@@ -25,7 +25,7 @@ describeInBrowser('the deliveries to webhooks', () => {
     const row = (url: string) => page.getByRole('row').filter({ hasText: `${url}/hook` });
     await row(healthy.url).getByText('delivered').waitFor();
     await row(broken.url).getByRole('cell', { name: 'The answer was 503' }).waitFor();
-    await row(broken.url).getByText('waiting').waitFor();
+    await row(broken.url).getByText('retrying').waitFor();
     await row(broken.url)
       .getByRole('cell', { name: /^in \d+ s/ })
       .waitFor();
