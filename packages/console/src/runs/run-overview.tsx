@@ -47,7 +47,7 @@ export const RunOverview = ({
         <dd>
           <Ago at={run.created_at} /> <span className="muted mono">{run.created_at}</span>
         </dd>
-        <dt>{isOpen(run.status) ? 'Since' : 'Took'}</dt>
+        <dt>{isOpen(run.status) ? 'Since creation' : 'Took'}</dt>
         <dd>
           {isOpen(run.status) ? (
             duration(Date.now() - Date.parse(run.created_at))

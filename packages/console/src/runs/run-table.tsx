@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { isOpen } from '../api/statuses.ts';
 import { StatusBadge } from '../ui/badge.tsx';
 import { CopyId } from '../ui/copy-id.tsx';
+import { duration } from '../ui/duration.ts';
 import { Ago, Took } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 
@@ -134,7 +135,11 @@ const RunRow = ({
       </td>
       <td className="number optional">{run.attempt}</td>
       <td className="number">
-        {isOpen(run.status) ? '' : <Took from={run.created_at} to={run.updated_at} />}
+        {isOpen(run.status) ? (
+          <span className="muted">{duration(Date.now() - Date.parse(run.created_at))} so far</span>
+        ) : (
+          <Took from={run.created_at} to={run.updated_at} />
+        )}
       </td>
       <td className="number">
         <Ago at={run.created_at} />

@@ -14,7 +14,7 @@ const remedies: Record<Waiting['reason'], string> = {
   thread:
     'Runs of a thread are executed one after the other. Cancel the run in front of it to let this one start.',
   worker:
-    'No worker takes runs of this graph. Start one with `svc start --role worker`, or look at the log of the workers.',
+    'Start a server or a worker whose configuration has this graph, or look at the log of the workers. Cancel the run if the graph was removed.',
   slot: 'All slots of the workers are taken. Start another worker, or cancel runs that are not wanted any more.',
 };
 
