@@ -9,9 +9,10 @@ import { RunTable } from '../runs/run-table.tsx';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { visibleText } from '../values/visible-text.ts';
+import { Attention } from './attention.tsx';
+import { dayMs } from './finding.tsx';
 import './home.css';
 
-const dayMs = 86_400_000;
 const shownRuns = 8;
 
 export const HomePage = (): ReactNode => (
@@ -26,6 +27,7 @@ export const HomePage = (): ReactNode => (
         <Tile status="error" label="threads whose last run failed" icon="warning" to="/threads" />
         <Tile status={undefined} label="threads" icon="threads" to="/threads" />
       </div>
+      <Attention />
       <Assistants />
       <Newest title="Failures of the last day" isFailed />
       <Newest title="Newest runs" isFailed={false} />

@@ -1,0 +1,72 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Icon } from '../ui/icons.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import { useFailingExports } from './failing-exports.tsx';
+import { useFailingWebhooks } from './failing-webhooks.tsx';
+import type { Finding } from './finding.tsx';
+import { useSlowRuns } from './slow-run-findings.tsx';
+import { useStuckRuns } from './stuck-runs.tsx';
+import './attention.css';
+
+const reasonMax = 300;
+
+/** What somebody should look at: runs that do not start or end, failing webhooks and exports, slow runs. */
+export const Attention = (): ReactNode => {
+  const exports = useFailingExports();
+  const sources = [
+    { name: 'stuck runs', ...useStuckRuns() },
+    { name: 'webhook deliveries', ...useFailingWebhooks() },
+    ...(exports ? [{ name: 'exports', ...exports }] : []),
+    { name: 'slow runs', ...useSlowRuns() },
+  ];
+  const all = sources.flatMap(({ found }) => found ?? []);
+  const findings = [
+    ...all.filter(({ tone }) => tone === 'red'),
+    ...all.filter(({ tone }) => tone === 'amber'),
+  ];
+  const isReading = sources.some(({ found, error }) => found === undefined && error === null);
+  const unread = sources.filter(({ error }) => error !== null).map(({ name }) => name);
+  return (
+    <section className="panel" aria-label="Needs attention">
+      <div className="panel-head">
+        <h2>Needs attention</h2>
+      </div>
+      {findings.length > 0 && (
+        <ul className="findings">
+          {findings.map((finding) => (
+            <FindingRow key={finding.key} finding={finding} />
+          ))}
+        </ul>
+      )}
+      {findings.length === 0 && (
+        <p className="muted finding-note">
+          {isReading
+            ? 'Reading…'
+            : 'Nothing: no run is stuck or much slower than others, no delivery is failing.'}
+        </p>
+      )}
+      {unread.length > 0 && <p className="muted finding-note">Could not be read: {unread.join(', ')}.</p>}
+      {exports === undefined && (
+        <p className="muted finding-note">
+          Exports are not checked: they need an API key. <Link to="/exports">Enter the key</Link>
+        </p>
+      )}
+    </section>
+  );
+};
+
+const FindingRow = ({ finding: { tone, sentence, reason, links } }: { finding: Finding }): ReactNode => (
+  <li className="finding" data-tone={tone}>
+    <Icon name="warning" />
+    <div className="finding-text">
+      <strong>{visibleText(sentence)}</strong>
+      {reason !== undefined && (
+        <p className="muted" title={reason}>
+          {visibleText(reason.slice(0, reasonMax))}
+        </p>
+      )}
+    </div>
+    <div className="finding-links">{links}</div>
+  </li>
+);

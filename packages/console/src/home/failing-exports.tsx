@@ -1,0 +1,144 @@
+// Exports that have failed in the last day, and those that are retried after an error, by destination.
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { BulkExport, PlatformClient } from '@svc/sdk';
+import type { ReactNode } from 'react';
+import { isOpenExport, statusOf, type ExportStatus } from '../platform/export-status.ts';
+import { lastErrorOf } from '../platform/last-error.ts';
+import { useAccess } from '../platform/platform-access.ts';
+import { countText, dayMs, findingsMs, type Finding, type Findings } from './finding.tsx';
+
+const exportsMax = 50;
+/** Exports whose days are read, and days of each. */
+const openMax = 5;
+const daysMax = 50;
+const destinationsMax = 5;
+
+const readStatuses: ExportStatus[] = ['created', 'running', 'completed', 'failed', 'timedout'];
+
+interface Failing {
+  destinationId: string;
+  isRetried: boolean;
+  /** The newest first. */
+  exports: BulkExport[];
+  reason: string;
+}
+
+/** Failures before the newest success of their destination are over. */
+export const failedByDestination = (newestFirst: readonly BulkExport[], nowMs: number): Failing[] => {
+  const succeeded = new Set<string>();
+  const failing = new Map<string, Failing>();
+  for (const found of newestFirst) {
+    const { bulk_export_destination_id: destinationId, error } = found;
+    const status = statusOf(found);
+    if (status === 'completed') succeeded.add(destinationId);
+    const hasFailed = status === 'failed' || status === 'timedout';
+    const endedMs = Date.parse(found.finished_at ?? found.updated_at);
+    if (!hasFailed || succeeded.has(destinationId) || endedMs < nowMs - dayMs) continue;
+    const group = failing.get(destinationId) ?? {
+      destinationId,
+      isRetried: false,
+      exports: [],
+      reason: error ?? 'The export has timed out.',
+    };
+    group.exports.push(found);
+    failing.set(destinationId, group);
+  }
+  return [...failing.values()];
+};
+
+const readRetried = async (
+  client: PlatformClient,
+  open: readonly BulkExport[],
+  signal: AbortSignal,
+): Promise<Failing[]> => {
+  const errors = await Promise.all(
+    open.map(async ({ id }) => {
+      const query = { status: ['created', 'running'], limit: daysMax };
+      const days = await client.exports.runs(id, query, { signal });
+      return days.map(lastErrorOf).find((error) => error !== undefined);
+    }),
+  );
+  const failing = new Map<string, Failing>();
+  for (const [index, found] of open.entries()) {
+    const reason = errors[index];
+    const { bulk_export_destination_id: destinationId } = found;
+    if (reason === undefined) continue;
+    const group = failing.get(destinationId) ?? { destinationId, isRetried: true, exports: [], reason };
+    group.exports.push(found);
+    failing.set(destinationId, group);
+  }
+  return [...failing.values()];
+};
+
+const readFailing = async (
+  client: PlatformClient,
+  signal: AbortSignal,
+): Promise<(Failing & { destination: string })[]> => {
+  const exports = await client.exports.list({ status: readStatuses, limit: exportsMax }, { signal });
+  const retried = await readRetried(client, exports.filter(isOpenExport).slice(0, openMax), signal);
+  const failing = [...failedByDestination(exports, Date.now()), ...retried].slice(0, destinationsMax);
+  return Promise.all(
+    failing.map(async (group) => {
+      const { display_name: destination } = await client.destinations.get(group.destinationId, { signal });
+      return { ...group, destination };
+    }),
+  );
+};
+
+/** Undefined without the key of a workspace, which the routes of exports need. */
+export const useFailingExports = (): Findings | undefined => {
+  const access = useAccess();
+  const query = useQuery({
+    enabled: access !== undefined,
+    queryKey: ['exports', 'failing', access?.workspaceId],
+    queryFn: ({ signal }) => (access ? readFailing(access.client, signal) : []),
+    refetchInterval: findingsMs,
+  });
+  return access && { found: query.data?.map(findingOf), error: query.error };
+};
+
+const findingOf = ({
+  destinationId,
+  isRetried,
+  exports,
+  reason,
+  destination,
+}: Failing & { destination: string }): Finding => {
+  const isOne = exports.length === 1;
+  const outcome = isRetried ? `${isOne ? 'is' : 'are'} retried after an error` : 'failed in the last day';
+  return {
+    key: `exports ${isRetried ? 'retried' : 'failed'} ${destinationId}`,
+    tone: isRetried ? 'amber' : 'red',
+    sentence: `${countText(exports.length, 'export')} to ${destination} ${outcome}`,
+    reason,
+    links: (
+      <>
+        <ExportsLink destinationId={destinationId} isRetried={isRetried} exports={exports} />
+        <Link to="/destinations/$destinationId" params={{ destinationId }} className="button">
+          Open the destination
+        </Link>
+      </>
+    ),
+  };
+};
+
+const ExportsLink = ({
+  destinationId,
+  isRetried,
+  exports,
+}: Pick<Failing, 'destinationId' | 'isRetried' | 'exports'>): ReactNode => {
+  const [first] = exports;
+  if (first && exports.length === 1)
+    return (
+      <Link to="/exports/$exportId" params={{ exportId: first.id }} className="button">
+        Open the export
+      </Link>
+    );
+  const status: ExportStatus[] = isRetried ? ['created', 'running'] : ['failed', 'timedout'];
+  return (
+    <Link to="/exports" search={{ status, destination: destinationId }} className="button">
+      Open the exports
+    </Link>
+  );
+};

@@ -1,0 +1,167 @@
+// Runs that have been pending for a minute, by the reason, and runs that have been running for long.
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { Assistant, Client, Run } from '@svc/sdk';
+import type { ReactNode } from 'react';
+import { useClient } from '../api/client.tsx';
+import { useAssistants } from '../api/queries.ts';
+import { duration } from '../ui/duration.ts';
+import { countText, findingsMs, type Finding, type Findings } from './finding.tsx';
+
+const pendingMs = 60_000;
+const runningMs = 10 * 60_000;
+/** The reason is read run by run. */
+const pendingMax = 5;
+const runningMax = 50;
+
+type Waiting = NonNullable<Run['waiting_for']>;
+type StuckRun = Pick<Run, 'run_id' | 'thread_id' | 'assistant_id' | 'created_at'>;
+
+/** Runs that are pending for one reason, the oldest first. */
+interface Group {
+  waiting: Waiting;
+  runs: StuckRun[];
+}
+
+/** The runs that have waited longest, with the reason of each. */
+const readPending = async (client: Client, signal: AbortSignal): Promise<Group[]> => {
+  const created_before = new Date(Date.now() - pendingMs).toISOString();
+  const oldest = await client.runs.search(
+    {
+      status: 'pending',
+      created_before,
+      sort_order: 'asc',
+      limit: pendingMax,
+      select: ['run_id', 'thread_id'],
+    },
+    { signal },
+  );
+  // A run may be deleted between the two requests.
+  const read = await Promise.allSettled(
+    oldest.map(({ thread_id: thread, run_id: id }) => client.runs.get(thread, id, { signal })),
+  );
+  const groups = new Map<string, Group>();
+  for (const result of read) {
+    if (result.status === 'rejected' || !result.value.waiting_for) continue;
+    const { waiting_for: waiting } = result.value;
+    // It starts by itself at the time that its creator has chosen.
+    if (waiting.reason === 'time') continue;
+    const group = groups.get(waiting.message) ?? { waiting, runs: [] };
+    group.runs.push(result.value);
+    groups.set(waiting.message, group);
+  }
+  return [...groups.values()];
+};
+
+const readRunning = (client: Client, signal: AbortSignal): Promise<StuckRun[]> =>
+  client.runs.search(
+    {
+      status: 'running',
+      created_before: new Date(Date.now() - runningMs).toISOString(),
+      sort_order: 'asc',
+      limit: runningMax,
+      select: ['run_id', 'thread_id', 'assistant_id', 'created_at'],
+    },
+    { signal },
+  );
+
+export const useStuckRuns = (): Findings => {
+  const client = useClient();
+  const { data: assistants = [] } = useAssistants();
+  const query = useQuery({
+    queryKey: ['attention', 'stuck'],
+    queryFn: async ({ signal }) => {
+      const [pending, running] = await Promise.all([
+        readPending(client, signal),
+        readRunning(client, signal),
+      ]);
+      return { pending, running };
+    },
+    refetchInterval: findingsMs,
+  });
+  const found = query.data && [
+    ...query.data.pending.map((group) => pendingFinding(group, assistants)),
+    ...runningFinding(query.data.running, assistants),
+  ];
+  return { found, error: query.error };
+};
+
+const nameOf = ({ run_id: id, assistant_id: of }: StuckRun, assistants: readonly Assistant[]): string => {
+  const assistant = assistants.find(({ assistant_id: known }) => known === of);
+  return `Run ${id.slice(0, 8)}${assistant ? ` of ${assistant.name}` : ''}`;
+};
+
+const since = ({ created_at: at }: StuckRun): string => duration(Date.now() - Date.parse(at));
+
+const RunLink = ({
+  runId,
+  threadId,
+  children,
+}: {
+  runId: string;
+  threadId: string;
+  children: string;
+}): ReactNode => (
+  <Link to="/runs/$runId" params={{ runId }} search={{ thread: threadId }} className="button">
+    {children}
+  </Link>
+);
+
+const pendingFinding = ({ waiting, runs }: Group, assistants: readonly Assistant[]): Finding => {
+  const [first] = runs;
+  if (!first) throw new Error('a group has at least one run');
+  const { run_id: runId, thread_id: threadId } = first;
+  return {
+    key: `pending ${waiting.message}`,
+    tone: 'amber',
+    sentence:
+      runs.length === 1
+        ? `${nameOf(first, assistants)} has been pending for ${since(first)}`
+        : `${countText(runs.length, 'run')} have been pending for up to ${since(first)}`,
+    reason: waiting.message,
+    links: (
+      <>
+        {waiting.run_id !== undefined && (
+          <RunLink runId={waiting.run_id} threadId={threadId}>
+            Open the run in front
+          </RunLink>
+        )}
+        {runs.length === 1 ? (
+          <RunLink runId={runId} threadId={threadId}>
+            Open the pending run
+          </RunLink>
+        ) : (
+          <Link to="/runs" search={{ status: ['pending'], sort: 'asc' }} className="button">
+            Open the pending runs
+          </Link>
+        )}
+      </>
+    ),
+  };
+};
+
+const runningFinding = (runs: StuckRun[], assistants: readonly Assistant[]): Finding[] => {
+  const [first] = runs;
+  if (!first) return [];
+  const isOne = runs.length === 1;
+  const subject = isOne
+    ? `${nameOf(first, assistants)} was`
+    : `${countText(runs.length, 'run', { hasMore: runs.length === runningMax })} were`;
+  const ago = isOne ? since(first) : `up to ${since(first)}`;
+  return [
+    {
+      key: 'running',
+      tone: 'amber',
+      sentence: `${subject} created ${ago} ago and ${isOne ? 'is' : 'are'} still running`,
+      links: isOne ? (
+        <RunLink runId={first.run_id} threadId={first.thread_id}>
+          Open the run
+        </RunLink>
+      ) : (
+        <Link to="/runs" search={{ status: ['running'], sort: 'asc' }} className="button">
+          Open these runs
+        </Link>
+      ),
+    },
+  ];
+};

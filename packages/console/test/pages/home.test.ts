@@ -1,0 +1,141 @@
+// What Home says about runs, webhooks and exports that need somebody. The server has nothing else.
+import { expect, it, beforeAll, afterAll } from 'vitest';
+import { createClient } from '@svc/sdk';
+import { describeInBrowser, useConsole, type Page } from '../browser.ts';
+import { closedGate, run, says } from '../conversations.ts';
+import { bucket, startExport, untilRetried } from '../exports.ts';
+import { quotaExceeded, startObjectStore } from '../object-store.ts';
+import { listen } from '../receiver.ts';
+import { startServerProcess, type ServerProcess } from '../serve.ts';
+import { enterKey, tracesOf } from '../traces.ts';
+
+const minuteMs = 60_000;
+
+const finding = (page: Page, text: string | RegExp) =>
+  page.getByRole('region', { name: 'Needs attention' }).getByRole('listitem').filter({ hasText: text });
+
+describeInBrowser('home', () => {
+  const console = useConsole();
+  let server: ServerProcess;
+  beforeAll(async () => {
+    server = await startServerProcess();
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  const open = (viewport?: { width: number; height: number }): Promise<Page> =>
+    console.open('/', { url: server.url, ...(viewport && { viewport }) });
+
+  /** Opens the page when some time has passed for the browser. */
+  const openLater = async (ms: number): Promise<Page> => {
+    const page = await open();
+    await page.clock.setFixedTime(Date.now() + ms);
+    await page.reload();
+    return page;
+  };
+
+  it('says that nothing needs attention', async () => {
+    const page = await open();
+    await page.getByText('Nothing: no run is stuck').waitFor();
+    await page.getByRole('link', { name: 'Enter the key' }).click();
+    await page.getByRole('heading', { name: 'Exports need an API key' }).waitFor();
+  });
+
+  it('leads from a run that is pending to the run in front of it, which can be cancelled', async () => {
+    const client = createClient({ apiUrl: server.url });
+    await using gate = closedGate();
+    const { thread_id: threadId } = await client.threads.create();
+    const first = await client.runs.create(threadId, 'patient', { input: says(`a ${gate.word}`) });
+    const second = await client.runs.create(threadId, 'patient', { input: says('b') });
+    const page = await openLater(11 * minuteMs);
+    const pending = finding(page, `Run ${second.run_id.slice(0, 8)} of patient has been pending for 11 min`);
+    await pending.getByText(`Waits for run ${first.run_id} on the same thread`).waitFor();
+    await finding(page, `Run ${first.run_id.slice(0, 8)} of patient was created 11 min`)
+      .getByText('still running')
+      .waitFor();
+    await pending.getByRole('link', { name: 'Open the run in front' }).click();
+    await page.getByRole('button', { name: 'Cancel…' }).click();
+    await page.getByRole('button', { name: 'Cancel the run' }).click();
+    await page.locator('.badge', { hasText: 'interrupted' }).waitFor();
+    await page.getByRole('link', { name: 'Home' }).click();
+    await page.getByText('Nothing: no run is stuck').waitFor();
+  });
+
+  it('leads to deliveries that are retried, and to those that have failed', async () => {
+    const client = createClient({ apiUrl: server.url });
+    await using broken = await listen((_, response) => response.writeHead(500).end());
+    await using refusing = await listen((_, response) => response.writeHead(418).end());
+    for (const { url } of [broken, refusing]) {
+      const { thread_id: threadId } = await client.threads.create();
+      await client.runs.create(threadId, 'agent', { input: says('hello'), webhook: `${url}/hook` });
+    }
+    const page = await open();
+    const retried = finding(page, '1 webhook delivery is retried after an error, the next attempt is');
+    await retried.getByText(`${broken.url}/hook: The answer was 500`).waitFor();
+    await finding(page, '1 webhook delivery failed in the last day').getByRole('link').click();
+    await page.getByRole('region', { name: `Delivery to ${refusing.url}/hook` }).waitFor();
+    await page.getByRole('button', { name: 'Send again' }).waitFor();
+    await page.goBack();
+    await retried.getByRole('link').click();
+    await page.getByRole('button', { name: 'Send now' }).waitFor();
+    const row = page.getByRole('row').filter({ hasText: `${broken.url}/hook` });
+    await row.first().getByText('retrying').waitFor();
+  });
+
+  it('leads from an export that fails or is retried to the credentials of its destination', async () => {
+    const traces = tracesOf(server.url);
+    await traces.send('to-home', 2);
+    await using store = await startObjectStore();
+    const wrong = await bucket(traces, 'wrong key', store);
+    const full = await bucket(traces, 'full bucket', store);
+    store.refusal = quotaExceeded;
+    const retried = await startExport(traces, 'to-home', full.id);
+    await untilRetried(traces, retried.id, 1);
+    store.refusal = { status: 403, code: 'InvalidAccessKeyId', message: 'The key id does not exist here.' };
+    const failed = await startExport(traces, 'to-home', wrong.id);
+    await expect.poll(async () => (await traces.client.exports.get(failed.id)).status).toBe('FAILED');
+    store.refusal = quotaExceeded;
+    const page = await open();
+    await page.getByRole('link', { name: 'Enter the key' }).click();
+    await enterKey(page);
+    await page.getByRole('heading', { name: 'Exports', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Home' }).click();
+    const retrying = finding(page, '1 export to full bucket is retried after an error');
+    await retrying.getByText(/The bucket has 20 of 20 GB/).waitFor();
+    const failure = finding(page, '1 export to wrong key failed in the last day');
+    await failure.getByText(/The key id does not exist here/).waitFor();
+    await failure.getByRole('link', { name: 'Open the export' }).click();
+    await page.getByRole('alert').getByRole('link', { name: 'Open the destination' }).click();
+    await page.getByRole('button', { name: 'Change credentials…' }).waitFor();
+    await traces.client.exports.cancel(retried.id);
+  });
+
+  it('leads to the trace of a run that took much longer than others of its assistant', async () => {
+    const client = createClient({ apiUrl: server.url });
+    for (const words of ['a', 'b', 'c', 'd']) await run(client, 'patient', says(words));
+    await using gate = closedGate();
+    const { thread_id: threadId } = await client.threads.create();
+    const slow = await client.runs.create(threadId, 'patient', { input: says(gate.word) });
+    const isSlow = async () => {
+      const { status, created_at: at } = await client.runs.get(threadId, slow.run_id);
+      return status === 'running' && Date.now() - Date.parse(at) > 2_500;
+    };
+    await expect.poll(isSlow).toBe(true);
+    await gate.open();
+    await client.runs.join(threadId, slow.run_id);
+    const page = await open();
+    await finding(page, /1 run of patient took \d+\.\d s; the median is/)
+      .getByRole('link', { name: 'Open the trace of the slowest' })
+      .click();
+    await page.waitForURL(`**/traces/${slow.run_id}`);
+  });
+
+  it('cuts no panel off on a small screen', async () => {
+    const page = await open({ width: 360, height: 500 });
+    await page.getByRole('region', { name: 'Newest runs' }).getByRole('row').first().waitFor();
+    const clipped = await page
+      .locator('.panel')
+      .evaluateAll((panels) => panels.filter((panel) => panel.scrollHeight > panel.clientHeight + 1).length);
+    expect(clipped).toBe(0);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+  });
+});
