@@ -17,6 +17,7 @@ import { isBranch } from '../values/json-entries.ts';
 import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { Checkpoints } from './checkpoints.tsx';
+import { OpenRuns } from './open-runs.tsx';
 import { ThreadActions } from './thread-actions.tsx';
 
 const route = getRouteApi('/threads/$threadId');
@@ -66,6 +67,7 @@ const Chat = ({ thread }: { thread: Thread }): ReactNode => {
   const query = useStoredState(thread.thread_id, undefined, { isLive: thread.status === 'busy' });
   return (
     <div className="page-body" tabIndex={0} role="region" aria-label="Conversation">
+      {thread.status === 'busy' && <OpenRuns threadId={thread.thread_id} />}
       <Loaded query={query}>
         {(state) =>
           isBranch(state.values) && Object.keys(state.values).length > 0 ? (

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { describeInBrowser, useConsole } from '../browser.ts';
-import { run, says } from '../conversations.ts';
+import { closedGate, run, says } from '../conversations.ts';
 
 describeInBrowser('the threads', () => {
   const console = useConsole();
@@ -19,6 +19,21 @@ describeInBrowser('the threads', () => {
     await page.reload();
     await page.getByRole('cell', { name: 'patient' }).waitFor();
     expect(await rows.count()).toBe(2);
+  });
+
+  it('that are busy name the run that has not ended, and those behind it', async () => {
+    await using gate = closedGate();
+    const { thread_id: threadId } = await console.client.threads.create();
+    const first = await console.client.runs.create(threadId, 'patient', { input: says(gate.word) });
+    await console.client.runs.create(threadId, 'patient', { input: says('b') });
+    const page = await console.open(`/threads/${threadId}`);
+    const notice = page.getByRole('status').filter({ hasText: `Run ${first.run_id.slice(0, 8)} is running` });
+    await notice.getByText('1 more behind it').waitFor();
+    await notice.getByRole('link', { name: 'Open the run' }).click();
+    await page.waitForURL(`**/runs/${first.run_id}?**`);
+    await page.goBack();
+    await gate.open();
+    await notice.waitFor({ state: 'detached' });
   });
 
   it('say when nothing matches, and clear the filter', async () => {
