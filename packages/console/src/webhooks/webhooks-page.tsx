@@ -1,6 +1,7 @@
 // Deliveries to webhooks of all runs, newest first. The filter is the query string.
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import type { WebhookDelivery } from '@svc/sdk';
+import { useEffect, useState, type ReactNode } from 'react';
 import { deliveryNames, deliveryStatuses, type DeliveryStatus } from '../api/statuses.ts';
 import { LoadOlder } from '../ui/paging.tsx';
 import { Failure, Skeleton, State } from '../ui/states.tsx';
@@ -48,6 +49,13 @@ const DeliveryList = ({
   onOpen: (id: string | undefined) => void;
 }): ReactNode => {
   const query = useDeliveries(status);
+  const shown = query.data?.pages
+    .flatMap((page) => page.deliveries)
+    .find(({ delivery_id: id }) => id === opened);
+  const [lastShown, setLastShown] = useState<WebhookDelivery>();
+  useEffect(() => {
+    if (shown) setLastShown(shown);
+  }, [shown]);
   if (query.data === undefined)
     return query.error ? (
       <Failure error={query.error} onRetry={() => void query.refetch()} />
@@ -57,6 +65,9 @@ const DeliveryList = ({
   const deliveries = query.data.pages.flatMap((page) => page.deliveries);
   return (
     <>
+      {!shown && opened !== undefined && lastShown?.delivery_id === opened && (
+        <LeftTheList delivery={lastShown} />
+      )}
       {deliveries.length > 0 ? (
         <DeliveryTable deliveries={deliveries} opened={opened} onOpen={onOpen} />
       ) : (
@@ -66,6 +77,24 @@ const DeliveryList = ({
     </>
   );
 };
+
+/** Sending a delivery again changes its status: without a word, it would vanish from a filtered list. */
+const LeftTheList = ({ delivery }: { delivery: WebhookDelivery }): ReactNode => (
+  <div className="pad">
+    <div className="notice" data-tone="blue" role="status">
+      <span className="notice-text">
+        The delivery of run {delivery.run_id.slice(0, 8)} has another status now.
+      </span>
+      <Link
+        to="/runs/$runId"
+        params={{ runId: delivery.run_id }}
+        search={{ thread: delivery.thread_id, tab: 'webhooks' }}
+      >
+        Open it
+      </Link>
+    </div>
+  </div>
+);
 
 const NoDeliveries = ({ isFiltered, hasMore }: { isFiltered: boolean; hasMore: boolean }): ReactNode => {
   if (hasMore)
@@ -78,6 +107,9 @@ const NoDeliveries = ({ isFiltered, hasMore }: { isFiltered: boolean; hasMore: b
     );
   return isFiltered ? (
     <State icon="empty" title="No delivery has this status">
+      <p className="muted">
+        A delivery is waiting until its eighth attempt has failed, or its receiver has refused it.
+      </p>
       <Link to="/webhooks" className="button">
         Clear the filter
       </Link>

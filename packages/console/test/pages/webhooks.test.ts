@@ -83,6 +83,25 @@ describeInBrowser('the deliveries to webhooks', () => {
     expect(await attempts.getByRole('cell', { name: '418', exact: true }).count()).toBe(1);
   });
 
+  it('that leave a filtered list when they are sent again say so', async () => {
+    let status = 500;
+    await using receiver = await listen((_, response) => response.writeHead(status).end());
+    await run(`${receiver.url}/leaves`);
+    const page = await console.open('/webhooks?status=pending');
+    const row = page.getByRole('row').filter({ hasText: `${receiver.url}/leaves` });
+    // The third attempt would be half a minute later.
+    await row.getByRole('cell', { name: '2', exact: true }).waitFor();
+    status = 200;
+    await row.getByRole('button').click();
+    await page.getByRole('button', { name: 'Send now' }).click();
+    await page
+      .getByRole('status')
+      .filter({ hasText: 'has another status now' })
+      .getByRole('link', { name: 'Open it' })
+      .click();
+    await page.locator('.badge', { hasText: 'delivered' }).waitFor();
+  });
+
   it('appear while they are watched', async () => {
     await using receiver = await listen((_, response) => response.end());
     const page = await console.open('/webhooks?status=delivered');
