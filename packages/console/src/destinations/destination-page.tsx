@@ -46,6 +46,7 @@ interface ViewProps {
 const DestinationView = ({ client, destination }: ViewProps): ReactNode => {
   const readOnly = useReadOnly(client);
   const [isChanging, setChanging] = useState(false);
+  const [hasChanged, setChanged] = useState(false);
   const test = useMutation({ mutationFn: () => client.destinations.test(destination.id) });
   return (
     <>
@@ -68,16 +69,34 @@ const DestinationView = ({ client, destination }: ViewProps): ReactNode => {
         </div>
       </header>
       <div className="page-body pad stack" tabIndex={0} role="region" aria-label="Destination">
+        {hasChanged && <CredentialsChanged destination={destination} />}
         <ErrorNotice error={test.error} />
         {test.data && <ProbeSteps probe={test.data} />}
         <Facts destination={destination} />
       </div>
       {isChanging && (
-        <NewCredentials client={client} destination={destination} onClose={() => setChanging(false)} />
+        <NewCredentials
+          client={client}
+          destination={destination}
+          onChanged={() => setChanged(true)}
+          onClose={() => setChanging(false)}
+        />
       )}
     </>
   );
 };
+
+const CredentialsChanged = ({ destination: { id } }: Pick<ViewProps, 'destination'>): ReactNode => (
+  <div className="notice" data-tone="blue" role="status">
+    <span className="notice-text">
+      The credentials were changed, and a test file was written with them. Exports that have failed do not
+      start again by themselves: open one and choose <i>Again…</i>.
+    </span>
+    <Link to="/exports" search={{ destination: id, status: ['failed', 'timedout'] }}>
+      Failed exports
+    </Link>
+  </div>
+);
 
 const Facts = ({ destination }: { destination: Destination }): ReactNode => {
   const { destination_type: type, credentials_keys: keys } = destination;

@@ -11,10 +11,12 @@ import { credentialsOf, destinationPaths } from './destination-draft.ts';
 export const NewCredentials = ({
   client,
   destination,
+  onChanged,
   onClose,
 }: {
   client: PlatformClient;
   destination: Destination;
+  onChanged: () => void;
   onClose: () => void;
 }): ReactNode => {
   const queries = useQueryClient();
@@ -28,6 +30,7 @@ export const NewCredentials = ({
       });
     },
     onSuccess: async () => {
+      onChanged();
       onClose();
       await queries.invalidateQueries({ queryKey: ['exports', 'destinations'] });
     },

@@ -126,6 +126,13 @@ describeInBrowser('the exports', () => {
     store.refusal = undefined;
     await page.getByRole('button', { name: 'Test and change' }).click();
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+    await page
+      .getByRole('status')
+      .filter({ hasText: 'The credentials were changed' })
+      .getByRole('link', { name: 'Failed exports' })
+      .click();
+    await page.getByRole('heading', { name: 'No export matches the filter' }).waitFor();
+    await page.goBack();
     await page.getByRole('button', { name: 'Delete…' }).click();
     await page.getByRole('button', { name: 'Delete the destination' }).click();
     await page.waitForURL(/\/destinations$/);
