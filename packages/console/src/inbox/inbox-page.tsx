@@ -105,10 +105,10 @@ const WaitingList = ({ threads, selected }: { threads: readonly Thread[]; select
   </nav>
 );
 
-/** A thread that stopped at a breakpoint asks nothing. */
+/** A thread that stopped at a breakpoint, or whose run was cancelled, asks nothing. */
 const inboxTitle = (thread: Thread): string => {
   const value = firstValue(thread);
-  return value === undefined ? 'Stopped at a breakpoint' : visibleText(titleOf(value).slice(0, 200));
+  return value === undefined ? 'Stopped without a question' : visibleText(titleOf(value).slice(0, 200));
 };
 
 const Waiting = ({ thread }: { thread: Thread }): ReactNode => {
@@ -148,8 +148,9 @@ const Waiting = ({ thread }: { thread: Thread }): ReactNode => {
               ))}
               {questions.length === 0 && (
                 <p className="notice" data-tone="amber">
-                  The thread asks nothing. It has stopped before{' '}
-                  {visibleText(current.next.join(', ')) || 'its end'}; continue it in the playground.
+                  The thread asks nothing: a breakpoint has stopped it, or its run was cancelled. It has
+                  stopped before {visibleText(current.next.join(', ')) || 'its end'}; continue it in the
+                  playground.
                 </p>
               )}
               <SoFar threadId={threadId} />

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { describeInBrowser, useConsole } from '../browser.ts';
-import { run } from '../conversations.ts';
+import { closedGate, run, says } from '../conversations.ts';
 
 describeInBrowser('the inbox', () => {
   const console = useConsole();
@@ -41,5 +41,20 @@ describeInBrowser('the inbox', () => {
   it('says when nobody waits', async () => {
     const page = await console.open('/inbox?graph=agent');
     await page.getByRole('heading', { name: 'Nobody is waiting for you' }).waitFor();
+  });
+
+  it('does not name a breakpoint for a thread whose run was cancelled', async () => {
+    await using gate = closedGate();
+    const { thread_id: threadId } = await console.client.threads.create();
+    const options = { input: says(gate.word) };
+    const { run_id: runId } = await console.client.runs.create(threadId, 'patient', options);
+    const next = async () => (await console.client.threads.getState(threadId)).next;
+    await expect.poll(next).toEqual(['repeat']);
+    await console.client.runs.cancel(threadId, runId, { wait: true });
+    const page = await console.open(`/inbox?sel=${threadId}`);
+    await page
+      .getByText('The thread asks nothing: a breakpoint has stopped it, or its run was cancelled')
+      .waitFor();
+    await page.getByText('Stopped without a question').first().waitFor();
   });
 });
