@@ -39,8 +39,7 @@ export const Connection = (): ReactNode => {
         server away
         {dataUpdatedAt > 0 && (
           <>
-            {' '}
-            since <Ago at={new Date(dataUpdatedAt).toISOString()} />
+            , last answer <Ago at={new Date(dataUpdatedAt).toISOString()} />
           </>
         )}
       </span>
