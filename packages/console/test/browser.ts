@@ -90,8 +90,9 @@ const report = (
 
 /** Findings that keep people from using the page. `rules`: ids of rules; all when absent. */
 export const seriousFindings = async (page: Page, rules?: string[]): Promise<string[]> => {
-  await page.evaluate(axe.source);
-  const options: axe.RunOptions = rules === undefined ? {} : { runOnly: rules };
+  if (await page.evaluate(() => !('axe' in globalThis))) await page.evaluate(axe.source);
+  const only: axe.RunOptions = rules === undefined ? {} : { runOnly: rules };
+  const options: axe.RunOptions = { ...only, resultTypes: ['violations'] };
   const { violations } = await page.evaluate(
     (given) =>
       (globalThis as unknown as { axe: typeof axe }).axe.run(document, given) as Promise<axe.AxeResults>,
