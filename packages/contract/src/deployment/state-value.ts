@@ -6,7 +6,10 @@ import { route } from '../route.ts';
 
 const types = ['object', 'array', 'string', 'number', 'boolean', 'null'] as const;
 
-const size = z.int();
+const sizeOfText = z
+  .int()
+  .optional()
+  .describe('Characters of the JSON text of the value; absent when only a part of it was read');
 
 const shape = {
   type: z.enum(types),
@@ -20,7 +23,7 @@ const Entry = z
   .object({
     key: z.string().describe('Name of the member, or index of the element as a decimal number'),
     ...shape,
-    size: size.describe('Characters of the JSON text of the value'),
+    size: sizeOfText,
     value: Json.optional().describe('The whole value, if its size is at most `whole`'),
     digest: z
       .string()
@@ -35,9 +38,7 @@ export const StateValue = z
     checkpoint_id: Id.nullable().describe('The checkpoint that was read; null for a thread without one'),
     path: z.string(),
     ...shape,
-    size: size
-      .optional()
-      .describe('Characters of the JSON text of the value; absent when only a part of it was read'),
+    size: sizeOfText,
     offset: z.int().describe('Where the page begins, counted from the start'),
     entries: z.array(Entry).optional().describe('A page of the members of an object, or elements of a list'),
     text: z.string().optional().describe('A page of the characters of a string'),

@@ -215,14 +215,31 @@ describe('a state of 20 MB', () => {
     expect(await pageAt('/out/7/text')).toMatchObject({ length: 1_002, offset: 0, next: 100 });
   });
 
-  it('is read in a parser thread as a whole', async () => {
-    const size = JSON.stringify(elements).length;
-    thread_id = await threadWith(elements);
+  it('tells the length of a long list, and when it has changed, without its elements', async () => {
+    const rootOf = async () => {
+      const root = (await pageAt('', { digests: true })) as { entries: Record<string, unknown>[] };
+      return root.entries.find(({ key }) => key === 'out') ?? {};
+    };
     tasks.length = 0;
+    const before = await rootOf();
+    expect(tasks.splice(0)).toEqual(['missing', 'value']);
+    expect(before).toMatchObject({ type: 'array', length: 20_000, digest: expect.any(String) as string });
+    expect(before).not.toHaveProperty('size');
+    expect(await rootOf()).toEqual(before);
+    thread_id = await threadWith([...elements.slice(1), 'another']);
+    expect((await rootOf())['digest']).not.toBe(before['digest']);
+  });
+
+  it('has the sizes of entries that are read whole', async () => {
+    const texts = ['a', 'b'].map((letter) => letter.repeat(400_000));
+    thread_id = await threadWith(texts);
     expect(await pageAt('')).toMatchObject({
-      entries: expect.arrayContaining([{ key: 'out', type: 'array', length: 20_000, size }]) as unknown,
+      entries: expect.arrayContaining([{ key: 'out', type: 'array', length: 2, size: 800_007 }]) as unknown,
     });
-    expect(tasks).toEqual(['value']);
+    expect(await pageAt('/out')).toMatchObject({
+      size: 800_007,
+      entries: texts.map((text) => ({ type: 'string', size: 400_002, preview: text.slice(0, 200) })),
+    });
   });
 });
 

@@ -50,6 +50,8 @@ const inlineBytesMax = 524_288;
  * with its copies: the nodes are not copied.
  */
 const nodeBytesMax = 3_145_728;
+/** Values of a large state of which the nodes are read first. */
+const describedMax = 50;
 /** Maximum number of states per query. */
 const batchMax = 100;
 /** Bytes of blobs that one search by values may read. */
@@ -138,7 +140,11 @@ export class StateReader {
       const input = { ...value, blobs };
       const isSmall = bytes <= inlineBytesMax;
       const { at, entries } = isSmall ? missingOf(input) : await this.#parser.run('missing', input);
-      if (at === undefined) return { blobs, bytes, missing: entries };
+      if (at === undefined) {
+        const isRoot = value.keys === undefined && blobs.length === 0;
+        if (!isRoot) return { blobs, bytes, missing: entries };
+        return this.#describedBy(value, space, entries);
+      }
       const roots = [{ space, hashes: [at] }];
       const nodes = await this.#storage.checkpoints.nodesOf(roots, nodeBytesMax - bytes);
       // All of a value is read whose nodes are too large.
@@ -146,6 +152,27 @@ export class StateReader {
       blobs.push(...nodes.blobs);
       bytes += nodes.bytes;
     }
+  }
+
+  /** The blobs of all values when they are few; otherwise the nodes of large lists, which tell their lengths. */
+  async #describedBy(
+    value: Omit<ValueInput, 'blobs'>,
+    space: string,
+    hashes: string[],
+  ): Promise<{ blobs: BlobRow[]; bytes: number; missing: string[] }> {
+    const { checkpoints } = this.#storage;
+    const whole = await checkpoints.blobsOf([{ space, hashes }], inlineBytesMax);
+    if (whole.blobs) return { blobs: whole.blobs, bytes: whole.bytes, missing: [] };
+    const blobs: BlobRow[] = [];
+    let bytes = 0;
+    for (const hash of hashes.slice(0, describedMax)) {
+      const nodes = await checkpoints.nodesOf([{ space, hashes: [hash] }], nodeBytesMax - bytes);
+      if (!nodes.blobs?.some(({ refs }) => refs?.length)) continue;
+      blobs.push(...nodes.blobs);
+      bytes += nodes.bytes;
+    }
+    const { entries } = await this.#parser.run('missing', { ...value, blobs });
+    return { blobs, bytes, missing: entries };
   }
 
   /** The interrupts of a checkpoint that have no answer. Throws `not_found` when the thread was deleted meanwhile. */

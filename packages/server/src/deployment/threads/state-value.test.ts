@@ -76,8 +76,9 @@ describe('the pages of a state', () => {
         const { size, entries = [] } = page(values, { limit: 1_000, whole });
         expect(size).toBe(JSON.stringify(values).length);
         for (const entry of entries) {
-          expect(entry.size).toBe(JSON.stringify(values[entry.key]).length);
-          expect('value' in entry).toBe(entry.size <= whole);
+          const { length } = JSON.stringify(values[entry.key]);
+          expect(entry.size).toBe(length);
+          expect('value' in entry).toBe(length <= whole);
         }
       }),
     );

@@ -23,6 +23,8 @@ export interface ValueRequest {
 /** Characters of the entries of a page, unless it has one entry only. */
 export const entriesMax = 1_048_576;
 const previewMax = 200;
+/** Characters of JSON that a blob of an element or a member has at least; shorter values are stored inline. */
+const blobCharsMin = 16;
 
 /** The steps of a JSON pointer, which the contract has checked. */
 export const stepsOf = (path: string): string[] =>
@@ -47,10 +49,14 @@ export const missingFor = (values: unknown, request: ValueRequest): Missing => {
   if (typeof value !== 'object' || value === null) return { entries: [] };
   const { names, start } = namesOfPage(value, request);
   const page = names.slice(start, start + request.limit);
-  return { entries: unreadIn(page.map((name) => (value as Record<string, unknown>)[name])) };
+  const unread = page.map((name) => unreadIn((value as Record<string, unknown>)[name]));
+  return { entries: unread.filter((hashes) => hashes.length <= blobsMax(request)).flat() };
 };
 
-/** Undefined when there is nothing at the path. Nothing may be missing for the page. */
+/** More blobs than this in an entry are more than `whole` characters. */
+const blobsMax = ({ whole }: ValueRequest): number => Math.max(1, whole / blobCharsMin);
+
+/** Undefined when there is nothing at the path. Nothing may be missing for the page: entries that are partly read are not whole. */
 export const pageAt = (
   values: unknown,
   request: ValueRequest,
@@ -75,13 +81,17 @@ const pageOf = (value: unknown, request: ValueRequest, checkpoint_id: string | n
     path: request.path,
     type: typeOf(value),
     length: lengthOf(value),
-    size: unreadIn(value).length === 0 ? jsonLength(value) : undefined,
+    size: sizeOf(value),
   };
   if (typeof value === 'string') return JSON.stringify({ ...head, ...textPage(value, request) });
   if (typeof value !== 'object' || value === null) return JSON.stringify({ ...head, offset: 0, value });
   const { entries, ...place } = entriesPage(value, request);
   return `${JSON.stringify({ ...head, ...place }).slice(0, -1)},"entries":[${entries.join(',')}]}`;
 };
+
+/** Undefined for a value of which only a part was read. */
+const sizeOf = (value: unknown): number | undefined =>
+  unreadIn(value).length === 0 ? jsonLength(value) : undefined;
 
 const typeOf = (value: unknown): StateValue['type'] => {
   if (value === null) return 'null';
@@ -142,9 +152,9 @@ const entriesPage = (
 };
 
 const entryText = (key: string, value: unknown, request: ValueRequest): string => {
-  const size = jsonLength(value);
+  const size = sizeOf(value);
   const head = { key, type: typeOf(value), length: lengthOf(value), size };
-  if (size <= request.whole) return JSON.stringify({ ...head, value });
+  if (size !== undefined && size <= request.whole) return JSON.stringify({ ...head, value });
   const preview = typeof value === 'string' ? { preview: previewOf(value) } : {};
   const digest = request.digests ? { digest: jsonDigest(value) } : {};
   return JSON.stringify({ ...head, ...digest, ...preview });
