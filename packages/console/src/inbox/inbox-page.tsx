@@ -4,7 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Thread } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
-import { usePollMs } from '../live/live-feed.tsx';
+import { useFeedState, usePollMs } from '../live/live-feed.tsx';
 import { useOpenTasks } from '../api/queries.ts';
 import { QuestionBox } from '../interrupts/question-box.tsx';
 import { questionsOf, titleOf } from '../interrupts/read-interrupt.ts';
@@ -164,7 +164,7 @@ const Waiting = ({ thread }: { thread: Thread }): ReactNode => {
 
 /** What the thread has done until it waits. */
 const SoFar = ({ threadId }: { threadId: string }): ReactNode => {
-  const query = useStoredState(threadId, undefined, { isLive: true });
+  const query = useStoredState(threadId, undefined, { isLive: useFeedState() !== 'live' });
   return (
     <section className="panel" aria-label="State of the thread">
       <div className="panel-head">

@@ -42,18 +42,21 @@ const LargeList = ({
   const { data, error, refetch, fetchNextPage } = useLastElements(list);
   if (!data) return error ? <Failure error={error} onRetry={() => void refetch()} /> : <Skeleton />;
   const elements = data.pages.toReversed().flatMap((page) => entriesIn(list, page));
+  const isConversation = elements.some(([, value]) => readMessage(value) !== undefined);
+  if (!isConversation && !isMessages(list)) return <Values values={values} />;
   const messages = elements.map(([, value]) => toMessage(value)).filter((message) => message !== undefined);
-  if (messages.length === 0) return <Values values={values} />;
   if (newest !== undefined) return <MessageList messages={messages.slice(-newest)} />;
   const earlier = data.pages.at(-1)?.offset ?? 0;
   return <MessageList messages={messages} earlier={{ count: earlier, load: () => void fetchNextPage() }} />;
 };
 
+const isMessages = ({ path }: StoredPart): boolean => path.join('/') === 'messages';
+
 /** A message that is too large to be in the page is shown as a tree. */
 const toMessage = (value: unknown): Message | undefined =>
   value instanceof StoredPart
     ? {
-        id: undefined,
+        id: value.path.join('/'),
         kind: 'other',
         name: undefined,
         text: '',

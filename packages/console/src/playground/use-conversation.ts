@@ -137,7 +137,8 @@ const useActions = ({ assistant, settings, stream, state, begin, fail }: Context
     reported(async () => {
       begin(sent);
       const id = threadId ?? (await client.threads.create({ graphId: assistant.graph_id })).thread_id;
-      if (threadId === undefined) await navigate({ search: (search) => ({ ...search, thread: id }) });
+      // The run does not wait until the page has the new address.
+      if (threadId === undefined) void navigate({ search: (search) => ({ ...search, thread: id }) });
       const assistantId = assistant.assistant_id;
       await stream.start({ threadId: id, assistantId, options: { ...settings, ...options } });
     });

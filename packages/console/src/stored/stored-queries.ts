@@ -6,14 +6,20 @@ import {
   type UseInfiniteQueryResult,
   type UseQueryResult,
 } from '@tanstack/react-query';
-import type { StateValue } from '@svc/sdk';
+import { ApiError, type Client, type StateValue } from '@svc/sdk';
 import { useClient } from '../api/client.tsx';
 import { entriesIn, StoredPart, type StateAt } from './stored-part.ts';
 
 /** Entries up to this many characters of JSON come with their list. */
 const wholeMax = 65_536;
-const channelsMax = 1_000;
 const pageSize = 100;
+/** Elements of a conversation for each read. */
+const messagesMax = 50;
+/** After the first answer, values of a state come whole up to this many characters: an answer ends at a megabyte. */
+const laterWholeMax = 2_048;
+const limitMax = 1_000;
+/** A state with more answers is shown as a tree of its values. */
+const answersMax = 10;
 /** Characters of a text for each read. */
 const charsMax = 65_536;
 /** The steps of a run are not in the feed. */
@@ -33,28 +39,48 @@ export const useStoredState = (
 ): UseQueryResult<StoredState> => {
   const client = useClient();
   return useQuery({
-    queryKey: ['thread', threadId, 'state', 'values', checkpointId ?? 'newest'],
-    queryFn: async ({ signal }) => {
-      const sizes = { limit: channelsMax, whole: wholeMax, chars: 0, digests: checkpointId !== undefined };
-      const answer = await client.threads.getStateValue(
-        threadId,
-        { checkpointId: checkpointId ?? undefined, ...sizes },
-        { signal },
-      );
-      return toState(threadId, answer);
-    },
+    queryKey: [
+      'thread',
+      threadId,
+      'state',
+      'values',
+      checkpointId === null ? 'none' : (checkpointId ?? 'newest'),
+    ],
+    queryFn: ({ signal }) => readState(client, { threadId, checkpointId: checkpointId ?? undefined }, signal),
     enabled: checkpointId !== null,
     // A checkpoint never changes.
-    staleTime: checkpointId === undefined ? 0 : Infinity,
+    staleTime: checkpointId === undefined ? 0 : 'static',
     refetchInterval: isLive ? liveMs : false,
   });
 };
 
-const toState = (threadId: string, answer: StateValue): StoredState => {
-  const at = { threadId, checkpointId: answer.checkpoint_id ?? undefined };
-  if (answer.type !== 'object' || answer.next !== undefined)
-    return { at, values: answer.value ?? new StoredPart(at, [], answer) };
-  return { at, values: Object.fromEntries(entriesIn({ at, path: [] }, answer)) };
+const readState = async (client: Client, wanted: StateAt, signal: AbortSignal): Promise<StoredState> => {
+  const { threadId, checkpointId } = wanted;
+  const sizes = { limit: limitMax, chars: charsMax, digests: checkpointId !== undefined };
+  const first = await client.threads.getStateValue(
+    threadId,
+    { checkpointId, whole: wholeMax, ...sizes },
+    { signal },
+  );
+  const at = { threadId, checkpointId: first.checkpoint_id ?? undefined };
+  const entries = entriesIn({ at, path: [] }, first);
+  let { next } = first;
+  for (let answers = 1; first.type === 'object' && next !== undefined && answers < answersMax; answers++) {
+    const later = await client.threads.getStateValue(
+      threadId,
+      { checkpointId: at.checkpointId, offset: next, whole: laterWholeMax, ...sizes },
+      { signal },
+    );
+    entries.push(...entriesIn({ at, path: [] }, later));
+    ({ next } = later);
+  }
+  return { at, values: next === undefined ? valuesOf(first, entries) : new StoredPart(at, [], first) };
+};
+
+const valuesOf = (answer: StateValue, entries: [string, unknown][]): unknown => {
+  if (answer.type === 'object') return Object.fromEntries(entries);
+  if (answer.type === 'array') return entries.map(([, element]) => element);
+  return answer.type === 'string' ? answer.text : answer.value;
 };
 
 /** Begins with what identifies the part in all checkpoints. */
@@ -73,13 +99,42 @@ const whileRead =
   <Data>(data: Data | undefined, query: { queryKey: readonly unknown[] } | undefined): Data | undefined =>
     key.slice(0, placeParts).every((one, index) => query?.queryKey[index] === one) ? data : undefined;
 
-const readPart = (
-  client: ReturnType<typeof useClient>,
+interface PartPage {
+  offset: number;
+  limit?: number;
+  chars?: number;
+  whole?: number;
+}
+
+/** Asks for fewer entries when so many exceed what one answer may read. */
+const readPart = async (
+  client: Client,
   { at, path }: StoredPart,
-  page: { offset: number; limit?: number; chars?: number; whole?: number },
+  page: PartPage,
   signal: AbortSignal,
-): Promise<StateValue> =>
-  client.threads.getStateValue(at.threadId, { checkpointId: at.checkpointId, path, ...page }, { signal });
+): Promise<StateValue> => {
+  for (let { limit = 1 } = page; ; limit = Math.floor(limit / 10)) {
+    try {
+      const asked = { checkpointId: at.checkpointId, path, ...page, limit };
+      return await client.threads.getStateValue(at.threadId, asked, { signal });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 413 || limit < 10) throw error;
+    }
+  }
+};
+
+/** All elements from `offset` up to `end`: an answer may end before. */
+const readElements = async (
+  client: Client,
+  part: StoredPart,
+  { offset, end }: { offset: number; end: number },
+  signal: AbortSignal,
+): Promise<StateValue> => {
+  const page = await readPart(client, part, { offset, limit: end - offset, whole: wholeMax }, signal);
+  if (page.next === undefined || page.next >= end) return page;
+  const rest = await readElements(client, part, { offset: page.next, end }, signal);
+  return { ...page, entries: [...(page.entries ?? []), ...(rest.entries ?? [])] };
+};
 
 /** Entries of a list or an object from its beginning, a page at a time. */
 export const useEntries = (part: StoredPart): UseInfiniteQueryResult<InfiniteData<StateValue, number>> => {
@@ -91,7 +146,7 @@ export const useEntries = (part: StoredPart): UseInfiniteQueryResult<InfiniteDat
       readPart(client, part, { offset: pageParam, limit: pageSize }, signal),
     initialPageParam: part.from,
     getNextPageParam: ({ next }) => next,
-    staleTime: Infinity,
+    staleTime: 'static',
     placeholderData: whileRead(queryKey),
   });
 };
@@ -107,13 +162,12 @@ export const useLastElements = (
     queryKey,
     queryFn: ({ signal, pageParam: end }) => {
       if (!part) throw new Error('There is no part to read');
-      const offset = Math.max(0, end - pageSize);
-      return readPart(client, part, { offset, limit: end - offset, whole: wholeMax }, signal);
+      return readElements(client, part, { offset: Math.max(0, end - messagesMax), end }, signal);
     },
     enabled: part !== undefined,
     initialPageParam: length,
     getNextPageParam: ({ offset }) => (offset === 0 ? undefined : offset),
-    staleTime: Infinity,
+    staleTime: 'static',
     placeholderData: whileRead(queryKey),
   });
 };
@@ -131,6 +185,6 @@ export const useText = (
     enabled: isOpen,
     initialPageParam: 0,
     getNextPageParam: ({ next }) => next,
-    staleTime: Infinity,
+    staleTime: 'static',
   });
 };

@@ -61,7 +61,7 @@ describe('the changes between values that are not in the page', () => {
     ]);
     expect(diffValues({ list: [1, 2] }, { list: part('b', 3) })).toMatchObject([
       { kind: 'changed', path: 'list' },
-      { kind: 'added', path: 'list[2] to [2]', after: { from: 2 } },
+      { kind: 'added', path: 'list[2]', after: { from: 2 } },
     ]);
   });
 });

@@ -49,7 +49,7 @@ const collectParts = (before: unknown, after: unknown, path: string, changes: Ch
   if (after.length > known)
     changes.push({
       kind: 'added',
-      path: `${path}[${known}] to [${after.length - 1}]`,
+      path: after.length === known + 1 ? `${path}[${known}]` : `${path}[${known}] to [${after.length - 1}]`,
       before: undefined,
       after: after.startingAt(known),
     });

@@ -2,7 +2,7 @@
 import { useState, type ReactNode } from 'react';
 import { entriesIn, type StoredPart } from '../stored/stored-part.ts';
 import { useEntries, useText } from '../stored/stored-queries.ts';
-import { ErrorNotice } from '../ui/states.tsx';
+import { ErrorNotice, Failure } from '../ui/states.tsx';
 import { visibleText } from './visible-text.ts';
 
 interface More {
@@ -18,8 +18,8 @@ export const StoredEntries = ({
   part: StoredPart;
   children: (entries: [string, unknown][], more: More) => ReactNode;
 }): ReactNode => {
-  const { data, error, hasNextPage, fetchNextPage } = useEntries(part);
-  if (!data) return error ? <ErrorNotice error={error} /> : <Reading />;
+  const { data, error, hasNextPage, refetch, fetchNextPage } = useEntries(part);
+  if (!data) return error ? <Failure error={error} onRetry={() => void refetch()} /> : <Reading />;
   const entries = data.pages.flatMap((page) => entriesIn(part, page));
   const left = hasNextPage ? part.length - part.from - entries.length : 0;
   return (
@@ -32,20 +32,20 @@ export const StoredEntries = ({
 
 export const StoredText = ({ part }: { part: StoredPart }): ReactNode => {
   const [isOpen, setOpen] = useState(false);
-  const { data, error, fetchNextPage } = useText(part, isOpen);
+  const { data, error, isFetching, refetch, fetchNextPage } = useText(part, isOpen);
   const text = data?.pages.map((page) => page.text ?? '').join('') ?? part.preview;
   const left = part.length - text.length;
+  const readMore = (): void => {
+    if (data) void fetchNextPage();
+    else if (error) void refetch();
+    else setOpen(true);
+  };
   return (
     <span data-type="string">
       {visibleText(text)}
       {left > 0 && (
-        <button
-          type="button"
-          className="button"
-          data-kind="plain"
-          onClick={() => (data ? void fetchNextPage() : setOpen(true))}
-        >
-          {left} more characters
+        <button type="button" className="button" data-kind="plain" disabled={isFetching} onClick={readMore}>
+          {isFetching ? 'Reading …' : `${left} more characters`}
         </button>
       )}
       <ErrorNotice error={error} />

@@ -53,11 +53,32 @@ describeInBrowser('a large state', () => {
     const id = await threadOf({ values: { messages } });
     const page = await console.open(`/threads/${id}`);
     await page.getByText('message 999 ').waitFor();
+    await page.getByText('message 950 ').waitFor();
+    await expect.poll(() => page.getByText('message 949 ').count()).toBe(0);
+    await page.getByRole('button', { name: '950 earlier messages' }).click();
     await page.getByText('message 900 ').waitFor();
-    await expect.poll(() => page.getByText('message 899 ').count()).toBe(0);
-    await page.getByRole('button', { name: '900 earlier messages' }).click();
-    await page.getByText('message 800 ').waitFor();
-    await page.getByRole('button', { name: '800 earlier messages' }).waitFor();
+    await page.getByRole('button', { name: '900 earlier messages' }).waitFor();
+  });
+
+  it('of long messages shows the newest ones, and earlier ones on request', async () => {
+    const messages = Array.from({ length: 120 }, (_, index) => ({
+      role: 'user',
+      content: `message ${index} ${'x'.repeat(30_000)}`,
+    }));
+    const id = await threadOf({ values: { messages } });
+    const page = await console.open(`/threads/${id}`);
+    for (const index of [119, 100, 70]) await page.getByText(`message ${index} `).waitFor();
+    await page.getByRole('button', { name: '70 earlier messages' }).click();
+    for (const index of [69, 20]) await page.getByText(`message ${index} `).waitFor();
+  });
+
+  it('of a long list that is no conversation shows its values', async () => {
+    const documents = Array.from({ length: 10 }, (_, index) => `document ${index} ${'x'.repeat(70_000)}`);
+    const id = await threadOf({ values: { plan: documents } });
+    const page = await console.open(`/threads/${id}`);
+    await page.getByText('document 9 ').waitFor();
+    expect(await page.getByText('plan', { exact: true }).count()).toBe(1);
+    expect(await page.getByRole('log', { name: 'Conversation' }).count()).toBe(0);
   });
 
   it('shows which of its lists have grown, and what was added', async () => {

@@ -31,7 +31,7 @@ export const StateField = z
     z.string().startsWith('metadata.').max(256),
   ])
   .meta({
-    description: `A field of a state (${names.join(', ')}), or a single value of two: values.<name>, metadata.<name>`,
+    description: `A field of a state (${names.join(', ')}), or one value: values.<name> or metadata.<name>`,
   });
 
 export const stateSelect = queryList(StateField).describe(

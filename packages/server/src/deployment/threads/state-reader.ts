@@ -2,6 +2,7 @@
 // bytes; large states are rendered in a parser thread.
 import { notFound, Problem } from '@svc/contract/problem';
 import type { ThreadState } from '@svc/contract';
+import { expandedSize } from '../../engine/codec/expanded-size.ts';
 import { type JsonPart, textOf } from '../../parsing/json-bytes.ts';
 import type { PageOf } from '../../api/pagination.ts';
 import type { TaskRunner } from '../../parsing/tasks.ts';
@@ -39,6 +40,9 @@ import type { ExtractPath } from './extract-paths.ts';
 import { extractedMax, tooMuchExtracted } from './thread-record.ts';
 import { type StateSelection, valuesOnly, wholeState } from './state-selection.ts';
 import { stepsOf, type ValueRequest } from './state-value.ts';
+
+/** Blobs that are joined on the main thread, however often each of them occurs. */
+const isSmall = ({ blobs }: Pick<ValueInput, 'blobs'>): boolean => expandedSize(blobs) <= inlineBytesMax;
 
 /** A thread that was read. The creation time distinguishes it from a later thread with the same id. */
 type FoundThread = Pick<ThreadRow, 'thread_id' | 'blob_space' | 'created_at'>;
@@ -122,10 +126,9 @@ export class StateReader {
     return this.#whole(thread, async () => {
       const nodes = await this.#nodesFor(value, space);
       const roots = (): BlobRoot => ({ space, hashes: nodes.missing });
-      return this.#withBatch([value], roots, remedies.page, async ({ blobs, bytes }) => {
+      return this.#withBatch([value], roots, remedies.page, async ({ blobs }) => {
         const input = { ...value, blobs: [...nodes.blobs, ...blobs] };
-        const isSmall = nodes.bytes + bytes <= inlineBytesMax;
-        return isSmall ? readValue(input) : this.#parser.run('value', input);
+        return isSmall(input) ? readValue(input) : this.#parser.run('value', input);
       });
     });
   }
@@ -138,8 +141,7 @@ export class StateReader {
     const blobs: BlobRow[] = [];
     for (let bytes = 0; ;) {
       const input = { ...value, blobs };
-      const isSmall = bytes <= inlineBytesMax;
-      const { at, entries } = isSmall ? missingOf(input) : await this.#parser.run('missing', input);
+      const { at, entries } = isSmall(input) ? missingOf(input) : await this.#parser.run('missing', input);
       if (at === undefined) {
         const isRoot = value.keys === undefined && blobs.length === 0;
         if (!isRoot) return { blobs, bytes, missing: entries };

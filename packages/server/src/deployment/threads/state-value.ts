@@ -47,9 +47,8 @@ export const missingFor = (values: unknown, request: ValueRequest): Missing => {
   }
   if (value instanceof Unread) return { at: value.hash, entries: [] };
   if (typeof value !== 'object' || value === null) return { entries: [] };
-  const { names, start } = namesOfPage(value, request);
-  const page = names.slice(start, start + request.limit);
-  const unread = page.map((name) => unreadIn((value as Record<string, unknown>)[name]));
+  const { names } = namesOfPage(value, request);
+  const unread = names.map((name) => unreadIn((value as Record<string, unknown>)[name]));
   return { entries: unread.filter((hashes) => hashes.length <= blobsMax(request)).flat() };
 };
 
@@ -128,27 +127,37 @@ const textPage = (
 /** True between the halves of a surrogate pair. */
 const splitsPair = (text: string, at: number): boolean => (text.codePointAt(at - 1) ?? 0) > 0xffff;
 
-/** The names of all entries, and the place of the first one of the page. */
-const namesOfPage = (value: object, { offset }: ValueRequest): { names: string[]; start: number } => {
-  const names = Array.isArray(value) ? [...value.keys()].map(String) : namesOf(value);
-  return { names, start: placeOf(offset, names.length) };
+/** The names of the entries of a page, the place of the first one, and how many entries there are. */
+const namesOfPage = (
+  value: object,
+  { offset, limit }: ValueRequest,
+): { names: string[]; start: number; length: number } => {
+  if (!Array.isArray(value)) {
+    const all = namesOf(value);
+    const start = placeOf(offset, all.length);
+    return { names: all.slice(start, start + limit), start, length: all.length };
+  }
+  const start = placeOf(offset, value.length);
+  const count = Math.min(limit, value.length - start);
+  const names = Array.from({ length: count }, (_, index) => String(start + index));
+  return { names, start, length: value.length };
 };
 
 const entriesPage = (
   value: object,
   request: ValueRequest,
 ): Pick<StateValue, 'offset' | 'next'> & { entries: string[] } => {
-  const { names, start } = namesOfPage(value, request);
+  const { names, start, length } = namesOfPage(value, request);
   const entries: string[] = [];
   let left = entriesMax;
-  for (const name of names.slice(start, start + request.limit)) {
+  for (const name of names) {
     const entry = entryText(name, (value as Record<string, unknown>)[name] ?? null, request);
     left -= entry.length;
     if (left < 0 && entries.length > 0) break;
     entries.push(entry);
   }
   const next = start + entries.length;
-  return { offset: start, entries, ...(next < names.length ? { next } : {}) };
+  return { offset: start, entries, ...(next < length ? { next } : {}) };
 };
 
 const entryText = (key: string, value: unknown, request: ValueRequest): string => {

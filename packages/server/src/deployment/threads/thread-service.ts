@@ -123,8 +123,10 @@ export class ThreadService {
     return usageReport(thread_id, found);
   }
 
-  /** The thread with its values, as JSON text. */
-  /** `fields`: those that are shown; all of them when undefined. Without `values`, no state is read. Throws `not_found`. */
+  /**
+   * The thread as JSON text. `fields`: those that are shown; all of them when undefined. Without `values`, no state is read. Throws
+   * `not_found`.
+   */
   async get(thread_id: string, access: RowFilter, fields?: ReadonlySet<string>): Promise<JsonPart> {
     if (fields?.has('values') === false)
       return threadText(await this.getRow(thread_id, access), undefined, fields);

@@ -17,11 +17,18 @@ const unreadPayload = '\u0000';
 
 /** Like `joinWire`, with blobs that were not read. Lists need the blobs of their nodes, but not of their elements. */
 export const joinPartly = (ref: string, lookup: Lookup): unknown => {
+  // An element that occurs several times is converted once.
+  const known = new Map<string, unknown>();
+  const convert = (text: string, item: string): unknown => {
+    if (!known.has(item))
+      known.set(item, text === unreadPayload ? new Unread(item.slice(1)) : wireText(text));
+    return known.get(item);
+  };
   const value = assemble(ref, (hash) => lookup(hash) ?? { payload: unreadPayload }, {
     text: (text, item) => {
-      if (text !== unreadPayload) return wireText(text);
-      if (item === undefined) throw damaged('a part of a list is missing');
-      return new Unread(item.slice(1));
+      if (item !== undefined) return convert(text, item);
+      if (text === unreadPayload) throw damaged('a part of a list is missing');
+      return wireText(text);
     },
     tree: (tree) => wireValue(tree) ?? null,
   });
