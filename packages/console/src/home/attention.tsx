@@ -2,9 +2,10 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Icon } from '../ui/icons.tsx';
 import { visibleText } from '../values/visible-text.ts';
+import { emptyNote } from './empty-note.ts';
 import { useFailingExports } from './failing-exports.tsx';
 import { useFailingWebhooks } from './failing-webhooks.tsx';
-import type { Finding } from './finding.tsx';
+import type { Finding, Findings } from './finding.tsx';
 import { useSlowRuns } from './slow-run-findings.tsx';
 import { useStuckRuns } from './stuck-runs.tsx';
 import './attention.css';
@@ -14,7 +15,7 @@ const reasonMax = 300;
 /** What somebody should look at: runs that do not start or end, failing webhooks and exports, slow runs. */
 export const Attention = (): ReactNode => {
   const exports = useFailingExports();
-  const sources = [
+  const sources: (Findings & { name: string })[] = [
     { name: 'stuck runs', ...useStuckRuns() },
     { name: 'webhook deliveries', ...useFailingWebhooks() },
     ...(exports ? [{ name: 'exports', ...exports }] : []),
@@ -25,7 +26,7 @@ export const Attention = (): ReactNode => {
     ...all.filter(({ tone }) => tone === 'red'),
     ...all.filter(({ tone }) => tone === 'amber'),
   ];
-  const isReading = sources.some(({ found, error }) => found === undefined && error === null);
+  const note = findings.length === 0 ? emptyNote(sources) : undefined;
   const unread = sources.filter(({ error }) => error !== null).map(({ name }) => name);
   return (
     <section className="panel" aria-label="Needs attention">
@@ -39,14 +40,16 @@ export const Attention = (): ReactNode => {
           ))}
         </ul>
       )}
-      {findings.length === 0 && (
-        <p className="muted finding-note">
-          {isReading
-            ? 'Reading…'
-            : 'Nothing: no run is stuck or much slower than others, no delivery is failing.'}
-        </p>
-      )}
+      {note !== undefined && <p className="muted finding-note">{note}</p>}
       {unread.length > 0 && <p className="muted finding-note">Could not be read: {unread.join(', ')}.</p>}
+      {sources.map(
+        ({ name, unexamined }) =>
+          unexamined !== undefined && (
+            <p key={name} className="muted finding-note">
+              {unexamined}
+            </p>
+          ),
+      )}
       {exports === undefined && (
         <p className="muted finding-note">
           Exports are not checked: they need an API key. <Link to="/exports">Enter the key</Link>

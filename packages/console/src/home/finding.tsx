@@ -16,6 +16,8 @@ export interface Findings {
   /** Undefined while they are read, and when they could not be read. */
   found: Finding[] | undefined;
   error: Error | null;
+  /** A sentence about what was left out, when not everything was read. */
+  unexamined?: string | undefined;
 }
 
 /** How often they are read again while Home is visible. */
