@@ -1,57 +1,18 @@
 // Runs that have been pending for a minute, by the reason, and runs that have been running for long.
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { Assistant, Client, Run } from '@svc/sdk';
+import type { Assistant, Client } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
 import { duration } from '../ui/duration.ts';
 import { countText, findingsMs, type Finding, type Findings } from './finding.tsx';
+import { readPending, unexaminedText, type Group, type StuckRun } from './pending-runs.ts';
 
-const pendingMs = 60_000;
 const runningMs = 10 * 60_000;
-/** The reason is read run by run. */
-const pendingMax = 5;
 const runningMax = 50;
-
-type Waiting = NonNullable<Run['waiting_for']>;
-type StuckRun = Pick<Run, 'run_id' | 'thread_id' | 'assistant_id' | 'created_at'>;
-
-/** Runs that are pending for one reason, the oldest first. */
-interface Group {
-  waiting: Waiting;
-  runs: StuckRun[];
-}
-
-/** The runs that have waited longest, with the reason of each. */
-const readPending = async (client: Client, signal: AbortSignal): Promise<Group[]> => {
-  const created_before = new Date(Date.now() - pendingMs).toISOString();
-  const oldest = await client.runs.search(
-    {
-      status: 'pending',
-      created_before,
-      sort_order: 'asc',
-      limit: pendingMax,
-      select: ['run_id', 'thread_id'],
-    },
-    { signal },
-  );
-  // A run may be deleted between the two requests.
-  const read = await Promise.allSettled(
-    oldest.map(({ thread_id: thread, run_id: id }) => client.runs.get(thread, id, { signal })),
-  );
-  const groups = new Map<string, Group>();
-  for (const result of read) {
-    if (result.status === 'rejected' || !result.value.waiting_for) continue;
-    const { waiting_for: waiting } = result.value;
-    // It starts by itself at the time that its creator has chosen.
-    if (waiting.reason === 'time') continue;
-    const group = groups.get(waiting.message) ?? { waiting, runs: [] };
-    group.runs.push(result.value);
-    groups.set(waiting.message, group);
-  }
-  return [...groups.values()];
-};
+/** Used instead of `findingsMs` when each reading takes many requests. */
+const manyRunsMs = 60_000;
 
 const readRunning = (client: Client, signal: AbortSignal): Promise<StuckRun[]> =>
   client.runs.search(
@@ -77,13 +38,18 @@ export const useStuckRuns = (): Findings => {
       ]);
       return { pending, running };
     },
-    refetchInterval: findingsMs,
+    refetchInterval: ({ state }) => (state.data?.pending.isPartial ? manyRunsMs : findingsMs),
   });
-  const found = query.data && [
-    ...query.data.pending.map((group) => pendingFinding(group, assistants)),
-    ...runningFinding(query.data.running, assistants),
-  ];
-  return { found, error: query.error };
+  if (!query.data) return { found: undefined, error: query.error };
+  const { pending, running } = query.data;
+  return {
+    found: [
+      ...pending.groups.map((group) => pendingFinding(group, pending.hasMore, assistants)),
+      ...runningFinding(running, assistants),
+    ],
+    error: query.error,
+    unexamined: unexaminedText(pending),
+  };
 };
 
 const nameOf = ({ run_id: id, assistant_id: of }: StuckRun, assistants: readonly Assistant[]): string => {
@@ -107,7 +73,11 @@ const RunLink = ({
   </Link>
 );
 
-const pendingFinding = ({ waiting, runs }: Group, assistants: readonly Assistant[]): Finding => {
+const pendingFinding = (
+  { waiting, runs }: Group,
+  hasMore: boolean,
+  assistants: readonly Assistant[],
+): Finding => {
   const [first] = runs;
   if (!first) throw new Error('a group has at least one run');
   const { run_id: runId, thread_id: threadId } = first;
@@ -117,7 +87,7 @@ const pendingFinding = ({ waiting, runs }: Group, assistants: readonly Assistant
     sentence:
       runs.length === 1
         ? `${nameOf(first, assistants)} has been pending for ${since(first)}`
-        : `${countText(runs.length, 'run')} have been pending for up to ${since(first)}`,
+        : `${countText(runs.length, 'run', { hasMore })} have been pending for up to ${since(first)}`,
     reason: waiting.message,
     links: (
       <>
