@@ -4,23 +4,12 @@ import { Link } from '@tanstack/react-router';
 import type { Client, WebhookDelivery } from '@svc/sdk';
 import { useClient } from '../api/client.tsx';
 import { ahead } from '../ui/duration.ts';
-import { countText, dayMs, findingsMs, type Finding, type Findings } from './finding.tsx';
-
-const deliveriesMax = 100;
-
-interface Failing {
-  deliveries: WebhookDelivery[];
-  hasMore: boolean;
-}
+import { deliveriesMax, failingOf, unexaminedText, type Failing } from './failing-deliveries.ts';
+import { countText, findingsMs, type Finding, type Findings } from './finding.tsx';
 
 const read = async (client: Client, status: 'pending' | 'failed', signal: AbortSignal): Promise<Failing> => {
-  const { deliveries, next } = await client.runs.searchWebhooks({ status, limit: deliveriesMax }, { signal });
-  const isFailing = (delivery: WebhookDelivery): boolean =>
-    status === 'failed'
-      ? Date.parse(delivery.ended_at ?? delivery.created_at) > Date.now() - dayMs
-      : delivery.error !== null;
-  const failing = deliveries.filter(isFailing);
-  return { deliveries: failing, hasMore: next !== undefined && failing.length === deliveries.length };
+  const page = await client.runs.searchWebhooks({ status, limit: deliveriesMax }, { signal });
+  return failingOf(status, page, Date.now());
 };
 
 export const useFailingWebhooks = (): Findings => {
@@ -34,10 +23,12 @@ export const useFailingWebhooks = (): Findings => {
       ]);
       return { failed, retried };
     },
-    refetchInterval: findingsMs,
+    refetchInterval: ({ state: { data } }) =>
+      data?.failed.isExpensive || data?.retried.isExpensive ? false : findingsMs,
   });
   const found = query.data && [...failedFinding(query.data.failed), ...retriedFinding(query.data.retried)];
-  return { found, error: query.error };
+  const unexamined = query.data && unexaminedText([query.data.failed, query.data.retried]);
+  return { found, error: query.error, unexamined };
 };
 
 const countOf = ({ deliveries, hasMore }: Failing): string =>
@@ -45,10 +36,11 @@ const countOf = ({ deliveries, hasMore }: Failing): string =>
 
 const reasonOf = ({ url, error }: WebhookDelivery): string => `${url}: ${error ?? ''}`;
 
-const failedFinding = ({ deliveries, hasMore }: Failing): Finding[] => {
+const failedFinding = (failing: Failing): Finding[] => {
+  const { deliveries } = failing;
   const [newest] = deliveries;
   if (!newest) return [];
-  const count = countOf({ deliveries, hasMore });
+  const count = countOf(failing);
   return [
     {
       key: 'webhooks failed',
@@ -64,10 +56,11 @@ const failedFinding = ({ deliveries, hasMore }: Failing): Finding[] => {
   ];
 };
 
-const retriedFinding = ({ deliveries, hasMore }: Failing): Finding[] => {
+const retriedFinding = (failing: Failing): Finding[] => {
+  const { deliveries } = failing;
   const [newest] = deliveries;
   if (!newest) return [];
-  const count = countOf({ deliveries, hasMore });
+  const count = countOf(failing);
   const nextMs = Math.min(
     ...deliveries.map(({ next_attempt_at: at }) => (at === null ? Infinity : Date.parse(at))),
   );
