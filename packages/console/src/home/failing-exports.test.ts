@@ -24,3 +24,10 @@ it('ignores failures before the newest success of the destination, and those of 
   const exports = [ended('a', 'COMPLETED', 1), ended('a', 'FAILED', 2), ended('b', 'FAILED', 25)];
   expect(failedByDestination(exports, nowMs)).toEqual([]);
 });
+
+it('compares a failure with a success by their ends, whichever was created first', () => {
+  const [failed, succeeded] = [ended('a', 'FAILED', 1), ended('a', 'COMPLETED', 2)];
+  expect(failedByDestination([succeeded, failed], nowMs).map(({ exports: of }) => of)).toEqual([[failed]]);
+  const [earlier, later] = [ended('a', 'FAILED', 2), ended('a', 'COMPLETED', 1)];
+  expect(failedByDestination([earlier, later], nowMs)).toEqual([]);
+});

@@ -19,32 +19,52 @@ const readStatuses: ExportStatus[] = ['created', 'running', 'completed', 'failed
 interface Failing {
   destinationId: string;
   isRetried: boolean;
-  /** The newest first. */
   exports: BulkExport[];
   reason: string;
 }
 
-/** Failures before the newest success of their destination are over. */
-export const failedByDestination = (newestFirst: readonly BulkExport[], nowMs: number): Failing[] => {
-  const succeeded = new Set<string>();
-  const failing = new Map<string, Failing>();
-  for (const found of newestFirst) {
-    const { bulk_export_destination_id: destinationId, error } = found;
-    const status = statusOf(found);
-    if (status === 'completed') succeeded.add(destinationId);
-    const hasFailed = status === 'failed' || status === 'timedout';
-    const endedMs = Date.parse(found.finished_at ?? found.updated_at);
-    if (!hasFailed || succeeded.has(destinationId) || endedMs < nowMs - dayMs) continue;
-    const group = failing.get(destinationId) ?? {
-      destinationId,
-      isRetried: false,
-      exports: [],
-      reason: error ?? 'The export has timed out.',
-    };
+interface ExportWithReason {
+  found: BulkExport;
+  reason: string;
+}
+
+/** The reason of a group is that of its first export. */
+const byDestination = (failures: readonly ExportWithReason[], isRetried: boolean): Failing[] => {
+  const groups = new Map<string, Failing>();
+  for (const { found, reason } of failures) {
+    const { bulk_export_destination_id: destinationId } = found;
+    const group = groups.get(destinationId) ?? { destinationId, isRetried, exports: [], reason };
     group.exports.push(found);
-    failing.set(destinationId, group);
+    groups.set(destinationId, group);
   }
-  return [...failing.values()];
+  return [...groups.values()];
+};
+
+const endedMsOf = ({ finished_at: finished, updated_at: updated }: BulkExport): number =>
+  Date.parse(finished ?? updated);
+
+/** Failures that ended before the newest success of their destination are over. */
+export const failedByDestination = (exports: readonly BulkExport[], nowMs: number): Failing[] => {
+  const succeededMs = new Map<string, number>();
+  for (const found of exports) {
+    const { bulk_export_destination_id: destination } = found;
+    if (statusOf(found) === 'completed')
+      succeededMs.set(destination, Math.max(succeededMs.get(destination) ?? 0, endedMsOf(found)));
+  }
+  const failed = exports.filter((found) => {
+    const status = statusOf(found);
+    const endedMs = endedMsOf(found);
+    return (
+      (status === 'failed' || status === 'timedout') &&
+      endedMs > (succeededMs.get(found.bulk_export_destination_id) ?? 0) &&
+      endedMs >= nowMs - dayMs
+    );
+  });
+  const lastEndedFirst = failed.toSorted((a, b) => endedMsOf(b) - endedMsOf(a));
+  return byDestination(
+    lastEndedFirst.map((found) => ({ found, reason: found.error ?? 'The export has timed out.' })),
+    false,
+  );
 };
 
 const readRetried = async (
@@ -59,16 +79,11 @@ const readRetried = async (
       return days.map(lastErrorOf).find((error) => error !== undefined);
     }),
   );
-  const failing = new Map<string, Failing>();
-  for (const [index, found] of open.entries()) {
+  const retried = open.flatMap((found, index) => {
     const reason = errors[index];
-    const { bulk_export_destination_id: destinationId } = found;
-    if (reason === undefined) continue;
-    const group = failing.get(destinationId) ?? { destinationId, isRetried: true, exports: [], reason };
-    group.exports.push(found);
-    failing.set(destinationId, group);
-  }
-  return [...failing.values()];
+    return reason === undefined ? [] : [{ found, reason }];
+  });
+  return byDestination(retried, true);
 };
 
 const readFailing = async (
