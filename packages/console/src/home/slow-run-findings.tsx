@@ -40,7 +40,11 @@ const findingOf = ({ assistantId, runs, medianMs }: SlowRuns, assistants: readon
   if (!slowest) throw new Error('an assistant without a slow run is left out');
   const { run_id: runId, thread_id: threadId, ms } = slowest;
   const name = assistants.find(({ assistant_id: id }) => id === assistantId)?.name ?? assistantId.slice(0, 8);
-  const took = runs.length === 1 ? `took ${duration(ms)}` : `took up to ${duration(ms)}`;
+  // Runs have no time of their start: a run that was queued for long is slow, too.
+  const took =
+    runs.length === 1
+      ? `took ${duration(ms)} since it was created`
+      : `took up to ${duration(ms)} since they were created`;
   return {
     key: `slow ${assistantId}`,
     tone: 'amber',
