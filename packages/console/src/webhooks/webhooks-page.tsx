@@ -65,7 +65,7 @@ const DeliveryList = ({
   const deliveries = query.data.pages.flatMap((page) => page.deliveries);
   return (
     <>
-      {!shown && opened !== undefined && lastShown?.delivery_id === opened && (
+      {status !== undefined && !shown && opened !== undefined && lastShown?.delivery_id === opened && (
         <LeftTheList delivery={lastShown} />
       )}
       {deliveries.length > 0 ? (
@@ -78,12 +78,15 @@ const DeliveryList = ({
   );
 };
 
-/** Sending a delivery again changes its status: without a word, it would vanish from a filtered list. */
+/**
+ * Sending a delivery again changes its status: without a word, it would vanish from a filtered list. It may also be
+ * behind the last page that was loaded.
+ */
 const LeftTheList = ({ delivery }: { delivery: WebhookDelivery }): ReactNode => (
   <div className="pad">
     <div className="notice" data-tone="blue" role="status">
       <span className="notice-text">
-        The delivery of run {delivery.run_id.slice(0, 8)} has another status now.
+        The delivery of run {delivery.run_id.slice(0, 8)} is no longer in this list.
       </span>
       <Link
         to="/runs/$runId"

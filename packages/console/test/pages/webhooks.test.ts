@@ -96,7 +96,7 @@ describeInBrowser('the deliveries to webhooks', () => {
     await page.getByRole('button', { name: 'Send now' }).click();
     await page
       .getByRole('status')
-      .filter({ hasText: 'has another status now' })
+      .filter({ hasText: 'is no longer in this list' })
       .getByRole('link', { name: 'Open it' })
       .click();
     await page.locator('.badge', { hasText: 'delivered' }).waitFor();
