@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { Client, WebhookDelivery } from '@svc/sdk';
 import { useClient } from '../api/client.tsx';
 import { ahead } from '../ui/duration.ts';
+import { useNow } from '../ui/use-now.ts';
 import { deliveriesMax, failingOf, unexaminedText, type Failing } from './failing-deliveries.ts';
 import { countText, findingsMs, type Finding, type Findings } from './finding.tsx';
 
@@ -14,6 +15,7 @@ const read = async (client: Client, status: 'pending' | 'failed', signal: AbortS
 
 export const useFailingWebhooks = (): Findings => {
   const client = useClient();
+  const nowMs = useNow();
   const query = useQuery({
     queryKey: ['webhooks', 'failing'],
     queryFn: async ({ signal }) => {
@@ -26,7 +28,10 @@ export const useFailingWebhooks = (): Findings => {
     refetchInterval: ({ state: { data } }) =>
       data?.failed.isExpensive || data?.retried.isExpensive ? false : findingsMs,
   });
-  const found = query.data && [...failedFinding(query.data.failed), ...retriedFinding(query.data.retried)];
+  const found = query.data && [
+    ...failedFinding(query.data.failed),
+    ...retriedFinding(query.data.retried, nowMs),
+  ];
   const unexamined = query.data && unexaminedText([query.data.failed, query.data.retried]);
   return { found, error: query.error, unexamined };
 };
@@ -56,7 +61,7 @@ const failedFinding = (failing: Failing): Finding[] => {
   ];
 };
 
-const retriedFinding = (failing: Failing): Finding[] => {
+const retriedFinding = (failing: Failing, nowMs: number): Finding[] => {
   const { deliveries } = failing;
   const [newest] = deliveries;
   if (!newest) return [];
@@ -64,7 +69,7 @@ const retriedFinding = (failing: Failing): Finding[] => {
   const nextMs = Math.min(
     ...deliveries.map(({ next_attempt_at: at }) => (at === null ? Infinity : Date.parse(at))),
   );
-  const next = Number.isFinite(nextMs) ? `, the next attempt is ${ahead(nextMs - Date.now())}` : '';
+  const next = Number.isFinite(nextMs) ? `, the next attempt is ${ahead(nextMs - nowMs)}` : '';
   return [
     {
       key: 'webhooks retried',

@@ -6,6 +6,7 @@ import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
 import { duration } from '../ui/duration.ts';
+import { useNow } from '../ui/use-now.ts';
 import { countText, findingsMs, type Finding, type Findings } from './finding.tsx';
 import { readPending, unexaminedText, type Group, type StuckRun } from './pending-runs.ts';
 
@@ -29,6 +30,7 @@ const readRunning = (client: Client, signal: AbortSignal): Promise<StuckRun[]> =
 export const useStuckRuns = (): Findings => {
   const client = useClient();
   const { data: assistants = [] } = useAssistants();
+  const nowMs = useNow();
   const query = useQuery({
     queryKey: ['attention', 'stuck'],
     queryFn: async ({ signal }) => {
@@ -44,8 +46,8 @@ export const useStuckRuns = (): Findings => {
   const { pending, running } = query.data;
   return {
     found: [
-      ...pending.groups.map((group) => pendingFinding(group, pending.hasMore, assistants)),
-      ...runningFinding(running, assistants),
+      ...pending.groups.map((group) => pendingFinding(group, pending.hasMore, assistants, nowMs)),
+      ...runningFinding(running, assistants, nowMs),
     ],
     error: query.error,
     unexamined: unexaminedText(pending),
@@ -57,7 +59,7 @@ const nameOf = ({ run_id: id, assistant_id: of }: StuckRun, assistants: readonly
   return `Run ${id.slice(0, 8)}${assistant ? ` of ${assistant.name}` : ''}`;
 };
 
-const since = ({ created_at: at }: StuckRun): string => duration(Date.now() - Date.parse(at));
+const since = ({ created_at: at }: StuckRun, nowMs: number): string => duration(nowMs - Date.parse(at));
 
 const RunLink = ({
   runId,
@@ -77,6 +79,7 @@ const pendingFinding = (
   { waiting, runs }: Group,
   hasMore: boolean,
   assistants: readonly Assistant[],
+  nowMs: number,
 ): Finding => {
   const [first] = runs;
   if (!first) throw new Error('a group has at least one run');
@@ -86,8 +89,8 @@ const pendingFinding = (
     tone: 'amber',
     sentence:
       runs.length === 1
-        ? `${nameOf(first, assistants)} has been pending for ${since(first)}`
-        : `${countText(runs.length, 'run', { hasMore })} have been pending for up to ${since(first)}`,
+        ? `${nameOf(first, assistants)} has been pending for ${since(first, nowMs)}`
+        : `${countText(runs.length, 'run', { hasMore })} have been pending for up to ${since(first, nowMs)}`,
     reason: waiting.message,
     links: (
       <>
@@ -110,14 +113,14 @@ const pendingFinding = (
   };
 };
 
-const runningFinding = (runs: StuckRun[], assistants: readonly Assistant[]): Finding[] => {
+const runningFinding = (runs: StuckRun[], assistants: readonly Assistant[], nowMs: number): Finding[] => {
   const [first] = runs;
   if (!first) return [];
   const isOne = runs.length === 1;
   const subject = isOne
     ? `${nameOf(first, assistants)} was`
     : `${countText(runs.length, 'run', { hasMore: runs.length === runningMax })} were`;
-  const ago = isOne ? since(first) : `up to ${since(first)}`;
+  const ago = isOne ? since(first, nowMs) : `up to ${since(first, nowMs)}`;
   return [
     {
       key: 'running',

@@ -4,8 +4,7 @@ import type { ReactNode } from 'react';
 import { isOpen } from '../api/statuses.ts';
 import { StatusBadge } from '../ui/badge.tsx';
 import { CopyId } from '../ui/copy-id.tsx';
-import { duration } from '../ui/duration.ts';
-import { Ago, Took } from '../ui/time.tsx';
+import { Ago, Elapsed, Took } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 
 /** Rows that are chosen for an action. */
@@ -136,7 +135,9 @@ const RunRow = ({
       <td className="number optional">{run.attempt}</td>
       <td className="number">
         {isOpen(run.status) ? (
-          <span className="muted">{duration(Date.now() - Date.parse(run.created_at))} so far</span>
+          <span className="muted">
+            <Elapsed since={run.created_at} /> so far
+          </span>
         ) : (
           <Took from={run.created_at} to={run.updated_at} />
         )}
