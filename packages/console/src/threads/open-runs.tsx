@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { usePollMs } from '../live/live-feed.tsx';
-import { duration } from '../ui/duration.ts';
+import { Ago } from '../ui/time.tsx';
 
 const runsMax = 10;
 
@@ -32,10 +32,14 @@ export const OpenRuns = ({ threadId }: { threadId: string }): ReactNode => {
   const others = runs.length - 1;
   return (
     <div className="pad">
-      <div className="notice" data-tone="blue" role="status">
+      <div className="notice" data-tone="blue">
         <span className="notice-text">
-          Run {runId.slice(0, 8)} is {status}, created {duration(Date.now() - Date.parse(at))} ago
-          {others > 0 && `; ${others}${runs.length === runsMax ? '+' : ''} more behind it`}.
+          {/* The time is outside of the live region: screen readers would announce each change. */}
+          <span role="status">
+            Run {runId.slice(0, 8)} is {status}
+            {others > 0 && `; ${others}${runs.length === runsMax ? '+' : ''} more behind it`}.
+          </span>{' '}
+          Created <Ago at={at} />.
         </span>
         <Link to="/runs/$runId" params={{ runId }} search={{ thread: threadId }} className="button">
           Open the run

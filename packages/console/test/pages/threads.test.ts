@@ -29,7 +29,9 @@ describeInBrowser('the threads', () => {
     const page = await console.open(`/threads/${threadId}`);
     const notice = page.getByRole('status').filter({ hasText: `Run ${first.run_id.slice(0, 8)} is running` });
     await notice.getByText('1 more behind it').waitFor();
-    await notice.getByRole('link', { name: 'Open the run' }).click();
+    // Screen readers announce what a status contains at each change.
+    expect(await notice.getByRole('time').count()).toBe(0);
+    await page.getByRole('link', { name: 'Open the run' }).click();
     await page.waitForURL(`**/runs/${first.run_id}?**`);
     await page.goBack();
     await gate.open();
