@@ -3,9 +3,8 @@ import type { Assistant, Run } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { isOpen } from '../api/statuses.ts';
 import { CopyId } from '../ui/copy-id.tsx';
-import { duration } from '../ui/duration.ts';
 import { Icon } from '../ui/icons.tsx';
-import { Ago, Took } from '../ui/time.tsx';
+import { Ago, Elapsed, Took } from '../ui/time.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { adviceFor } from './waiting.ts';
@@ -50,7 +49,7 @@ export const RunOverview = ({
         <dt>{isOpen(run.status) ? 'Since creation' : 'Took'}</dt>
         <dd>
           {isOpen(run.status) ? (
-            duration(Date.now() - Date.parse(run.created_at))
+            <Elapsed since={run.created_at} />
           ) : (
             <Took from={run.created_at} to={run.updated_at} />
           )}
