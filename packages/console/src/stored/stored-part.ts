@@ -19,7 +19,7 @@ export class StoredPart {
   readonly length: number;
   /** The beginning of a text. */
   readonly preview: string;
-  /** Equal for parts with the same JSON text, where it is known. */
+  /** Parts with the same digest have the same JSON. Undefined where it is unknown. */
   readonly digest: string | undefined;
   /** The first element that is shown. */
   readonly from: number;

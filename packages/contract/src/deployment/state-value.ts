@@ -28,7 +28,7 @@ const Entry = z
     digest: z
       .string()
       .optional()
-      .describe('With `digests`, unless it is whole: equal for values with the same JSON text'),
+      .describe('With `digests`, unless it is whole: entries with the same digest have the same JSON'),
     preview: z.string().optional().describe('The first 200 characters of a string that is not sent whole'),
   })
   .meta({ id: 'StateValueEntry' });
