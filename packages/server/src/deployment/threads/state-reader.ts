@@ -68,6 +68,12 @@ const subgraphsMax = 200;
 /** What a task has written that waits for an answer, also for its second one. */
 const ofOpenTasks = new Set(['__interrupt__', '__resume__']);
 
+/** Blobs that were read for a page, and the hashes of those that it needs besides. */
+interface ReadNodes {
+  blobs: BlobRow[];
+  missing: string[];
+}
+
 export class StateReader {
   readonly #storage: Pick<Storage, 'checkpoints' | 'threads'>;
   readonly #parser: TaskRunner<StateTasks>;
@@ -124,7 +130,8 @@ export class StateReader {
     };
     const space = thread.blob_space;
     return this.#whole(thread, async () => {
-      const nodes = await this.#nodesFor(value, space);
+      const nodes =
+        name === undefined ? await this.#describedBy(value, space) : await this.#nodesFor(value, space);
       const roots = (): BlobRoot => ({ space, hashes: nodes.missing });
       return this.#withBatch([value], roots, remedies.page, async ({ blobs }) => {
         const input = { ...value, blobs: [...nodes.blobs, ...blobs] };
@@ -134,37 +141,27 @@ export class StateReader {
   }
 
   /** The nodes of lists and objects on the path of a page, and the hashes of the blobs that the page needs besides. */
-  async #nodesFor(
-    value: Omit<ValueInput, 'blobs'>,
-    space: string,
-  ): Promise<{ blobs: BlobRow[]; bytes: number; missing: string[] }> {
+  async #nodesFor(value: Omit<ValueInput, 'blobs'>, space: string): Promise<ReadNodes> {
     const blobs: BlobRow[] = [];
     for (let bytes = 0; ;) {
       const input = { ...value, blobs };
       const { at, entries } = isSmall(input) ? missingOf(input) : await this.#parser.run('missing', input);
-      if (at === undefined) {
-        const isRoot = value.keys === undefined && blobs.length === 0;
-        if (!isRoot) return { blobs, bytes, missing: entries };
-        return this.#describedBy(value, space, entries);
-      }
+      if (at === undefined) return { blobs, missing: entries };
       const roots = [{ space, hashes: [at] }];
       const nodes = await this.#storage.checkpoints.nodesOf(roots, nodeBytesMax - bytes);
-      // All of a value is read whose nodes are too large.
-      if (!nodes.blobs?.length) return { blobs, bytes, missing: [at] };
+      // If the nodes of a value are too large, all of it is read.
+      if (!nodes.blobs?.length) return { blobs, missing: [at] };
       blobs.push(...nodes.blobs);
       bytes += nodes.bytes;
     }
   }
 
-  /** The blobs of all values when they are few; otherwise the nodes of large lists, which tell their lengths. */
-  async #describedBy(
-    value: Omit<ValueInput, 'blobs'>,
-    space: string,
-    hashes: string[],
-  ): Promise<{ blobs: BlobRow[]; bytes: number; missing: string[] }> {
+  /** For a page of the values themselves: all of their blobs when they are few; otherwise the nodes of large lists, which tell their lengths. */
+  async #describedBy(value: Omit<ValueInput, 'blobs'>, space: string): Promise<ReadNodes> {
     const { checkpoints } = this.#storage;
+    const { entries: hashes } = missingOf({ ...value, blobs: [] });
     const whole = await checkpoints.blobsOf([{ space, hashes }], inlineBytesMax);
-    if (whole.blobs) return { blobs: whole.blobs, bytes: whole.bytes, missing: [] };
+    if (whole.blobs) return { blobs: whole.blobs, missing: [] };
     const blobs: BlobRow[] = [];
     let bytes = 0;
     for (const hash of hashes.slice(0, describedMax)) {
@@ -174,7 +171,7 @@ export class StateReader {
       bytes += nodes.bytes;
     }
     const { entries } = await this.#parser.run('missing', { ...value, blobs });
-    return { blobs, bytes, missing: entries };
+    return { blobs, missing: entries };
   }
 
   /** The interrupts of a checkpoint that have no answer. Throws `not_found` when the thread was deleted meanwhile. */

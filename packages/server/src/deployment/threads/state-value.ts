@@ -2,7 +2,7 @@
 // undefined stands for what JSON omits. Runs in parser threads too, so it has few imports.
 import type { StateValue } from '@svc/contract';
 import { Unread, unreadIn } from '../../engine/codec/partial-wire.ts';
-import { jsonDigest } from '../../parsing/json-digest.ts';
+import { jsonDigest } from '../../engine/codec/json-digest.ts';
 import { jsonLength } from '../../parsing/json-length.ts';
 
 export interface ValueRequest {

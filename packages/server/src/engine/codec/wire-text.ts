@@ -31,7 +31,7 @@ export class WireTexts {
       text: (text, item) => (item === undefined ? wireValue(JSON.parse(text)) : this.#blob(text, item)),
       tree: (tree) => wireValue(tree) ?? null,
     });
-    if (!writeAssembled(value, add)) add('null');
+    if (!writeJson(value, add)) add('null');
   }
 
   #blob(text: string, item: string): BlobText {
@@ -41,8 +41,8 @@ export class WireTexts {
   }
 }
 
-/** Returns false, and adds nothing, for what JSON omits. */
-const writeAssembled = (value: unknown, add: AddText, before = ''): boolean => {
+/** Adds the text of a JSON value in pieces. Returns false, and adds nothing, for what JSON omits. */
+export const writeJson = (value: unknown, add: AddText, before = ''): boolean => {
   if (value instanceof BlobText || typeof value !== 'object' || value === null) {
     const text = value instanceof BlobText ? value.text : JSON.stringify(value);
     if (text === undefined) return false;
@@ -54,7 +54,7 @@ const writeAssembled = (value: unknown, add: AddText, before = ''): boolean => {
     add('[');
     for (const [index, element] of value.entries()) {
       const comma = index === 0 ? '' : ',';
-      if (!writeAssembled(element, add, comma)) add(`${comma}null`);
+      if (!writeJson(element, add, comma)) add(`${comma}null`);
     }
     add(']');
     return true;
@@ -62,7 +62,7 @@ const writeAssembled = (value: unknown, add: AddText, before = ''): boolean => {
   let isFirst = true;
   add('{');
   for (const [key, member] of Object.entries(value)) {
-    if (writeAssembled(member, add, `${isFirst ? '' : ','}${JSON.stringify(key)}:`)) isFirst = false;
+    if (writeJson(member, add, `${isFirst ? '' : ','}${JSON.stringify(key)}:`)) isFirst = false;
   }
   add('}');
   return true;
