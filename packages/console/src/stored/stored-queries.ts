@@ -54,26 +54,27 @@ export const useStoredState = (
   });
 };
 
-const readState = async (client: Client, wanted: StateAt, signal: AbortSignal): Promise<StoredState> => {
-  const { threadId, checkpointId } = wanted;
-  const sizes = { limit: limitMax, chars: charsMax, digests: checkpointId !== undefined };
-  const first = await client.threads.getStateValue(
-    threadId,
-    { checkpointId, whole: wholeMax, ...sizes },
-    { signal },
-  );
-  const at = { threadId, checkpointId: first.checkpoint_id ?? undefined };
-  const entries = entriesIn({ at, path: [] }, first);
-  let { next } = first;
-  for (let answers = 1; first.type === 'object' && next !== undefined && answers < answersMax; answers++) {
-    const later = await client.threads.getStateValue(
+const readState = async (
+  client: Client,
+  { threadId, checkpointId }: StateAt,
+  signal: AbortSignal,
+): Promise<StoredState> => {
+  const read = (page: { checkpointId: string | undefined; whole: number; offset?: number }) =>
+    client.threads.getStateValue(
       threadId,
-      { checkpointId: at.checkpointId, offset: next, whole: laterWholeMax, ...sizes },
+      { limit: limitMax, chars: charsMax, digests: checkpointId !== undefined, ...page },
       { signal },
     );
-    entries.push(...entriesIn({ at, path: [] }, later));
+  const first = await read({ checkpointId, whole: wholeMax });
+  const at = { threadId, checkpointId: first.checkpoint_id ?? undefined };
+  const pages = [first];
+  let { next } = first;
+  while (first.type === 'object' && next !== undefined && pages.length < answersMax) {
+    const later = await read({ checkpointId: at.checkpointId, whole: laterWholeMax, offset: next });
+    pages.push(later);
     ({ next } = later);
   }
+  const entries = pages.flatMap((page) => entriesIn({ at, path: [] }, page));
   return { at, values: next === undefined ? valuesOf(first, entries) : new StoredPart(at, [], first) };
 };
 
@@ -153,19 +154,15 @@ export const useEntries = (part: StoredPart): UseInfiniteQueryResult<InfiniteDat
 
 /** Elements of a list from its end, a page at a time. */
 export const useLastElements = (
-  part: StoredPart | undefined,
+  part: StoredPart,
 ): UseInfiniteQueryResult<InfiniteData<StateValue, number>> => {
   const client = useClient();
-  const length = part?.length ?? 0;
-  const queryKey = part ? [...keyOf(part), 'last'] : ['no part'];
+  const queryKey = [...keyOf(part), 'last'];
   return useInfiniteQuery({
     queryKey,
-    queryFn: ({ signal, pageParam: end }) => {
-      if (!part) throw new Error('There is no part to read');
-      return readElements(client, part, { offset: Math.max(0, end - messagesMax), end }, signal);
-    },
-    enabled: part !== undefined,
-    initialPageParam: length,
+    queryFn: ({ signal, pageParam: end }) =>
+      readElements(client, part, { offset: Math.max(0, end - messagesMax), end }, signal),
+    initialPageParam: part.length,
     getNextPageParam: ({ offset }) => (offset === 0 ? undefined : offset),
     staleTime: 'static',
     placeholderData: whileRead(queryKey),

@@ -21,14 +21,13 @@ export const diffValues = (before: unknown, after: unknown): Change[] => {
 
 const collect = (before: unknown, after: unknown, path: string, changes: Change[]): void => {
   if (changes.length >= changesMax || Object.is(before, after)) return;
-  const kind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
   if (before instanceof StoredPart || after instanceof StoredPart) {
     collectParts(before, after, path, changes);
     return;
   }
   const isSameKind = isBranch(before) && isBranch(after) && Array.isArray(before) === Array.isArray(after);
   if (!isSameKind) {
-    changes.push({ kind, path, before, after });
+    changes.push({ kind: kindOf(before, after), path, before, after });
     return;
   }
   const isList = Array.isArray(before);
@@ -42,8 +41,7 @@ const collect = (before: unknown, after: unknown, path: string, changes: Change[
 const collectParts = (before: unknown, after: unknown, path: string, changes: Change[]): void => {
   const isPart = before instanceof StoredPart && after instanceof StoredPart;
   if (isPart && before.digest !== undefined && before.digest === after.digest) return;
-  const kind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
-  changes.push({ kind, path, before, after });
+  changes.push({ kind: kindOf(before, after), path, before, after });
   const known = lengthOfList(before);
   if (known === undefined || !(after instanceof StoredPart) || after.type !== 'array') return;
   if (after.length > known)
@@ -54,6 +52,9 @@ const collectParts = (before: unknown, after: unknown, path: string, changes: Ch
       after: after.startingAt(known),
     });
 };
+
+const kindOf = (before: unknown, after: unknown): Change['kind'] =>
+  before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
 
 const lengthOfList = (value: unknown): number | undefined => {
   if (Array.isArray(value)) return value.length;
