@@ -11,21 +11,15 @@ import { Until } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { ExportBadge } from './export-badge.tsx';
 import { usePartitionRuns } from './export-queries.ts';
-import { statusLabels, statusOf, type ExportStatus } from '../platform/export-status.ts';
+import { exportStatuses, statusLabels, statusOf } from '../platform/export-status.ts';
 import { lastErrorOf } from '../platform/last-error.ts';
 import { sameErrors } from './same-errors.ts';
 import { countOf, plural, sizeOf } from './sizes.ts';
 
 const route = getRouteApi('/exports/$exportId');
 
-const runStatuses: readonly ExportStatus[] = [
-  'created',
-  'running',
-  'completed',
-  'failed',
-  'cancelled',
-  'timedout',
-];
+/** A partition run is never a schedule. */
+const runStatuses = exportStatuses.filter((status) => status !== 'intervalscheduled');
 
 export const PartitionRuns = ({
   client,

@@ -1,5 +1,6 @@
 // Which deliveries of one page of a search, newest first, need somebody.
 import type { WebhookDelivery } from '@svc/sdk';
+import { hasEndedEarly } from '../api/delivery-pages.ts';
 import { dayMs } from './finding.tsx';
 
 export const deliveriesMax = 100;
@@ -12,7 +13,7 @@ export interface Failing {
   hasMore: boolean;
   /** Behind the page there may be others that are failing. */
   isPartial: boolean;
-  /** The server has ended the page early after many deliveries of others: reading it is expensive. */
+  /** The server has ended the page early. */
   isExpensive: boolean;
 }
 
@@ -33,7 +34,7 @@ export const failingOf = (
     deliveries: failing,
     hasMore: next !== undefined && failing.length > 0 && failing.length === deliveries.length,
     isPartial: next !== undefined && !isCovered,
-    isExpensive: next !== undefined && deliveries.length < deliveriesMax,
+    isExpensive: hasEndedEarly({ deliveries, next }, deliveriesMax),
   };
 };
 

@@ -6,7 +6,8 @@ import type { ReactNode } from 'react';
 import { isOpenExport, statusOf, type ExportStatus } from '../platform/export-status.ts';
 import { lastErrorOf } from '../platform/last-error.ts';
 import { useAccess } from '../platform/platform-access.ts';
-import { countText, dayMs, findingsMs, type Finding, type Findings } from './finding.tsx';
+import { countText } from '../ui/count-text.ts';
+import { dayMs, findingsMs, type Finding, type Findings } from './finding.tsx';
 
 const exportsMax = 50;
 /** Exports whose days are read, and days of each. */

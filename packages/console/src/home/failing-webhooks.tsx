@@ -6,7 +6,8 @@ import { useClient } from '../api/client.tsx';
 import { ahead } from '../ui/duration.ts';
 import { useNow } from '../ui/use-now.ts';
 import { deliveriesMax, failingOf, unexaminedText, type Failing } from './failing-deliveries.ts';
-import { countText, findingsMs, type Finding, type Findings } from './finding.tsx';
+import { countText } from '../ui/count-text.ts';
+import { findingsMs, type Finding, type Findings } from './finding.tsx';
 
 const read = async (client: Client, status: 'pending' | 'failed', signal: AbortSignal): Promise<Failing> => {
   const page = await client.runs.searchWebhooks({ status, limit: deliveriesMax }, { signal });

@@ -4,7 +4,8 @@ import type { Assistant } from '@svc/sdk';
 import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
 import { duration } from '../ui/duration.ts';
-import { countText, dayMs, findingsMs, type Finding, type Findings } from './finding.tsx';
+import { countText } from '../ui/count-text.ts';
+import { dayMs, findingsMs, type Finding, type Findings } from './finding.tsx';
 import { slowRuns, type SlowRuns } from './slow-runs.ts';
 
 const comparedMax = 100;

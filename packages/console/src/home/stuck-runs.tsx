@@ -7,7 +7,8 @@ import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
 import { duration } from '../ui/duration.ts';
 import { useNow } from '../ui/use-now.ts';
-import { countText, findingsMs, type Finding, type Findings } from './finding.tsx';
+import { countText } from '../ui/count-text.ts';
+import { findingsMs, type Finding, type Findings } from './finding.tsx';
 import { readPending, unexaminedText, type Group, type StuckRun } from './pending-runs.ts';
 
 const runningMs = 10 * 60_000;

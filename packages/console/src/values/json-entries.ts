@@ -1,4 +1,5 @@
 import { StoredPart } from '../stored/stored-part.ts';
+import { countText } from '../ui/count-text.ts';
 
 /** An object or a list. */
 export const isBranch = (value: unknown): value is object => typeof value === 'object' && value !== null;
@@ -14,17 +15,13 @@ export const entriesOf = (value: object, max: number): { total: number; entries:
   return { total: keys.length, entries: first.map((key) => [key, (value as Record<string, unknown>)[key]]) };
 };
 
-const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
-
 /** What a closed branch shows: its size, and the role or the type if it has one. */
 export const summaryOf = (value: object): string => {
   if (value instanceof StoredPart)
-    return value.type === 'array'
-      ? plural(value.length, 'element', 'elements')
-      : plural(value.length, 'key', 'keys');
-  if (Array.isArray(value)) return plural(value.length, 'element', 'elements');
+    return value.type === 'array' ? countText(value.length, 'element') : countText(value.length, 'key');
+  if (Array.isArray(value)) return countText(value.length, 'element');
   const { type, role, name } = value as Record<string, unknown>;
   const kind = [type, role, name].find((one) => typeof one === 'string' && one !== '') as string | undefined;
-  const size = plural(Object.keys(value).length, 'key', 'keys');
+  const size = countText(Object.keys(value).length, 'key');
   return kind === undefined ? size : `${kind}, ${size}`;
 };

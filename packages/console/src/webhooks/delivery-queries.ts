@@ -1,5 +1,6 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useClient } from '../api/client.tsx';
+import { hasEndedEarly } from '../api/delivery-pages.ts';
 import type { DeliveryStatus } from '../api/statuses.ts';
 
 const pollMs = 5_000;
@@ -19,8 +20,7 @@ export const useDeliveries = (status: DeliveryStatus[] | undefined) => {
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => {
       const pages = state.data?.pages ?? [];
-      // The server has ended a page early after many deliveries of others: reading it is expensive.
-      const isExpensive = pages.some(({ deliveries, next }) => next && deliveries.length < pageSize);
+      const isExpensive = pages.some((page) => hasEndedEarly(page, pageSize));
       return pages.length <= livePages && !isExpensive ? pollMs : false;
     },
   });
