@@ -183,7 +183,7 @@ export const measureState = async (subject: Subject): Promise<string> => {
         'data, MB',
         'JS heap then, MB',
         'longest task, ms',
-        'longest answer to a key meanwhile, ms',
+        'longest answer to a key during the load, ms',
       ],
       rows,
     ),

@@ -10,7 +10,7 @@ import { countText } from '../ui/count-text.ts';
 import { dayMs, findingsMs, type Finding, type Findings } from './finding.tsx';
 
 const exportsMax = 50;
-/** Exports whose days are read, and days of each. */
+/** How many open exports are examined, and how many days of each. */
 const openMax = 5;
 const daysMax = 50;
 const destinationsMax = 5;

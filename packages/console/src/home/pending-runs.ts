@@ -2,7 +2,7 @@
 import { ApiError, type Client, type Run } from '@svc/sdk';
 
 const pendingMs = 60_000;
-/** The oldest pending runs whose reason may be read. */
+/** The reason is read of at most so many pending runs, the oldest first. */
 const examinedMax = 50;
 const shownMax = 5;
 

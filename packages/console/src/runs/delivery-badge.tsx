@@ -4,7 +4,7 @@ import { deliveryNames } from '../api/statuses.ts';
 
 const tones = { pending: 'blue', delivered: 'green', failed: 'red' } as const;
 
-/** A pending delivery whose last attempt has failed is not like one that was never sent. */
+/** A pending delivery with an error is retried; one without an error has not been sent yet. */
 export const DeliveryBadge = ({
   delivery: { status, error },
 }: {

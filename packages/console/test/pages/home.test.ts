@@ -119,7 +119,7 @@ describeInBrowser('home', () => {
     await using gate = closedGate();
     const { thread_id: threadId } = await client.threads.create();
     const slow = await client.runs.create(threadId, assistant, { input: says(gate.word) });
-    // The slow run waits meanwhile: on a loaded machine, it is slow when they have ended.
+    // The slow run waits while these are executed, so on a loaded machine it is slow when they end.
     const fastMs: number[] = [];
     for (const words of ['a', 'b', 'c', 'd']) {
       const { threadId: of, runId } = await run(client, assistant, says(words));

@@ -18,7 +18,7 @@ const rows = (from: number, to: number) =>
 describeInBrowser('a large state', () => {
   const console = useConsole();
 
-  /** A thread whose state is written by these updates, one checkpoint each. */
+  /** Creates a thread and updates its state, with one checkpoint for each update. */
   const threadOf = async (...updates: { values: Record<string, unknown>; asNode?: string }[]) => {
     const { thread_id } = await console.client.threads.create({ graphId: 'patient' });
     for (const update of updates)

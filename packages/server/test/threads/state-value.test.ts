@@ -27,7 +27,7 @@ const chatThread = async (...texts: string[]): Promise<string> => {
   return thread_id;
 };
 
-/** A thread whose state has the value as `out`. */
+/** Creates a thread with the value as `out` in its state. */
 const threadWith = async (out: unknown): Promise<string> => {
   const { thread_id } = await client.threads.create({ graphId: 'probe' });
   await client.threads.updateState(thread_id, { values: { out }, asNode: 'act' });

@@ -154,7 +154,7 @@ describe('a page of entries', () => {
     expect(pages.flatMap(keysOf)).toEqual(names);
   });
 
-  it('has one entry whose key alone is larger', () => {
+  it('has one entry if its key is longer than a page', () => {
     const key = 'k'.repeat(entriesMax);
     expect(pagesOf({ [key]: 1, b: 2 }, {}).map(keysOf)).toEqual([[key], ['b']]);
   });
