@@ -5,7 +5,9 @@ import { assistantRoutes } from './deployment/assistants.ts';
 import { cronRoutes } from './deployment/crons.ts';
 import { mcpRoutes } from './deployment/mcp.ts';
 import { runFeedRoutes } from './deployment/run-feed.ts';
+import { runFigureRoutes } from './deployment/run-figures.ts';
 import { runSearchRoutes } from './deployment/run-search.ts';
+import { runTimelineRoutes } from './deployment/run-timeline.ts';
 import { runRoutes } from './deployment/runs.ts';
 import { storeRoutes } from './deployment/store.ts';
 import { systemRoutes } from './deployment/system.ts';
@@ -36,7 +38,9 @@ export {
   mcpRoutes,
   runFeedRoutes,
   runRoutes,
+  runFigureRoutes,
   runSearchRoutes,
+  runTimelineRoutes,
   storeRoutes,
   systemRoutes,
   threadProtocolRoutes,
@@ -53,7 +57,9 @@ export const deploymentRoutes = {
   ...threadProtocolRoutes,
   ...ticketRoutes,
   ...runRoutes,
+  ...runFigureRoutes,
   ...runSearchRoutes,
+  ...runTimelineRoutes,
   ...runFeedRoutes,
   ...cronRoutes,
   ...webhookRoutes,
@@ -100,6 +106,8 @@ export { Command } from './deployment/command.ts';
 export { RunSummary } from './deployment/run-feed.ts';
 export { RunCreate, StatelessRunCreate } from './deployment/run-create.ts';
 export { Run, RunStatus } from './deployment/run.ts';
+export { figurePointsMax, RunFigures } from './deployment/run-figures.ts';
+export { RunTimeline } from './deployment/run-timeline.ts';
 export {
   type CommandEnvelope,
   type CommandErrorCode,

@@ -1,4 +1,4 @@
-import type { Run, RunStatus, StreamMode, WebhookDelivery } from '@svc/contract';
+import type { Run, RunFigures, RunStatus, RunTimeline, StreamMode, WebhookDelivery } from '@svc/contract';
 import { RunError } from './api-error.ts';
 import { followFeed, type FeedOptions, type RunFeedEvent } from './run-feed.ts';
 import { readEvents, type ServerEvent } from './sse.ts';
@@ -172,6 +172,21 @@ export class RunsClient {
    */
   search(body: Body<'searchRuns'> = {}, options: CallOptions = {}): Promise<Run[]> {
     return this.#transport.call('searchRuns', { body }, options);
+  }
+
+  /**
+   * How many runs ended and how, and how long they waited and executed, for each interval of the last hour or another time.
+   *
+   * @example const { points } = await client.runs.figures({ graph_id: 'agent', interval_seconds: 60 });
+   */
+  figures(body: Body<'getRunFigures'> = {}, options: CallOptions = {}): Promise<RunFigures> {
+    return this.#transport.call('getRunFigures', { body }, options);
+  }
+
+  /** When a run waited, and for what, its attempts and its steps. */
+  timeline(threadId: string, runId: string, options: CallOptions = {}): Promise<RunTimeline> {
+    const params = { thread_id: threadId, run_id: runId };
+    return this.#transport.call('getRunTimeline', { params }, options);
   }
 
   /**

@@ -67,6 +67,7 @@ const samples: Record<string, unknown> = {
   updateCron: { enabled: false },
   cancelRuns: { status: 'pending' },
   searchRuns: {},
+  getRunFigures: {},
   streamRunFeed: {},
   searchWebhookDeliveries: {},
   putItem: { namespace: ['a'], key: 'k', value: {} },

@@ -13,6 +13,8 @@ export const Run = z
     assistant_id: Id,
     created_at: Time,
     updated_at: Time,
+    started_at: Time.optional().describe('Start of the newest attempt; absent before the first one'),
+    ended_at: Time.optional().describe('Absent while the run is pending or running'),
     status: RunStatus,
     metadata: Metadata,
     kwargs: JsonObject,
@@ -27,7 +29,8 @@ export const Run = z
       .array(
         z.object({
           attempt: z.int(),
-          at: Time,
+          started_at: Time.optional(),
+          at: Time.describe('When the server noticed the loss'),
           message: z.string(),
           charged: z
             .boolean()

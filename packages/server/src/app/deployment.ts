@@ -15,8 +15,10 @@ import { runHandlers } from '../deployment/runs/run-handlers.ts';
 import { RunFeed } from '../deployment/runs/feed/run-feed.ts';
 import { runFeedHandlers } from '../deployment/runs/feed/run-feed-handlers.ts';
 import { RunGranter } from '../deployment/runs/run-grant.ts';
+import { RunFigureService } from '../deployment/runs/run-figure-service.ts';
 import { RunSearchService } from '../deployment/runs/run-search-service.ts';
 import { RunService } from '../deployment/runs/run-service.ts';
+import { RunTimelineService } from '../deployment/runs/run-timeline-service.ts';
 import { storeHandlers } from '../deployment/store/store-handlers.ts';
 import { ItemIndex } from '../deployment/store/item-index.ts';
 import { StoreService } from '../deployment/store/store-service.ts';
@@ -130,6 +132,8 @@ export const createDeployment = async ({
     graphs: new Set(project.graphs.keys()),
   });
   const searches = new RunSearchService(storage);
+  const figures = new RunFigureService(storage);
+  const timelines = new RunTimelineService(storage);
   const feed = new RunFeed({ runs: storage.runs, logger });
   const granter = new RunGranter(assistants.defaultIds, project.configurableHeaders);
   const signals = new ThreadSignals(notifications, pollMs);
@@ -149,6 +153,8 @@ export const createDeployment = async ({
     ...runHandlers({
       ...running,
       searches,
+      figures,
+      timelines,
       threadEvents,
       compat: project.compat,
       feedback: feedbackLinks(parts, storage),

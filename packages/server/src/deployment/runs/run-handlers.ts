@@ -1,4 +1,4 @@
-import type { runRoutes, runSearchRoutes } from '@svc/contract';
+import type { runFigureRoutes, runRoutes, runSearchRoutes, runTimelineRoutes } from '@svc/contract';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
@@ -21,12 +21,13 @@ import { runEventResponse } from './run-event-response.ts';
 import type { RunFeedback } from './run-feedback.ts';
 import type { RunOutcomeReader } from './run-outcome-reader.ts';
 import type { RunGranter } from './run-grant.ts';
-import type { RunSearchService } from './run-search-service.ts';
+import { runSearchHandlers, type RunSearchParts } from './run-search-handlers.ts';
 import type { RunService } from './run-service.ts';
+import type { RunTimelineService } from './run-timeline-service.ts';
 
-export interface RunParts {
+export interface RunParts extends RunSearchParts {
   runs: RunService;
-  searches: RunSearchService;
+  timelines: RunTimelineService;
   granter: RunGranter;
   outcomes: RunOutcomeReader;
   canceller: RunCanceller;
@@ -43,8 +44,12 @@ interface RunPath {
   run_id?: string | undefined;
 }
 
-export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes & typeof runSearchRoutes> => {
-  const { runs, searches, outcomes, canceller, threadEvents, compat } = parts;
+type RunHandlers = Handlers<
+  typeof runRoutes & typeof runFigureRoutes & typeof runSearchRoutes & typeof runTimelineRoutes
+>;
+
+export const runHandlers = (parts: RunParts): RunHandlers => {
+  const { runs, timelines, outcomes, canceller, threadEvents, compat } = parts;
   const joinStream = async (
     thread_id: string | null,
     run_id: string,
@@ -69,13 +74,9 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes & typeof
   };
   return {
     ...creationHandlers(parts),
-    searchRuns: async ({ body }, { authorizer }) => {
-      const { status, ...rest } = body;
-      const statuses = typeof status === 'string' ? [status] : status;
-      const access = await readAccess(authorizer, { thread_id: body.thread_id });
-      const { rows, next, limitedBy } = await searches.search({ ...rest, status: statuses }, access);
-      return new Reply(RawJson.list(rows), { next: next ?? undefined, limitedBy });
-    },
+    ...runSearchHandlers(parts),
+    getRunTimeline: async ({ params }, { authorizer }) =>
+      timelines.read(params.thread_id, params.run_id, await readAccess(authorizer, params)),
     listRuns: async ({ params, query }, { authorizer }) =>
       textPage(await runs.list(params.thread_id, query, await readAccess(authorizer, params)), query.offset),
     getRun: async ({ params }, { authorizer }) =>

@@ -247,7 +247,8 @@ export class RunService {
         waitedMs: 0,
       });
     else if (stream.awaited || stream.streamed) this.#tail.follow(stream);
-    return { ...row, error: null, lost_attempts: [], updated_at: setting.created_at };
+    const started_at = setting.status === 'running' ? setting.created_at : null;
+    return { ...row, error: null, lost_attempts: [], updated_at: setting.created_at, started_at };
   }
 
   /** Handles a repeated request for the same run. Throws `conflict` when the key was used for another run. */

@@ -1,4 +1,7 @@
 // Runs as rows of a list.
+/** The time at which the run `r` ended: it does not change afterwards. */
+export const endedAt = `case when r.status not in ('pending', 'running') then r.updated_at end`;
+
 /** Columns of a run in a list; JSON is text. */
 const listColumns = {
   run_id: 'r.run_id',
@@ -6,6 +9,8 @@ const listColumns = {
   assistant_id: 'r.assistant_id',
   created_at: 'r.created_at',
   updated_at: 'r.updated_at',
+  started_at: 'r.started_at',
+  ended_at: endedAt,
   status: 'r.status',
   metadata: 'r.metadata::text',
   multitask_strategy: 'r.multitask_strategy',

@@ -22,6 +22,8 @@ export interface RunRow {
   lost_attempts: LostAttempt[];
   created_at: string;
   updated_at: string;
+  /** The start of the newest attempt; null before the first one. */
+  started_at: string | null;
 }
 
 /** What a run's log contains: nothing; the outcome; or all events and the outcome. */
@@ -29,6 +31,8 @@ export type RunAudience = 'nothing' | 'outcome' | 'events';
 
 export interface LostAttempt {
   attempt: number;
+  /** Absent in entries of earlier releases. */
+  started_at?: string;
   at: string;
   message: string;
   /** Absent in entries of earlier releases, which charged every attempt. */
@@ -124,9 +128,13 @@ export interface Waiting {
   workers_of_graph: number;
 }
 
-/** A run in a list: columns that were not selected are absent, and JSON is text. */
+/** A run in a list: columns that were not selected are absent, and JSON is text. `ended_at` is null for a run that has not ended. */
 export type ListedRun = Partial<
-  Omit<RunRow, 'metadata' | 'lost_attempts'> & { metadata: string; lost_attempts: string }
+  Omit<RunRow, 'metadata' | 'lost_attempts'> & {
+    metadata: string;
+    lost_attempts: string;
+    ended_at: string | null;
+  }
 >;
 
 /** A run and its position among the runs of its thread. */
@@ -138,4 +146,4 @@ export type LoggedRun = PlacedRun & { has_log: boolean };
 export type RunState = Pick<RunRow, 'run_id' | 'thread_id' | 'status' | 'error' | 'log' | 'temporary'>;
 
 export const runColumns = `run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, temporary, error, log,
-  attempt, lease_token, worker_id, lost_attempts, created_at, updated_at`;
+  attempt, lease_token, worker_id, lost_attempts, created_at, updated_at, started_at`;

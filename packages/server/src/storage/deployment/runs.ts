@@ -5,9 +5,11 @@ import type { Database } from '../postgres/database.ts';
 import type { RowFilter } from '../postgres/row-filter.ts';
 import { runChanges } from './run-changes.ts';
 import { createRun, groupedCreation } from './run-creation.ts';
+import { runFigures } from './run-figures.ts';
 import { runReads } from './run-reads.ts';
 import { runSearch } from './run-search.ts';
 import { runSequence } from './run-sequence.ts';
+import { runTimeline } from './run-timeline.ts';
 import type { CancelAction, Cancelled, CreatedRun, NewRun, RunAudience, RunRow } from './run-rows.ts';
 
 const statements = {
@@ -68,6 +70,8 @@ export const runStorage = (db: Database, answers = defaultAnswerLimits, creation
   ...runReads(db, answers),
   ...runSearch(db, answers),
   ...runChanges(db, answers),
+  ...runFigures(db),
+  ...runTimeline(db),
   ...runSequence(db),
 
   create: (run: NewRun) => creation.write(run),

@@ -36,6 +36,7 @@ declare
   v_is_watched boolean := false;
   v_named jsonb;
   v_stopping uuid[] := '{}';
+  v_at timestamptz;
 begin
   -- Requests for the same run (same key, or a repeated request) wait until the run is visible. For a run on a thread without a key, the
   -- thread's lock does the same.
@@ -134,6 +135,7 @@ begin
   end if;
   v_claim := v_claim and not is_run_ready(p_graphs);
   v_is_watched := coalesce(v_thread.watched_until > now(), false);
+  v_at := clock_timestamp(); -- not now(): runs of a thread are ordered by when they got its lock
 
   insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, temporary, log, webhook,
                     attempt, lease_token, lease_until, worker_id, started_at, not_before, created_at,
@@ -142,8 +144,8 @@ begin
           case when v_claim then 'running' else 'pending' end, p_metadata, p_kwargs, p_strategy, v_temporary,
           case when p_resumable or v_is_watched then 'events' when v_claim then 'nothing' else p_log end, p_webhook,
           v_claim::integer, v_claim::integer, case when v_claim then now() + p_lease end,
-          case when v_claim then p_worker_id end, case when v_claim then now() end,
-          now() + p_delay, clock_timestamp(), -- not now(): runs of a thread are ordered by when they got its lock
+          case when v_claim then p_worker_id end, case when v_claim then v_at end,
+          now() + p_delay, v_at,
           f.head, f.status, f.interrupts, f.error, f.settled_by, v_assistant.graph_id, run_owner(p_metadata, v_thread.metadata),
           case when v_claim then null when p_delay > interval '0' then 'time' when v_is_behind then 'thread' else 'slot' end,
           case when v_claim then new_first_seq(p_thread_id) end
