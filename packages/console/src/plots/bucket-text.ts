@@ -1,0 +1,44 @@
+// Times of buckets, in the time zone of the browser and with a clock of 24 hours.
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+
+export interface BucketText {
+  /** `26 Nov, 14:05–14:06`; days where a bucket is at least a day. */
+  bucket: (fromMs: number) => string;
+  /** The tick of an axis. Midnight is the day: `26 Nov`. */
+  tick: (ms: number, stepMs: number) => string;
+}
+
+/** Another time zone is for tests. */
+export const bucketText = (bucketMs: number, timeZone?: string): BucketText => {
+  const zone = timeZone === undefined ? {} : { timeZone };
+  const day = new Intl.DateTimeFormat('en-GB', { ...zone, day: 'numeric', month: 'short' });
+  const clockOf = (seconds: boolean): Intl.DateTimeFormat =>
+    new Intl.DateTimeFormat('en-GB', {
+      ...zone,
+      hour: '2-digit',
+      minute: '2-digit',
+      ...(seconds ? { second: '2-digit' } : {}),
+      hourCycle: 'h23',
+    });
+  const minutes = clockOf(false);
+  const seconds = clockOf(true);
+  const clock = bucketMs < minuteMs ? seconds : minutes;
+  return {
+    bucket: (fromMs) => {
+      const toMs = fromMs + bucketMs;
+      if (bucketMs < dayMs) {
+        const [first, last] = [day.format(fromMs), day.format(toMs)];
+        // The midnight at the end belongs to the day that it ends.
+        const isSameDay = first === last || minutes.format(toMs) === '00:00';
+        return `${first}, ${clock.format(fromMs)}–${isSameDay ? '' : `${last}, `}${clock.format(toMs)}`;
+      }
+      const [first, last] = [day.format(fromMs), day.format(toMs - 1)];
+      return first === last ? first : `${first} – ${last}`;
+    },
+    tick: (ms, stepMs) => {
+      if (stepMs >= dayMs || minutes.format(ms) === '00:00') return day.format(ms);
+      return (stepMs < minuteMs ? seconds : minutes).format(ms);
+    },
+  };
+};

@@ -1,0 +1,88 @@
+// A plot over time: lines or stacked bars, with a legend and a table of the same rows.
+import { lazy, Suspense, useMemo, useState, type ReactNode } from 'react';
+import { bucketText } from './bucket-text.ts';
+import type { PlotContent } from './plot-options.ts';
+import { isEmptyPlot, valueText, type PlotKind, type PlotSeries } from './plot-series.ts';
+import { PlotTable } from './plot-table.tsx';
+import './plot.css';
+
+const PlotCanvas = lazy(async () => ({ default: (await import('./plot-canvas.tsx')).PlotCanvas }));
+
+export interface PlotProps {
+  title: string;
+  /** Writes a value: in the legend, on the axis and in the table. */
+  unit: (value: number) => string;
+  /** Start of each bucket in milliseconds, ascending. */
+  times: readonly number[];
+  bucketMs: number;
+  /** The labels are unique. Stacked series are drawn from the bottom up. */
+  series: readonly PlotSeries[];
+  kind: PlotKind;
+  /** Called with a bucket that was clicked, or chosen in the table. */
+  onPick?: ((fromMs: number, toMs: number) => void) | undefined;
+  /** Plots with the same key share their cursor. */
+  syncKey?: string | undefined;
+  /** Distances between the ticks of the values, ascending; whole numbers for whole values when absent. */
+  steps?: readonly number[] | undefined;
+}
+
+export const Plot = ({
+  title,
+  unit,
+  times,
+  bucketMs,
+  series,
+  kind,
+  onPick,
+  syncKey,
+  steps,
+}: PlotProps): ReactNode => {
+  const [cursor, setCursor] = useState<number>();
+  const [isOpen, setIsOpen] = useState(false);
+  // The cursor renders the legend anew, and not the table.
+  const content = useMemo<PlotContent>(
+    () => ({ kind, times, bucketMs, series, unit, steps }),
+    [kind, times, bucketMs, series, unit, steps],
+  );
+  return (
+    <figure className="plot">
+      <figcaption>{title}</figcaption>
+      <PlotLegend content={content} cursor={cursor} />
+      <div className="plot-box">
+        <Suspense fallback={null}>
+          <PlotCanvas content={content} syncKey={syncKey} onCursor={setCursor} onPick={onPick} />
+        </Suspense>
+        {isEmptyPlot(kind, series) && <p className="plot-empty muted">Nothing in this time.</p>}
+      </div>
+      <details onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+        <summary>Show as a table</summary>
+        {isOpen && <PlotTable title={title} content={content} onPick={onPick} />}
+      </details>
+    </figure>
+  );
+};
+
+/** The values of the bucket below the cursor. */
+const PlotLegend = ({
+  content: { series, unit, times, bucketMs },
+  cursor,
+}: {
+  content: PlotContent;
+  cursor: number | undefined;
+}): ReactNode => {
+  const fromMs = cursor === undefined ? undefined : times[cursor];
+  return (
+    <div className="plot-legend">
+      <ul>
+        {series.map(({ label, tone, values }) => (
+          <li key={label}>
+            <span className="plot-mark" data-tone={tone} />
+            {label}
+            {cursor !== undefined && <strong>{valueText(values[cursor], unit)}</strong>}
+          </li>
+        ))}
+      </ul>
+      {fromMs !== undefined && <span className="plot-time">{bucketText(bucketMs).bucket(fromMs)}</span>}
+    </div>
+  );
+};
