@@ -4,7 +4,9 @@ import { CronsClient } from './crons-client.ts';
 import { RunsClient } from './runs-client.ts';
 import { StoreClient } from './store-client.ts';
 import { ThreadsClient } from './threads-client.ts';
-import { Transport, type CallOptions, type ClientOptions } from './transport.ts';
+import { Transport, type CallOptions, type ClientOptions, type Result } from './transport.ts';
+
+export type Readiness = Result<'getReady'>;
 
 export interface Client {
   assistants: AssistantsClient;
@@ -14,6 +16,8 @@ export interface Client {
   store: StoreClient;
   /** Whether the server is up. */
   ok(options?: CallOptions): Promise<boolean>;
+  /** Workers, slots and the queue of runs. Throws ApiError with the reason while no worker can execute runs. */
+  ready(options?: CallOptions): Promise<Readiness>;
   /** Versions, and the features that the server supports. */
   info(options?: CallOptions): Promise<{ version: string; flags: Record<string, unknown> }>;
 }
@@ -33,6 +37,7 @@ export const createClient = (options: ClientOptions): Client => {
     crons: new CronsClient(transport),
     store: new StoreClient(transport),
     ok: async (options) => (await transport.call('getOk', {}, options)).ok,
+    ready: (options) => transport.call('getReady', {}, options),
     info: (options) => transport.call('getInfo', {}, options),
   };
 };

@@ -25,6 +25,7 @@ export const systemRoutes = {
     response: z.object({
       ready: z.literal(true),
       workers: z.int().describe('Live workers that claim runs'),
+      slots: z.int().describe('How many runs these workers can execute at the same time'),
       pending: z.int(),
       running: z.int(),
       oldest_pending_ms: z.number().nullable().describe('Age of the oldest run that waits only for a worker'),

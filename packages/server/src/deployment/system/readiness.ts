@@ -15,7 +15,7 @@ export interface ReadinessParts {
   queue: () => Promise<QueueState>;
 }
 
-type Checked = { ready: true } & Pick<QueueState, 'workers' | 'pending' | 'running' | 'oldest_pending_ms'>;
+type Checked = { ready: true } & QueueState;
 /** Absent when they can be loaded. */
 interface Failures {
   failed_graphs?: string[];
@@ -51,9 +51,9 @@ export class Readiness {
     const { checkDatabase, checkSchema, queue } = this.#parts;
     await checkDatabase();
     await checkSchema();
-    const { workers, pending, running, oldest_pending_ms } = await queue();
-    if (workers === 0)
+    const state = await queue();
+    if (state.workers === 0)
       throw new Problem('unavailable', 'There is no live worker: runs would be accepted, but not executed');
-    return { ready: true, workers, pending, running, oldest_pending_ms };
+    return { ready: true, ...state };
   }
 }
