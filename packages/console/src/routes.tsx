@@ -92,7 +92,7 @@ const run = createRoute({
   validateSearch: (raw: Record<string, unknown>) =>
     optional({
       thread: idOf(raw, 'thread'),
-      tab: oneOf(raw, 'tab', ['overview', 'input', 'events', 'webhooks', 'raw']),
+      tab: oneOf(raw, 'tab', ['overview', 'timeline', 'input', 'events', 'webhooks', 'raw']),
     }),
   component: lazyRouteComponent(() => import('./runs/run-page.tsx'), 'RunPage'),
 });

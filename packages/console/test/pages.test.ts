@@ -39,6 +39,10 @@ describeInBrowser('every page', () => {
     const later = await client.threads.create({ graphId: 'agent' });
     const input = says('Remind me');
     const pending = await client.runs.create(later.thread_id, 'agent', { input, after_seconds: 3_600 });
+    const { thread_id: queuedThread } = await client.threads.create({ graphId: 'agent' });
+    const question = says('What is 12 + 30?');
+    const delayed = await client.runs.create(queuedThread, 'agent', { input: question, after_seconds: 1 });
+    const queued = await client.runs.create(queuedThread, 'agent', { input: question, after_seconds: 1 });
     const text = (page: Page, sentence: string) => page.getByText(sentence).first().waitFor();
     const graph = (page: Page) => page.locator('.react-flow__edge').first().waitFor({ state: 'attached' });
     shown.push(
@@ -75,6 +79,16 @@ describeInBrowser('every page', () => {
         name: 'run',
         path: `/runs/${failed.runId}?thread=${failed.threadId}`,
         ready: (page) => text(page, 'The plan has no first step.'),
+      },
+      {
+        name: 'timeline',
+        path: `/runs/${queued.run_id}?thread=${queuedThread}&tab=timeline`,
+        ready: async (page) => {
+          await client.runs.join(queuedThread, delayed.run_id);
+          await client.runs.join(queuedThread, queued.run_id);
+          await page.locator('.badge', { hasText: 'success' }).waitFor();
+          await page.getByRole('row', { name: /Attempt 1/ }).waitFor();
+        },
       },
       {
         name: 'pending',

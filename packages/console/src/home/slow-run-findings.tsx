@@ -22,7 +22,7 @@ export const useSlowRuns = (): Findings => {
           status: 'success',
           created_after: new Date(Date.now() - dayMs).toISOString(),
           limit: comparedMax,
-          select: ['run_id', 'thread_id', 'assistant_id', 'created_at', 'updated_at'],
+          select: ['run_id', 'thread_id', 'assistant_id', 'started_at', 'ended_at'],
         },
         { signal },
       );
@@ -41,11 +41,7 @@ const findingOf = ({ assistantId, runs, medianMs }: SlowRuns, assistants: readon
   if (!slowest) throw new Error('an assistant without a slow run is left out');
   const { run_id: runId, thread_id: threadId, ms } = slowest;
   const name = assistants.find(({ assistant_id: id }) => id === assistantId)?.name ?? assistantId.slice(0, 8);
-  // Runs have no time of their start: a run that was queued for long is slow, too.
-  const took =
-    runs.length === 1
-      ? `took ${duration(ms)} since it was created`
-      : `took up to ${duration(ms)} since they were created`;
+  const took = `executed for ${runs.length === 1 ? '' : 'up to '}${duration(ms)}`;
   return {
     key: `slow ${assistantId}`,
     tone: 'amber',
@@ -55,8 +51,13 @@ const findingOf = ({ assistantId, runs, medianMs }: SlowRuns, assistants: readon
         <Link to="/traces/$traceId" params={{ traceId: runId }} className="button">
           Open the trace of the slowest
         </Link>
-        <Link to="/runs/$runId" params={{ runId }} search={{ thread: threadId }} className="button">
-          Open the run
+        <Link
+          to="/runs/$runId"
+          params={{ runId }}
+          search={{ thread: threadId, tab: 'timeline' }}
+          className="button"
+        >
+          Open its timeline
         </Link>
       </>
     ),

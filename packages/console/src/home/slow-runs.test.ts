@@ -7,8 +7,8 @@ const run = (assistant: string, ms: number): EndedRun => ({
   run_id: `${assistant} ${ms}`,
   thread_id: 'thread',
   assistant_id: assistant,
-  created_at: new Date(startMs).toISOString(),
-  updated_at: new Date(startMs + ms).toISOString(),
+  started_at: new Date(startMs).toISOString(),
+  ended_at: new Date(startMs + ms).toISOString(),
 });
 
 const runs = (assistant: string, ...each: number[]): EndedRun[] => each.map((ms) => run(assistant, ms));

@@ -1,7 +1,7 @@
-// Runs that took much longer than other runs of their assistant.
+// Runs that executed for much longer than other runs of their assistant.
 import type { Run } from '@svc/sdk';
 
-export type EndedRun = Pick<Run, 'run_id' | 'thread_id' | 'assistant_id' | 'created_at' | 'updated_at'>;
+export type EndedRun = Pick<Run, 'run_id' | 'thread_id' | 'assistant_id' | 'started_at' | 'ended_at'>;
 
 export interface SlowRuns {
   assistantId: string;
@@ -22,7 +22,8 @@ const medianOf = (sorted: readonly number[]): number => sorted[Math.floor((sorte
 export const slowRuns = (ended: readonly EndedRun[]): SlowRuns[] => {
   const byAssistant = new Map<string, SlowRuns['runs']>();
   for (const run of ended) {
-    const ms = Date.parse(run.updated_at) - Date.parse(run.created_at);
+    if (run.started_at === undefined || run.ended_at === undefined) continue;
+    const ms = Date.parse(run.ended_at) - Date.parse(run.started_at);
     byAssistant.set(run.assistant_id, [...(byAssistant.get(run.assistant_id) ?? []), { ...run, ms }]);
   }
   return [...byAssistant]

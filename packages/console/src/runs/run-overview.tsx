@@ -46,6 +46,22 @@ export const RunOverview = ({
         <dd>
           <Ago at={run.created_at} /> <span className="muted mono">{run.created_at}</span>
         </dd>
+        {run.started_at !== undefined && (
+          <>
+            <dt>{run.attempt > 1 ? 'Newest attempt' : 'Started'}</dt>
+            <dd className="row">
+              <Ago at={run.started_at} /> <span className="muted mono">{run.started_at}</span>
+              <Link
+                from="/runs/$runId"
+                to="."
+                search={(search) => ({ ...search, tab: 'timeline' as const })}
+                replace
+              >
+                Timeline
+              </Link>
+            </dd>
+          </>
+        )}
         <dt>{isOpen(run.status) ? 'Since creation' : 'Took'}</dt>
         <dd>
           {isOpen(run.status) ? (

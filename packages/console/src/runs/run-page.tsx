@@ -16,6 +16,7 @@ import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { RunEvents } from './run-events.tsx';
 import { RunOverview } from './run-overview.tsx';
+import { RunTimelineTab } from './run-timeline.tsx';
 import { RunWebhooks } from './run-webhooks.tsx';
 import { rerunOptions } from './rerun.ts';
 
@@ -23,6 +24,7 @@ const route = getRouteApi('/runs/$runId');
 
 const tabs = [
   { name: 'overview', label: 'Overview' },
+  { name: 'timeline', label: 'Timeline' },
   { name: 'input', label: 'Input' },
   { name: 'events', label: 'Events' },
   { name: 'webhooks', label: 'Webhooks' },
@@ -69,6 +71,7 @@ const RunView = ({ run }: { run: Run }): ReactNode => {
       />
       <div className="page-body pad" tabIndex={0} role="region" aria-label={tab}>
         {tab === 'overview' && <RunOverview run={run} assistant={assistant} />}
+        {tab === 'timeline' && <RunTimelineTab run={run} />}
         {tab === 'input' && <JsonTree value={run.kwargs} openDepth={3} />}
         {tab === 'events' && <RunEvents run={run} />}
         {tab === 'webhooks' && <RunWebhooks run={run} />}

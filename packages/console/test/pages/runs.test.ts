@@ -39,7 +39,7 @@ describeInBrowser('the runs', () => {
     await page.getByRole('tab', { name: 'Overview' }).focus();
     await page.keyboard.press('ArrowRight');
     await expect
-      .poll(() => page.getByRole('tab', { name: 'Input' }).getAttribute('aria-selected'))
+      .poll(() => page.getByRole('tab', { name: 'Timeline' }).getAttribute('aria-selected'))
       .toBe('true');
   });
 });
@@ -61,6 +61,26 @@ describeInBrowser('a run', () => {
     await page.getByRole('button', { name: 'Cancel the run' }).click();
     await page.locator('.badge', { hasText: 'interrupted' }).waitFor();
     expect((await console.client.runs.get(threadId, first.run_id)).status).toBe('interrupted');
+  });
+
+  it('has a timeline of what it waited for and what it executed', async () => {
+    await using gate = closedGate();
+    const { thread_id: threadId } = await console.client.threads.create();
+    const first = await console.client.runs.create(threadId, 'patient', { input: says(`a ${gate.word}`) });
+    const second = await console.client.runs.create(threadId, 'agent', { input: says('Add 1 and 2') });
+    const page = await console.open(`/runs/${first.run_id}?thread=${threadId}&tab=timeline`);
+    const table = page.getByRole('table', { name: 'Timeline' });
+    await table.getByRole('row', { name: /executes now/ }).waitFor();
+    await gate.open();
+    await page.locator('.badge', { hasText: 'success' }).waitFor();
+    await table.getByRole('row', { name: /executes now/ }).waitFor({ state: 'detached' });
+    await console.client.runs.join(threadId, second.run_id);
+    await page.goto(new URL(`../runs/${second.run_id}?thread=${threadId}&tab=timeline`, page.url()).href);
+    const waited = table.getByRole('row', { name: /Waited for a run of the thread/ });
+    await waited.getByRole('link', { name: first.run_id.slice(0, 8) }).waitFor();
+    await table.getByRole('row', { name: /tools step/ }).waitFor();
+    await page.getByRole('link', { name: first.run_id.slice(0, 8) }).click();
+    await page.waitForURL(`**/runs/${first.run_id}?**tab=timeline**`);
   });
 
   it('is started again with the same input', async () => {

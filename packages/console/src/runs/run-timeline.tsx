@@ -1,0 +1,110 @@
+// When a run waited and when it executed: waits, attempts and supersteps as bars over one time.
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { Run, RunTimeline } from '@svc/sdk';
+import { useMemo, type ReactNode } from 'react';
+import { useClient } from '../api/client.tsx';
+import { isOpen } from '../api/statuses.ts';
+import { duration } from '../ui/duration.ts';
+import { ErrorNotice, Loaded } from '../ui/states.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import { omissions, toTimelineTable, type TimelineRow, type TimelineTable } from './timeline-rows.ts';
+import './run-timeline.css';
+
+const pollMs = 2_000;
+
+export const RunTimelineTab = ({ run }: { run: Run }): ReactNode => {
+  const client = useClient();
+  const query = useQuery({
+    queryKey: ['run', run.thread_id, run.run_id, 'timeline', run.updated_at],
+    queryFn: ({ signal }) => client.runs.timeline(run.thread_id, run.run_id, { signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: isOpen(run.status) ? pollMs : false,
+  });
+  return (
+    <>
+      <ErrorNotice error={query.data && query.error} />
+      <Loaded query={query}>{(timeline) => <Timeline timeline={timeline} threadId={run.thread_id} />}</Loaded>
+    </>
+  );
+};
+
+const Timeline = ({ timeline, threadId }: { timeline: RunTimeline; threadId: string }): ReactNode => {
+  const table = useMemo(() => toTimelineTable(timeline), [timeline]);
+  return (
+    <section className="panel">
+      <table className="table run-timeline" aria-label="Timeline">
+        <thead>
+          <tr>
+            <th scope="col">What</th>
+            <th scope="col" className="number">
+              After
+            </th>
+            <th scope="col" className="number">
+              Took
+            </th>
+            <th scope="col" className="run-timeline-time">
+              <span className="row">
+                <span>0</span>
+                <span className="spread">{duration(table.endMs - table.startMs)}</span>
+              </span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {table.rows.map((row) => (
+            <TimelineRowView key={row.key} row={row} table={table} threadId={threadId} />
+          ))}
+        </tbody>
+      </table>
+      {omissions(timeline).map((sentence) => (
+        <p key={sentence} className="muted pad">
+          {sentence}
+        </p>
+      ))}
+    </section>
+  );
+};
+
+const TimelineRowView = ({
+  row: { kind, label, note, isFailed, runId, fromMs, toMs, isOpen: goesOn },
+  table: { startMs, endMs },
+  threadId,
+}: {
+  row: TimelineRow;
+  table: TimelineTable;
+  threadId: string;
+}): ReactNode => {
+  const total = Math.max(1, endMs - startMs);
+  return (
+    <tr data-kind={kind}>
+      <td className="wide">
+        <span className="run-timeline-label">{visibleText(label)}</span>{' '}
+        {note !== undefined && <span className="muted">{visibleText(note)}</span>}
+        {runId !== undefined && (
+          <Link to="/runs/$runId" params={{ runId }} search={{ thread: threadId, tab: 'timeline' }}>
+            {runId.slice(0, 8)}
+          </Link>
+        )}
+      </td>
+      <td className="number" title={new Date(fromMs).toISOString()}>
+        {duration(fromMs - startMs)}
+      </td>
+      <td className="number">
+        {duration(toMs - fromMs)}
+        {goesOn && <span className="muted"> so far</span>}
+      </td>
+      <td className="run-timeline-time">
+        <span
+          className="run-timeline-bar"
+          data-kind={kind}
+          data-failed={isFailed}
+          style={{
+            left: `${((fromMs - startMs) / total) * 100}%`,
+            width: `${((toMs - fromMs) / total) * 100}%`,
+          }}
+        />
+      </td>
+    </tr>
+  );
+};

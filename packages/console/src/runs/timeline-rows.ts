@@ -1,0 +1,96 @@
+// The timeline of a run as rows in the order of time: waits, attempts and supersteps.
+import type { RunTimeline } from '@svc/sdk';
+import { countText } from '../ui/count-text.ts';
+
+export interface TimelineRow {
+  key: string;
+  kind: 'wait' | 'attempt' | 'step' | 'executing';
+  label: string;
+  /** More about it, such as why an attempt was lost. */
+  note?: string | undefined;
+  isFailed?: boolean;
+  /** Another run that it waited for. */
+  runId?: string | undefined;
+  fromMs: number;
+  toMs: number;
+  /** It goes on. */
+  isOpen: boolean;
+}
+
+export interface TimelineTable {
+  rows: TimelineRow[];
+  startMs: number;
+  endMs: number;
+}
+
+const waitedFor: Record<RunTimeline['waits'][number]['reason'], string> = {
+  time: 'Waited for its delay',
+  thread: 'Waited for a run of the thread',
+  slot: 'Waited for a worker with a free slot',
+};
+
+/** In the same millisecond, what comes first. */
+const order: Record<TimelineRow['kind'], number> = { wait: 0, attempt: 1, step: 2, executing: 3 };
+
+export const toTimelineTable = (timeline: RunTimeline): TimelineTable => {
+  const nowMs = Date.parse(timeline.read_at);
+  const span = (from: string, to: string | undefined) => ({
+    fromMs: Date.parse(from),
+    toMs: to === undefined ? nowMs : Date.parse(to),
+    isOpen: to === undefined,
+  });
+  const rows = [
+    ...timeline.waits.map(({ reason, from, to, run_id: runId }, at): TimelineRow => ({
+      key: `wait ${at}`,
+      kind: 'wait',
+      label: to === undefined ? waitedFor[reason].replace('Waited', 'Waits') : waitedFor[reason],
+      runId,
+      ...span(from, to),
+    })),
+    ...timeline.attempts.map(({ attempt, outcome, from, to, message, charged }, at): TimelineRow => ({
+      key: `attempt ${at}`,
+      kind: 'attempt',
+      label: `Attempt ${attempt}${outcome === 'lost' ? `, lost${charged === false ? ', not charged' : ''}` : ''}`,
+      note: message,
+      isFailed: outcome === 'lost' || timeline.status === 'error' || timeline.status === 'timeout',
+      ...span(from ?? to ?? timeline.created_at, to),
+    })),
+    ...timeline.steps.map(({ checkpoint_id: key, step, source, nodes, from, to }): TimelineRow => ({
+      key,
+      kind: 'step',
+      label: source === 'input' ? 'Input' : nodes.join(', ') || (source ?? 'Step'),
+      note: step === null ? undefined : `step ${step}`,
+      ...span(from, to),
+    })),
+    ...executingRows(timeline, nowMs),
+  ].toSorted((a, b) => a.fromMs - b.fromMs || order[a.kind] - order[b.kind]);
+  const startMs = Math.min(...rows.map(({ fromMs }) => fromMs), Date.parse(timeline.created_at));
+  const endMs = Math.max(...rows.map(({ toMs }) => toMs), startMs);
+  return { rows, startMs, endMs };
+};
+
+/** Since the last checkpoint, or the start of the attempt. */
+const executingRows = ({ status, steps, attempts, executing }: RunTimeline, nowMs: number): TimelineRow[] => {
+  const times = [steps.at(-1)?.to, attempts.at(-1)?.from].flatMap((time) =>
+    time === undefined ? [] : [time],
+  );
+  const from = times.toSorted().at(-1);
+  if (status !== 'running' || from === undefined) return [];
+  return [
+    {
+      key: 'executing',
+      kind: 'executing',
+      label: executing.join(', ') || 'Starts',
+      note: 'executes now',
+      fromMs: Date.parse(from),
+      toMs: nowMs,
+      isOpen: true,
+    },
+  ];
+};
+
+/** What the timeline leaves out, in one sentence each. */
+export const omissions = ({ attempts_omitted: omitted, has_earlier_steps: isCut }: RunTimeline): string[] => [
+  ...(omitted > 0 ? [`${countText(omitted, 'more attempt')} ended without a record.`] : []),
+  ...(isCut ? ['Only the newest 1,000 steps are shown.'] : []),
+];
