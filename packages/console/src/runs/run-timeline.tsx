@@ -78,7 +78,7 @@ const TimelineRowView = ({
   const total = Math.max(1, endMs - startMs);
   return (
     <tr data-kind={kind}>
-      <td className="wide">
+      <td title={note === undefined ? label : `${label}: ${note}`}>
         <span className="run-timeline-label">{visibleText(label)}</span>{' '}
         {note !== undefined && <span className="muted">{visibleText(note)}</span>}
         {runId !== undefined && (
