@@ -103,6 +103,7 @@ export const endpoints = {
   getTraceAttachment: { method: 'get', path: '/api/v1/runs/:id/attachments/:name' },
   getTrace: { method: 'get', path: '/api/v1/traces/:trace_id' },
   getRunStats: { method: 'post', path: '/api/v1/runs/stats' },
+  getRunStatsSeries: { method: 'post', path: '/api/v1/runs/stats/series' },
   queryTraceRuns: { method: 'post', path: '/api/v1/runs/query' },
   querySelectedRuns: { method: 'post', path: '/api/v2/runs/query' },
   getSelectedRun: { method: 'get', path: '/api/v2/runs/:id' },

@@ -163,7 +163,16 @@ export { SelectedRun } from './platform/run-reads.ts';
 export { absentRunFields, absentThreadStats, runFields } from './platform/select-fields.ts';
 export { type RunGroup, ThreadAggregates, ThreadStats } from './platform/thread-reads.ts';
 export { TraceThread } from './platform/trace-threads.ts';
-export { IngestAnswer, OtlpAnswer, type RunStats, type RunTree, TraceRun } from './platform/traces.ts';
+export {
+  IngestAnswer,
+  OtlpAnswer,
+  type RunStats,
+  type RunStatsPoint,
+  type RunStatsSeries,
+  type RunTree,
+  statsPointsMax,
+  TraceRun,
+} from './platform/traces.ts';
 export { type UnsupportedPath, unsupportedPaths } from './platform/unsupported-paths.ts';
 export { Workspace } from './platform/workspaces.ts';
 export {

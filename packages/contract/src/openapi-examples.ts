@@ -89,6 +89,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   createProject: { id: project_id, name: 'shop' },
   changeProject: { description: 'Traces of the shop' },
   getRunStats: { is_root: true },
+  getRunStatsSeries: { is_root: true, interval_seconds: 60 },
   queryTraceRuns: { filter: 'eq(run_type, "llm")', limit: 10 },
   querySelectedRuns: { project_ids: [project_id], selects: ['NAME', 'STATUS', 'TOTAL_TOKENS'] },
   queryTraces: { project_id, selects: ['NAME', 'TOTAL_TOKENS'] },

@@ -92,6 +92,8 @@ export type {
   RunFigures,
   RunSummary,
   RunStats,
+  RunStatsPoint,
+  RunStatsSeries,
   RunTimeline,
   RunTree,
   ServerSetting,

@@ -3,6 +3,7 @@ import type {
   IngestAnswer,
   OtlpAnswer,
   RunStats,
+  RunStatsSeries,
   RunTree,
   TraceRun,
   TraceThread,
@@ -82,6 +83,11 @@ export class TracesClient {
   /** Counts, times, tokens and costs. */
   stats(body: Body<'getRunStats'> = {}, options: CallOptions = {}): Promise<RunStats> {
     return this.#transport.call('getRunStats', { body }, options);
+  }
+
+  /** Counts, times, tokens and costs for each interval of a time range; of the last hour by default. */
+  statsSeries(body: Body<'getRunStatsSeries'> = {}, options: CallOptions = {}): Promise<RunStatsSeries> {
+    return this.#transport.call('getRunStatsSeries', { body }, options);
   }
 
   /** A trace as a tree of trace runs, without payloads. */

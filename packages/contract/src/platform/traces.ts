@@ -105,6 +105,28 @@ export const RunStats = z
   .meta({ id: 'RunStats' });
 export type RunStats = z.output<typeof RunStats>;
 
+/** Points of one response. */
+export const statsPointsMax = 500;
+
+export const RunStatsPoint = RunStats.omit({ error_rate: true, last_run_start_time: true })
+  .extend({ start_time: Time.describe('Where the interval begins') })
+  .meta({ id: 'RunStatsPoint', description: 'Statistics of the trace runs that started in one interval' });
+export type RunStatsPoint = z.output<typeof RunStatsPoint>;
+
+export const RunStatsSeries = z
+  .object({
+    start_time: Time,
+    end_time: Time,
+    interval_seconds: z.int(),
+    points: z
+      .array(RunStatsPoint)
+      .describe(
+        'One for each interval, the earliest first. Only trace runs between `start_time` and `end_time` count, also in the first and the last interval',
+      ),
+  })
+  .meta({ id: 'RunStatsSeries' });
+export type RunStatsSeries = z.output<typeof RunStatsSeries>;
+
 export const RunTree = z
   .object({
     trace_id: z.uuid(),
@@ -133,6 +155,8 @@ const ignoredInSearches = {
   data_source_type: 'All runs have the same source.',
   execution_order: 'Runs are ordered by their start.',
 };
+
+const StatsAsked = RunsAsked.extend({ id: nullish(z.array(Id).min(1).max(1_000)) });
 
 const unsupportedInSearches = { query: 'A text is searched by the filter search("…").' };
 
@@ -230,10 +254,27 @@ export const traceRoutes = {
     summary: 'Counts, times, tokens and costs of trace runs',
     tag,
     access: { permission: 'read' },
-    body: RunsAsked.extend({ id: nullish(z.array(Id).min(1).max(1_000)) }),
+    body: StatsAsked,
     ignored: { body: ignoredInSearches },
     unsupported: { body: unsupportedInSearches },
     response: RunStats,
+  }),
+  getRunStatsSeries: route({
+    method: 'post',
+    path: '/api/v1/runs/stats/series',
+    summary: 'Counts, times, tokens and costs of trace runs for each interval of a time range',
+    tag,
+    access: { permission: 'read' },
+    body: StatsAsked.extend({
+      start_time: nullish(When).describe('An hour before `end_time` by default'),
+      end_time: nullish(When).describe('The time of the request by default'),
+      interval_seconds: nullish(z.int().min(1).max(31_536_000)).describe(
+        `About 60 intervals by default, ${statsPointsMax} at most. They begin at multiples of their length since 1970`,
+      ),
+    }),
+    ignored: { body: ignoredInSearches },
+    unsupported: { body: unsupportedInSearches },
+    response: RunStatsSeries,
   }),
   queryTraceRuns: route({
     method: 'post',

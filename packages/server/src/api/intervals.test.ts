@@ -45,6 +45,15 @@ it('covers the time with intervals that begin at multiples of their length', () 
   );
 });
 
+it('has an interval for the end only when it is part of the time', () => {
+  const span = { fromMs: 0, toMs: 20_000, seconds: 10 };
+  expect(intervalsOf(span, { max: 500, fields }).starts).toEqual([0, 10]);
+  const including = { max: 500, fields, includesEnd: true };
+  expect(intervalsOf(span, including).starts).toEqual([0, 10, 20]);
+  expect(intervalsOf({ ...span, toMs: 0 }, including).starts).toEqual([0]);
+  expect(() => intervalsOf({ ...span, toMs: -1 }, including)).toThrow('to must not be before the start');
+});
+
 it.each([
   ['a time that ends before it begins', { fromMs: 10, toMs: 0, seconds: 1 }, /to must be later/],
   ['a time without length', { fromMs: 10, toMs: 10, seconds: 1 }, /to must be later/],

@@ -21,22 +21,33 @@ export interface Intervals {
   starts: number[];
 }
 
+interface Limits {
+  max: number;
+  fields: { to: string; seconds: string };
+  /** Whether the end is part of the time. */
+  includesEnd?: boolean;
+}
+
 /**
- * The intervals of the time from `fromMs` to `toMs`, which is not part of it. Without `seconds`, about 60 of them, if `max` allows it. Throws
- * invalid when the time has no length, or more than `max` intervals.
+ * The intervals of the time from `fromMs` to `toMs`, which is not part of it by default. Without `seconds`, about 60 of them, if `max` allows
+ * it. Throws invalid when the time has no length, or more than `max` intervals.
  */
 export const intervalsOf = (
   { fromMs, toMs, seconds }: { fromMs: number; toMs: number; seconds: number | undefined },
-  { max, fields }: { max: number; fields: { to: string; seconds: string } },
+  { max, fields, includesEnd = false }: Limits,
 ): Intervals => {
-  if (!(fromMs < toMs)) throw invalid(['body', fields.to], `${fields.to} must be later than the start`);
+  if (includesEnd && !(fromMs <= toMs))
+    throw invalid(['body', fields.to], `${fields.to} must not be before the start`);
+  if (!includesEnd && !(fromMs < toMs))
+    throw invalid(['body', fields.to], `${fields.to} must be later than the start`);
   const length = (toMs - fromMs) / 1_000;
   const chosen =
     seconds ??
     usual.find((each) => each * wanted >= length) ??
     Math.ceil(length / wanted / secondsOf.day) * secondsOf.day;
   const first = Math.floor(fromMs / 1_000 / chosen) * chosen;
-  const count = Math.ceil((toMs / 1_000 - first) / chosen);
+  const whole = (toMs / 1_000 - first) / chosen;
+  const count = includesEnd ? Math.floor(whole) + 1 : Math.ceil(whole);
   if (count > max)
     throw invalid(
       ['body', fields.seconds],

@@ -40,6 +40,7 @@ const samples = (): Record<string, Record<string, unknown>> => ({
   createKey: {},
   createProject: { name: randomUUID() },
   getRunStats: {},
+  getRunStatsSeries: {},
   queryTraceRuns: {},
   querySelectedRuns: { project_ids: [session_id] },
   queryTraces: { project_id: session_id },

@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toScope } from '../../src/tracing/traces/run-scope.ts';
 import { ownTraceStorage } from '../../src/storage/tracing/own-traces.ts';
-import { traceFields } from '../../src/storage/tracing/trace-columns.ts';
 import {
   isByHour,
   sumHours,
@@ -15,8 +14,21 @@ import { tracePartitionStorage } from '../../src/storage/tracing/trace-partition
 import { sumTraceRuns } from '../../src/storage/tracing/trace-sums.ts';
 import type { TraceRunSums } from '../../src/storage/tracing/trace-run-sums.ts';
 import type { TraceRunScope } from '../../src/storage/tracing/trace-scope.ts';
-import { traceStorage, type TraceWrite, type TraceStorage } from '../../src/storage/tracing/traces.ts';
+import { traceStorage, type TraceStorage } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
+import {
+  at,
+  batch,
+  dayMs,
+  midnight,
+  model,
+  type Names,
+  newNames,
+  type Span,
+  spans,
+  step,
+  toWrite,
+} from './generated-writes.ts';
 
 const daysKept = 30;
 let database: TestDatabase;
@@ -29,95 +41,10 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-const dayMs = 86_400_000;
-const midnight = Math.floor(Date.now() / dayMs) * dayMs - 2 * dayMs;
-const at = (hoursAfter: number): string => new Date(midnight + hoursAfter * 3_600_000).toISOString();
-
-/** Offsets from a midnight in hours: some close together, some on other days, one of them expired. */
-const starts = [-1, -0.01, 0, 0.5, 0.99, 1, 1.05, 5, 23.99, 24, -24 * 40];
-const runsMax = 6;
-const projects = 2;
-
-/** One POST or PATCH for a trace run; a number refers to another run or project of the same test. */
-const runWrite = fc.record({
-  run: fc.nat(runsMax - 1),
-  isPatch: fc.boolean(),
-  start: fc.option(fc.constantFrom(...starts), { nil: null, freq: 4 }),
-  lasted: fc.option(fc.constantFrom<number[]>(0, 1, 61.5, 9_000, 100_000), { nil: null }),
-  firstToken: fc.option(fc.constantFrom<number[]>(0.2, 3), { nil: null }),
-  project: fc.option(fc.nat(projects - 1), { nil: null, freq: 4 }),
-  parent: fc.option(fc.nat(runsMax - 1), { nil: null }),
-  run_type: fc.option(fc.constantFrom('llm', 'llm', 'llm', 'chain'), { nil: null }),
-  tokens: fc.option(fc.constantFrom<number[]>(1, 10, 100), { nil: null }),
-  cost: fc.option(fc.constantFrom('0.1', '0.00002'), { nil: null }),
-  error: fc.option(fc.constant('x'), { nil: null }),
-});
-type GeneratedWrite = typeof runWrite extends fc.Arbitrary<infer T> ? T : never;
-
-interface Names {
-  tenant_id: string;
-  runs: string[];
-  projects: string[];
-}
-
-const ids = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
-const newNames = (): Names => ({ tenant_id: randomUUID(), runs: ids(runsMax), projects: ids(projects) });
-
-let writes = 0;
-const toWrite = (generated: GeneratedWrite, { runs, projects: sessions }: Names): TraceWrite => {
-  const start = generated.start === null ? null : Date.parse(at(generated.start));
-  const after = (seconds: number | null): string | null =>
-    start === null || seconds === null ? null : new Date(start + seconds * 1_000).toISOString();
-  const tokens = generated.tokens === null ? null : String(generated.tokens);
-  const fields: TraceWrite['fields'] = {
-    session_id: generated.project === null ? null : (sessions[generated.project] ?? null),
-    parent_run_id:
-      generated.parent === null || generated.parent === generated.run
-        ? null
-        : (runs[generated.parent] ?? null),
-    run_type: generated.run_type,
-    end_time: after(generated.lasted),
-    first_token_time: after(generated.firstToken),
-    error: generated.error,
-    prompt_tokens: tokens,
-    total_tokens: tokens,
-    total_cost: generated.cost,
-  };
-  const bits = Object.entries(fields).map(([name, value]) =>
-    value === null ? 0 : traceFields[name as keyof typeof traceFields],
-  );
-  return {
-    id: runs[generated.run] ?? '',
-    rank: generated.isPatch ? 1 : 0,
-    patched: generated.isPatch ? bits.reduce((all, bit) => all | bit, start === null ? 0 : 64) : 0,
-    writes: [String(++writes)],
-    start_time: start === null ? null : new Date(start).toISOString(),
-    metadata: '{}',
-    fields,
-  };
-};
-
-/** A batch of distinct runs; or the hourly sums are updated. */
-const batch = fc.uniqueArray(runWrite, { selector: (one) => one.run, minLength: 1, maxLength: 4 });
-const step = fc.oneof(
-  { weight: 3, arbitrary: batch },
-  { weight: 1, arbitrary: fc.constant('fold' as const) },
-);
-
 const exact = (sums: TraceRunSums): Partial<TraceRunSums> => {
   const { latency_p50: _, latency_p99: __, first_token_p50: ___, first_token_p99: ____, ...rest } = sums;
   return rest;
 };
-
-type Span = [number | null, number | null];
-const spans: Span[] = [
-  [0, null],
-  [null, 23.995],
-  [-1, 0],
-  [-0.5, 0.6],
-  [0.5, 0.5],
-  [-24 * 50, 24.5],
-];
 
 /** Compares the sums of a project and of all projects, with and without the span. */
 const expectSame = async ({ tenant_id, projects: all }: Names, span: Span = [0, null]): Promise<void> => {
@@ -148,16 +75,6 @@ const changes = async ({ tenant_id }: Names): Promise<number> => {
   const text = 'select count(*) as count from trace_hour_changes where tenant_id = $1';
   const [row] = await database.query<{ count: number }>({ name: 'changes', text }, [tenant_id]);
   return row?.count ?? 0;
-};
-
-const model: Omit<GeneratedWrite, 'run' | 'parent' | 'start' | 'tokens'> = {
-  isPatch: false,
-  lasted: 1,
-  firstToken: null,
-  project: 0,
-  run_type: 'llm',
-  cost: null,
-  error: null,
 };
 
 describe('hourly sums', () => {

@@ -74,6 +74,9 @@ const query = (json: (named: Named) => object) => (named: Named) => ({
   path: '/runs/query',
   json: json(named),
 });
+/** After all trace runs. It is given because the default is the time of each request. */
+const end_time = new Date(Date.now() + 600_000).toISOString();
+const series = (json: object): RequestCase => ({ path: '/runs/stats/series', json: { ...json, end_time } });
 const same = (path: string, json?: unknown) => (): RequestCase => ({ path, json });
 const asAdmin =
   (request: (named: Named) => RequestCase) =>
@@ -114,6 +117,12 @@ const cases: Record<keyof typeof platformRoutes, ((named: Named) => RequestCase)
     ({ session_id }) => ({ path: '/runs/stats', json: { session: [session_id] } }),
     ({ id }) => ({ path: '/runs/stats', json: { id: [id] } }),
     ({ id }) => ({ path: '/runs/stats', json: { trace: id } }),
+  ],
+  getRunStatsSeries: [
+    ({ session_id }) => series({ session: [session_id] }),
+    ({ id }) => series({ id: [id], filter: `eq(id, "${id}")` }),
+    ({ id }) => series({ trace: id }),
+    () => series({ trace_filter: 'eq(name, "secret")', tree_filter: 'eq(name, "secret")' }),
   ],
   queryTraceRuns: [
     query(({ id }) => ({ id: [id] })),

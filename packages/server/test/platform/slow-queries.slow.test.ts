@@ -149,6 +149,10 @@ describe('a search that exceeds its time budget', () => {
     const { status, body } = await call('/api/v1/runs/stats', { session: [project], filter: search.filter });
     expect(status).toBe(503);
     expect(body.detail).toMatch(/The sum takes too long: name a project and a shorter span of time/);
+    const start_time = new Date(Date.now() - days * 86_400_000).toISOString();
+    const asked = { session: [project], filter: search.filter, start_time };
+    const series = await call('/api/v1/runs/stats/series', asked);
+    expect([series.status, series.body.detail]).toEqual([503, body.detail]);
   });
 
   it('rejects an invalid cursor', async () => {

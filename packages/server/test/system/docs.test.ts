@@ -113,7 +113,8 @@ describe('/openapi.json', () => {
     for (const name of ['putItem', 'getItem', 'searchItems', 'listNamespaces', 'deleteItem'])
       await send(name);
     await remember('createProject', 'session_id', 'id');
-    for (const name of ['getProject', 'queryTraceRuns', 'getRunStats', 'queryTraceThreads']) await send(name);
+    for (const name of ['getProject', 'queryTraceRuns', 'getRunStats', 'getRunStatsSeries']) await send(name);
+    await send('queryTraceThreads');
     await remember('createKey', 'key_id', 'id');
     await remember('createModelPrice', 'price_id', 'id');
     await remember('createFeedback', 'feedback_id', 'id');

@@ -15,3 +15,13 @@ export interface TraceRunSums {
   total_cost: string | null;
   last_run_start_time: string | null;
 }
+
+/** Consecutive intervals of equal length. */
+export interface Intervals {
+  /** Start of the first one in seconds since 1970: at or before the earliest start in scope. */
+  first: number;
+  seconds: number;
+}
+
+/** Sums of the trace runs that started in one interval. `at`: its start in seconds since 1970. */
+export type IntervalSums = Omit<TraceRunSums, 'last_run_start_time'> & { at: number };

@@ -2,9 +2,10 @@
 import type { Transactions } from '../postgres/database.ts';
 import { fromExactText, toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
+import { intervalSql, secondsSql } from './interval-sql.ts';
 import type { Bind } from './trace-condition-sql.ts';
-import { isByHour, sumHours } from './trace-hours.ts';
-import type { TraceRunSums } from './trace-run-sums.ts';
+import { isByHour, isWholeHours, sumHourIntervals, sumHours } from './trace-hours.ts';
+import type { Intervals, IntervalSums, TraceRunSums } from './trace-run-sums.ts';
 import { type TraceRunScope, scopeSql } from './trace-scope.ts';
 
 /** Above this number of trace runs, stored hours are added up where possible. */
@@ -62,20 +63,30 @@ const isCaller = `p.tenant_id = $1 and p.id = r.parent_run_id and p.session_id =
 
 const counted = `r.run_type = 'llm' and p.id is null`;
 
-const toSumStatement = (scope: TraceRunScope): { text: string; name: string; values: unknown[] } => {
+/** With `intervals`, one row for each interval that has trace runs; otherwise one row. */
+const toSumStatement = (
+  scope: TraceRunScope,
+  intervals?: Intervals,
+): { text: string; name: string; values: unknown[] } => {
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const { joins, conditions, variant } = scopeSql(scope, bind);
-  const text = `select count(*) as run_count, count(*) filter (where is_error) as error_count,
+  const interval = intervals && intervalSql(intervals, bind);
+  const begins = interval ? `${interval.beginOf('r.start_time')} as begins,` : '';
+  const figures = `count(*) as run_count, count(*) filter (where is_error) as error_count,
       percentile_cont(array[0.5, 0.99]) within group (order by latency) as latency,
       percentile_cont(array[0.5, 0.99]) within group (order by first_token) as first_token,
-      ${tokenSums}, ${costSums}, max(start_time) as last_run_start_time
-    from (select r.run_type, r.status = 'error' as is_error, r.start_time, ${seconds('r.start_time', 'r.end_time')} as latency,
+      ${tokenSums}, ${costSums}`;
+  const runs = `(select ${begins} r.run_type, r.status = 'error' as is_error, r.start_time, ${seconds('r.start_time', 'r.end_time')} as latency,
         ${seconds('r.start_time', 'r.first_token_time')} as first_token, r.prompt_tokens, r.completion_tokens, r.total_tokens,
         r.prompt_cost, r.completion_cost, r.total_cost, ${counted} as is_counted
       from tenant_runs r ${joins} left join tenant_runs p on ${isCaller}${callersOf(scope, bind)}
       where ${conditions.join(' and ')} and r.start_time is not null${daysOf(scope, bind)}) runs`;
-  return { text, values, name: variant === undefined ? '' : `traces_sum_${variant}` };
+  const text = interval
+    ? `select ${secondsSql('begins')} as at, ${figures} from ${runs} group by begins`
+    : `select ${figures}, max(start_time) as last_run_start_time from ${runs}`;
+  const name = intervals ? 'traces_series' : 'traces_sum';
+  return { text, values, name: variant === undefined ? '' : `${name}_${variant}` };
 };
 
 /** Restricts the partitions to those that can contain the starts. */
@@ -148,17 +159,38 @@ const ofThreads = {
     order by s.max_start_time desc, s.thread_id`,
 };
 
-/** Percentiles are exact. */
-export const sumTraceRuns = async (db: Transactions, scope: TraceRunScope): Promise<TraceRunSums> => {
-  const { values, ...statement } = toSumStatement(scope);
-  const [row] = await asTenant(db, scope.tenant_id, (tx) =>
-    tx.query<TraceRunSums & { latency: Percentiles; first_token: Percentiles }>(statement, values),
-  );
-  if (row === undefined) throw new Error('The statement returned no row');
-  const { latency, first_token, ...sums } = row;
+type Row<Sums> = Omit<Sums, 'latency_p50' | 'latency_p99' | 'first_token_p50' | 'first_token_p99'> & {
+  latency: Percentiles;
+  first_token: Percentiles;
+};
+
+const toSums = <T extends { latency: Percentiles; first_token: Percentiles }>({
+  latency,
+  first_token,
+  ...sums
+}: T) => {
   const [latency_p50, latency_p99] = latency ?? none;
   const [first_token_p50, first_token_p99] = first_token ?? none;
   return { ...sums, latency_p50, latency_p99, first_token_p50, first_token_p99 };
+};
+
+/** Percentiles are exact. */
+export const sumTraceRuns = async (db: Transactions, scope: TraceRunScope): Promise<TraceRunSums> => {
+  const { values, ...statement } = toSumStatement(scope);
+  const [row] = await asTenant(db, scope.tenant_id, (tx) => tx.query<Row<TraceRunSums>>(statement, values));
+  if (row === undefined) throw new Error('The statement returned no row');
+  return toSums(row);
+};
+
+/** Sums of the intervals that have trace runs. Percentiles are exact. */
+export const sumTraceRunIntervals = async (
+  db: Transactions,
+  scope: TraceRunScope,
+  intervals: Intervals,
+): Promise<IntervalSums[]> => {
+  const { values, ...statement } = toSumStatement(scope, intervals);
+  const rows = await asTenant(db, scope.tenant_id, (tx) => tx.query<Row<IntervalSums>>(statement, values));
+  return rows.map(toSums);
 };
 
 export interface ThreadSpan {
@@ -173,6 +205,14 @@ export const traceSums = (db: Transactions) => ({
   async sum(scope: TraceRunScope): Promise<TraceRunSums> {
     const byHour = isByHour(scope) ? await sumHours(db, scope) : undefined;
     return byHour !== undefined && byHour.run_count > exactRunsMax ? byHour : sumTraceRuns(db, scope);
+  },
+
+  /** The same for each interval that has trace runs. */
+  async sumIntervals(scope: TraceRunScope, intervals: Intervals): Promise<IntervalSums[]> {
+    const byHour =
+      isByHour(scope) && isWholeHours(intervals) ? await sumHourIntervals(db, scope, intervals) : [];
+    const runs = byHour.reduce((sum, { run_count }) => sum + run_count, 0);
+    return runs > exactRunsMax ? byHour : sumTraceRunIntervals(db, scope, intervals);
   },
 
   /** Texts are in their exact form. Newest thread first. */

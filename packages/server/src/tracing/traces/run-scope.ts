@@ -103,7 +103,7 @@ const latestOrEarliest = (times: (string | null)[], which: 'latest' | 'earliest'
   return found;
 };
 
-const timeOf = (text: string | undefined, name: string): string | null => {
+export const timeOf = (text: string | undefined, name: string): string | null => {
   if (text === undefined) return null;
   const time = toTime(text);
   if (time === undefined) throw invalid(['body', name], `${name} must be an ISO 8601 time`);

@@ -84,6 +84,8 @@ export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof t
 
   getRunStats: ({ body }, call) => traces.stats(grantOf(call.caller).tenant_id, body),
 
+  getRunStatsSeries: ({ body }, call) => traces.series(grantOf(call.caller).tenant_id, body),
+
   queryTraceRuns: async ({ body }, call) =>
     toRunPage(await traces.query(grantOf(call.caller).tenant_id, body)),
 });

@@ -1,5 +1,5 @@
 import { cursorOfBody, foreignCursor, toCursor as encodeCursor } from '../../api/cursor.ts';
-import type { RunStats } from '@svc/contract';
+import type { RunStats, RunStatsSeries } from '@svc/contract';
 import { notFound } from '@svc/contract/problem';
 import type { Attachment, TraceStorage } from '../../storage/tracing/traces.ts';
 import type { FeedbackStat, FeedbackStorage } from '../../storage/tracing/feedback.ts';
@@ -10,6 +10,7 @@ import { type PartialAnswer, partialOf, withTimeoutAdvice } from '../ingest/part
 import { type FeedbackStats, toRunText } from './run-text.ts';
 import type { TraceRunPage } from './run-page.ts';
 import { type RunSelection, toScope } from './run-scope.ts';
+import { type SeriesSelection, toPoints, toSeries } from './run-series.ts';
 import { treeText } from './run-tree.ts';
 import { toTime } from '../../time.ts';
 
@@ -56,6 +57,15 @@ export class TraceService {
   async stats(tenant_id: string, selection: RunSelection): Promise<RunStats> {
     const sums = await withTimeoutAdvice('The sum', this.#traces.sum(toScope(tenant_id, selection)));
     return { ...sums, error_rate: sums.run_count === 0 ? null : sums.error_count / sums.run_count };
+  }
+
+  /** Statistics for each interval of a time range. */
+  async series(tenant_id: string, selection: SeriesSelection): Promise<RunStatsSeries> {
+    const { start_time, end_time, seconds, starts } = toSeries(selection, Date.now());
+    const scope = toScope(tenant_id, { ...selection, start_time, end_time });
+    const intervals = { first: starts[0] ?? 0, seconds };
+    const sums = await withTimeoutAdvice('The sum', this.#traces.sumIntervals(scope, intervals));
+    return { start_time, end_time, interval_seconds: seconds, points: toPoints(starts, sums) };
   }
 
   /** Returns JSON text. */
