@@ -7,10 +7,11 @@ import {
   type RouterHistory,
 } from '@tanstack/react-router';
 import { consolePath } from './app/addresses.ts';
-import { formatSearch, idOf, manyOf, oneOf, parseSearch, textOf } from './app/search-text.ts';
+import { formatSearch, idOf, manyOf, oneOf, parseSearch, textOf, timeOf } from './app/search-text.ts';
 import { NotFound, Shell } from './app/shell.tsx';
 import { PageError } from './app/page-error.tsx';
 import { deliveryStatuses, runStatuses, threadStatuses } from './api/statuses.ts';
+import { figureSpans } from './home/figure-spans.ts';
 import { exportStatuses } from './platform/export-status.ts';
 
 /** Every parameter may be absent. */
@@ -21,6 +22,7 @@ const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, er
 const home = createRoute({
   getParentRoute: () => root,
   path: '/',
+  validateSearch: (raw: Record<string, unknown>) => optional({ since: oneOf(raw, 'since', figureSpans) }),
   component: lazyRouteComponent(() => import('./home/home-page.tsx'), 'HomePage'),
 });
 
@@ -81,6 +83,8 @@ const runs = createRoute({
       thread: idOf(raw, 'thread'),
       meta: textOf(raw, 'meta'),
       since: oneOf(raw, 'since', ['15m', '1h', '1d', '7d']),
+      from: timeOf(raw, 'from'),
+      to: timeOf(raw, 'to'),
       sort: oneOf(raw, 'sort', ['asc', 'desc']),
     }),
   component: lazyRouteComponent(() => import('./runs/runs-page.tsx'), 'RunsPage'),

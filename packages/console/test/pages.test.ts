@@ -46,7 +46,14 @@ describeInBrowser('every page', () => {
     const text = (page: Page, sentence: string) => page.getByText(sentence).first().waitFor();
     const graph = (page: Page) => page.locator('.react-flow__edge').first().waitFor({ state: 'attached' });
     shown.push(
-      { name: 'home', path: '/', ready: (page) => page.getByRole('row').nth(4).waitFor() },
+      {
+        name: 'home',
+        path: '/',
+        ready: async (page) => {
+          await page.getByRole('row').nth(4).waitFor();
+          await page.getByRole('figure', { name: 'Ended runs' }).locator('canvas').waitFor();
+        },
+      },
       {
         name: 'playground',
         path: '/playground?assistant=agent&panel=state',

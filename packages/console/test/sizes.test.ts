@@ -53,7 +53,7 @@ it('each further page has at most 150 kB, compressed', async () => {
   }
 });
 
-it('the first load contains neither the graph view nor the renderer of Markdown', () => {
+it('the first load contains neither the graph view, nor plots, nor the renderer of Markdown', () => {
   const names = [...withImports(entry)].map((name) => manifest[name]?.src ?? name);
-  expect(names.filter((name) => /graph-view|markdown/.test(name))).toEqual([]);
+  expect(names.filter((name) => /graph-view|markdown|plot-canvas|uplot/.test(name))).toEqual([]);
 });

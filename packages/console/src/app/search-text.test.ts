@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatSearch, idOf, manyOf, metadataOf, oneOf, parseSearch } from './search-text.ts';
+import { formatSearch, idOf, manyOf, metadataOf, oneOf, parseSearch, timeOf } from './search-text.ts';
 
 describe('a query string', () => {
   it('repeats a parameter that is a list, and contains no JSON', () => {
@@ -17,6 +17,13 @@ describe('a query string', () => {
     expect(manyOf(raw, 'status', ['error', 'success'])).toEqual(['error']);
     expect(oneOf(raw, 'sort', ['asc', 'desc'])).toBeUndefined();
     expect(idOf(raw, 'thread')).toBeUndefined();
+  });
+
+  it('keeps times that have a zone, and loses others', () => {
+    const raw = parseSearch('?from=2026-11-26T15:05:00%2B01:00&to=2026-11-26&since=2026-13-26T00:00:00Z');
+    expect(timeOf(raw, 'from')).toBe('2026-11-26T14:05:00.000Z');
+    expect(timeOf(raw, 'to')).toBeUndefined();
+    expect(timeOf(raw, 'since')).toBeUndefined();
   });
 });
 

@@ -61,6 +61,15 @@ export const idOf = (raw: Record<string, unknown>, name: string): string | undef
   return value !== undefined && isId(value) ? value : undefined;
 };
 
+const moment = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
+
+/** A time with its zone, in UTC; undefined for any other text. */
+export const timeOf = (raw: Record<string, unknown>, name: string): string | undefined => {
+  const value = textOf(raw, name) ?? '';
+  const ms = moment.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
+};
+
 /** `key:value`, several of them: a condition on metadata. Values are read as JSON where they are JSON. */
 export const metadataOf = (text: string | undefined): Record<string, unknown> | undefined => {
   const pairs = (text ?? '')

@@ -6,16 +6,18 @@ import { emptyNote } from './empty-note.ts';
 import { useFailingExports } from './failing-exports.tsx';
 import { useFailingWebhooks } from './failing-webhooks.tsx';
 import type { Finding, Findings } from './finding.tsx';
+import { useServerState } from './queue-state.tsx';
 import { useSlowRuns } from './slow-run-findings.tsx';
 import { useStuckRuns } from './stuck-runs.tsx';
 import './attention.css';
 
 const reasonMax = 300;
 
-/** What somebody should look at: runs that do not start or end, failing webhooks and exports, slow runs. */
+/** What somebody should look at: a server that cannot execute runs, runs that do not start or end, failing webhooks and exports, slow runs. */
 export const Attention = (): ReactNode => {
   const exports = useFailingExports();
   const sources: (Findings & { name: string })[] = [
+    { name: 'workers', ...useServerState() },
     { name: 'stuck runs', ...useStuckRuns() },
     { name: 'webhook deliveries', ...useFailingWebhooks() },
     ...(exports ? [{ name: 'exports', ...exports }] : []),

@@ -10,7 +10,9 @@ import { Icon, type IconName } from '../ui/icons.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { Attention } from './attention.tsx';
+import { FiguresPanel } from './figures-panel.tsx';
 import { dayMs } from './finding.tsx';
+import { QueueTiles } from './queue-state.tsx';
 import './home.css';
 
 const shownRuns = 8;
@@ -22,12 +24,13 @@ export const HomePage = (): ReactNode => (
     </header>
     <div className="page-body pad stack home" tabIndex={0} role="region" aria-label="Home">
       <div className="tiles">
+        <QueueTiles />
         <Tile status="interrupted" label="waiting for a person" icon="inbox" to="/inbox" />
-        <Tile status="busy" label="busy threads" icon="runs" to="/threads" />
         <Tile status="error" label="threads whose last run failed" icon="warning" to="/threads" />
         <Tile status={undefined} label="threads" icon="threads" to="/threads" />
       </div>
       <Attention />
+      <FiguresPanel />
       <Assistants />
       <Newest title="Failures of the last day" isFailed />
       <Newest title="Newest runs" isFailed={false} />

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bucketText } from './bucket-text.ts';
+import { bucketText, momentText } from './bucket-text.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -19,6 +19,10 @@ it('writes times in the time zone of the reader', () => {
 it('names the day of the end where that is another one', () => {
   expect(bucketText(hourMs, 'UTC').bucket(ms('23:00:00'))).toBe('26 Nov, 23:00–00:00');
   expect(bucketText(3 * hourMs, 'UTC').bucket(ms('22:00:00'))).toBe('26 Nov, 22:00–27 Nov, 01:00');
+});
+
+it('writes a moment with its day', () => {
+  expect(momentText(ms('14:05:59'), 'UTC')).toBe('26 Nov, 14:05');
 });
 
 it('writes a bucket of a day, or of several, without a clock', () => {

@@ -9,20 +9,31 @@ export interface BucketText {
   tick: (ms: number, stepMs: number) => string;
 }
 
+const clockOf = (timeZone: string | undefined, seconds: boolean): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat('en-GB', {
+    ...(timeZone === undefined ? {} : { timeZone }),
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(seconds ? { second: '2-digit' } : {}),
+    hourCycle: 'h23',
+  });
+
+const dayOf = (timeZone: string | undefined): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat('en-GB', {
+    ...(timeZone === undefined ? {} : { timeZone }),
+    day: 'numeric',
+    month: 'short',
+  });
+
+/** `26 Nov, 14:05`. */
+export const momentText = (ms: number, timeZone?: string): string =>
+  `${dayOf(timeZone).format(ms)}, ${clockOf(timeZone, false).format(ms)}`;
+
 /** Another time zone is for tests. */
 export const bucketText = (bucketMs: number, timeZone?: string): BucketText => {
-  const zone = timeZone === undefined ? {} : { timeZone };
-  const day = new Intl.DateTimeFormat('en-GB', { ...zone, day: 'numeric', month: 'short' });
-  const clockOf = (seconds: boolean): Intl.DateTimeFormat =>
-    new Intl.DateTimeFormat('en-GB', {
-      ...zone,
-      hour: '2-digit',
-      minute: '2-digit',
-      ...(seconds ? { second: '2-digit' } : {}),
-      hourCycle: 'h23',
-    });
-  const minutes = clockOf(false);
-  const seconds = clockOf(true);
+  const day = dayOf(timeZone);
+  const minutes = clockOf(timeZone, false);
+  const seconds = clockOf(timeZone, true);
   const clock = bucketMs < minuteMs ? seconds : minutes;
   return {
     bucket: (fromMs) => {

@@ -3,7 +3,7 @@ import { useCallback, useMemo, useRef, useState, type UIEvent } from 'react';
 import type { RunSummary } from '@svc/sdk';
 import { metadataOf } from '../app/search-text.ts';
 import type { ListMeta } from '../live/patch-runs.ts';
-import { spans, type RunFilter } from './run-filter.ts';
+import { createdWithin, type RunFilter } from './run-filter.ts';
 
 /** Pixels below the beginning of the list from which on it is not moved. */
 const topPx = 40;
@@ -21,17 +21,20 @@ export interface NewRuns {
 }
 
 /** False for runs that the filter surely leaves out. The graph of a run is known to the server only. */
-export const canContain = (
-  { status, thread, meta, since }: RunFilter,
-  run: RunSummary,
-  nowMs: number,
-): boolean =>
-  (status === undefined || status.includes(run.status)) &&
-  (thread === undefined || thread === run.thread_id) &&
-  (since === undefined || Date.parse(run.created_at) >= nowMs - spans[since]) &&
-  Object.entries(metadataOf(meta) ?? {}).every(
-    ([key, value]) => JSON.stringify(run.metadata[key]) === JSON.stringify(value),
+export const canContain = (filter: RunFilter, run: RunSummary, nowMs: number): boolean => {
+  const { status, thread, meta } = filter;
+  const { fromMs = -Infinity, toMs = Infinity } = createdWithin(filter, nowMs);
+  const createdMs = Date.parse(run.created_at);
+  return (
+    (status === undefined || status.includes(run.status)) &&
+    (thread === undefined || thread === run.thread_id) &&
+    createdMs >= fromMs &&
+    createdMs < toMs &&
+    Object.entries(metadataOf(meta) ?? {}).every(
+      ([key, value]) => JSON.stringify(run.metadata[key]) === JSON.stringify(value),
+    )
   );
+};
 
 export const useNewRuns = (filter: RunFilter): NewRuns => {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());

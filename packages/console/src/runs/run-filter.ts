@@ -1,6 +1,7 @@
 // The filter of the runs page: its query string, and what the server is asked for.
 import type { RunStatus } from '../api/statuses.ts';
 import { metadataOf } from '../app/search-text.ts';
+import { bucketText, momentText } from '../plots/bucket-text.ts';
 
 export interface RunFilter {
   status?: RunStatus[] | undefined;
@@ -8,13 +9,43 @@ export interface RunFilter {
   thread?: string | undefined;
   meta?: string | undefined;
   since?: '15m' | '1h' | '1d' | '7d' | undefined;
+  /** Created at this time or later, instead of `since`. */
+  from?: string | undefined;
+  /** Created before this time. */
+  to?: string | undefined;
   sort?: 'asc' | 'desc' | undefined;
 }
 
 export const spans = { '15m': 15 * 60_000, '1h': 3_600_000, '1d': 86_400_000, '7d': 7 * 86_400_000 } as const;
 
-export const isFiltered = ({ status, graph, thread, meta, since }: RunFilter): boolean =>
-  [status, graph, thread, meta, since].some((value) => value !== undefined);
+export const isFiltered = ({ status, graph, thread, meta, since, from, to }: RunFilter): boolean =>
+  [status, graph, thread, meta, since, from, to].some((value) => value !== undefined);
+
+/** Runs are created from the first time on, and before the second one. */
+export const createdWithin = (
+  { since, from, to }: Pick<RunFilter, 'since' | 'from' | 'to'>,
+  nowMs: number,
+): { fromMs: number | undefined; toMs: number | undefined } => ({
+  fromMs: from === undefined ? since && nowMs - spans[since] : Date.parse(from),
+  toMs: to === undefined ? undefined : Date.parse(to),
+});
+
+/** `26 Nov, 14:05–14:06`; undefined without a range. */
+export const rangeText = (
+  from: string | undefined,
+  to: string | undefined,
+  timeZone?: string,
+): string | undefined => {
+  const [fromMs, toMs] = [Date.parse(from ?? ''), Date.parse(to ?? '')];
+  if (fromMs < toMs && toMs - fromMs < 86_400_000) return bucketText(toMs - fromMs, timeZone).bucket(fromMs);
+  const ends = [
+    ...(from === undefined ? [] : [`from ${momentText(fromMs, timeZone)}`]),
+    ...(to === undefined ? [] : [`before ${momentText(toMs, timeZone)}`]),
+  ];
+  return ends.length > 0 ? ends.join(', ') : undefined;
+};
+
+const isoOf = (ms: number): string => new Date(ms).toISOString();
 
 /** The fields that the list shows: inputs of runs may be large. */
 const select = [
@@ -30,12 +61,17 @@ const select = [
 ] as const;
 
 /** What a filter asks the server for. The statuses are separate, because bulk actions restrict them. */
-export const conditionsOf = ({ graph, thread, meta, since }: RunFilter, nowMs: number) => ({
-  ...(graph === undefined ? {} : { graph_id: graph }),
-  ...(thread === undefined ? {} : { thread_id: thread }),
-  ...(metadataOf(meta) === undefined ? {} : { metadata: metadataOf(meta) }),
-  ...(since === undefined ? {} : { created_after: new Date(nowMs - spans[since]).toISOString() }),
-});
+export const conditionsOf = (filter: RunFilter, nowMs: number) => {
+  const { graph, thread, meta } = filter;
+  const { fromMs, toMs } = createdWithin(filter, nowMs);
+  return {
+    ...(graph === undefined ? {} : { graph_id: graph }),
+    ...(thread === undefined ? {} : { thread_id: thread }),
+    ...(metadataOf(meta) === undefined ? {} : { metadata: metadataOf(meta) }),
+    ...(fromMs === undefined ? {} : { created_after: isoOf(fromMs) }),
+    ...(toMs === undefined ? {} : { created_before: isoOf(toMs) }),
+  };
+};
 
 export const toRequest = (filter: RunFilter, nowMs: number) => ({
   select: [...select],

@@ -16,7 +16,7 @@ import { StatusChips } from '../ui/status-chips.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import { BulkPanel } from './bulk-progress.tsx';
 import { useNewRuns, type NewRuns } from './new-runs.ts';
-import { isFiltered, spans, toRequest, type RunFilter } from './run-filter.ts';
+import { isFiltered, rangeText, spans, toRequest, type RunFilter } from './run-filter.ts';
 import { RunTable, type RowSelection } from './run-table.tsx';
 
 const route = getRouteApi('/runs');
@@ -156,7 +156,7 @@ const Filters = ({
   filter: RunFilter;
   onChange: (changed: RunFilter) => void;
 }): ReactNode => {
-  const { status, graph, since, thread, meta } = filter;
+  const { status, graph, thread, meta } = filter;
   return (
     <div className="filters" role="search" aria-label="Filter of runs">
       <StatusChips
@@ -165,19 +165,7 @@ const Filters = ({
         onChange={(chosen) => onChange({ status: chosen })}
       />
       <GraphSelect graph={graph} onChange={(changed) => onChange({ graph: changed })} />
-      <select
-        className="field"
-        aria-label="Created"
-        value={since ?? ''}
-        onChange={(event) => onChange({ since: (event.target.value || undefined) as RunFilter['since'] })}
-      >
-        <option value="">Any time</option>
-        {Object.keys(spans).map((span) => (
-          <option key={span} value={span}>
-            Last {span}
-          </option>
-        ))}
-      </select>
+      <CreatedSelect filter={filter} onChange={onChange} />
       <ThreadField thread={thread} onChange={(changed) => onChange({ thread: changed })} />
       <FilterField
         aria-label="Metadata"
@@ -186,6 +174,39 @@ const Filters = ({
         onChange={(changed) => onChange({ meta: changed })}
       />
     </div>
+  );
+};
+
+/** A range of the address, which a plot leads to, is one of the options. */
+const CreatedSelect = ({
+  filter: { since, from, to },
+  onChange,
+}: {
+  filter: RunFilter;
+  onChange: (changed: RunFilter) => void;
+}): ReactNode => {
+  const range = rangeText(from, to);
+  return (
+    <select
+      className="field"
+      aria-label="Created"
+      value={range === undefined ? (since ?? '') : 'range'}
+      onChange={(event) =>
+        onChange({
+          since: (event.target.value || undefined) as RunFilter['since'],
+          from: undefined,
+          to: undefined,
+        })
+      }
+    >
+      {range !== undefined && <option value="range">{range}</option>}
+      <option value="">Any time</option>
+      {Object.keys(spans).map((span) => (
+        <option key={span} value={span}>
+          Last {span}
+        </option>
+      ))}
+    </select>
   );
 };
 

@@ -1,0 +1,41 @@
+// The times that the figures of Home can be of. Each has an interval that gives a plot 48 to 84 points.
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+export const figureSpans = ['1h', '6h', '1d', '7d'] as const;
+export type FigureSpan = (typeof figureSpans)[number];
+
+export const spanTitles: Record<FigureSpan, string> = {
+  '1h': 'Last hour',
+  '6h': 'Last 6 hours',
+  '1d': 'Last day',
+  '7d': 'Last 7 days',
+};
+
+const sizes: Record<FigureSpan, { spanMs: number; intervalMs: number }> = {
+  '1h': { spanMs: hourMs, intervalMs: minuteMs },
+  '6h': { spanMs: 6 * hourMs, intervalMs: 5 * minuteMs },
+  '1d': { spanMs: 24 * hourMs, intervalMs: 30 * minuteMs },
+  '7d': { spanMs: 7 * 24 * hourMs, intervalMs: 2 * hourMs },
+};
+
+/**
+ * Whole intervals, as the server has them, up to the end of the one that is not over. So all plots have the same points, and a
+ * clock that is wrong shows another time instead of an error.
+ */
+export const rangeOf = (
+  span: FigureSpan,
+  nowMs: number,
+): { from: string; to: string; interval_seconds: number } => {
+  const { spanMs, intervalMs } = sizes[span];
+  const toMs = (Math.floor(nowMs / intervalMs) + 1) * intervalMs;
+  return {
+    from: new Date(toMs - spanMs).toISOString(),
+    to: new Date(toMs).toISOString(),
+    interval_seconds: intervalMs / 1_000,
+  };
+};
+
+/** How often figures are read again: a point of a longer span changes more slowly. */
+export const pollMsOf = (span: FigureSpan): number =>
+  Math.min(60_000, Math.max(15_000, sizes[span].intervalMs / 4));

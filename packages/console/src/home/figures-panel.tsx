@@ -1,0 +1,108 @@
+// Runs over time: how they ended, how long they waited and took, and what their models used.
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import type { RunFigures } from '@svc/sdk';
+import { useCallback, useMemo, type ReactNode } from 'react';
+import { useClient } from '../api/client.tsx';
+import { momentText } from '../plots/bucket-text.ts';
+import { Plot } from '../plots/plot.tsx';
+import { countUnit, durationSteps } from '../plots/units.ts';
+import { duration } from '../ui/duration.ts';
+import { ErrorNotice, Loaded } from '../ui/states.tsx';
+import { figureSpans, pollMsOf, rangeOf, spanTitles, type FigureSpan } from './figure-spans.ts';
+import { runPlots } from './figures.ts';
+
+const route = getRouteApi('/');
+/** The plots of the panel share a cursor. */
+const syncKey = 'home';
+
+const useRunFigures = (span: FigureSpan) => {
+  const client = useClient();
+  return useQuery({
+    queryKey: ['figures', span],
+    queryFn: ({ signal }) => client.runs.figures(rangeOf(span, Date.now()), { signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: pollMsOf(span),
+  });
+};
+
+export const FiguresPanel = (): ReactNode => {
+  const { since: span = '1h' } = route.useSearch();
+  const query = useRunFigures(span);
+  return (
+    <section className="panel" aria-label="Runs over time">
+      <div className="panel-head">
+        <h2>{spanTitles[span]}</h2>
+        <SpanChips span={span} />
+      </div>
+      <ErrorNotice error={query.data && query.error} />
+      <Loaded query={query}>
+        {(figures) => (
+          <>
+            <Incomplete figures={figures} />
+            <div className="plots">
+              <RunPlots figures={figures} />
+            </div>
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+};
+
+const SpanChips = ({ span }: { span: FigureSpan }): ReactNode => {
+  const navigate = route.useNavigate();
+  return (
+    <div className="chips spread" role="group" aria-label="Time">
+      {figureSpans.map((one) => (
+        <button
+          key={one}
+          type="button"
+          className="chip"
+          aria-pressed={one === span}
+          onClick={() => void navigate({ search: { since: one === '1h' ? undefined : one }, replace: true })}
+        >
+          {one}
+        </button>
+      ))}
+    </div>
+  );
+};
+
+const Incomplete = ({ figures: { complete, since } }: { figures: RunFigures }): ReactNode =>
+  complete ? null : (
+    <p className="muted figures-note">
+      There are more runs than the server counts at once: the figures begin at {momentText(Date.parse(since))}
+      .
+    </p>
+  );
+
+const RunPlots = ({ figures }: { figures: RunFigures }): ReactNode => {
+  const navigate = route.useNavigate();
+  const { ended, wait, execution, isEmpty, ...buckets } = useMemo(() => runPlots(figures), [figures]);
+  const openRuns = useCallback(
+    (fromMs: number, toMs: number) =>
+      void navigate({
+        to: '/runs',
+        search: { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() },
+      }),
+    [navigate],
+  );
+  if (isEmpty) return <p className="muted">No run was created or ended in this time.</p>;
+  const times = { ...buckets, kind: 'lines', unit: duration, steps: durationSteps, syncKey } as const;
+  return (
+    <>
+      <Plot
+        {...buckets}
+        title="Ended runs"
+        kind="stacked"
+        unit={countUnit}
+        series={ended}
+        syncKey={syncKey}
+        onPick={openRuns}
+      />
+      <Plot {...times} title="Wait until the first attempt" series={wait} onPick={openRuns} />
+      <Plot {...times} title="Duration from the first attempt" series={execution} onPick={openRuns} />
+    </>
+  );
+};

@@ -1,0 +1,143 @@
+// The queue and the plots of Home.
+import { createClient } from '@svc/sdk';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeInBrowser, seriousFindings, useConsole, type Page } from '../browser.ts';
+import { closedGate, run, says } from '../conversations.ts';
+import { startServerProcess, type ServerProcess } from '../serve.ts';
+
+const figure = (page: Page, title: string) => page.getByRole('figure', { name: title });
+
+/** The rows of a plot in which the series has a value that is not 0. */
+const countedRows = async (page: Page, title: string, column: number): Promise<string[]> => {
+  const rows = figure(page, title).getByRole('row');
+  const texts = await rows.evaluateAll(
+    (all, at) =>
+      all.slice(1).map((row) => [...row.children].map(({ textContent: text }) => text ?? '')[at] ?? ''),
+    column,
+  );
+  return texts.filter((text) => text !== '0' && text !== '–');
+};
+
+describeInBrowser('the figures of home', () => {
+  const console = useConsole();
+  let server: ServerProcess;
+  beforeAll(async () => {
+    server = await startServerProcess({ env: { SVC_N_JOBS_PER_WORKER: '2' } });
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  const open = (path = '/'): Promise<Page> => console.open(path, { url: server.url });
+
+  it('say that no run was there, and have plots when one has ended', async () => {
+    const page = await open();
+    await page.getByText('No run was created or ended in this time.').waitFor();
+    await run(createClient({ apiUrl: server.url }), 'agent', says('hello'));
+    await page.reload();
+    await figure(page, 'Ended runs').locator('canvas').waitFor();
+    await figure(page, 'Wait until the first attempt').locator('canvas').waitFor();
+    await figure(page, 'Duration from the first attempt').locator('canvas').waitFor();
+  });
+
+  it('count pending runs, with the age of the one that waits for a worker, and the slots that are taken', async () => {
+    const client = createClient({ apiUrl: server.url });
+    await using gate = closedGate();
+    const input = says(`a ${gate.word}`);
+    await client.runs.createBatch(Array.from({ length: 3 }, () => ({ assistant_id: 'patient', input })));
+    const page = await open();
+    await page.getByRole('link', { name: /^2 running, of 2 slots of 1 worker$/ }).waitFor();
+    await page.getByRole('link', { name: /^1 pending, one waits .* for a worker$/ }).click();
+    await page.getByRole('row').nth(1).waitFor();
+    expect(new URL(page.url()).searchParams.getAll('status')).toEqual(['pending']);
+    await gate.open();
+    await page.getByRole('link', { name: 'Home' }).click();
+    await page.getByRole('link', { name: '0 pending runs', exact: true }).waitFor();
+    await page.getByRole('link', { name: /^0 running,/ }).waitFor();
+  });
+
+  it('lead from a minute to the runs of this minute, by the table and by a click on the plot', async () => {
+    const client = createClient({ apiUrl: server.url });
+    const { runId } = await run(client, 'patient', says('fail'));
+    const page = await open();
+    const ended = figure(page, 'Ended runs');
+    await ended.getByText('Show as a table').click();
+    await expect.poll(() => ended.getByRole('row').count()).toBe(61);
+    const columns = await ended.getByRole('columnheader').allInnerTexts();
+    expect(columns).toEqual(['Time', 'success', 'interrupted', 'timeout', 'error']);
+    await expect.poll(async () => (await countedRows(page, 'Ended runs', 4)).length).toBeGreaterThan(0);
+    expect(await seriousFindings(page)).toEqual([]);
+    const failed = ended
+      .getByRole('row')
+      .filter({ has: page.locator('td:last-child', { hasText: /^[1-9]/ }) });
+    await failed.last().getByRole('button').click();
+    await page.waitForURL('**/runs?from=**');
+    await page.getByRole('link', { name: `Run ${runId}` }).waitFor();
+    const created = page.getByLabel('Created', { exact: true });
+    await expect.poll(() => created.inputValue()).toBe('range');
+    expect(await created.locator('option').first().innerText()).toMatch(/\d\d:\d\d–\d\d:\d\d$/);
+    await page.reload();
+    await page.getByRole('link', { name: `Run ${runId}` }).waitFor();
+    await created.selectOption('Any time');
+    await expect.poll(() => new URL(page.url()).search).toBe('');
+    await page.goBack();
+    await figure(page, 'Ended runs')
+      .locator('.u-over')
+      .click({ position: { x: 4, y: 20 } });
+    await page.waitForURL('**/runs?from=**');
+    await page.getByRole('heading', { name: 'No run matches the filter' }).waitFor();
+  });
+
+  it('show the values below the cursor in all plots', async () => {
+    await run(createClient({ apiUrl: server.url }), 'agent', says('hello'));
+    const page = await open();
+    const over = figure(page, 'Ended runs').locator('.u-over');
+    await over.hover({ position: { x: 4, y: 20 } });
+    for (const title of ['Ended runs', 'Wait until the first attempt', 'Duration from the first attempt'])
+      await figure(page, title)
+        .getByText(/\d\d:\d\d–\d\d:\d\d$/)
+        .waitFor();
+    await figure(page, 'Ended runs').getByText('success0').waitFor();
+  });
+
+  it('are of the time in the address', async () => {
+    await run(createClient({ apiUrl: server.url }), 'agent', says('hello'));
+    const page = await open('/?since=7d');
+    await page.getByRole('heading', { name: 'Last 7 days' }).waitFor();
+    await figure(page, 'Ended runs').getByText('Show as a table').click();
+    await expect.poll(() => figure(page, 'Ended runs').getByRole('row').count()).toBe(85);
+    await page.getByRole('button', { name: '6h', exact: true }).click();
+    await page.waitForURL('**/console/?since=6h');
+    await expect.poll(() => figure(page, 'Ended runs').getByRole('row').count()).toBe(73);
+    await page.getByRole('button', { name: '1h', exact: true }).click();
+    await expect.poll(() => new URL(page.url()).search).toBe('');
+  });
+
+  it('are drawn in the colours of the scheme, and as wide as their box', async () => {
+    await run(createClient({ apiUrl: server.url }), 'agent', says('hello'));
+    const page = await open('/?since=7d');
+    const canvas = figure(page, 'Ended runs').locator('canvas');
+    await canvas.waitFor();
+    const picture = (): Promise<string> =>
+      canvas.evaluate((element) => (element as HTMLCanvasElement).toDataURL());
+    const light = await picture();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expect.poll(picture).not.toBe(light);
+    await page.setViewportSize({ width: 400, height: 800 });
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+    const widths = (): Promise<number[]> =>
+      canvas.evaluate((element) => [
+        Math.round(element.getBoundingClientRect().width),
+        element.closest('.plot-box')?.clientWidth ?? 0,
+      ]);
+    await expect.poll(async () => new Set(await widths()).size).toBe(1);
+  });
+
+  it('report a server without a worker', async () => {
+    const page = await console.open('/', { url: server.url, expected: /503/ });
+    await page.route('**/ready', (route) =>
+      route.fulfill({ status: 503, json: { code: 'unavailable', message: 'There is no live worker' } }),
+    );
+    await page.reload();
+    await page.getByText('The server cannot execute runs now').waitFor();
+    await page.getByText('There is no live worker').waitFor();
+  });
+});
