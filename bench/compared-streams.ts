@@ -67,13 +67,21 @@ export const tokenStreams = async (target: Target, rounds: number): Promise<Figu
   };
 };
 
-/** Streams that wait, beside runs that use all cores. */
+/** Streams that wait, beside runs that use all cores: the first time, when the server does not know yet which runs these are, and later. */
 export const besideSpinners = async (target: Target): Promise<Figures> => {
-  const spinning = Array.from({ length: 4 }, () =>
-    target.client.runs.wait(null, 'spinner', { input: { count: 4_000 } }),
-  );
-  await sleep(500);
-  const waiting = firsts(await atOnce(50, () => paced(target)));
-  await Promise.all(spinning);
-  return { besideP50Ms: median(waiting), besideP99Ms: percentile(waiting, 0.99) };
+  const rounds: number[][] = [];
+  for (let round = 0; round < 6; round++) {
+    const spinning = Array.from({ length: 4 }, () =>
+      target.client.runs.wait(null, 'spinner', { input: { count: 4_000 } }),
+    );
+    await sleep(500);
+    rounds.push(firsts(await atOnce(50, () => paced(target))));
+    await Promise.all(spinning);
+  }
+  const [first = [], ...later] = rounds;
+  return {
+    besideFirstMs: percentile(first, 0.99),
+    besideP50Ms: median(later.flat()),
+    besideP99Ms: percentile(later.flat(), 0.99),
+  };
 };

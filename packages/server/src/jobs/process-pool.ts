@@ -3,7 +3,7 @@
 //
 //   started ──▶ busy ──rest()──▶ idle ──idleMs──▶ leaving ──▶ ended
 //                │ ▲               │
-//                │ └───takeIdle()──┘
+//                │ └takeIdle(), use()┘
 //                └──by itself──▶ ended: a crash
 import type { Logger } from 'pino';
 import { Backoff } from '../backoff.ts';
@@ -84,9 +84,15 @@ export class ProcessPool<P extends PooledProcess> implements AsyncDisposable {
 
   /** Marks the process idle: it may be used again, and is ended after `idleMs`. */
   rest(process: P): void {
+    this.#stopIdling(process);
     const timer = setTimeout(() => this.retire(process), this.#options.idleMs);
     timer.unref();
     this.#idle.set(process, timer);
+  }
+
+  /** Marks an idle process busy; another one stays as it is. */
+  use(process: P): void {
+    this.#stopIdling(process);
   }
 
   /** Ends the process. It gets no more work, and its end does not count as a crash. */

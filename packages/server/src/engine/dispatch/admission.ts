@@ -64,7 +64,7 @@ export class Admission {
     this.#awaitedSinceMs = nowMs;
   }
 
-  report(report: EventLoopReport, nowMs: number): void {
+  report(report: Omit<EventLoopReport, 'utilization'>, nowMs: number): void {
     this.#known = report.running;
     this.#isHeapFull = report.isHeapFull;
     this.#awaitedSinceMs = nowMs;
@@ -72,7 +72,10 @@ export class Admission {
     this.#late = isLate ? this.#whileLate(report, this.#late) : undefined;
   }
 
-  #whileLate({ running, delayMs }: EventLoopReport, before: Lateness | undefined): Lateness {
+  #whileLate(
+    { running, delayMs }: Pick<EventLoopReport, 'running' | 'delayMs'>,
+    before: Lateness | undefined,
+  ): Lateness {
     const { least, most } = this.#limits;
     const isSettled = before !== undefined && (before.isSettled || doCompute(running, delayMs, before));
     const grown = running + Math.max(growthRunsMin, Math.ceil(running / 2));

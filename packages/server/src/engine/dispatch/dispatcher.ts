@@ -18,9 +18,9 @@ import type { DispatcherOptions } from './dispatcher-options.ts';
 import type { AttemptRef, ExecutorProcess } from './executor-process.ts';
 import { ExecutorPool } from './executor-pool.ts';
 import type { AttemptMessage, RunCommand } from './protocol.ts';
+import { RunClaims } from './run-claims.ts';
 import { RunEndings } from './run-endings.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
-import { ServedQueues } from './served-queues.ts';
 import { StoppingAttempts } from './stopping-attempts.ts';
 
 /** After this many lost attempts, a run is charged for outages of the database too. */
@@ -36,11 +36,9 @@ export class Dispatcher {
   readonly #endings: RunEndings;
   /** Runs that were claimed and have not started yet, with the calls that wait for their attempts. */
   readonly #starting = new Map<string, ((attempt: Attempt) => void)[]>();
-  readonly #claims: WorkerLoop;
+  readonly #claims: RunClaims;
   /** Queues delayed runs that are due, and runs with expired leases; undefined where no runs are executed. */
   readonly #queue: WorkerLoop | undefined;
-  readonly #served = new ServedQueues();
-  #reserved = 0;
   #draining = false;
   /** Ended leases of other workers that were found here, by the state of the worker. */
   readonly recovered = new Map<WorkerState, number>();
@@ -72,12 +70,17 @@ export class Dispatcher {
         onExit: (running, reason, isDeliberate) => this.#onExecutorLost(running, reason, isDeliberate),
       },
     });
-    this.#claims = new WorkerLoop({
-      task: 'claim runs',
-      claim: (free) => this.#claim(free),
-      freeSlots: () => this.pool.freeSlots - this.#reserved,
+    const { leases, worker_id, attemptsMax } = options;
+    this.#claims = new RunClaims({
+      leases,
+      pool: this.pool,
+      graphs: this.graphs,
+      worker_id,
+      leaseMs,
+      attemptsMax,
       running: () => this.#attempts.size,
-      ...(executesRuns ? { notifications: { bus: notifications, kind: 'p' } } : {}),
+      start: (runs, sinceMs) => this.#startAll(runs, sinceMs),
+      notifications: executesRuns ? notifications : undefined,
       logger,
     });
     this.#queue = executesRuns
@@ -122,13 +125,7 @@ export class Dispatcher {
 
   /** Sets a slot aside for a run that is about to be inserted as claimed; false when none is free. */
   reserve(): boolean {
-    if (this.#draining) return false;
-    if (this.pool.freeSlots - this.#reserved <= 0) {
-      this.#claims.noteFull();
-      return false;
-    }
-    this.#reserved += 1;
-    return true;
+    return !this.#draining && this.#claims.reserve();
   }
 
   /** True when readers here have not been sent all events of earlier attempts: they continue to read the log. */
@@ -139,8 +136,7 @@ export class Dispatcher {
 
   /** Gives back a slot that reserve() set aside. */
   unreserve(): void {
-    this.#reserved -= 1;
-    this.#claims.slotFreed();
+    this.#claims.unreserve();
   }
 
   /**
@@ -231,22 +227,6 @@ export class Dispatcher {
     const left = this.#attempts.all();
     for (const attempt of left) this.#drop(attempt, 'released');
     return left;
-  }
-
-  async #claim(free: number): Promise<boolean> {
-    const { leases, worker_id, leaseMs, attemptsMax } = this.#options;
-    const { graphs } = this;
-    this.#reserved += free;
-    try {
-      const served = this.#served.list();
-      const options = { count: free, worker_id, leaseMs, attemptsMax, graphs, served };
-      const { runs, sinceMs } = await leases.claim(options);
-      for (const run of runs) this.#served.note(run);
-      await this.#startAll(runs, sinceMs);
-      return runs.length === free;
-    } finally {
-      this.#reserved -= free;
-    }
   }
 
   /** Queues delayed runs that are due and runs with expired leases, then claims. */

@@ -12,7 +12,7 @@ it.each([
   { kind: 'done', ...attempt, status: 'success', values: '{}', error: null },
   { kind: 'done', ...attempt, status: 'error', error },
   { kind: 'lost', ...attempt, message: 'gone', isOutage: true },
-  { kind: 'event_loop', running: 3, delayMs: 0.4, isHeapFull: false },
+  { kind: 'event_loop', running: 3, delayMs: 0.4, utilization: 0.5, isHeapFull: false },
 ])('%j is a valid message of an executor', (message) => {
   expect(parseFromExecutor(message)).toEqual(message);
 });
@@ -35,9 +35,10 @@ it.each([
   { kind: 'done', ...attempt, status: 'finished', error: null },
   { kind: 'done', ...attempt, status: 'error', error: 'no' },
   { kind: 'done', ...attempt, status: 'success', values: {}, error: null },
-  { kind: 'event_loop', running: 3, delayMs: NaN, isHeapFull: false },
-  { kind: 'event_loop', running: -1, delayMs: 1, isHeapFull: false },
-  { kind: 'event_loop', running: 3, delayMs: 1 },
+  { kind: 'event_loop', running: 3, delayMs: NaN, utilization: 0.5, isHeapFull: false },
+  { kind: 'event_loop', running: -1, delayMs: 1, utilization: 0.5, isHeapFull: false },
+  { kind: 'event_loop', running: 1, delayMs: 1, utilization: NaN, isHeapFull: false },
+  { kind: 'event_loop', running: 3, delayMs: 1, utilization: 0.5 },
   { kind: 'lost', ...attempt },
   { kind: 'lost', ...attempt, message: 'gone' },
   { kind: 'lost', run_id: 7, lease_token: 1, message: 'gone', isOutage: true },

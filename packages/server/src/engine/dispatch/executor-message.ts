@@ -31,8 +31,12 @@ const isAnswer = ({ call, problem }: Fields): boolean =>
       (problem['faults'] === undefined ||
         (Array.isArray(problem['faults']) && problem['faults'].every(isFault)))));
 
-const isEventLoop = ({ running, delayMs, isHeapFull }: Fields): boolean =>
-  isCount(running) && Number.isFinite(delayMs) && (delayMs as number) >= 0 && typeof isHeapFull === 'boolean';
+const isEventLoop = ({ running, delayMs, utilization, isHeapFull }: Fields): boolean =>
+  isCount(running) &&
+  Number.isFinite(delayMs) &&
+  (delayMs as number) >= 0 &&
+  Number.isFinite(utilization) &&
+  typeof isHeapFull === 'boolean';
 
 const isFault = (value: unknown): boolean =>
   isObject(value) &&

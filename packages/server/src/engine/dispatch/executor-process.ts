@@ -8,6 +8,7 @@ import { programFile } from '../../programs.ts';
 import type { PooledProcess } from '../../jobs/process-pool.ts';
 import { WorkerProcess, type WorkerProgram } from '../../jobs/worker-process.ts';
 import { Admission } from './admission.ts';
+import { EventLoopLoad, type LoadChange, longBusyMs } from './event-loop-load.ts';
 import { parseFromExecutor, parseLoadReport } from './executor-message.ts';
 import type { SlotLimits } from './slot-limits.ts';
 import type {
@@ -34,8 +35,10 @@ export interface AttemptRef {
 
 export interface ExecutorEvents {
   onRun: (message: AttemptMessage) => void;
-  /** The executor may take another number of runs than before. */
-  onSlots: () => void;
+  /** The executor may take another number of runs than before. `change`: what its event loop says about its runs. */
+  onSlots: (change: LoadChange) => void;
+  /** A run of the graph has ended while the event loop was not busy for long. */
+  onEasyEnd?: (graph_id: string) => void;
   /** Called with files of modules that the process loaded. */
   onModules: (files: string[]) => void;
   /**
@@ -73,7 +76,7 @@ export const executorProgram = (tsconfig: string | undefined): WorkerProgram => 
 
 export class ExecutorProcess implements PooledProcess {
   /** By run id and lease token. */
-  readonly attempts = new Map<string, AttemptRef>();
+  readonly attempts = new Map<string, AttemptRef & { graph_id: string }>();
   /** True when the modules of all graphs are loaded, or have failed to load. */
   isLoaded = false;
   readonly #child: WorkerProcess<ToExecutor, FromExecutor>;
@@ -83,6 +86,7 @@ export class ExecutorProcess implements PooledProcess {
   #isKilled = false;
   readonly #isTracing: boolean;
   readonly #admission: Admission;
+  readonly #load = new EventLoopLoad();
   /** Messages that are sent at begin(); undefined afterwards. */
   #held: ToExecutor[] | undefined;
 
@@ -146,15 +150,33 @@ export class ExecutorProcess implements PooledProcess {
     return this.#admission.capacity(this.attempts.size, performance.now());
   }
 
+  /** For how long its runs have kept the event loop busy, in milliseconds; 0 when they do not. */
+  get busyMs(): number {
+    return this.attempts.size === 0 ? 0 : this.#load.busyMs(performance.now());
+  }
+
+  /** Whether its event loop, which has reported nothing for long, has become busy. */
+  noteSilence(): LoadChange {
+    return this.attempts.size === 0 ? undefined : this.#load.noteSilence(performance.now());
+  }
+
+  /** The graphs of its runs. */
+  get graphs(): ReadonlySet<string> {
+    return new Set([...this.attempts.values()].map(({ graph_id }) => graph_id));
+  }
+
   /** Where graphs reach the API of this server; null when it has none. */
   sendAddress(url: string | null): void {
     this.#send({ kind: 'address', url });
   }
 
   run(command: RunCommand): void {
-    const { run_id, lease_token } = command;
-    if (this.attempts.size === 0) this.#admission.begin(performance.now());
-    this.attempts.set(attemptKey(command), { run_id, lease_token });
+    const { run_id, lease_token, graph_id } = command;
+    if (this.attempts.size === 0) {
+      this.#admission.begin(performance.now());
+      this.#load.begin(performance.now());
+    }
+    this.attempts.set(attemptKey(command), { run_id, lease_token, graph_id });
     this.#send({ kind: 'run', command });
   }
 
@@ -229,13 +251,18 @@ export class ExecutorProcess implements PooledProcess {
   }
 
   #run(message: AttemptMessage): void {
-    if (endsAttempt(message)) this.attempts.delete(attemptKey(message));
+    if (endsAttempt(message)) {
+      const attempt = this.attempts.get(attemptKey(message));
+      if (attempt && this.busyMs < longBusyMs) this.#events.onEasyEnd?.(attempt.graph_id);
+      this.attempts.delete(attemptKey(message));
+    }
     this.#events.onRun(message);
   }
 
   #onEventLoop(report: EventLoopReport): void {
-    this.#admission.report(report, performance.now());
-    this.#events.onSlots();
+    const nowMs = performance.now();
+    this.#admission.report(report, nowMs);
+    this.#events.onSlots(this.#load.report(report, nowMs));
   }
 
   #answer({ call, value, problem }: Extract<FromExecutor, { kind: 'answer' }>): void {

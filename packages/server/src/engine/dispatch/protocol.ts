@@ -236,6 +236,8 @@ export interface EventLoopReport {
   running: number;
   /** Mean delay of its timers since the last report. */
   delayMs: number;
+  /** Share of the time since the last report in which it did not wait, from 0 to 1. */
+  utilization: number;
   /** More than three quarters of the heap are used. */
   isHeapFull: boolean;
 }

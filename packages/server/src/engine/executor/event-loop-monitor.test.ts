@@ -29,7 +29,20 @@ describe('a monitor of the event loop', () => {
     monitor.setRunning(7);
     block(400);
     while (reports.length === 0) await turn();
-    expect(reports).toEqual([{ running: 7, delayMs: expect.closeTo(350, -2) as number, isHeapFull: false }]);
+    expect(reports).toEqual([
+      {
+        running: 7,
+        delayMs: expect.closeTo(350, -2) as number,
+        utilization: expect.closeTo(1, 1) as number,
+        isHeapFull: false,
+      },
+    ]);
+  });
+
+  it('reports that it mostly waits', async () => {
+    const reports = start();
+    monitor.setRunning(1);
+    await expect.poll(() => reports.at(-1)?.utilization).toBeLessThan(0.5);
   });
 
   it('reports that it is on time again', async () => {

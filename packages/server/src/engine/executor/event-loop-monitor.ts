@@ -1,5 +1,6 @@
-// Reports how late the timers of this process are, and whether its heap is nearly full: every 200 ms while runs execute, so that the
-// server process notices an event loop that is blocked.
+// Reports how late the timers of this process are, how busy its event loop is, and whether its heap is nearly full: every 200 ms while runs
+// execute, so that the server process notices an event loop that is blocked.
+import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { EventLoopReport } from '../dispatch/protocol.ts';
 
@@ -13,6 +14,8 @@ export class EventLoopMonitor {
   #running = 0;
   #delays: number[] = [];
   #reportedMs = 0;
+  /** Since the process began, at the last report. */
+  #counted: EventLoopUtilization = performance.eventLoopUtilization();
 
   /** `report` is called every 200 ms while runs execute, and later when the event loop is blocked. */
   constructor(report: (report: EventLoopReport) => void) {
@@ -28,6 +31,7 @@ export class EventLoopMonitor {
       this.#delays = [];
     } else if (!this.#timer) {
       this.#reportedMs = performance.now();
+      this.#counted = performance.eventLoopUtilization();
       this.#timer = this.#sampleAfter(this.#reportedMs);
     }
   }
@@ -45,10 +49,14 @@ export class EventLoopMonitor {
     const delays = this.#delays.splice(0);
     const delayMs = delays.reduce((sum, delay) => sum + delay, 0) / delays.length;
     const { used_heap_size, heap_size_limit } = getHeapStatistics();
+    const counted = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(counted, this.#counted);
     this.#reportedMs = nowMs;
+    this.#counted = counted;
     this.#report({
       running: this.#running,
       delayMs,
+      utilization,
       isHeapFull: used_heap_size > heapFull * heap_size_limit,
     });
   }

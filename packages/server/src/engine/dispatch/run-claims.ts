@@ -1,0 +1,110 @@
+// Claims runs into the free slots of the executors, and sets slots aside for runs that are inserted as claimed.
+import type { Logger } from 'pino';
+import type { NotificationBus } from '../../jobs/notification-bus.ts';
+import { WorkerLoop } from '../../jobs/worker-loop.ts';
+import type { RunLeaseStorage } from '../../storage/deployment/run-leases.ts';
+import type { RunRow } from '../../storage/deployment/run-rows.ts';
+import type { ExecutorPool } from './executor-pool.ts';
+import { ServedQueues } from './served-queues.ts';
+
+export interface RunClaimOptions {
+  leases: Pick<RunLeaseStorage, 'claim'>;
+  pool: Pick<ExecutorPool, 'freeSlots' | 'extraSlots' | 'isComputing'>;
+  /** Ids of the graphs that are executed here. */
+  graphs: readonly string[];
+  worker_id: string;
+  leaseMs: number;
+  attemptsMax: number;
+  /** Runs that are executed here. */
+  running: () => number;
+  /** Starts claimed runs. `sinceMs`: monotonic time from which their leases count. */
+  start: (runs: RunRow[], sinceMs: number) => Promise<void>;
+  /** Announces runs; undefined where no runs are executed. */
+  notifications: NotificationBus | undefined;
+  logger: Logger;
+}
+
+export class RunClaims {
+  readonly #options: RunClaimOptions;
+  readonly #loop: WorkerLoop;
+  readonly #served = new ServedQueues();
+  #reserved = 0;
+
+  constructor(options: RunClaimOptions) {
+    this.#options = options;
+    const { pool, running, notifications, logger } = options;
+    this.#loop = new WorkerLoop({
+      task: 'claim runs',
+      claim: () => this.#claim(),
+      freeSlots: () => Math.max(this.#freeSlots, pool.extraSlots),
+      running,
+      ...(notifications ? { notifications: { bus: notifications, kind: 'p' } } : {}),
+      logger,
+    });
+  }
+
+  /** Sets a slot aside for a run that is about to be inserted as claimed; false when none is free. */
+  reserve(): boolean {
+    if (this.#freeSlots <= 0) {
+      this.#loop.noteFull();
+      return false;
+    }
+    this.#reserved += 1;
+    return true;
+  }
+
+  /** Gives back a slot that reserve() set aside. */
+  unreserve(): void {
+    this.#reserved -= 1;
+    this.#loop.slotFreed();
+  }
+
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  slotFreed(): void {
+    this.#loop.slotFreed();
+  }
+
+  drain(graceMs: number, hurry: AbortSignal): Promise<void> {
+    return this.#loop.drain(graceMs, hurry);
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop();
+  }
+
+  /** Slots for runs of any graph. */
+  get #freeSlots(): number {
+    return this.#options.pool.freeSlots - this.#reserved;
+  }
+
+  /** Claims runs of all graphs; when only the extra executor has a slot, runs of graphs that do not compute. */
+  async #claim(): Promise<boolean> {
+    const { pool, graphs } = this.#options;
+    const free = this.#freeSlots;
+    if (free <= 0) {
+      // Runs of the other graphs may wait for a slot.
+      this.#loop.noteFull();
+      const waiting = graphs.filter((graph_id) => !pool.isComputing(graph_id));
+      return waiting.length > 0 && (await this.#claimOf(waiting, pool.extraSlots));
+    }
+    this.#reserved += free;
+    try {
+      return await this.#claimOf(graphs, free);
+    } finally {
+      this.#reserved -= free;
+    }
+  }
+
+  async #claimOf(graphs: readonly string[], count: number): Promise<boolean> {
+    if (count <= 0) return false;
+    const { leases, worker_id, leaseMs, attemptsMax, start } = this.#options;
+    const served = this.#served.list();
+    const { runs, sinceMs } = await leases.claim({ count, worker_id, leaseMs, attemptsMax, graphs, served });
+    for (const run of runs) this.#served.note(run);
+    await start(runs, sinceMs);
+    return runs.length === count;
+  }
+}
