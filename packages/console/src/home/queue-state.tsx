@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { ApiError, type Readiness } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
+import { countText } from '../ui/count-text.ts';
 import { duration } from '../ui/duration.ts';
 import { Icon } from '../ui/icons.tsx';
 import { useNow } from '../ui/use-now.ts';
@@ -44,14 +45,14 @@ export const QueueTiles = (): ReactNode => {
       <Link to="/runs" search={{ status: ['running'], sort: 'asc' }} className="tile" data-kind="running">
         <Icon name="runs" size={18} />
         <strong>{known?.running ?? unread}</strong>
-        <span className="muted">{known ? `running, of ${slotsText(known)}` : 'running'}</span>
+        <span className="muted">{known ? `running; ${slotsText(known)}` : 'running'}</span>
       </Link>
     </>
   );
 };
 
 const slotsText = ({ slots, workers }: Readiness): string =>
-  `${slots} ${slots === 1 ? 'slot' : 'slots'} of ${workers} ${workers === 1 ? 'worker' : 'workers'}`;
+  `${countText(workers, 'worker')}, ${countText(slots, 'slot')}`;
 
 export const useServerState = (): Findings => {
   const { data, error } = useReadiness();

@@ -44,14 +44,14 @@ describeInBrowser('the figures of home', () => {
     const input = says(`a ${gate.word}`);
     await client.runs.createBatch(Array.from({ length: 3 }, () => ({ assistant_id: 'patient', input })));
     const page = await open();
-    await page.getByRole('link', { name: /^2 running, of 2 slots of 1 worker$/ }).waitFor();
+    await page.getByRole('link', { name: /^2 running; 1 worker, 2 slots$/ }).waitFor();
     await page.getByRole('link', { name: /^1 pending, one waits .* for a worker$/ }).click();
     await page.getByRole('row').nth(1).waitFor();
     expect(new URL(page.url()).searchParams.getAll('status')).toEqual(['pending']);
     await gate.open();
     await page.getByRole('link', { name: 'Home' }).click();
     await page.getByRole('link', { name: '0 pending runs', exact: true }).waitFor();
-    await page.getByRole('link', { name: /^0 running,/ }).waitFor();
+    await page.getByRole('link', { name: /^0 running;/ }).waitFor();
   });
 
   it('lead from a minute to the runs of this minute, by the table and by a click on the plot', async () => {
