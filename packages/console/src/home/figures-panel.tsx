@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { RunFigures } from '@svc/sdk';
 import { useCallback, useMemo, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
+import { useAccess } from '../platform/platform-access.ts';
 import { momentText } from '../plots/bucket-text.ts';
 import { Plot } from '../plots/plot.tsx';
 import { countUnit, durationSteps } from '../plots/units.ts';
@@ -11,6 +12,7 @@ import { duration } from '../ui/duration.ts';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { figureSpans, pollMsOf, rangeOf, spanTitles, type FigureSpan } from './figure-spans.ts';
 import { runPlots } from './figures.ts';
+import { UsagePlots } from './usage-plots.tsx';
 
 const route = getRouteApi('/');
 /** The plots of the panel share a cursor. */
@@ -28,6 +30,7 @@ const useRunFigures = (span: FigureSpan) => {
 
 export const FiguresPanel = (): ReactNode => {
   const { since: span = '1h' } = route.useSearch();
+  const access = useAccess();
   const query = useRunFigures(span);
   return (
     <section className="panel" aria-label="Runs over time">
@@ -42,6 +45,7 @@ export const FiguresPanel = (): ReactNode => {
             <Incomplete figures={figures} />
             <div className="plots">
               <RunPlots figures={figures} />
+              {access && <UsagePlots client={access.client} span={span} syncKey={syncKey} />}
             </div>
           </>
         )}

@@ -1,9 +1,11 @@
 // The queue and the plots of Home.
+import { randomUUID } from 'node:crypto';
 import { createClient } from '@svc/sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, seriousFindings, useConsole, type Page } from '../browser.ts';
 import { closedGate, run, says } from '../conversations.ts';
 import { startServerProcess, type ServerProcess } from '../serve.ts';
+import { enterKey, tracesOf } from '../traces.ts';
 
 const figure = (page: Page, title: string) => page.getByRole('figure', { name: title });
 
@@ -129,6 +131,57 @@ describeInBrowser('the figures of home', () => {
         element.closest('.plot-box')?.clientWidth ?? 0,
       ]);
     await expect.poll(async () => new Set(await widths()).size).toBe(1);
+  });
+
+  it('include the tokens and costs of a workspace when the session has its key', async () => {
+    const traces = tracesOf(server.url);
+    const start = Date.now() - 120_000;
+    await traces.client.traces.create({
+      id: randomUUID(),
+      name: 'a model',
+      run_type: 'llm',
+      start_time: new Date(start).toISOString(),
+      end_time: new Date(start + 1_000).toISOString(),
+      outputs: {
+        usage_metadata: { input_tokens: 1_200, output_tokens: 300, total_tokens: 1_500, total_cost: 0.25 },
+      },
+    });
+    const page = await open();
+    await figure(page, 'Ended runs').waitFor();
+    expect(await figure(page, 'Tokens of the workspace').count()).toBe(0);
+    await page.getByRole('link', { name: 'Enter the key' }).click();
+    await enterKey(page);
+    await page.getByRole('heading', { name: 'Exports', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Home' }).click();
+    const tokens = figure(page, 'Tokens of the workspace');
+    await tokens.getByText('Show as a table').click();
+    await expect.poll(() => countedRows(page, 'Tokens of the workspace', 1)).toEqual(['1.2K']);
+    expect(await countedRows(page, 'Tokens of the workspace', 2)).toEqual(['300']);
+    await figure(page, 'Cost of the workspace').getByText('Show as a table').click();
+    await expect
+      .poll(async () =>
+        (await countedRows(page, 'Cost of the workspace', 1)).filter((cost) => cost !== '$0.00'),
+      )
+      .toEqual(['$0.25']);
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  it('say from when on they count where there are too many runs', async () => {
+    await run(createClient({ apiUrl: server.url }), 'agent', says('hello'));
+    const page = await open();
+    await page.route('**/runs/figures', async (route) => {
+      const response = await route.fetch();
+      const figures = (await response.json()) as object;
+      await route.fulfill({
+        response,
+        json: { ...figures, complete: false, since: new Date().toISOString() },
+      });
+    });
+    await page.reload();
+    await page
+      .getByText(/^There are more runs than the server counts at once: the figures begin at /)
+      .waitFor();
+    await figure(page, 'Ended runs').locator('canvas').waitFor();
   });
 
   it('report a server without a worker', async () => {
