@@ -110,6 +110,9 @@ const traces = createRoute({
       filter: textOf(raw, 'filter'),
       runs: oneOf(raw, 'runs', ['all']),
       since: oneOf(raw, 'since', ['15m', '1h', '1d', '7d']),
+      from: timeOf(raw, 'from'),
+      to: timeOf(raw, 'to'),
+      view: oneOf(raw, 'view', ['charts']),
     }),
   component: lazyRouteComponent(() => import('./traces/traces-page.tsx'), 'TracesPage'),
 });

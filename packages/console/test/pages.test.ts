@@ -184,6 +184,14 @@ describeInBrowser('every page', () => {
     const traces = tracesOf(console.url);
     const newer = await traces.send('shop', 40);
     const older = await traces.send('shop', 30, 86_400_000);
+    const nowMs = Date.now();
+    const calls = Array.from({ length: 110 }, (_, index) => ({
+      startMs: nowMs - 30_000 - index * 31_000,
+      ms: 900 + ((index * 37) % 29) * (index % 23 === 0 ? 400 : 60),
+      promptTokens: 400 + ((index * 53) % 31) * 40,
+      ...(index % 19 === 7 ? { error: 'RateLimitError: 429' } : {}),
+    }));
+    await traces.sendCalls('shop', calls);
     const disk = await folder(traces, 'disk');
     const completed = await startExport(traces, 'shop', disk.id);
     store = await startObjectStore();
@@ -203,6 +211,14 @@ describeInBrowser('every page', () => {
         name: 'trace-comparison',
         path: `/traces/compare?left=${older}&right=${newer}`,
         ready: (page) => page.getByRole('region', { name: 'Differences' }).waitFor(),
+      },
+      {
+        name: 'trace-charts',
+        path: '/traces?view=charts',
+        ready: async (page) => {
+          for (const title of ['Traces', 'Tokens', 'Cost'])
+            await page.getByRole('figure', { name: title, exact: true }).locator('canvas').waitFor();
+        },
       },
       {
         name: 'trace-to-compare',

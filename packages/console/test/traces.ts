@@ -11,6 +11,15 @@ export interface Traces {
   eventually: (traceId: string) => Promise<void>;
   /** Sends a trace with this number of tools, of which the last one failed. It starts a minute ago by default. Returns its id. */
   send: (project: string, tools: number, agoMs?: number) => Promise<string>;
+  /** Sends a trace with one call of a model for each. Returns the ids of the traces. */
+  sendCalls: (project: string, calls: readonly ModelCall[]) => Promise<string[]>;
+}
+
+export interface ModelCall {
+  startMs: number;
+  ms: number;
+  promptTokens: number;
+  error?: string;
 }
 
 export const tracesOf = (url: string): Traces => {
@@ -28,7 +37,40 @@ export const tracesOf = (url: string): Traces => {
         await client.traces.send({ post: runs.slice(at, at + 2_500) });
       return runs[0]?.id ?? '';
     },
+    sendCalls: async (project, calls) => {
+      const traces = calls.map((call) => modelTrace(project, call));
+      await client.traces.send({ post: traces.flat() });
+      return traces.map(([root]) => root?.id ?? '');
+    },
   };
+};
+
+/** A root and a model below it, with ten tokens of completion. Its first token comes after a quarter of the time. */
+const modelTrace = (project: string, { startMs, ms, promptTokens, error }: ModelCall): SentTraceRun[] => {
+  const at = (afterMs: number): string => new Date(startMs + afterMs).toISOString();
+  const rootId = randomUUID();
+  const failed = error === undefined ? {} : { error };
+  const common = { session_name: project, trace_id: rootId, start_time: at(0), end_time: at(ms), ...failed };
+  const usage_metadata = {
+    input_tokens: promptTokens,
+    output_tokens: 10,
+    total_tokens: promptTokens + 10,
+    input_cost: promptTokens / 1_000_000,
+    output_cost: 0.0005,
+    total_cost: promptTokens / 1_000_000 + 0.0005,
+  };
+  return [
+    { ...common, id: rootId, name: `question to ${project}`, run_type: 'chain' },
+    {
+      ...common,
+      id: randomUUID(),
+      parent_run_id: rootId,
+      name: 'model',
+      run_type: 'llm',
+      events: [{ name: 'new_token', time: at(ms / 4) }],
+      outputs: { usage_metadata },
+    },
+  ];
 };
 
 const toolTrace = (project: string, tools: number, startMs: number): SentTraceRun[] => {

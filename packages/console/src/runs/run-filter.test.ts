@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { conditionsOf, isFiltered, rangeText } from './run-filter.ts';
+import { conditionsOf, isFiltered } from './run-filter.ts';
 
 const nowMs = Date.parse('2026-11-26T15:00:00Z');
 const from = '2026-11-26T14:05:00.000Z';
@@ -12,13 +12,4 @@ it('asks for runs that were created in a range, whatever the time before now', (
     created_before: to,
   });
   expect([isFiltered({ from }), isFiltered({ to }), isFiltered({})]).toEqual([true, true, false]);
-});
-
-it('names a range with both of its ends, or the one that it has', () => {
-  expect(rangeText(from, to, 'UTC')).toBe('26 Nov, 14:05–14:06');
-  expect(rangeText(from, '2026-11-28T00:00:00Z', 'UTC')).toBe('from 26 Nov, 14:05, before 28 Nov, 00:00');
-  expect(rangeText(from, undefined, 'UTC')).toBe('from 26 Nov, 14:05');
-  expect(rangeText(undefined, to, 'UTC')).toBe('before 26 Nov, 14:06');
-  expect(rangeText(to, from, 'UTC')).toBe('from 26 Nov, 14:06, before 26 Nov, 14:05');
-  expect(rangeText(undefined, undefined)).toBeUndefined();
 });

@@ -1,7 +1,6 @@
 // The filter of the runs page: its query string, and what the server is asked for.
 import type { RunStatus } from '../api/statuses.ts';
 import { metadataOf } from '../app/search-text.ts';
-import { bucketText, momentText } from '../plots/bucket-text.ts';
 
 export interface RunFilter {
   status?: RunStatus[] | undefined;
@@ -29,21 +28,6 @@ export const createdWithin = (
   fromMs: from === undefined ? since && nowMs - spans[since] : Date.parse(from),
   toMs: to === undefined ? undefined : Date.parse(to),
 });
-
-/** `26 Nov, 14:05–14:06`; undefined without a range. */
-export const rangeText = (
-  from: string | undefined,
-  to: string | undefined,
-  timeZone?: string,
-): string | undefined => {
-  const [fromMs, toMs] = [Date.parse(from ?? ''), Date.parse(to ?? '')];
-  if (fromMs < toMs && toMs - fromMs < 86_400_000) return bucketText(toMs - fromMs, timeZone).bucket(fromMs);
-  const ends = [
-    ...(from === undefined ? [] : [`from ${momentText(fromMs, timeZone)}`]),
-    ...(to === undefined ? [] : [`before ${momentText(toMs, timeZone)}`]),
-  ];
-  return ends.length > 0 ? ends.join(', ') : undefined;
-};
 
 const isoOf = (ms: number): string => new Date(ms).toISOString();
 

@@ -12,11 +12,12 @@ import { usePollMs } from '../live/live-feed.tsx';
 import { FilterField } from '../ui/filter-field.tsx';
 import { LoadOlder } from '../ui/paging.tsx';
 import { Failure, Skeleton, State } from '../ui/states.tsx';
+import { rangeText } from '../plots/range-text.ts';
 import { StatusChips } from '../ui/status-chips.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import { BulkPanel } from './bulk-progress.tsx';
 import { useNewRuns, type NewRuns } from './new-runs.ts';
-import { isFiltered, rangeText, spans, toRequest, type RunFilter } from './run-filter.ts';
+import { isFiltered, spans, toRequest, type RunFilter } from './run-filter.ts';
 import { RunTable, type RowSelection } from './run-table.tsx';
 
 const route = getRouteApi('/runs');

@@ -11,16 +11,15 @@ import type { PlatformClient, RunPage, RunTree, TraceRun } from '@svc/sdk';
 import { useClient } from '../api/client.tsx';
 import { isId } from '../app/search-text.ts';
 import type { KeyNeed } from '../platform/key-gate.tsx';
+import type { TraceSeries } from './chart-series.ts';
 import type { TreeRun } from './span-table.ts';
+import { boundsOf, chartRange, type TraceTime } from './trace-time.ts';
 
-export interface TraceFilter {
+export interface TraceFilter extends TraceTime {
   project?: string | undefined;
   filter?: string | undefined;
   runs?: 'all' | undefined;
-  since?: '15m' | '1h' | '1d' | '7d' | undefined;
 }
-
-export const spanMs = { '15m': 900_000, '1h': 3_600_000, '1d': 86_400_000, '7d': 604_800_000 } as const;
 
 const pageSize = 50;
 const pollMs = 5_000;
@@ -54,12 +53,12 @@ export const useTraceRuns = (
   useInfiniteQuery({
     queryKey: ['traces', 'runs', asked],
     queryFn: ({ signal, pageParam }) => {
-      const { project, filter, runs, since } = asked;
+      const { project, filter, runs } = asked;
       return client.traces.query(
         {
           session: project === undefined ? undefined : [project],
           is_root: runs === 'all' ? undefined : true,
-          start_time: since && new Date(Date.now() - spanMs[since]).toISOString(),
+          ...boundsOf(asked, Date.now()),
           filter,
           select,
           limit: pageSize,
@@ -74,6 +73,33 @@ export const useTraceRuns = (
     // A filter that the server has rejected stays rejected.
     refetchInterval: ({ state }) =>
       state.error === null && (state.data?.pages.length ?? 0) <= 1 ? pollMs : false,
+  });
+
+const chartPollMs = 15_000;
+
+/** Figures over time. Roots are counted and timed, and all trace runs of the same traces have the tokens, costs and first tokens. */
+export const useTraceSeries = (client: PlatformClient, asked: TraceFilter): UseQueryResult<TraceSeries> =>
+  useQuery({
+    queryKey: ['traces', 'series', asked],
+    queryFn: async ({ signal }) => {
+      const { project, filter, runs } = asked;
+      const range = {
+        session: project === undefined ? undefined : [project],
+        ...chartRange(asked, Date.now()),
+      };
+      if (runs === 'all') {
+        const counted = await client.traces.statsSeries({ ...range, filter }, { signal });
+        return { counted, whole: counted };
+      }
+      const [counted, whole] = await Promise.all([
+        client.traces.statsSeries({ ...range, is_root: true, filter }, { signal }),
+        client.traces.statsSeries({ ...range, trace_filter: filter }, { signal }),
+      ]);
+      return { counted, whole };
+    },
+    placeholderData: keepPreviousData,
+    // A time with an end does not change, and a filter that the server has rejected stays rejected.
+    refetchInterval: ({ state }) => (state.error === null && asked.to === undefined ? chartPollMs : false),
   });
 
 /** The newest other traces with this name of the root. */

@@ -1,12 +1,14 @@
-// Traces of a workspace, newest first. The filter is the query string.
+// Traces of a workspace: a list, newest first, or charts. The filter is the query string.
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { ApiError, type PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { LoadOlder } from '../ui/paging.tsx';
 import { Failure, Skeleton, State } from '../ui/states.tsx';
+import { Tabs } from '../ui/tabs.tsx';
 import { ForgetKey, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
-import { TraceFilters } from './trace-filters.tsx';
-import { type TraceFilter, traceNeed, useTraceRuns } from './trace-queries.ts';
+import { TraceCharts } from './trace-charts.tsx';
+import { TraceFilters, type TraceSearch } from './trace-filters.tsx';
+import { type TraceFilter, traceNeed, useTraceRuns, useTraceSeries } from './trace-queries.ts';
 import { TraceTable } from './trace-table.tsx';
 
 const route = getRouteApi('/traces');
@@ -17,18 +19,49 @@ export const TracesPage = (): ReactNode => (
   </div>
 );
 
-const isFiltered = ({ project, filter, since }: TraceFilter): boolean =>
-  [project, filter, since].some((value) => value !== undefined);
+const isFiltered = ({ project, filter, since, from, to }: TraceFilter): boolean =>
+  [project, filter, since, from, to].some((value) => value !== undefined);
 
-const Traces = ({ client }: { client: PlatformClient }): ReactNode => {
-  const search = route.useSearch();
+const Traces = ({ client }: { client: PlatformClient }): ReactNode =>
+  route.useSearch().view === 'charts' ? <ChartView client={client} /> : <ListView client={client} />;
+
+const ListView = ({ client }: { client: PlatformClient }): ReactNode => {
+  const { view: _, ...filter } = route.useSearch();
+  const query = useTraceRuns(client, filter);
+  return (
+    <View client={client} error={query.error}>
+      <TraceList query={query} search={filter} />
+    </View>
+  );
+};
+
+const ChartView = ({ client }: { client: PlatformClient }): ReactNode => {
+  const { view: _, ...filter } = route.useSearch();
+  const query = useTraceSeries(client, filter);
+  return (
+    <View client={client} error={query.error}>
+      <TraceCharts query={query} filter={filter} />
+    </View>
+  );
+};
+
+/** `error`: of what the view reads. */
+const View = ({
+  client,
+  error,
+  children,
+}: {
+  client: PlatformClient;
+  error: Error | null;
+  children: ReactNode;
+}): ReactNode => {
+  const search: TraceSearch = route.useSearch();
   const navigate = route.useNavigate();
-  const query = useTraceRuns(client, search);
-  const change = (changed: TraceFilter): void =>
+  const change = (changed: TraceSearch): void =>
     void navigate({ search: { ...search, ...changed }, replace: true });
-  if (needsOtherKey(query.error)) return <KeyForm need={traceNeed} refusal={query.error} />;
+  if (needsOtherKey(error)) return <KeyForm need={traceNeed} refusal={error} />;
   // The only text that the server can reject is the filter: its error belongs to the field.
-  const rejected = query.error instanceof ApiError && query.error.status === 422 ? query.error : undefined;
+  const rejected = error instanceof ApiError && error.status === 422 ? error : undefined;
   return (
     <>
       <header className="page-head">
@@ -37,13 +70,24 @@ const Traces = ({ client }: { client: PlatformClient }): ReactNode => {
           <ForgetKey />
         </div>
       </header>
+      <Tabs
+        label="View of the traces"
+        tabs={views}
+        active={search.view ?? 'list'}
+        onChange={(view) => change({ view: view === 'charts' ? view : undefined })}
+      />
       <TraceFilters client={client} search={search} rejected={rejected} onChange={change} />
       <div className="page-body" tabIndex={0} role="region" aria-label="Traces">
-        {rejected === undefined && <TraceList query={query} search={search} />}
+        {rejected === undefined && children}
       </div>
     </>
   );
 };
+
+const views = [
+  { name: 'list', label: 'List' },
+  { name: 'charts', label: 'Charts' },
+] as const;
 
 const TraceList = ({
   query,

@@ -1,0 +1,50 @@
+// The time that the page of traces shows: of the starts of traces.
+export interface TraceTime {
+  since?: '15m' | '1h' | '1d' | '7d' | undefined;
+  /** Started at this time or later, instead of `since`. */
+  from?: string | undefined;
+  /** Started before this time. */
+  to?: string | undefined;
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+export const spanMs = { '15m': 15 * minuteMs, '1h': hourMs, '1d': dayMs, '7d': 7 * dayMs } as const;
+/** Of the charts: 48 to 60 for each span, except the first. */
+const intervalMs = { '15m': 15_000, '1h': minuteMs, '1d': hourMs / 2, '7d': 3 * hourMs } as const;
+export const chartSpan = '1h';
+
+const isoOf = (ms: number): string => new Date(ms).toISOString();
+
+/** The last microsecond before a time: bounds of the server are inclusive. */
+const lastBefore = (ms: number): string => isoOf(ms - 1).replace('Z', '999Z');
+
+interface Bounds {
+  start_time?: string;
+  end_time?: string;
+}
+
+export const boundsOf = ({ since, from, to }: TraceTime, nowMs: number): Bounds => {
+  const fromMs = from === undefined ? since && nowMs - spanMs[since] : Date.parse(from);
+  return {
+    ...(fromMs === undefined ? {} : { start_time: isoOf(fromMs) }),
+    ...(to === undefined ? {} : { end_time: lastBefore(Date.parse(to)) }),
+  };
+};
+
+/**
+ * The time of the charts, and the length of their intervals. A span is of whole intervals, up to the end of the one that is not over, so
+ * that no interval has fewer traces because the span begins within it.
+ */
+export const chartRange = (time: TraceTime, nowMs: number): Bounds & { interval_seconds?: number } => {
+  if (time.from !== undefined || time.to !== undefined) return boundsOf(time, nowMs);
+  const span = time.since ?? chartSpan;
+  const toMs = (Math.floor(nowMs / intervalMs[span]) + 1) * intervalMs[span];
+  return {
+    start_time: isoOf(toMs - spanMs[span]),
+    end_time: lastBefore(toMs),
+    interval_seconds: intervalMs[span] / 1_000,
+  };
+};
