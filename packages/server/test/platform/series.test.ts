@@ -113,6 +113,32 @@ describe('the sums of intervals', () => {
       for (const name of ['latency_p50', 'latency_p99'] as const)
         expect(Math.abs((one[name] ?? 0) / (wanted[index]?.[name] ?? 0) - 1)).toBeLessThanOrEqual(0.01);
   });
+
+  it('come from hourly sums only above 10,000 trace runs, for intervals of whole hours', async () => {
+    const names = newNames();
+    const traces = traceStorage(database);
+    const seconds = 1.234;
+    const one = { ...model, run: 0, parent: null, start: 0.5, tokens: 1, lasted: seconds };
+    const send = async (count: number): Promise<void> => {
+      const runs = Array.from({ length: count }, () => ({ ...toWrite(one, names), id: randomUUID() }));
+      await traces.ingest(names.tenant_id, runs, [], daysKept);
+      await traceHourStorage(database).fold(0, 1_000);
+    };
+    const range = { start_time: at(0), end_time: at(3) };
+    const sums = async (interval_seconds: number) => {
+      const scope = toScope(names.tenant_id, { session: names.projects.slice(0, 1), ...range });
+      const found = await traces.sumIntervals(scope, intervalsIn({ ...range, interval_seconds }));
+      return found.filter(({ run_count }) => run_count > 0);
+    };
+    for (let sent = 0; sent < 10_000; sent += 2_500) await send(2_500);
+    expect(await sums(3_600)).toMatchObject([{ run_count: 10_000, latency_p50: seconds }]);
+    await send(1);
+    const [byHour] = await sums(3_600);
+    expect(byHour).toMatchObject({ run_count: 10_001, total_tokens: 10_001, at: Date.parse(at(0)) / 1_000 });
+    expect(byHour?.latency_p50).not.toBe(seconds);
+    expect(byHour?.latency_p50).toBeCloseTo(seconds, 1);
+    expect(await sums(1_800)).toMatchObject([{ run_count: 10_001, latency_p50: seconds }]);
+  });
 });
 
 describe('statistics over time', () => {
