@@ -72,6 +72,8 @@ const toSumStatement = (
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const { joins, conditions, variant } = scopeSql(scope, bind);
   const interval = intervals && intervalSql(intervals, bind);
+  // Roots have no enclosing call.
+  const caller = scope.is_root === true ? 'false' : `${isCaller}${callersOf(scope, bind)}`;
   const begins = interval ? `${interval.beginOf('r.start_time')} as begins,` : '';
   const figures = `count(*) as run_count, count(*) filter (where is_error) as error_count,
       percentile_cont(array[0.5, 0.99]) within group (order by latency) as latency,
@@ -80,13 +82,15 @@ const toSumStatement = (
   const runs = `(select ${begins} r.run_type, r.status = 'error' as is_error, r.start_time, ${seconds('r.start_time', 'r.end_time')} as latency,
         ${seconds('r.start_time', 'r.first_token_time')} as first_token, r.prompt_tokens, r.completion_tokens, r.total_tokens,
         r.prompt_cost, r.completion_cost, r.total_cost, ${counted} as is_counted
-      from tenant_runs r ${joins} left join tenant_runs p on ${isCaller}${callersOf(scope, bind)}
+      from tenant_runs r ${joins} left join tenant_runs p on ${caller}
       where ${conditions.join(' and ')} and r.start_time is not null${daysOf(scope, bind)}) runs`;
   const text = interval
     ? `select ${secondsSql('begins')} as at, ${figures} from ${runs} group by begins`
     : `select ${figures}, max(start_time) as last_run_start_time from ${runs}`;
-  const name = intervals ? 'traces_series' : 'traces_sum';
-  return { text, values, name: variant === undefined ? '' : `${name}_${variant}` };
+  // The statement of a trace has a name, and so a cached plan. Without a trace the number of rows depends on the values: the cached plan
+  // expects few, looks up the enclosing call of each, and takes up to five times as long.
+  const name = variant === undefined || scope.trace_id === null ? '' : variant;
+  return { text, values, name: name && `traces_${interval ? 'series' : 'sum'}_${name}` };
 };
 
 /** Restricts the partitions to those that can contain the starts. */
