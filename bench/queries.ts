@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toScope } from '../packages/server/src/tracing/traces/run-scope.ts';
+import { type SeriesSelection, toSeries } from '../packages/server/src/tracing/traces/run-series.ts';
 import { type Database, openDatabase } from '../packages/server/src/storage/postgres/database.ts';
 import { openEmbedded } from '../packages/server/src/storage/embedded/embedded.ts';
 import { migrate } from '../packages/server/src/storage/schema/migrate.ts';
@@ -138,6 +139,12 @@ const fillAll = async (db: Database): Promise<void> => {
   const light = { ...page, columns: new Set<never>() };
   const day = dayBefore(3);
   const inDay = { session: [session_id], start_time: `${day}T00:00:00Z`, end_time: `${day}T23:59:59Z` };
+  const inWeek = { ...inDay, start_time: `${dayBefore(9)}T00:00:00Z` };
+  const series = (selection: SeriesSelection) => {
+    const { start_time, end_time, seconds, starts } = toSeries(selection, Date.now());
+    const scope = toScope(tenant_id, { ...selection, start_time, end_time });
+    return traces.sumIntervals(scope, { first: starts[0] ?? 0, seconds });
+  };
   const metadata = 'and(eq(metadata_key, "customer"), eq(metadata_value, "c-77"))';
   const list = (more: object, how: typeof page | typeof light = page) =>
     traces.search(
@@ -178,6 +185,20 @@ const fillAll = async (db: Database): Promise<void> => {
         await db.query(change, [tenant_id, session_id]);
         return traces.sum(toScope(tenant_id, { session: [session_id] }));
       },
+    ],
+    ['the figures of a day by half hours', () => series({ ...inDay, interval_seconds: 1_800 })],
+    [
+      'the figures of the roots of a day by half hours',
+      () => series({ ...inDay, is_root: true, interval_seconds: 1_800 }),
+    ],
+    [
+      'the figures of the models of a day by half hours',
+      () => series({ ...inDay, run_type: 'llm', interval_seconds: 1_800 }),
+    ],
+    ['the figures of a week by three hours', () => series({ ...inWeek, interval_seconds: 10_800 })],
+    [
+      'the figures of the roots of a week by three hours',
+      () => series({ ...inWeek, is_root: true, interval_seconds: 10_800 }),
     ],
   ];
   const rows: string[] = [];
