@@ -204,7 +204,11 @@ const settings = createRoute({
   getParentRoute: () => root,
   path: '/settings',
   validateSearch: (raw: Record<string, unknown>) =>
-    optional({ q: textOf(raw, 'q'), only: oneOf(raw, 'only', ['changed']) }),
+    optional({
+      tab: oneOf(raw, 'tab', ['workers']),
+      q: textOf(raw, 'q'),
+      only: oneOf(raw, 'only', ['changed']),
+    }),
   component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
 });
 

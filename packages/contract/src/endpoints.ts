@@ -145,6 +145,7 @@ export const endpoints = {
   listExportEvents: { method: 'get', path: '/api/v1/bulk-exports/:export_id/events' },
   getExportManifest: { method: 'get', path: '/api/v1/bulk-exports/:export_id/manifest' },
   listServerSettings: { method: 'get', path: '/api/v1/server/settings' },
+  listServerWorkers: { method: 'get', path: '/api/v1/server/workers' },
   getConsoleSession: { method: 'get', path: '/console/auth/session' },
   createConsoleSession: { method: 'post', path: '/console/auth/session' },
   startOidc: { method: 'get', path: '/console/auth/oidc/start' },

@@ -28,6 +28,7 @@ import { threadReadRoutes } from './platform/thread-reads.ts';
 import { traceThreadRoutes } from './platform/trace-threads.ts';
 import { traceRoutes } from './platform/traces.ts';
 import { serverSettingRoutes } from './platform/server-settings.ts';
+import { serverWorkerRoutes } from './platform/server-workers.ts';
 import { workspaceRoutes } from './platform/workspaces.ts';
 
 export {
@@ -91,6 +92,7 @@ export const platformRoutes = {
   ...destinationRoutes,
   ...exportRoutes,
   ...serverSettingRoutes,
+  ...serverWorkerRoutes,
 };
 
 export { Assistant, Config, GraphSchemas } from './deployment/assistants.ts';
@@ -159,6 +161,7 @@ export { ApiKey, KeyRole, NewApiKey } from './platform/keys.ts';
 export { ModelPrice } from './platform/model-prices.ts';
 export { Project, type TypedProject } from './platform/projects.ts';
 export { ServerSetting } from './platform/server-settings.ts';
+export { ServerWorker } from './platform/server-workers.ts';
 export { SelectedRun } from './platform/run-reads.ts';
 export { absentRunFields, absentThreadStats, runFields } from './platform/select-fields.ts';
 export { type RunGroup, ThreadAggregates, ThreadStats } from './platform/thread-reads.ts';
@@ -185,6 +188,7 @@ export {
   projectRoutes,
   runReadRoutes,
   serverSettingRoutes,
+  serverWorkerRoutes,
   threadReadRoutes,
   traceThreadRoutes,
   traceRoutes,

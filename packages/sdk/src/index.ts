@@ -97,6 +97,7 @@ export type {
   RunTimeline,
   RunTree,
   ServerSetting,
+  ServerWorker,
   StateValue,
   Thread,
   ThreadState,

@@ -1,5 +1,13 @@
 // The client of the platform API: workspaces, keys, projects, traces and their exports.
-import type { ApiKey, ModelPrice, NewApiKey, Project, ServerSetting, Workspace } from '@svc/contract';
+import type {
+  ApiKey,
+  ModelPrice,
+  NewApiKey,
+  Project,
+  ServerSetting,
+  ServerWorker,
+  Workspace,
+} from '@svc/contract';
 import { DestinationsClient } from './destinations-client.ts';
 import { ExportsClient } from './exports-client.ts';
 import { TracesClient } from './traces-client.ts';
@@ -43,6 +51,8 @@ export interface PlatformClient {
   server: {
     /** The settings in force, without secrets; for administrators of the workspace `default`. */
     settings(options?: CallOptions): Promise<ServerSetting[]>;
+    /** The server processes of the last day; for administrators of the workspace `default`. */
+    workers(options?: CallOptions): Promise<ServerWorker[]>;
   };
   traces: TracesClient;
   exports: ExportsClient;
@@ -85,7 +95,10 @@ export const createPlatformClient = ({ workspaceId, ...options }: PlatformClient
         transport.call('replaceModelPrice', { params: { price_id }, body }, options),
       delete: (price_id, options) => transport.call('deleteModelPrice', { params: { price_id } }, options),
     },
-    server: { settings: (options) => transport.call('listServerSettings', {}, options) },
+    server: {
+      settings: (options) => transport.call('listServerSettings', {}, options),
+      workers: (options) => transport.call('listServerWorkers', {}, options),
+    },
     traces: new TracesClient(transport),
     exports: new ExportsClient(transport),
     destinations: new DestinationsClient(transport),

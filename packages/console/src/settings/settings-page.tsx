@@ -1,4 +1,4 @@
-// The settings in force on the server that answers, and where each value comes from.
+// The settings in force on the server that answers, and where each value comes from; and the server processes.
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { PlatformClient, ServerSetting } from '@svc/sdk';
@@ -6,7 +6,9 @@ import type { ReactNode } from 'react';
 import { ForgetKey, KeyForm, KeyGate, needsOtherKey, type KeyNeed } from '../platform/key-gate.tsx';
 import { FilterField } from '../ui/filter-field.tsx';
 import { Loaded, State } from '../ui/states.tsx';
+import { Tabs } from '../ui/tabs.tsx';
 import { visibleText } from '../values/visible-text.ts';
+import { Workers } from './workers.tsx';
 import './settings.css';
 
 const route = getRouteApi('/settings');
@@ -18,9 +20,66 @@ export const SettingsPage = (): ReactNode => (
   </div>
 );
 
+const tabs = [
+  { name: 'settings', label: 'Settings' },
+  { name: 'workers', label: 'Workers' },
+] as const;
+
 const Settings = ({ client }: { client: PlatformClient }): ReactNode => {
+  const { tab = 'settings' } = route.useSearch();
+  const navigate = route.useNavigate();
+  return (
+    <>
+      <header className="page-head" data-tabs>
+        <h1>Settings</h1>
+        <div className="page-actions">
+          {tab === 'settings' && <SettingFilter />}
+          <ForgetKey />
+        </div>
+      </header>
+      <Tabs
+        label="Parts of the server"
+        tabs={tabs}
+        active={tab}
+        onChange={(next) => void navigate({ search: next === 'workers' ? { tab: next } : {}, replace: true })}
+      />
+      {tab === 'workers' ? (
+        <Workers client={client} need={settingsNeed} />
+      ) : (
+        <SettingsInForce client={client} />
+      )}
+    </>
+  );
+};
+
+const SettingFilter = (): ReactNode => {
   const { q, only } = route.useSearch();
   const navigate = route.useNavigate();
+  return (
+    <>
+      <label className="changed-only">
+        <input
+          type="checkbox"
+          checked={only === 'changed'}
+          onChange={({ target }) =>
+            void navigate({ search: { q, only: target.checked ? 'changed' : undefined }, replace: true })
+          }
+        />
+        Changed only
+      </label>
+      <FilterField
+        aria-label="Filter of settings"
+        placeholder="Name, value or meaning"
+        data-filter
+        text={q}
+        onChange={(text) => void navigate({ search: { q: text, only }, replace: true })}
+      />
+    </>
+  );
+};
+
+const SettingsInForce = ({ client }: { client: PlatformClient }): ReactNode => {
+  const { q, only } = route.useSearch();
   const query = useQuery({
     queryKey: ['workspaces', 'settings'],
     queryFn: ({ signal }) => client.server.settings({ signal }),
@@ -28,40 +87,15 @@ const Settings = ({ client }: { client: PlatformClient }): ReactNode => {
   });
   if (needsOtherKey(query.error)) return <KeyForm need={settingsNeed} refusal={query.error} />;
   return (
-    <>
-      <header className="page-head">
-        <h1>Settings</h1>
-        <div className="page-actions">
-          <label className="changed-only">
-            <input
-              type="checkbox"
-              checked={only === 'changed'}
-              onChange={({ target }) =>
-                void navigate({ search: { q, only: target.checked ? 'changed' : undefined }, replace: true })
-              }
-            />
-            Changed only
-          </label>
-          <FilterField
-            aria-label="Filter of settings"
-            placeholder="Name, value or meaning"
-            data-filter
-            text={q}
-            onChange={(text) => void navigate({ search: { q: text, only }, replace: true })}
+    <div className="page-body" tabIndex={0} role="region" aria-label="Settings in force">
+      <Loaded query={query}>
+        {(settings) => (
+          <SettingTable
+            settings={settings.filter((one) => isShown(one, { q, isChangedOnly: only === 'changed' }))}
           />
-          <ForgetKey />
-        </div>
-      </header>
-      <div className="page-body" tabIndex={0} role="region" aria-label="Settings in force">
-        <Loaded query={query}>
-          {(settings) => (
-            <SettingTable
-              settings={settings.filter((one) => isShown(one, { q, isChangedOnly: only === 'changed' }))}
-            />
-          )}
-        </Loaded>
-      </div>
-    </>
+        )}
+      </Loaded>
+    </div>
   );
 };
 

@@ -26,6 +26,16 @@ describeInBrowser('the settings', () => {
     expect(await port.count()).toBe(0);
   });
 
+  it('are beside the server processes and their slots', async () => {
+    const page = await console.open('/settings');
+    await enterKey(page);
+    await page.getByRole('tab', { name: 'Workers' }).click();
+    const workers = page.getByRole('region', { name: 'Workers' });
+    await workers.getByText('live').waitFor();
+    expect(await workers.getByRole('row').count()).toBe(2);
+    await page.waitForURL('**/settings?tab=workers');
+  });
+
   it('need a key with the role admin', async () => {
     const viewer = await tracesOf(console.url).client.keys.create({ role: 'viewer' });
     const page = await console.open('/settings', { expected: /403/ });

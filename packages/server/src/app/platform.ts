@@ -34,7 +34,7 @@ import { TraceThreadService } from '../tracing/threads/trace-thread-service.ts';
 import { traceHandlers } from '../tracing/traces/trace-handlers.ts';
 import { TraceService } from '../tracing/traces/trace-service.ts';
 import { workspaceHandlers } from '../auth/workspaces/workspace-handlers.ts';
-import { serverSettingHandlers } from '../auth/workspaces/server-setting-handlers.ts';
+import { serverHandlers } from '../auth/workspaces/server-handlers.ts';
 import { WorkspaceService } from '../auth/workspaces/workspace-service.ts';
 import type { ShownSetting } from '../config/settings/shown-settings.ts';
 
@@ -54,6 +54,8 @@ export interface PlatformParts {
   exports: ExportRules;
   /** The settings in force. */
   settings: readonly ShownSetting[];
+  /** Workers whose last report is older are silent. */
+  workerTtlMs: number;
 }
 
 export interface Platform {
@@ -103,7 +105,7 @@ export const createPlatform = (parts: PlatformParts): Platform => {
     destinations,
     handlers: {
       ...workspaceHandlers(new WorkspaceService(storage.workspaces), authenticator),
-      ...serverSettingHandlers(parts.settings, storage.workspaces),
+      ...serverHandlers({ ...parts, workspaces: storage.workspaces, workers: storage.workers }),
       ...keyHandlers(new KeyService(storage.apiKeys)),
       ...projectHandlers(projects),
       ...traceHandlers({ ingest, traces }),

@@ -16,6 +16,7 @@ import { EgressGuard } from '../net/guard.ts';
 import type { NotificationBus } from '../jobs/notification-bus.ts';
 import { bootstrap, type FirstKey } from '../auth/keys/bootstrap.ts';
 import { ingestLimits } from '../parsing/json-limits.ts';
+import { nodeTtlMs } from '../storage/deployment/workers.ts';
 import { createPlatform, type Platform } from './platform.ts';
 import { type Owned, owning } from './owned.ts';
 import type { Dispatcher } from '../engine/dispatch/dispatcher.ts';
@@ -117,6 +118,7 @@ const openPlatform = (
     sealer,
     stores: { guard, fileRoots, folderRules, lendsCredentials },
     settings: shownSettings(settings),
+    workerTtlMs: nodeTtlMs(settings.runs.leaseMs),
   });
 };
 

@@ -97,6 +97,7 @@ const cases: Record<keyof typeof platformRoutes, ((named: Named) => RequestCase)
   getSettings: [same('/settings')],
   // Only admins may read these, and the test's key is an editor's.
   listServerSettings: [same('/server/settings')],
+  listServerWorkers: [same('/server/workers')],
   createWorkspace: [same('/workspaces', { display_name: 'x' })],
   listKeys: [same('/api-key')],
   createKey: [({ session_id }) => ({ path: '/api-key', json: { workspaces: [session_id] } })],

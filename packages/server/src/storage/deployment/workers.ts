@@ -13,6 +13,15 @@ export interface WorkerReport {
   graphs: readonly string[];
 }
 
+/** `left`: it has stopped. `silent`: its last report is old. */
+export interface ListedWorker extends Omit<WorkerReport, 'graphs' | 'draining' | 'connections'> {
+  state: 'live' | 'draining' | 'left' | 'silent';
+  graphs: string[] | null;
+  connections: number | null;
+  started_at: string;
+  seen_at: string;
+}
+
 export interface QueueState {
   /** Live workers that accept runs, and their slots. */
   workers: number;
@@ -39,6 +48,15 @@ const statements = {
     text: 'update workers set draining = true, slots = 0, running = 0, connections = 0, seen_at = now() where worker_id = $1',
   },
   prune: { name: 'workers_prune', text: `delete from workers where seen_at < now() - interval '1 day'` },
+  // The table has the processes of the last day.
+  list: {
+    name: 'workers_list',
+    reads: true,
+    text: `select worker_id, name, slots, running, graphs, connections, started_at, seen_at,
+        case when draining and slots = 0 and connections = 0 then 'left'
+          when seen_at <= now() - $1 * interval '1 ms' then 'silent' when draining then 'draining' else 'live' end as state
+      from workers where seen_at > now() - interval '1 day' order by seen_at desc, worker_id limit $2`,
+  },
   served: {
     name: 'workers_served',
     reads: true,
@@ -79,6 +97,10 @@ export const workerStorage = (db: Database) => ({
     await db.query(statements.leave, [worker_id]);
     await db.query(statements.prune, []);
   },
+
+  /** The last report first. `ttlMs`: workers whose last report is older are silent. */
+  list: (ttlMs: number, limit: number): Promise<ListedWorker[]> =>
+    db.query<ListedWorker>(statements.list, [ttlMs, limit]),
 
   /** True when a worker that executes the graph has reported itself within this time. */
   async hasServed(graph_id: string, withinMs: number): Promise<boolean> {

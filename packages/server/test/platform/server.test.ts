@@ -1,7 +1,8 @@
 // The settings in force, which only those who operate the server may see.
-import type { ServerSetting, Workspace } from '@svc/contract';
+import type { ServerSetting, ServerWorker, Workspace } from '@svc/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { settingKeys } from '../../src/config/settings/definitions.ts';
+import { eventually } from '../eventually.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
 
 const webhookSecret = 'a secret that signs webhooks, of this test';
@@ -50,5 +51,41 @@ describe('GET /server/settings', () => {
       });
     }
     expect((await read({}, 'svc_sk_unknown')).status).toBe(401);
+  });
+});
+
+describe('GET /server/workers', () => {
+  let platform: PlatformServer;
+  beforeAll(async () => {
+    platform = await startPlatform({ executors: '1', jobsMax: '7' });
+  });
+  afterAll(() => platform[Symbol.asyncDispose]());
+
+  const read = (workspace: string) =>
+    platform.call('GET', '/server/workers', { headers: { 'x-tenant-id': workspace } });
+
+  it('has the processes of the last day: live, draining, stopped and silent ones', async () => {
+    await eventually(async () => {
+      const { status, body } = await read(platform.workspace_id);
+      expect({ status, body }).toMatchObject({
+        status: 200,
+        body: [{ state: 'live', slots: 7, running: 0 }],
+      });
+    });
+    await platform.server.database
+      .script(`insert into workers (worker_id, name, slots, running, draining, connections, seen_at) values
+      (gen_random_uuid(), 'draining', 5, 1, true, 9, now() - interval '1 second'),
+      (gen_random_uuid(), 'left', 0, 0, true, 0, now() - interval '1 hour'),
+      (gen_random_uuid(), 'silent', 5, 2, false, 9, now() - interval '2 hours'),
+      (gen_random_uuid(), 'forgotten', 5, 2, false, 9, now() - interval '25 hours')`);
+    const { body } = await read(platform.workspace_id);
+    const states = (body as ServerWorker[]).slice(1).map(({ name, state }) => [name, state]);
+    expect(states).toEqual(['draining', 'left', 'silent'].map((state) => [state, state]));
+  });
+
+  it('is for administrators of the first workspace only', async () => {
+    const headers = { 'x-tenant-id': platform.workspace_id };
+    const made = await platform.call('POST', '/workspaces', { json: { display_name: 'theirs' }, headers });
+    expect((await read((made.body as Workspace).id)).status).toBe(403);
   });
 });

@@ -1,0 +1,36 @@
+import * as z from 'zod';
+import { Id, Time } from '../json.ts';
+import { route } from '../route.ts';
+
+export const ServerWorker = z
+  .object({
+    worker_id: Id,
+    name: z.string().describe('Host and process id'),
+    state: z
+      .enum(['live', 'draining', 'left', 'silent'])
+      .describe(
+        '`draining`: it claims no more runs. `left`: it has stopped. `silent`: it has not reported itself for two lease durations',
+      ),
+    slots: z.int().describe('Runs that it may execute at a time'),
+    running: z.int(),
+    graphs: z.array(z.string()).nullable().describe('null for a server of an earlier release'),
+    connections: z.int().nullable().describe('The most connections to PostgreSQL that its processes open'),
+    started_at: Time,
+    seen_at: Time.describe('Its last report'),
+  })
+  .meta({ id: 'ServerWorker', description: 'A server process; one that executes no runs has no slots' });
+export type ServerWorker = z.output<typeof ServerWorker>;
+
+export const serverWorkerRoutes = {
+  listServerWorkers: route({
+    method: 'get',
+    path: '/api/v1/server/workers',
+    summary:
+      'The server processes of the last day, with their slots and graphs: the last report first, at most 1,000',
+    description:
+      'Needs an admin key of the workspace `default`, which the first start of the server creates.',
+    tag: 'Server settings',
+    access: { permission: 'admin' },
+    response: z.array(ServerWorker),
+  }),
+};
