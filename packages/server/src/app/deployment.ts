@@ -94,6 +94,12 @@ const threadProtocol = ({
   feed: new ThreadEventFeed({ threads: storage.threads, runs: storage.runs, outcomes, signals }),
 });
 
+const runReads = (storage: Storage) => ({
+  searches: new RunSearchService(storage),
+  figures: new RunFigureService(storage),
+  timelines: new RunTimelineService(storage),
+});
+
 export const createDeployment = async ({
   parts,
   storage,
@@ -131,9 +137,6 @@ export const createDeployment = async ({
     users,
     graphs: new Set(project.graphs.keys()),
   });
-  const searches = new RunSearchService(storage);
-  const figures = new RunFigureService(storage);
-  const timelines = new RunTimelineService(storage);
   const feed = new RunFeed({ runs: storage.runs, logger });
   const granter = new RunGranter(assistants.defaultIds, project.configurableHeaders);
   const signals = new ThreadSignals(notifications, pollMs);
@@ -152,9 +155,7 @@ export const createDeployment = async ({
     ...threadHandlers(threads, states, pruning, updaterOf(users), project.compat),
     ...runHandlers({
       ...running,
-      searches,
-      figures,
-      timelines,
+      ...runReads(storage),
       threadEvents,
       compat: project.compat,
       feedback: feedbackLinks(parts, storage),
