@@ -5,7 +5,13 @@ import { runFilter } from './run-search.ts';
 
 /** Points of one answer. */
 export const figurePointsMax = 500;
-const { created_after: _after, created_before: _before, ...filter } = runFilter;
+const {
+  created_after: _createdAfter,
+  created_before: _createdBefore,
+  ended_after: _endedAfter,
+  ended_before: _endedBefore,
+  ...filter
+} = runFilter;
 const When = z.iso.datetime({ offset: true });
 
 const Percentiles = z

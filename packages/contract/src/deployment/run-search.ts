@@ -15,6 +15,8 @@ export const runFilter = {
   metadata: nullish(Metadata).describe('Only runs whose metadata contains these keys with these values'),
   created_after: nullish(When).describe('Only runs created at this time or later'),
   created_before: nullish(When).describe('Only runs created before this time'),
+  ended_after: nullish(When).describe('Only runs that ended at this time or later'),
+  ended_before: nullish(When).describe('Only runs that ended before this time'),
 };
 
 export const runSearchRoutes = {

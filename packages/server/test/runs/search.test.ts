@@ -14,6 +14,7 @@ interface Found {
   status: string;
   metadata: Record<string, unknown>;
   created_at: string;
+  ended_at?: string;
 }
 
 describe('runs of a server', () => {
@@ -63,6 +64,11 @@ describe('runs of a server', () => {
     const before = await found({ created_before: created_at });
     expect(after).toContain(3);
     expect([...after, ...before]).toEqual([6, 5, 4, 3, 2, 1, 0]);
+    const { ended_at = '' } = runs[0] as Found;
+    const end = new Date(Date.parse(ended_at) + 1).toISOString();
+    expect(await found({ ended_after: ended_at, ended_before: end })).toEqual([6]);
+    expect(await found({ ended_after: end })).toEqual([]);
+    expect(await found({ ended_before: ended_at })).toEqual([]);
   });
 
   it('come in pages, each with the cursor of the next', async () => {

@@ -6,7 +6,9 @@ import type { RunSearch } from '../../storage/deployment/run-search.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 
-export interface RunFigureRequest extends Omit<RunSearch, 'created_after' | 'created_before'> {
+type Times = 'created_after' | 'created_before' | 'ended_after' | 'ended_before';
+
+export interface RunFigureRequest extends Omit<RunSearch, Times> {
   /** ISO 8601 with a time zone. */
   from?: string | undefined;
   to?: string | undefined;

@@ -85,6 +85,8 @@ export const withTimes = (search: RunSearch): RunSearch => ({
   ...search,
   created_after: timeOf('created_after', search.created_after),
   created_before: timeOf('created_before', search.created_before),
+  ended_after: timeOf('ended_after', search.ended_after),
+  ended_before: timeOf('ended_before', search.ended_before),
 });
 
 const timeOf = (field: string, text: string | undefined): string | undefined => {

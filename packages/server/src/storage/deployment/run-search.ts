@@ -24,6 +24,10 @@ export interface RunSearch {
   created_after?: string | undefined;
   /** Exclusive. */
   created_before?: string | undefined;
+  /** Inclusive. Runs that have not ended do not match. */
+  ended_after?: string | undefined;
+  /** Exclusive. */
+  ended_before?: string | undefined;
 }
 
 /** A position in the order of searches. */
@@ -47,7 +51,14 @@ export interface SearchedWindow {
   end: RunPlace | null;
 }
 
-const statuses: readonly Status[] = ['pending', 'running', 'error', 'success', 'timeout', 'interrupted'];
+export const statuses: readonly Status[] = [
+  'pending',
+  'running',
+  'error',
+  'success',
+  'timeout',
+  'interrupted',
+];
 
 const order = (alias: string, { sort_order }: RunSearchPage): Sql =>
   raw(['created_at', 'thread_id', 'run_id'].map((name) => `${alias}.${name} ${sort_order}`).join(', '));
@@ -62,6 +73,8 @@ const inBounds = (search: RunSearch, { after, sort_order }: RunSearchPage): Sql 
   const behind = raw(sort_order === 'desc' ? '<' : '>');
   return all([
     ...createdWithin(search),
+    // A run that ended before a time was created before it.
+    ...(search.ended_before === undefined ? [] : [sql`r.created_at < ${search.ended_before}::timestamptz`]),
     ...(after === undefined
       ? []
       : [
@@ -72,7 +85,8 @@ const inBounds = (search: RunSearch, { after, sort_order }: RunSearchPage): Sql 
 
 /** All conditions of a search except the times, for the run `r`. */
 export const matches = (search: RunSearch, access: RowFilter): Sql => {
-  const { status, assistant_id, graph_id, thread_id, metadata } = search;
+  const { status, assistant_id, graph_id, thread_id, metadata, ended_after, ended_before } = search;
+  const isEnded = raw(`r.status not in ('pending', 'running')`);
   return all([
     ...(status === undefined ? [] : [sql`r.status = any (${status}::text[])`]),
     ...(thread_id === undefined ? [] : [sql`r.thread_id = ${thread_id}::uuid`]),
@@ -82,6 +96,8 @@ export const matches = (search: RunSearch, access: RowFilter): Sql => {
       : [
           sql`exists (select 1 from assistants a where a.assistant_id = r.assistant_id and a.graph_id = ${graph_id})`,
         ]),
+    ...(ended_after === undefined ? [] : [isEnded, sql`r.updated_at >= ${ended_after}::timestamptz`]),
+    ...(ended_before === undefined ? [] : [isEnded, sql`r.updated_at < ${ended_before}::timestamptz`]),
     ...containsMetadata(metadata).map((condition) => sql`r.${condition}`),
     ...passesAsRun(access),
   ]);
