@@ -1,43 +1,58 @@
-// Runs that wait, beside runs of another graph that keep all executors busy.
+// Runs that wait, beside runs of another graph that keep the only executor busy.
 import { randomUUID } from 'node:crypto';
 import { createClient, type Client } from '@svc/sdk';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Run } from '@svc/contract';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
+/** Ten slots while the executor is blocked, and one more before. */
+const jobsMax = 11;
+
 let server: TestServer;
 let client: Client;
-beforeAll(async () => {
-  server = await startTestServer({ settings: { executors: '1' } });
+beforeEach(async () => {
+  server = await startTestServer({ settings: { executors: '1', jobsMax: String(jobsMax) } });
   client = createClient({ apiUrl: server.url });
   await eventually(async () => expect((await server.call('GET', '/ready')).status).toBe(200));
-});
-afterAll(() => server[Symbol.asyncDispose]());
-
-const spin = async (ms: number) => {
-  const { thread_id } = await client.threads.create();
-  return client.runs.create(thread_id, 'probe', { input: { do: 'spin', ms } });
-};
-const statusOf = async ({ thread_id, run_id }: { thread_id: string; run_id: string }) =>
-  (await client.runs.get(thread_id, run_id)).status;
-const chat = () =>
-  client.runs.create(randomUUID(), 'chat', { input: { messages: [] }, if_not_exists: 'create' });
-
-it('are executed by one more executor, which takes no runs that compute', async () => {
+  // The server has seen a run of this graph that does not compute.
   const first = await chat();
   await client.runs.join(first.thread_id, first.run_id);
-  const spinning = await spin(60_000);
-  const waiting = [await chat()];
-  // Those that come before the other executor has loaded its graphs wait for the one that computes.
-  await eventually(async () => {
-    waiting.push(await chat());
-    const statuses = await Promise.all(waiting.map(statusOf));
-    expect(statuses).toContain('success');
-  }, 50_000);
-  const further = await Promise.all(Array.from({ length: 5 }, () => spin(1_000)));
-  for (let count = 0; count < 20; count++) {
-    const run = await chat();
-    await client.runs.join(run.thread_id, run.run_id);
-  }
-  expect(await Promise.all([spinning, ...further].map(statusOf))).not.toContain('success');
-}, 90_000);
+});
+afterEach(() => server[Symbol.asyncDispose]());
+
+const statusOf = async ({ thread_id, run_id }: Run): Promise<string> =>
+  (await client.runs.get(thread_id, run_id)).status;
+const chat = (): Promise<Run> =>
+  client.runs.create(randomUUID(), 'chat', { input: { messages: [] }, if_not_exists: 'create' });
+/** Blocks the event loop for longer than a test takes. */
+const spin = (): Promise<Run> =>
+  client.runs.create(randomUUID(), 'probe', {
+    input: { do: 'spin', ms: 300_000 },
+    if_not_exists: 'create',
+  });
+
+it.each([
+  ['a run', 1],
+  ['as many runs as the executor has slots', jobsMax],
+])(
+  'are executed by one more executor while %s of the other graph computes',
+  async (_, spinners) => {
+    const spinning: Run[] = [];
+    while (spinning.length < spinners) spinning.push(await spin());
+    const waiting: Run[] = [];
+    // Those that come before the other executor has loaded its graphs may be on the executor that is blocked.
+    await eventually(async () => {
+      waiting.push(await chat());
+      expect(await Promise.all(waiting.map(statusOf))).toContain('success');
+    }, 60_000);
+    const further = [await spin(), await spin()];
+    for (let count = 0; count < 20; count++) {
+      const { thread_id, run_id } = await chat();
+      await client.runs.join(thread_id, run_id);
+    }
+    expect(await statusOf(spinning[0]!)).toBe('running');
+    for (const run of further) expect(['pending', 'running']).toContain(await statusOf(run));
+  },
+  120_000,
+);

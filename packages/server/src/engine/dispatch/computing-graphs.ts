@@ -1,6 +1,11 @@
-// Graphs that compute: their runs keep the event loop of an executor busy, so that its other runs wait. A report of an executor does not say for
-// which run it is busy. So each graph has two counts: how often an executor with a run of it became busy; and how often one with a run of it
-// was not busy, or ended a run of it without having been busy for long. Runs that come to a busy executor are not counted.
+// Graphs that compute: their runs keep the event loop of an executor busy, and its other runs wait. The report of an executor does not name the
+// run that computes. So two things are counted for each graph:
+//
+//   busy   an executor with a run of the graph became busy
+//   idle   an executor with a run of the graph reported that it is not busy, or ended such a run without being busy for long
+//
+// Runs that a busy executor receives are not counted, since they are not the reason. A graph that computes and waits in turns has more of the
+// second kind, and is not recognized.
 import type { LoadChange } from './event-loop-load.ts';
 
 interface Seen {
@@ -14,7 +19,7 @@ const seenMax = 100;
 export class ComputingGraphs {
   readonly #seen = new Map<string, Seen>();
 
-  /** Whether executors with runs of the graph are busy more often than not. */
+  /** Whether executors with runs of the graph became busy more often than they were seen idle. */
   has(graph_id: string): boolean {
     const { busy, idle } = this.#seen.get(graph_id) ?? { busy: 0, idle: 0 };
     return busy > idle;

@@ -21,7 +21,7 @@ export class EventLoopLoad {
     this.#awaitedSinceMs = nowMs;
   }
 
-  /** Returns what the report says about the runs that the executor has. */
+  /** Returns how the report changes the load of the executor. */
   report({ utilization: share }: Pick<EventLoopReport, 'utilization'>, nowMs: number): LoadChange {
     const wasBusy = this.#busySinceMs !== undefined;
     const isBusy = share >= (wasBusy ? utilization.idle : utilization.busy);

@@ -1,10 +1,12 @@
 // The executors of this server process. An executor that ends is replaced, and the dispatcher gives its runs back.
 //
 //   shared     as many as the setting says. They take all runs.
-//   extra      one more, while runs that compute keep all shared ones busy: it takes only runs of graphs that do not compute
+//   extra      one more, while runs that compute keep all shared ones busy: it takes only runs of graphs that do not compute. Not with a fixed
+//              number of slots, which limits how many runs execute
 //   solitary   for a run that has lost two attempts: a run that kills executors then harms no other run, and no other run harms it
 import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
+import { Backoff } from '../../backoff.ts';
 import { ProcessPool } from '../../jobs/process-pool.ts';
 import type { StandbyProcesses } from '../../jobs/standby-processes.ts';
 import { solitaryConnections } from '../../storage/postgres/connection-plan.ts';
@@ -34,16 +36,24 @@ export interface PoolOptions {
   events: ExecutorEvents;
 }
 
-/** The extra executor is started when all others have been busy for this long, and ends when it has had no run for `idle`. */
-const extraMs = { busy: longBusyMs, idle: 3_600_000 };
+/** The extra executor ends when it has had no run for this long. */
+const extraIdleMs = 3_600_000;
+/** Pauses before it is started again after it has ended by itself, for lack of memory for example. */
+const restartMs = { first: 5_000, max: 300_000 };
 /** How often executors that report nothing are looked at. */
 const silenceMs = 500;
+
 export class ExecutorPool {
   readonly #options: PoolOptions;
   readonly #shared: ProcessPool<ExecutorProcess>;
   readonly #extra: ProcessPool<ExecutorProcess>;
   readonly #solitary: ProcessPool<ExecutorProcess>;
   readonly #computing = new ComputingGraphs();
+  readonly #restart = new Backoff(restartMs);
+  /** Monotonic time before which no extra executor is started. */
+  #noExtraUntilMs = 0;
+  /** A run has found no slot of a shared executor since these are busy. */
+  #lacksSlots = false;
   /** Solitary executors that wait because `solitaryMax` others have begun. */
   readonly #held = new Set<ExecutorProcess>();
   #report: LoadReport | undefined;
@@ -63,7 +73,7 @@ export class ExecutorPool {
     this.#extra = new ProcessPool({
       name: 'extra executor',
       start: (onEnd) => this.#startExtra(onEnd),
-      idleMs: extraMs.idle,
+      idleMs: extraIdleMs,
       logger,
     });
     this.#shared = new ProcessPool({
@@ -104,7 +114,8 @@ export class ExecutorPool {
 
   /** Runs that executors which have loaded their graphs may have. */
   get capacity(): number {
-    return [...this.#shared.active].reduce((sum, one) => sum + (one.isLoaded ? one.capacity : 0), 0);
+    const shared = [...this.#shared.active].reduce((sum, one) => sum + (one.isLoaded ? one.capacity : 0), 0);
+    return shared + this.#loadedExtra.reduce((sum, { attempts }) => sum + attempts.size, 0);
   }
 
   /** Slots for runs of any graph. */
@@ -114,9 +125,16 @@ export class ExecutorPool {
     return free;
   }
 
-  /** Slots for runs of graphs that do not compute. */
+  /** Slots for runs of graphs that do not compute, while all shared executors are busy. */
   get extraSlots(): number {
-    return this.#loadedExtra.reduce((free, executor) => free + executor.freeSlots, 0);
+    if (!this.#areBusyFor(1)) return 0;
+    const free = this.#loadedExtra.reduce((sum, executor) => sum + executor.freeSlots, 0);
+    return Math.max(0, free - this.#solitary.size);
+  }
+
+  /** A run has found no slot of a shared executor. */
+  noteFull(): void {
+    this.#lacksSlots = true;
   }
 
   /** Whether runs of the graph keep executors busy. */
@@ -195,14 +213,25 @@ export class ExecutorPool {
     this.#options.events.onSlots(change);
   }
 
-  /** All shared executors are busy, and some of their runs do not compute. */
+  #areBusyFor(ms: number): boolean {
+    return [...this.#shared.active].every(({ busyMs }) => busyMs >= ms);
+  }
+
+  /** All shared executors are busy, and a run that does not compute waits there, or may wait for a slot. */
   #needsExtra(): boolean {
-    if (this.#extra.size > 0 || this.#begun >= this.#options.solitaryMax) return false;
-    const shared = [...this.#shared.active];
-    return (
-      shared.every(({ busyMs }) => busyMs >= extraMs.busy) &&
-      shared.some(({ graphs }) => [...graphs].some((graph_id) => !this.#computing.has(graph_id)))
-    );
+    const { slots, solitaryMax, setup } = this.#options;
+    if (!this.#areBusyFor(1)) this.#lacksSlots = false;
+    const isPossible =
+      slots.least < slots.most &&
+      !this.#shared.isClosing &&
+      this.#extra.size === 0 &&
+      this.#begun < solitaryMax &&
+      performance.now() >= this.#noExtraUntilMs;
+    if (!isPossible || !this.#areBusyFor(longBusyMs)) return false;
+    const doesWait = (graph_id: string): boolean => !this.#computing.has(graph_id);
+    return this.#lacksSlots
+      ? setup.graphs.some(([graph_id]) => doesWait(graph_id))
+      : [...this.#shared.active].some(({ graphs }) => [...graphs].some(doesWait));
   }
 
   #startShared(onEnd: (reason: string, fields: object) => void): ExecutorProcess {
@@ -212,7 +241,7 @@ export class ExecutorPool {
       {
         onRun: events.onRun,
         onSlots: (change) => this.#onSlots(executor, change),
-        onEasyEnd: (graph_id) => this.#computing.noteEnd(graph_id),
+        onUnblockedEnd: (graph_id) => this.#computing.noteEnd(graph_id),
         onModules: events.onModules,
         onExit: (running, reason, isDeliberate) => {
           onEnd(reason, { runs: runIds(running) });
@@ -245,10 +274,11 @@ export class ExecutorPool {
           if (executor.attempts.size === 0) this.#extra.rest(executor);
         },
         onSlots: (change) => this.#onSlots(executor, change),
-        onEasyEnd: (graph_id) => this.#computing.noteEnd(graph_id),
+        onUnblockedEnd: (graph_id) => this.#computing.noteEnd(graph_id),
         onModules: events.onModules,
         onExit: (running, reason, isDeliberate) => {
           onEnd(reason, { runs: runIds(running) });
+          if (!isDeliberate) this.#noExtraUntilMs = performance.now() + this.#restart.next();
           this.#beginNext();
           if (!this.#extra.isClosing) events.onExit(running, reason, isDeliberate);
         },
@@ -259,7 +289,8 @@ export class ExecutorPool {
     if (this.#address !== undefined) executor.sendAddress(this.#address);
     executor.load().then(
       () => {
-        this.#extra.rest(executor);
+        this.#restart.reset();
+        if (executor.attempts.size === 0) this.#extra.rest(executor);
         events.onSlots(undefined);
       },
       () => undefined, // onExit has reported it

@@ -37,8 +37,8 @@ export interface ExecutorEvents {
   onRun: (message: AttemptMessage) => void;
   /** The executor may take another number of runs than before. `change`: what its event loop says about its runs. */
   onSlots: (change: LoadChange) => void;
-  /** A run of the graph has ended while the event loop was not busy for long. */
-  onEasyEnd?: (graph_id: string) => void;
+  /** A run of the graph has ended, and the event loop had not been busy for long. */
+  onUnblockedEnd?: (graph_id: string) => void;
   /** Called with files of modules that the process loaded. */
   onModules: (files: string[]) => void;
   /**
@@ -152,12 +152,17 @@ export class ExecutorProcess implements PooledProcess {
 
   /** For how long its runs have kept the event loop busy, in milliseconds; 0 when they do not. */
   get busyMs(): number {
-    return this.attempts.size === 0 ? 0 : this.#load.busyMs(performance.now());
+    return this.#isReporting ? this.#load.busyMs(performance.now()) : 0;
   }
 
   /** Whether its event loop, which has reported nothing for long, has become busy. */
   noteSilence(): LoadChange {
-    return this.attempts.size === 0 ? undefined : this.#load.noteSilence(performance.now());
+    return this.#isReporting ? this.#load.noteSilence(performance.now()) : undefined;
+  }
+
+  /** While it loads its graphs, its event loop is busy with that. */
+  get #isReporting(): boolean {
+    return this.isLoaded && this.attempts.size > 0;
   }
 
   /** The graphs of its runs. */
@@ -204,6 +209,7 @@ export class ExecutorProcess implements PooledProcess {
   async load(): Promise<LoadReport> {
     const report = parseLoadReport(await this.#call((call) => ({ kind: 'load', call })));
     this.isLoaded = true;
+    this.#load.begin(performance.now());
     return report;
   }
 
@@ -253,7 +259,7 @@ export class ExecutorProcess implements PooledProcess {
   #run(message: AttemptMessage): void {
     if (endsAttempt(message)) {
       const attempt = this.attempts.get(attemptKey(message));
-      if (attempt && this.busyMs < longBusyMs) this.#events.onEasyEnd?.(attempt.graph_id);
+      if (attempt && this.busyMs < longBusyMs) this.#events.onUnblockedEnd?.(attempt.graph_id);
       this.attempts.delete(attemptKey(message));
     }
     this.#events.onRun(message);

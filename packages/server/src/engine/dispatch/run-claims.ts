@@ -9,7 +9,7 @@ import { ServedQueues } from './served-queues.ts';
 
 export interface RunClaimOptions {
   leases: Pick<RunLeaseStorage, 'claim'>;
-  pool: Pick<ExecutorPool, 'freeSlots' | 'extraSlots' | 'isComputing'>;
+  pool: Pick<ExecutorPool, 'freeSlots' | 'extraSlots' | 'isComputing' | 'noteFull'>;
   /** Ids of the graphs that are executed here. */
   graphs: readonly string[];
   worker_id: string;
@@ -29,14 +29,16 @@ export class RunClaims {
   readonly #loop: WorkerLoop;
   readonly #served = new ServedQueues();
   #reserved = 0;
+  /** Runs of any graph may wait for a slot of a shared executor. */
+  #isFull = false;
 
   constructor(options: RunClaimOptions) {
     this.#options = options;
-    const { pool, running, notifications, logger } = options;
+    const { running, notifications, logger } = options;
     this.#loop = new WorkerLoop({
       task: 'claim runs',
       claim: () => this.#claim(),
-      freeSlots: () => Math.max(this.#freeSlots, pool.extraSlots),
+      freeSlots: () => this.#slots(),
       running,
       ...(notifications ? { notifications: { bus: notifications, kind: 'p' } } : {}),
       logger,
@@ -46,25 +48,33 @@ export class RunClaims {
   /** Sets a slot aside for a run that is about to be inserted as claimed; false when none is free. */
   reserve(): boolean {
     if (this.#freeSlots <= 0) {
-      this.#loop.noteFull();
+      this.#noteFull();
       return false;
     }
     this.#reserved += 1;
     return true;
   }
 
+  #noteFull(): void {
+    this.#isFull = true;
+    this.#options.pool.noteFull();
+    if (this.#options.pool.extraSlots <= 0) this.#loop.noteFull();
+  }
+
   /** Gives back a slot that reserve() set aside. */
   unreserve(): void {
     this.#reserved -= 1;
-    this.#loop.slotFreed();
+    this.slotFreed();
   }
 
   wake(): void {
     this.#loop.wake();
   }
 
+  /** A run has ended, or an executor may take another number of runs. */
   slotFreed(): void {
     this.#loop.slotFreed();
+    if (this.#isFull && this.#freeSlots > 0) this.#loop.wake();
   }
 
   drain(graceMs: number, hurry: AbortSignal): Promise<void> {
@@ -73,6 +83,12 @@ export class RunClaims {
 
   stop(): Promise<void> {
     return this.#loop.stop();
+  }
+
+  #slots(): number {
+    const free = this.#freeSlots;
+    if (free <= 0) this.#options.pool.noteFull();
+    return Math.max(free, this.#options.pool.extraSlots);
   }
 
   /** Slots for runs of any graph. */
@@ -84,9 +100,8 @@ export class RunClaims {
   async #claim(): Promise<boolean> {
     const { pool, graphs } = this.#options;
     const free = this.#freeSlots;
+    this.#isFull = free <= 0;
     if (free <= 0) {
-      // Runs of the other graphs may wait for a slot.
-      this.#loop.noteFull();
       const waiting = graphs.filter((graph_id) => !pool.isComputing(graph_id));
       return waiting.length > 0 && (await this.#claimOf(waiting, pool.extraSlots));
     }
