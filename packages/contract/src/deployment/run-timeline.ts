@@ -3,14 +3,14 @@ import { Id, Time } from '../json.ts';
 import { route } from '../route.ts';
 import { RunStatus } from './run.ts';
 
-const until = Time.optional().describe('Absent while it goes on');
+const until = Time.optional().describe('Absent while it continues');
 
 export const RunTimeline = z
   .object({
     run_id: Id,
     thread_id: Id,
     status: RunStatus,
-    read_at: Time.describe('The time of the server: what has no end goes on at it'),
+    read_at: Time.describe('Time of the server, until which what has no end has lasted'),
     created_at: Time,
     ended_at: Time.optional(),
     waits: z
@@ -54,7 +54,11 @@ export const RunTimeline = z
         }),
       )
       .describe('Supersteps of the graph itself, not of subgraphs, oldest first'),
-    has_earlier_steps: z.boolean().describe('True when there are more than the newest 1,000'),
+    has_earlier_steps: z
+      .boolean()
+      .describe(
+        'True when the list begins later: it has at most the newest 1,000 steps, and fewer when many nodes wrote in each',
+      ),
     executing: z
       .array(z.string())
       .describe('The nodes of the step that has not ended, while the run is running'),

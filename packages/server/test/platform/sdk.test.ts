@@ -83,6 +83,11 @@ describe('the client of the platform', () => {
     const session_id = project?.id ?? '';
     expect(await client.traces.tree(id)).toMatchObject({ run_count: 1, runs: [{ id, child_runs: [] }] });
     expect(await client.traces.stats({ session: [session_id] })).toMatchObject({ run_count: 1 });
+    const { points } = await client.traces.statsSeries({
+      session: [session_id],
+      start_time: '2020-01-01T00:00:00Z',
+    });
+    expect(points.reduce((sum, { run_count }) => sum + run_count, 0)).toBe(1);
     const { items } = await client.traces.threads({ project_id: session_id });
     expect(items).toMatchObject([{ thread_id: 'conversation', count: 1, notice: null }]);
     const { runs } = await client.traces.threadRuns('conversation', { session_id, is_root: true });
@@ -108,6 +113,7 @@ describe('the client of the platform', () => {
   });
 
   it('reads the settings of the server', async () => {
+    expect(await client.server.workers()).not.toEqual([]);
     const settings = await client.server.settings();
     expect(settings.find(({ key }) => key === 'port')).toMatchObject({ variable: 'SVC_PORT', value: '0' });
   });

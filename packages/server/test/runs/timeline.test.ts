@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Run, RunTimeline } from '@svc/contract';
+import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
@@ -39,6 +40,19 @@ it('names the steps of a run, and the nodes of each', async () => {
 });
 
 it('says which run of the thread a run waited for', async () => {
+  const thread_id = randomUUID();
+  const first = await create(thread_id, { assistant_id: 'probe', input: { do: 'hang' } });
+  const second = await create(thread_id, {});
+  await eventually(async () => expect((await timelineOf(first)).status).toBe('running'));
+  expect((await timelineOf(second)).waits).toMatchObject([{ reason: 'thread', run_id: first.run_id }]);
+  await server.call('POST', `/threads/${thread_id}/runs/${first.run_id}/cancel?wait=1`);
+  await join(second);
+  const { waits, attempts } = await timelineOf(second);
+  expect(waits[0]).toMatchObject({ reason: 'thread', run_id: first.run_id, to: expect.any(String) });
+  expect(attempts).toMatchObject([{ outcome: 'ended' }]);
+});
+
+it('ends the wait for a time with the cancellation of the run', async () => {
   const thread_id = randomUUID();
   const first = await create(thread_id, { after_seconds: 3_600 });
   const waiting = await timelineOf(first);

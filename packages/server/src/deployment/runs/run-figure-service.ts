@@ -1,10 +1,13 @@
 // Figures of runs over time.
 import { figurePointsMax, type RunFigures } from '@svc/contract';
+import { invalid } from '@svc/contract/problem';
 import { intervalsOf } from '../../api/intervals.ts';
 import type { FigurePoint } from '../../storage/deployment/run-figures.ts';
 import type { RunSearch } from '../../storage/deployment/run-search.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { timeMs } from '../../time.ts';
+import { timeOf } from './run-search-service.ts';
 
 type Times = 'created_after' | 'created_before' | 'ended_after' | 'ended_before';
 
@@ -27,6 +30,9 @@ const none: Omit<FigurePoint, 'at'> = {
   wait_ms: null,
   execution_ms: null,
 };
+/** PostgreSQL and clients know the years 1 to 9999. */
+const firstMs = Date.parse('0001-01-01T00:00:00Z');
+const lastMs = Date.parse('9999-12-31T23:59:59Z');
 const fields = { to: 'to', seconds: 'interval_seconds' };
 
 export class RunFigureService {
@@ -39,8 +45,8 @@ export class RunFigureService {
   /** Throws invalid when the time has no length, or too many intervals. */
   async read(request: RunFigureRequest, access: RowFilter): Promise<RunFigures> {
     const { from, to, interval_seconds, ...search } = request;
-    const toMs = to === undefined ? Date.now() : Date.parse(to);
-    const fromMs = from === undefined ? toMs - hourMs : Date.parse(from);
+    const toMs = to === undefined ? Date.now() : msOf('to', to);
+    const fromMs = from === undefined ? Math.max(toMs - hourMs, firstMs) : msOf('from', from);
     const { seconds, starts } = intervalsOf(
       { fromMs, toMs, seconds: interval_seconds },
       { max: figurePointsMax, fields },
@@ -57,11 +63,18 @@ export class RunFigureService {
       to: span.to,
       interval_seconds: seconds,
       complete: since === null,
-      since: since ?? span.from,
+      since: since === null ? span.from : new Date(Math.min(since * 1_000, toMs)).toISOString(),
       points: starts.map((at) => pointOf(at, found.get(at) ?? none)),
     };
   }
 }
+
+const msOf = (field: string, text: string): number => {
+  const ms = timeMs(timeOf(field, text));
+  if (ms < firstMs || ms > lastMs)
+    throw invalid(['body', field], `${field} must be in the years 1 to 9999 UTC`);
+  return ms;
+};
 
 const pointOf = (at: number, point: Omit<FigurePoint, 'at'>): Point => ({
   at: new Date(at * 1_000).toISOString(),

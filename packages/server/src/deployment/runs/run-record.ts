@@ -14,7 +14,7 @@ export const runText = (row: Partial<RunFields> | ListedRun, waiting?: Waiting):
     created_at: row.created_at,
     updated_at: row.updated_at,
     started_at: row.started_at ?? undefined,
-    ended_at: endOf(row),
+    ended_at: row.ended_at ?? undefined,
     status: row.status,
     metadata: jsonOf(row.metadata),
     multitask_strategy: row.multitask_strategy,
@@ -24,12 +24,6 @@ export const runText = (row: Partial<RunFields> | ListedRun, waiting?: Waiting):
     error: asText(row.error),
     waiting_for: waiting && waitingFor(waiting),
   } satisfies Record<keyof Run, unknown>);
-
-/** A row that is not of a list has all fields; the last change of a run is its end. */
-const endOf = (row: Partial<RunFields> | ListedRun): string | undefined => {
-  if ('ended_at' in row) return row.ended_at ?? undefined;
-  return 'kwargs' in row && row.status !== 'pending' && row.status !== 'running' ? row.updated_at : undefined;
-};
 
 /** Omitted when there are none. */
 const attemptsOf = (lost: string | LostAttempt[] | undefined): unknown =>

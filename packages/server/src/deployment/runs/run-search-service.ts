@@ -81,16 +81,22 @@ const placeOf = (cursor: string): RunPlace => {
 };
 
 /** With its times as the database reads them. Throws invalid for a time that is none. */
-export const withTimes = (search: RunSearch): RunSearch => ({
-  ...search,
-  created_after: timeOf('created_after', search.created_after),
-  created_before: timeOf('created_before', search.created_before),
-  ended_after: timeOf('ended_after', search.ended_after),
-  ended_before: timeOf('ended_before', search.ended_before),
-});
+export const withTimes = (search: RunSearch): RunSearch => {
+  const time = (field: 'created_after' | 'created_before' | 'ended_after' | 'ended_before') => {
+    const text = search[field];
+    return text === undefined ? undefined : timeOf(field, text);
+  };
+  return {
+    ...search,
+    created_after: time('created_after'),
+    created_before: time('created_before'),
+    ended_after: time('ended_after'),
+    ended_before: time('ended_before'),
+  };
+};
 
-const timeOf = (field: string, text: string | undefined): string | undefined => {
-  if (text === undefined) return undefined;
+/** Throws invalid for a text that is no time. */
+export const timeOf = (field: string, text: string): string => {
   const time = toTime(text);
   if (time === undefined)
     throw invalid(['body', field], `${field} must be a time, such as 2026-01-31T12:00:00Z`);

@@ -248,7 +248,8 @@ export class RunService {
       });
     else if (stream.awaited || stream.streamed) this.#tail.follow(stream);
     const started_at = setting.status === 'running' ? setting.created_at : null;
-    return { ...row, error: null, lost_attempts: [], updated_at: setting.created_at, started_at };
+    const times = { updated_at: setting.created_at, started_at, ended_at: null };
+    return { ...row, ...times, error: null, lost_attempts: [] };
   }
 
   /** Handles a repeated request for the same run. Throws `conflict` when the key was used for another run. */

@@ -3,7 +3,7 @@ import type { RunTimeline } from '@svc/contract';
 import { notFound } from '@svc/contract/problem';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { attemptsOf, nextOf, stepsOf, waitsOf } from './timeline.ts';
+import { attemptsOf, nextOf, omittedOf, stepsOf, waitsOf } from './timeline.ts';
 
 const stepsMax = 1_000;
 
@@ -24,7 +24,7 @@ export class RunTimelineService {
       this.#runs.listSteps(run, stepsMax + 1),
     ]);
     const steps = rows.slice(0, stepsMax);
-    const { status, created_at, read_at, ended_at, lease_token } = run;
+    const { status, created_at, read_at, ended_at } = run;
     return {
       run_id,
       thread_id,
@@ -34,9 +34,9 @@ export class RunTimelineService {
       ...(ended_at === null ? {} : { ended_at }),
       waits: waitsOf(run, attempts, others),
       attempts,
-      attempts_omitted: Math.max(0, lease_token - attempts.length),
+      attempts_omitted: omittedOf(run, attempts),
       steps: stepsOf(steps, attempts),
-      has_earlier_steps: rows.length > steps.length,
+      has_earlier_steps: rows.length > steps.length || steps.at(-1)?.is_first === false,
       executing: status === 'running' ? nextOf(steps[0]) : [],
     };
   }

@@ -2,7 +2,7 @@ import { uuid6 } from '@langchain/langgraph-checkpoint';
 import { describe, expect, it } from 'vitest';
 import { checkpointTimeMs } from '../../engine/checkpoints/checkpoint-time.ts';
 import type { TimedRun } from '../../storage/deployment/run-timeline.ts';
-import { attemptsOf, nextOf, stepsOf, waitsOf } from './timeline.ts';
+import { attemptsOf, nextOf, omittedOf, stepsOf, waitsOf } from './timeline.ts';
 
 const at = (seconds: number): string => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000).toISOString();
 
@@ -95,6 +95,22 @@ describe('the attempts of a run', () => {
     expect(attemptsOf({ ...running, status: 'pending' })).toHaveLength(1);
   });
 
+  it('do not name the last one twice, when it was lost and the run ended while it waited', () => {
+    const lost_attempts = [{ attempt: 1, started_at: at(10), at: at(15), message: 'gone', charged: true }];
+    const exhausted = run({ lost_attempts, status: 'error', lease_token: 2 });
+    const attempts = attemptsOf(exhausted);
+    expect(attempts).toMatchObject([{ outcome: 'lost', from: at(10), to: at(15) }]);
+    expect(waitsOf(exhausted, attempts, []).at(-1)).toEqual({ reason: 'slot', from: at(15), to: at(20) });
+    expect(omittedOf(exhausted, attempts)).toBe(0);
+  });
+
+  it('omit those of which nothing was recorded', () => {
+    const once = run({ lease_token: 3 });
+    expect(omittedOf(once, attemptsOf(once))).toBe(2);
+    const cancelled = run({ status: 'interrupted', started_at: null, lease_token: 1 });
+    expect(omittedOf(cancelled, attemptsOf(cancelled))).toBe(0);
+  });
+
   it('are none before the first start', () => {
     expect(attemptsOf(run({ status: 'pending', started_at: null, ended_at: null }))).toEqual([]);
   });
@@ -107,6 +123,7 @@ describe('the steps of a run', () => {
     source: 'loop',
     wrote: null,
     shape: null,
+    is_first: true,
     ...changes,
   });
 

@@ -23,12 +23,27 @@ export const attemptsOf = (run: TimedRun): Attempt[] => {
   return last ? [...lost, last] : lost;
 };
 
-/** Undefined when its newest attempt is among the lost ones, or none has started. */
-const lastAttemptOf = ({ status, attempt, started_at, ended_at }: TimedRun): Attempt | undefined => {
+/** Undefined when no attempt has started, or the newest one is among the lost ones: the run waits, or has ended while it waited. */
+const lastAttemptOf = ({
+  status,
+  attempt,
+  started_at,
+  ended_at,
+  lost_attempts,
+}: TimedRun): Attempt | undefined => {
   if (started_at === null || status === 'pending') return undefined;
   const from = isoOf(started_at);
+  const lost = lost_attempts.at(-1)?.started_at;
+  if (lost !== undefined && isoOf(lost) === from) return undefined;
   if (ended_at === null) return { attempt, from, outcome: 'executing' };
   return { attempt, from, to: isoOf(ended_at), outcome: 'ended' };
+};
+
+/** How many attempts are not in the list. The lease token counts claims, and grows once more when the run ends while it is pending. */
+export const omittedOf = ({ status, lease_token }: TimedRun, attempts: readonly Attempt[]): number => {
+  const last = attempts.at(-1);
+  const endedPending = status !== 'pending' && status !== 'running' && last?.outcome !== 'ended';
+  return Math.max(0, lease_token - (endedPending ? 1 : 0) - attempts.length);
 };
 
 /** The first wait, and one behind each lost attempt. */

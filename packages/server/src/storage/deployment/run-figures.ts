@@ -1,9 +1,8 @@
 // Runs over time: how many were created and ended, and how long they waited and executed.
 import type { Database } from '../postgres/database.ts';
-import { exactTime } from '../postgres/exact-time.ts';
 import type { RowFilter } from '../postgres/row-filter.ts';
 import { raw, select, type Sql, sql } from '../postgres/sql.ts';
-import { matches, type RunSearch } from './run-search.ts';
+import { matches, type RunSearch, statuses } from './run-search.ts';
 
 /** `from` is inclusive and `to` exclusive: ISO 8601. */
 export interface FigureSpan {
@@ -26,9 +25,12 @@ export interface FigurePoint {
   execution_ms: Percentiles;
 }
 
-/** `since`: with more runs than may be examined, the time of the last one that was; null when all were. Intervals without runs have no point. */
+/**
+ * `since`: with more runs than may be examined, the end of the interval in which the last one was examined, in seconds since 1970; null when all
+ * were. Intervals without runs have no point.
+ */
 export interface Figures {
-  since: string | null;
+  since: number | null;
   points: FigurePoint[];
 }
 
@@ -50,42 +52,46 @@ const counted = (status: string): string =>
 const figures = (search: RunSearch, { from, to, intervalSeconds }: FigureSpan, access: RowFilter): Sql => {
   const bucket = (time: string): Sql =>
     sql`(floor(extract(epoch from ${raw(time)}) / ${intervalSeconds}::integer) * ${intervalSeconds}::integer)::float8`;
-  const isMatch = sql`(${matches(search, access)}) as is_match`;
+  // A stateless run is deleted when it ends, or with its log.
+  const isMatch = sql`(not r.temporary and ${matches(search, access)}) as is_match`;
+  const searched = search.status ?? statuses;
   return sql`with settled as materialized (
       select r.status, r.updated_at as at, ${bucket('r.updated_at')} as bucket, ${isMatch},
         ${raw(between('greatest(r.created_at, r.not_before)', firstStart))} as wait,
         ${raw(between(firstStart, 'r.updated_at'))} as execution
       from runs r
-      where r.status <> 'running' and (r.status <> 'pending' or r.lease_token > 0)
+      where r.status <> 'running' and (r.status <> 'pending' or r.lease_token > 0) and r.status = any (${searched}::text[])
         and r.updated_at >= ${from}::timestamptz and r.updated_at < ${to}::timestamptz
       order by r.updated_at desc limit ${examinedMax}
-    ), made as materialized (
-      select c.* from unnest(array['pending', 'running', 'error', 'success', 'timeout', 'interrupted']) s (status) cross join lateral (
+    ), created as materialized (
+      select c.* from unnest(${searched}::text[]) s (status) cross join lateral (
         select r.created_at as at, ${bucket('r.created_at')} as bucket, ${isMatch} from runs r
         where r.status = s.status and r.created_at >= ${from}::timestamptz and r.created_at < ${to}::timestamptz
         order by r.created_at desc limit ${examinedMax}) c
       order by c.at desc limit ${examinedMax}
-    ), since as (
+    ), last as (
       select greatest(
         (select min(at) from settled having count(*) = ${examinedMax}),
-        (select min(at) from made having count(*) = ${examinedMax})) as at
+        (select min(at) from created having count(*) = ${examinedMax})) as at
+    ), since as (
+      select floor(extract(epoch from at) / ${intervalSeconds}::integer) * ${intervalSeconds}::integer + ${intervalSeconds}::integer as seconds from last
     ), ends as (
       select bucket, ${raw(['success', 'error', 'timeout', 'interrupted'].map(counted).join(', '))},
         ${percentiles('wait')} as wait_ms, ${percentiles('execution')} as execution_ms
       from settled cross join since
-      where is_match and settled.status <> 'pending' and settled.at >= coalesce(since.at, '-infinity') group by bucket
+      where is_match and settled.status <> 'pending' and settled.bucket >= coalesce(since.seconds, '-infinity') group by bucket
     ), starts as (
-      select bucket, count(*)::integer as created from made cross join since
-      where is_match and made.at >= coalesce(since.at, '-infinity') group by bucket
+      select bucket, count(*)::integer as runs from created cross join since
+      where is_match and created.bucket >= coalesce(since.seconds, '-infinity') group by bucket
     )
-    select (select ${raw(exactTime('at'))} from since) as since, bucket as at, coalesce(created, 0) as created,
+    select (select seconds::float8 from since) as since, bucket as at, coalesce(runs, 0) as created,
       coalesce(success, 0) as success, coalesce(error, 0) as error, coalesce(timeout, 0) as timeout,
       coalesce(interrupted, 0) as interrupted, wait_ms, execution_ms
     from (select 1) one left join (ends full join starts using (bucket)) on true
     order by bucket`;
 };
 
-type FigureRow = { since: string | null } & (FigurePoint | { [Name in keyof FigurePoint]: null });
+type FigureRow = { since: number | null } & (FigurePoint | { [Name in keyof FigurePoint]: null });
 
 const isPoint = (row: FigureRow): row is FigureRow & FigurePoint => row.at !== null;
 

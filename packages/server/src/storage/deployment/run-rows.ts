@@ -24,6 +24,8 @@ export interface RunRow {
   updated_at: string;
   /** The start of the newest attempt; null before the first one. */
   started_at: string | null;
+  /** The time of its last change; null while it is pending or running. */
+  ended_at: string | null;
 }
 
 /** What a run's log contains: nothing; the outcome; or all events and the outcome. */
@@ -128,12 +130,11 @@ export interface Waiting {
   workers_of_graph: number;
 }
 
-/** A run in a list: columns that were not selected are absent, and JSON is text. `ended_at` is null for a run that has not ended. */
+/** A run in a list: columns that were not selected are absent, and JSON is text. */
 export type ListedRun = Partial<
   Omit<RunRow, 'metadata' | 'lost_attempts'> & {
     metadata: string;
     lost_attempts: string;
-    ended_at: string | null;
   }
 >;
 
@@ -146,4 +147,5 @@ export type LoggedRun = PlacedRun & { has_log: boolean };
 export type RunState = Pick<RunRow, 'run_id' | 'thread_id' | 'status' | 'error' | 'log' | 'temporary'>;
 
 export const runColumns = `run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, temporary, error, log,
-  attempt, lease_token, worker_id, lost_attempts, created_at, updated_at, started_at`;
+  attempt, lease_token, worker_id, lost_attempts, created_at, updated_at, started_at,
+  case when status not in ('pending', 'running') then updated_at end as ended_at`;

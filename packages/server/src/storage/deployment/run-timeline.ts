@@ -22,16 +22,17 @@ export interface OtherRun {
   ended_at: string | null;
 }
 
-/** `wrote` and `shape` are JSON text; `shape` is that of the newest checkpoint only. */
+/** `wrote` and `shape` are JSON text; `shape` is that of the newest checkpoint only. `is_first`: no checkpoint of the run is before it. */
 export interface StepRow {
   checkpoint_id: string;
   step: number | null;
   source: string | null;
   wrote: string | null;
   shape: string | null;
+  is_first: boolean;
 }
 
-/** Runs of the thread that are looked at: the newest of those that were created before the run started. */
+/** Runs of the thread that are examined: those that execute, and the newest of those that have ended and were created before the run started. */
 const othersMax = 100;
 /** Bytes of `wrote` that one read returns; more only for a single checkpoint. */
 const wroteBytesMax = 4_194_304;
@@ -48,27 +49,32 @@ const statements = {
     name: 'run_timeline_others',
     reads: true,
     text: `select r.run_id, r.started_at, ${endedAt} as ended_at
-      from (select o.* from runs o
-            where o.thread_id = $1 and o.run_id <> $2 and o.created_at <= coalesce($4::timestamptz, now())
-            order by o.created_at desc, o.run_id desc limit ${othersMax}) r
-      where r.started_at is not null and r.updated_at >= $3::timestamptz and r.status <> 'pending'`,
+      from ((select o.* from runs o where o.thread_id = $1 and o.run_id <> $2 and o.status = 'running')
+            union all
+            (select o.* from runs o
+             where o.thread_id = $1 and o.run_id <> $2 and o.status not in ('pending', 'running')
+               and o.created_at <= coalesce($4::timestamptz, now())
+             order by o.created_at desc, o.run_id desc limit ${othersMax})) r
+      where r.started_at is not null and (r.status = 'running' or r.updated_at >= $3::timestamptz)`,
   },
   // From the checkpoint that the run left, or the newest one, back to the first of the run: one lookup each.
   steps: {
     name: 'run_timeline_steps',
     reads: true,
     text: `with recursive line as (
-        select c.checkpoint_id, c.parent_id, c.metadata, c.wrote, c.shape, 1 as depth, coalesce(octet_length(c.wrote), 0)::bigint as bytes
+        select c.thread_id, c.checkpoint_id, c.parent_id, c.metadata, c.wrote, c.shape, 1 as depth, coalesce(octet_length(c.wrote), 0)::bigint as bytes
         from runs r
         left join checkpoint_heads h on h.thread_id = r.thread_id and h.checkpoint_ns = ''
         join checkpoints c on c.thread_id = r.thread_id and c.checkpoint_ns = '' and c.checkpoint_id = coalesce(r.final_head, h.checkpoint_id)
         where r.run_id = $1 and c.run_id = r.run_id
         union all
-        select c.checkpoint_id, c.parent_id, c.metadata, c.wrote, null, l.depth + 1, l.bytes + coalesce(octet_length(c.wrote), 0)
+        select c.thread_id, c.checkpoint_id, c.parent_id, c.metadata, c.wrote, null, l.depth + 1, l.bytes + coalesce(octet_length(c.wrote), 0)
         from line l join checkpoints c on c.thread_id = $2 and c.checkpoint_ns = '' and c.checkpoint_id = l.parent_id
         where c.run_id = $1 and l.depth < $3::integer and l.bytes < ${wroteBytesMax}
       )
-      select checkpoint_id, (metadata::json ->> 'step')::integer as step, metadata::json ->> 'source' as source, wrote, shape
+      select checkpoint_id, (metadata::json ->> 'step')::integer as step, metadata::json ->> 'source' as source, wrote, shape,
+        not exists (select from checkpoints c where c.thread_id = line.thread_id and c.checkpoint_ns = ''
+          and c.checkpoint_id = line.parent_id and c.run_id = $1) as is_first
       from line order by depth`,
   },
 };
