@@ -61,6 +61,25 @@ it('names the nodes that execute, since the last step', () => {
   expect(seconds({ ...running, steps: [], executing: [] }).at(-1)).toEqual(['Starts', 2, 100]);
 });
 
+it('has no row that ends before it begins, when the clock of the worker is ahead of that of the database', () => {
+  const running = timeline({
+    status: 'running',
+    read_at: at(8),
+    ended_at: undefined,
+    attempts: [{ attempt: 1, from: at(2), outcome: 'executing' }],
+    steps: [
+      { checkpoint_id: '1', step: -1, source: 'input', nodes: [], from: at(9), to: at(8) },
+      { checkpoint_id: '2', step: 0, source: 'loop', nodes: ['model'], from: at(9), to: at(10) },
+    ],
+    executing: ['search'],
+  });
+  expect(seconds(running).slice(2)).toEqual([
+    ['Input', 9, 9],
+    ['model', 9, 10],
+    ['search', 10, 10],
+  ]);
+});
+
 it('says why an attempt was lost', () => {
   const { rows } = toTimelineTable(
     timeline({

@@ -32,11 +32,13 @@ const waitedFor: Record<RunTimeline['waits'][number]['reason'], string> = {
 /** In the same millisecond, what comes first. */
 const order: Record<TimelineRow['kind'], number> = { wait: 0, attempt: 1, step: 2, executing: 3 };
 
+/** Checkpoints have the time of their worker's clock, and the rest that of the database: an end can be before its start. */
+const bounds = (fromMs: number, toMs: number) => ({ fromMs, toMs: Math.max(fromMs, toMs) });
+
 export const toTimelineTable = (timeline: RunTimeline): TimelineTable => {
   const nowMs = Date.parse(timeline.read_at);
   const span = (from: string, to: string | undefined) => ({
-    fromMs: Date.parse(from),
-    toMs: to === undefined ? nowMs : Date.parse(to),
+    ...bounds(Date.parse(from), to === undefined ? nowMs : Date.parse(to)),
     isOpen: to === undefined,
   });
   const rows = [
@@ -82,8 +84,7 @@ const executingRows = ({ status, steps, attempts, executing }: RunTimeline, nowM
       kind: 'executing',
       label: executing.join(', ') || 'Starts',
       note: 'executes now',
-      fromMs: Date.parse(from),
-      toMs: nowMs,
+      ...bounds(Date.parse(from), nowMs),
       isOpen: true,
     },
   ];
