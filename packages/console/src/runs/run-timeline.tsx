@@ -1,5 +1,5 @@
 // When a run waited and when it executed: waits, attempts and supersteps as bars over one time.
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Run, RunTimeline } from '@svc/sdk';
 import { useMemo, type ReactNode } from 'react';
@@ -18,7 +18,8 @@ export const RunTimelineTab = ({ run }: { run: Run }): ReactNode => {
   const query = useQuery({
     queryKey: ['run', run.thread_id, run.run_id, 'timeline', run.updated_at],
     queryFn: ({ signal }) => client.runs.timeline(run.thread_id, run.run_id, { signal }),
-    placeholderData: keepPreviousData,
+    // The same run after a change, and no other run.
+    placeholderData: (previous) => (previous?.run_id === run.run_id ? previous : undefined),
     refetchInterval: isOpen(run.status) ? pollMs : false,
   });
   return (
