@@ -3,8 +3,8 @@ import type { PlatformClient } from '@svc/sdk';
 import { useMemo, type ReactNode } from 'react';
 import { Plot } from '../plots/plot.tsx';
 import { dollarUnit, tokenUnit } from '../plots/units.ts';
-import { pollMsOf, rangeOf, type FigureSpan } from './figure-spans.ts';
-import { usagePlots } from './usage.ts';
+import { pollMsOf, type FigureSpan } from './figure-spans.ts';
+import { usagePlots, usageRequest } from './usage.ts';
 
 /** Nothing is said about tokens where the key may not read them, or the server stores no traces. */
 export const UsagePlots = ({
@@ -18,10 +18,7 @@ export const UsagePlots = ({
 }): ReactNode => {
   const query = useQuery({
     queryKey: ['traces', 'usage', span],
-    queryFn: ({ signal }) => {
-      const { from, to, ...interval } = rangeOf(span, Date.now());
-      return client.traces.statsSeries({ start_time: from, end_time: to, ...interval }, { signal });
-    },
+    queryFn: ({ signal }) => client.traces.statsSeries(usageRequest(span, Date.now()), { signal }),
     placeholderData: keepPreviousData,
     refetchInterval: pollMsOf(span),
   });

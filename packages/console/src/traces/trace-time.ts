@@ -1,4 +1,6 @@
 // The time that the page of traces shows: of the starts of traces.
+import { lastBefore } from '../plots/last-before.ts';
+
 export interface TraceTime {
   since?: '15m' | '1h' | '1d' | '7d' | undefined;
   /** Started at this time or later, instead of `since`. */
@@ -17,9 +19,6 @@ const intervalMs = { '15m': 15_000, '1h': minuteMs, '1d': hourMs / 2, '7d': 3 * 
 export const chartSpan = '1h';
 
 const isoOf = (ms: number): string => new Date(ms).toISOString();
-
-/** The last microsecond before a time: bounds of the server are inclusive. */
-const lastBefore = (ms: number): string => isoOf(ms - 1).replace('Z', '999Z');
 
 interface Bounds {
   start_time?: string;

@@ -160,6 +160,8 @@ describeInBrowser('the figures of home', () => {
     const tokens = figure(page, 'Tokens of the workspace');
     await tokens.getByText('Show as a table').click();
     await expect.poll(() => countedRows(page, 'Tokens of the workspace', 1)).toEqual(['1.2K']);
+    // A minute for each of the plots of runs, and the head of the table.
+    expect(await tokens.getByRole('row').count()).toBe(61);
     expect(await countedRows(page, 'Tokens of the workspace', 2)).toEqual(['300']);
     await figure(page, 'Cost of the workspace').getByText('Show as a table').click();
     await expect
