@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { figureSpans, pollMsOf, rangeOf } from './figure-spans.ts';
+import { figureSpans, rangeOf } from './figure-spans.ts';
 
 const nowMs = Date.parse('2026-11-26T14:05:30Z');
 
@@ -19,8 +19,4 @@ it('has 48 to 84 points in each span', () => {
     return (Date.parse(to) - Date.parse(from)) / 1_000 / seconds;
   });
   expect(counts).toEqual([60, 72, 48, 84]);
-});
-
-it('reads longer spans less often', () => {
-  expect(figureSpans.map(pollMsOf)).toEqual([15_000, 60_000, 60_000, 60_000]);
 });

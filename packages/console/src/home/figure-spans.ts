@@ -35,7 +35,3 @@ export const rangeOf = (
     interval_seconds: intervalMs / 1_000,
   };
 };
-
-/** How often figures are read again: a point of a longer span changes more slowly. */
-export const pollMsOf = (span: FigureSpan): number =>
-  Math.min(60_000, Math.max(15_000, sizes[span].intervalMs / 4));

@@ -7,10 +7,11 @@ import { useClient } from '../api/client.tsx';
 import { useAccess } from '../platform/platform-access.ts';
 import { momentText } from '../plots/bucket-text.ts';
 import { Plot } from '../plots/plot.tsx';
+import { plotPollMs } from '../plots/poll-ms.ts';
 import { countUnit, durationSteps } from '../plots/units.ts';
 import { duration } from '../ui/duration.ts';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
-import { figureSpans, pollMsOf, rangeOf, spanTitles, type FigureSpan } from './figure-spans.ts';
+import { figureSpans, rangeOf, spanTitles, type FigureSpan } from './figure-spans.ts';
 import { runPlots } from './figures.ts';
 import { UsagePlots } from './usage-plots.tsx';
 
@@ -24,7 +25,7 @@ const useRunFigures = (span: FigureSpan) => {
     queryKey: ['figures', span],
     queryFn: ({ signal }) => client.runs.figures(rangeOf(span, Date.now()), { signal }),
     placeholderData: keepPreviousData,
-    refetchInterval: pollMsOf(span),
+    refetchInterval: ({ state }) => plotPollMs(state.data?.interval_seconds, state.error),
   });
 };
 

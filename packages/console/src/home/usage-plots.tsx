@@ -1,12 +1,13 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { PlatformClient } from '@svc/sdk';
+import type { PlatformClient, RunStatsSeries } from '@svc/sdk';
 import { useMemo, type ReactNode } from 'react';
 import { Plot } from '../plots/plot.tsx';
+import { plotPollMs } from '../plots/poll-ms.ts';
 import { dollarUnit, tokenUnit } from '../plots/units.ts';
-import { pollMsOf, type FigureSpan } from './figure-spans.ts';
+import { ErrorNotice, Loaded } from '../ui/states.tsx';
+import type { FigureSpan } from './figure-spans.ts';
 import { usagePlots, usageRequest } from './usage.ts';
 
-/** Nothing is said about tokens where the key may not read them, or the server stores no traces. */
 export const UsagePlots = ({
   client,
   span,
@@ -20,11 +21,18 @@ export const UsagePlots = ({
     queryKey: ['traces', 'usage', span],
     queryFn: ({ signal }) => client.traces.statsSeries(usageRequest(span, Date.now()), { signal }),
     placeholderData: keepPreviousData,
-    refetchInterval: pollMsOf(span),
+    refetchInterval: ({ state }) => plotPollMs(state.data?.interval_seconds, state.error),
   });
-  const plots = useMemo(() => query.data && usagePlots(query.data), [query.data]);
-  if (!plots) return null;
-  const { tokens, cost, ...buckets } = plots;
+  return (
+    <>
+      <ErrorNotice error={query.data && query.error} />
+      <Loaded query={query}>{(series) => <Plots series={series} syncKey={syncKey} />}</Loaded>
+    </>
+  );
+};
+
+const Plots = ({ series, syncKey }: { series: RunStatsSeries; syncKey: string }): ReactNode => {
+  const { tokens, cost, ...buckets } = useMemo(() => usagePlots(series), [series]);
   const bars = { ...buckets, kind: 'stacked', syncKey } as const;
   return (
     <>

@@ -11,6 +11,7 @@ import type { PlatformClient, RunPage, RunTree, TraceRun } from '@svc/sdk';
 import { useClient } from '../api/client.tsx';
 import { isId } from '../app/search-text.ts';
 import type { KeyNeed } from '../platform/key-gate.tsx';
+import { plotPollMs } from '../plots/poll-ms.ts';
 import type { TraceSeries } from './chart-series.ts';
 import type { TreeRun } from './span-table.ts';
 import { boundsOf, chartRange, type TraceTime } from './trace-time.ts';
@@ -75,8 +76,6 @@ export const useTraceRuns = (
       state.error === null && (state.data?.pages.length ?? 0) <= 1 ? pollMs : false,
   });
 
-const chartPollMs = 15_000;
-
 /** Figures over time. Roots are counted and timed, and all trace runs of the same traces have the tokens, costs and first tokens. */
 export const useTraceSeries = (client: PlatformClient, asked: TraceFilter): UseQueryResult<TraceSeries> =>
   useQuery({
@@ -98,8 +97,9 @@ export const useTraceSeries = (client: PlatformClient, asked: TraceFilter): UseQ
       return { counted, whole };
     },
     placeholderData: keepPreviousData,
-    // A time with an end does not change, and a filter that the server has rejected stays rejected.
-    refetchInterval: ({ state }) => (state.error === null && asked.to === undefined ? chartPollMs : false),
+    // A time with an end does not change.
+    refetchInterval: ({ state: { data, error } }) =>
+      asked.to === undefined && plotPollMs(data?.counted.interval_seconds, error),
   });
 
 /** The newest other traces with this name of the root. */

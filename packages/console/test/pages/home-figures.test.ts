@@ -150,7 +150,7 @@ describeInBrowser('the figures of home', () => {
         usage_metadata: { input_tokens: 1_200, output_tokens: 300, total_tokens: 1_500, total_cost: 0.25 },
       },
     });
-    const page = await open();
+    const page = await console.open('/', { url: server.url, expected: /503/ });
     await figure(page, 'Ended runs').waitFor();
     expect(await figure(page, 'Tokens of the workspace').count()).toBe(0);
     await page.getByRole('link', { name: 'Enter the key' }).click();
@@ -170,6 +170,12 @@ describeInBrowser('the figures of home', () => {
       )
       .toEqual(['$0.25']);
     expect(await seriousFindings(page)).toEqual([]);
+    await page.route('**/runs/stats/series', (route) =>
+      route.fulfill({ status: 503, json: { code: 'unavailable', message: 'The sum takes too long' } }),
+    );
+    await page.reload();
+    await page.getByText('The sum takes too long').waitFor({ timeout: 30_000 });
+    await figure(page, 'Ended runs').locator('canvas').waitFor();
   });
 
   it('say from when on they count where there are too many runs', async () => {
