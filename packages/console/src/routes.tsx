@@ -7,7 +7,16 @@ import {
   type RouterHistory,
 } from '@tanstack/react-router';
 import { consolePath } from './app/addresses.ts';
-import { formatSearch, idOf, manyOf, oneOf, parseSearch, textOf, timeOf } from './app/search-text.ts';
+import {
+  formatSearch,
+  idOf,
+  manyOf,
+  oneOf,
+  parseSearch,
+  timeRangeOf,
+  textOf,
+  timeOf,
+} from './app/search-text.ts';
 import { NotFound, Shell } from './app/shell.tsx';
 import { PageError } from './app/page-error.tsx';
 import { deliveryStatuses, runStatuses, threadStatuses } from './api/statuses.ts';
@@ -110,8 +119,7 @@ const traces = createRoute({
       filter: textOf(raw, 'filter'),
       runs: oneOf(raw, 'runs', ['all']),
       since: oneOf(raw, 'since', ['15m', '1h', '1d', '7d']),
-      from: timeOf(raw, 'from'),
-      to: timeOf(raw, 'to'),
+      ...timeRangeOf(raw),
       view: oneOf(raw, 'view', ['charts']),
     }),
   component: lazyRouteComponent(() => import('./traces/traces-page.tsx'), 'TracesPage'),

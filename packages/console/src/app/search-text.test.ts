@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { formatSearch, idOf, manyOf, metadataOf, oneOf, parseSearch, timeOf } from './search-text.ts';
+import {
+  formatSearch,
+  idOf,
+  manyOf,
+  metadataOf,
+  oneOf,
+  parseSearch,
+  timeRangeOf,
+  timeOf,
+} from './search-text.ts';
 
 describe('a query string', () => {
   it('repeats a parameter that is a list, and contains no JSON', () => {
@@ -24,6 +33,16 @@ describe('a query string', () => {
     expect(timeOf(raw, 'from')).toBe('2026-11-26T14:05:00.000Z');
     expect(timeOf(raw, 'to')).toBeUndefined();
     expect(timeOf(raw, 'since')).toBeUndefined();
+  });
+
+  it('keeps a range with one end or two, and loses one that is reversed or empty', () => {
+    const [earlier, later] = ['2026-11-26T14:05:00.000Z', '2026-11-26T14:06:00.000Z'];
+    const none = { from: undefined, to: undefined };
+    expect(timeRangeOf({ from: earlier, to: later })).toEqual({ from: earlier, to: later });
+    expect(timeRangeOf({ from: later })).toEqual({ from: later, to: undefined });
+    expect(timeRangeOf({ to: earlier })).toEqual({ from: undefined, to: earlier });
+    expect(timeRangeOf({ from: later, to: earlier })).toEqual(none);
+    expect(timeRangeOf({ from: later, to: '2026-11-26T15:06:00+01:00' })).toEqual(none);
   });
 });
 

@@ -70,6 +70,15 @@ export const timeOf = (raw: Record<string, unknown>, name: string): string | und
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
 };
 
+/** The times `from` and `to`: none of them when no time is between them. */
+export const timeRangeOf = (
+  raw: Record<string, unknown>,
+): { from: string | undefined; to: string | undefined } => {
+  const [from, to] = [timeOf(raw, 'from'), timeOf(raw, 'to')];
+  const isEmpty = from !== undefined && to !== undefined && Date.parse(from) >= Date.parse(to);
+  return isEmpty ? { from: undefined, to: undefined } : { from, to };
+};
+
 /** `key:value`, several of them: a condition on metadata. Values are read as JSON where they are JSON. */
 export const metadataOf = (text: string | undefined): Record<string, unknown> | undefined => {
   const pairs = (text ?? '')

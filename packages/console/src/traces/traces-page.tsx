@@ -1,11 +1,12 @@
 // Traces of a workspace: a list, newest first, or charts. The filter is the query string.
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { ApiError, type PlatformClient } from '@svc/sdk';
+import type { PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { LoadOlder } from '../ui/paging.tsx';
 import { Failure, Skeleton, State } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { ForgetKey, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
+import { rejectedFilter } from './rejected-filter.ts';
 import { TraceCharts } from './trace-charts.tsx';
 import { TraceFilters, type TraceSearch } from './trace-filters.tsx';
 import { type TraceFilter, traceNeed, useTraceRuns, useTraceSeries } from './trace-queries.ts';
@@ -60,8 +61,7 @@ const View = ({
   const change = (changed: TraceSearch): void =>
     void navigate({ search: { ...search, ...changed }, replace: true });
   if (needsOtherKey(error)) return <KeyForm need={traceNeed} refusal={error} />;
-  // The only text that the server can reject is the filter: its error belongs to the field.
-  const rejected = error instanceof ApiError && error.status === 422 ? error : undefined;
+  const rejected = rejectedFilter(error);
   return (
     <>
       <header className="page-head">

@@ -120,5 +120,10 @@ describeInBrowser('the charts of traces', () => {
     await page.unroute('**/runs/stats/series');
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { name: 'No trace started in this time' }).waitFor();
+    // A range without a time in it is no filter.
+    await page.goto(page.url().replace('to=2020', 'to=2019'));
+    await page.getByLabel('Filter', { exact: true }).waitFor();
+    expect(await page.getByLabel('Started', { exact: true }).inputValue()).toBe('1h');
+    expect(await page.getByRole('alert').count()).toBe(0);
   });
 });
