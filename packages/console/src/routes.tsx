@@ -94,6 +94,8 @@ const runs = createRoute({
       since: oneOf(raw, 'since', ['15m', '1h', '1d', '7d']),
       from: timeOf(raw, 'from'),
       to: timeOf(raw, 'to'),
+      ended_from: timeOf(raw, 'ended_from'),
+      ended_to: timeOf(raw, 'ended_to'),
       sort: oneOf(raw, 'sort', ['asc', 'desc']),
     }),
   component: lazyRouteComponent(() => import('./runs/runs-page.tsx'), 'RunsPage'),

@@ -89,7 +89,7 @@ const RunPlots = ({ figures }: { figures: RunFigures }): ReactNode => {
     (fromMs: number, toMs: number) =>
       void navigate({
         to: '/runs',
-        search: { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() },
+        search: { ended_from: new Date(fromMs).toISOString(), ended_to: new Date(toMs).toISOString() },
       }),
     [navigate],
   );

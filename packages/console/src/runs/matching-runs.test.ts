@@ -57,6 +57,13 @@ it('the statuses of the filter are restricted to those of the action, newest fir
   });
 });
 
+it('runs are restricted to those that ended in the range of the filter', async () => {
+  const { client, requests } = serverOf(0);
+  const filter = { ended_from: '2026-01-31T12:00:00.000Z', ended_to: '2026-01-31T12:01:00.000Z' };
+  await readerOf(client, 'retry', { kind: 'filter', filter }, 0)();
+  expect(requests[0]).toMatchObject({ ended_after: filter.ended_from, ended_before: filter.ended_to });
+});
+
 it('nothing is read for a filter whose runs have ended', async () => {
   const { client, requests } = serverOf(1);
   const read = readerOf(client, 'retry', { kind: 'filter', filter: { status: ['success'] } }, 0);

@@ -6,6 +6,7 @@ const run = {
   thread_id: 't',
   status: 'error',
   created_at: '2026-01-31T12:00:00.000000Z',
+  ended_at: '2026-01-31T12:02:00.000000Z',
   metadata: { customer: 'acme', parity: 1 },
 } as unknown as RunSummary;
 const nowMs = Date.parse('2026-01-31T12:10:00Z');
@@ -20,6 +21,9 @@ it.each([
   [{ from: '2026-01-31T12:00:00Z', to: '2026-01-31T12:01:00Z' }, true],
   [{ to: '2026-01-31T12:00:00Z' }, false],
   [{ from: '2026-01-31T12:01:00Z' }, false],
+  [{ ended_from: '2026-01-31T12:02:00Z', ended_to: '2026-01-31T12:03:00Z' }, true],
+  [{ ended_to: '2026-01-31T12:02:00Z' }, false],
+  [{ ended_from: '2026-01-31T12:03:00Z' }, false],
   [{ meta: 'customer:acme' }, true],
   [{ meta: 'customer:other' }, false],
   [{ graph: 'agent' }, true],
@@ -29,4 +33,9 @@ it.each([
 
 it('a list of the last minutes cannot contain an older run', () => {
   expect(canContain({ since: '15m' }, run, nowMs + 3_600_000)).toBe(false);
+});
+
+it('a list of runs by their end cannot contain a run that has not ended', () => {
+  const { ended_at: _, ...running } = run;
+  expect(canContain({ ended_from: '2026-01-31T12:00:00Z' }, running, nowMs)).toBe(false);
 });

@@ -3,7 +3,7 @@ import { useCallback, useMemo, useRef, useState, type UIEvent } from 'react';
 import type { RunSummary } from '@svc/sdk';
 import { metadataOf } from '../app/search-text.ts';
 import type { ListMeta } from '../live/patch-runs.ts';
-import { createdWithin, type RunFilter } from './run-filter.ts';
+import { createdWithin, endedWithin, type RunFilter } from './run-filter.ts';
 
 /** Pixels below the beginning of the list from which on it is not moved. */
 const topPx = 40;
@@ -30,10 +30,19 @@ export const canContain = (filter: RunFilter, run: RunSummary, nowMs: number): b
     (thread === undefined || thread === run.thread_id) &&
     createdMs >= fromMs &&
     createdMs < toMs &&
+    canHaveEnded(filter, run) &&
     Object.entries(metadataOf(meta) ?? {}).every(
       ([key, value]) => JSON.stringify(run.metadata[key]) === JSON.stringify(value),
     )
   );
+};
+
+/** Runs that have not ended match no range of ends. */
+const canHaveEnded = (filter: RunFilter, { ended_at: end }: RunSummary): boolean => {
+  const { fromMs, toMs } = endedWithin(filter);
+  if (fromMs === undefined && toMs === undefined) return true;
+  const endMs = Date.parse(end ?? '');
+  return endMs >= (fromMs ?? -Infinity) && endMs < (toMs ?? Infinity);
 };
 
 export const useNewRuns = (filter: RunFilter): NewRuns => {

@@ -12,13 +12,21 @@ export interface RunFilter {
   from?: string | undefined;
   /** Created before this time. */
   to?: string | undefined;
+  /** Ended at this time or later. */
+  ended_from?: string | undefined;
+  /** Ended before this time. */
+  ended_to?: string | undefined;
   sort?: 'asc' | 'desc' | undefined;
 }
 
 export const spans = { '15m': 15 * 60_000, '1h': 3_600_000, '1d': 86_400_000, '7d': 7 * 86_400_000 } as const;
 
-export const isFiltered = ({ status, graph, thread, meta, since, from, to }: RunFilter): boolean =>
-  [status, graph, thread, meta, since, from, to].some((value) => value !== undefined);
+export const isFiltered = (filter: RunFilter): boolean => {
+  const { status, graph, thread, meta, since, from, to, ended_from, ended_to } = filter;
+  return [status, graph, thread, meta, since, from, to, ended_from, ended_to].some(
+    (value) => value !== undefined,
+  );
+};
 
 /** Runs are created from the first time on, and before the second one. */
 export const createdWithin = (
@@ -26,6 +34,15 @@ export const createdWithin = (
   nowMs: number,
 ): { fromMs: number | undefined; toMs: number | undefined } => ({
   fromMs: from === undefined ? since && nowMs - spans[since] : Date.parse(from),
+  toMs: to === undefined ? undefined : Date.parse(to),
+});
+
+/** Runs have ended from the first time on, and before the second one. */
+export const endedWithin = ({
+  ended_from: from,
+  ended_to: to,
+}: RunFilter): { fromMs: number | undefined; toMs: number | undefined } => ({
+  fromMs: from === undefined ? undefined : Date.parse(from),
   toMs: to === undefined ? undefined : Date.parse(to),
 });
 
@@ -38,6 +55,7 @@ const select = [
   'assistant_id',
   'created_at',
   'updated_at',
+  'ended_at',
   'status',
   'metadata',
   'attempt',
@@ -48,12 +66,15 @@ const select = [
 export const conditionsOf = (filter: RunFilter, nowMs: number) => {
   const { graph, thread, meta } = filter;
   const { fromMs, toMs } = createdWithin(filter, nowMs);
+  const ended = endedWithin(filter);
   return {
     ...(graph === undefined ? {} : { graph_id: graph }),
     ...(thread === undefined ? {} : { thread_id: thread }),
     ...(metadataOf(meta) === undefined ? {} : { metadata: metadataOf(meta) }),
     ...(fromMs === undefined ? {} : { created_after: isoOf(fromMs) }),
     ...(toMs === undefined ? {} : { created_before: isoOf(toMs) }),
+    ...(ended.fromMs === undefined ? {} : { ended_after: isoOf(ended.fromMs) }),
+    ...(ended.toMs === undefined ? {} : { ended_before: isoOf(ended.toMs) }),
   };
 };
 

@@ -167,6 +167,7 @@ const Filters = ({
       />
       <GraphSelect graph={graph} onChange={(changed) => onChange({ graph: changed })} />
       <CreatedSelect filter={filter} onChange={onChange} />
+      <EndedSelect filter={filter} onChange={onChange} />
       <ThreadField thread={thread} onChange={(changed) => onChange({ thread: changed })} />
       <FilterField
         aria-label="Metadata"
@@ -207,6 +208,29 @@ const CreatedSelect = ({
           Last {span}
         </option>
       ))}
+    </select>
+  );
+};
+
+/** The range of the address is removed by the other option. */
+const EndedSelect = ({
+  filter: { ended_from: from, ended_to: to },
+  onChange,
+}: {
+  filter: RunFilter;
+  onChange: (changed: RunFilter) => void;
+}): ReactNode => {
+  const range = rangeText(from, to);
+  if (range === undefined) return null;
+  return (
+    <select
+      className="field"
+      aria-label="Ended"
+      value="range"
+      onChange={() => onChange({ ended_from: undefined, ended_to: undefined })}
+    >
+      <option value="range">Ended {range}</option>
+      <option value="">Ended at any time</option>
     </select>
   );
 };

@@ -57,10 +57,10 @@ describeInBrowser('the figures of home', () => {
     await page.getByRole('link', { name: /^0 running;/ }).waitFor();
   });
 
-  it('lead from a minute to the runs of this minute, by the table and by a click on the plot', async () => {
+  it('lead from a minute to the runs that ended in it, by the table and by a click on the plot', async () => {
     const client = createClient({ apiUrl: server.url });
     const { threadId, runId } = await run(client, 'patient', says('fail'));
-    const createdMs = Date.parse((await client.runs.get(threadId, runId)).created_at);
+    const endedMs = Date.parse((await client.runs.get(threadId, runId)).ended_at ?? '');
     const page = await open();
     const ended = figure(page, 'Ended runs');
     // Home shows the run, too, until the other page is there.
@@ -72,23 +72,24 @@ describeInBrowser('the figures of home', () => {
     expect(columns).toEqual(['Time', 'success', 'interrupted', 'timeout', 'error']);
     await expect.poll(async () => (await countedRows(page, 'Ended runs', 4)).length).toBeGreaterThan(0);
     expect(await seriousFindings(page)).toEqual([]);
-    // The minute of its creation: it may have ended in the next one.
-    const minuteMs = Math.floor(createdMs / 60_000) * 60_000;
+    const minuteMs = Math.floor(endedMs / 60_000) * 60_000;
     await ended.getByRole('button', { name: bucketText(60_000).bucket(minuteMs) }).click();
-    await page.waitForURL('**/runs?from=**');
+    await page.waitForURL('**/runs?ended_from=**');
     await listed.waitFor();
-    const created = page.getByLabel('Created', { exact: true });
-    await expect.poll(() => created.inputValue()).toBe('range');
-    expect(await created.locator('option').first().innerText()).toMatch(/\d\d:\d\d–\d\d:\d\d$/);
+    const range = page.getByLabel('Ended', { exact: true });
+    const text = await range.locator('option').first().innerText();
+    expect(text).toMatch(/^Ended .*\d\d:\d\d–\d\d:\d\d$/);
+    expect(await seriousFindings(page)).toEqual([]);
     await page.reload();
     await listed.waitFor();
-    await created.selectOption('Any time');
+    await range.selectOption('Ended at any time');
     await expect.poll(() => new URL(page.url()).search).toBe('');
+    await range.waitFor({ state: 'detached' });
     await page.goBack();
     await figure(page, 'Ended runs')
       .locator('.u-over')
       .click({ position: { x: 4, y: 20 } });
-    await page.waitForURL('**/runs?from=**');
+    await page.waitForURL('**/runs?ended_from=**');
     await page.getByRole('heading', { name: 'No run matches the filter' }).waitFor();
   });
 
