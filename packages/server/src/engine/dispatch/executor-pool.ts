@@ -88,7 +88,7 @@ export class ExecutorPool {
   /** A blocked event loop sends no reports. */
   #noteSilence(): void {
     for (const executor of [...this.#shared.active, ...this.#extra.active])
-      this.#computing.note(executor.noteSilence(), executor.graphs);
+      this.#noteLoad(executor, executor.noteSilence());
     if (this.#needsExtra()) this.#extra.start();
   }
 
@@ -207,8 +207,12 @@ export class ExecutorPool {
     return best;
   }
 
+  #noteLoad(executor: ExecutorProcess, change: LoadChange): void {
+    this.#computing.note(change, change === 'became_busy' ? executor.busyGraphs : executor.graphs);
+  }
+
   #onSlots(executor: ExecutorProcess, change: LoadChange): void {
-    this.#computing.note(change, executor.graphs);
+    this.#noteLoad(executor, change);
     if (this.#needsExtra()) this.#extra.start();
     this.#options.events.onSlots(change);
   }
@@ -241,7 +245,7 @@ export class ExecutorPool {
       {
         onRun: events.onRun,
         onSlots: (change) => this.#onSlots(executor, change),
-        onUnblockedEnd: (graph_id) => this.#computing.noteEnd(graph_id),
+        onShortEnd: (graph_id) => this.#computing.noteEnd(graph_id),
         onModules: events.onModules,
         onExit: (running, reason, isDeliberate) => {
           onEnd(reason, { runs: runIds(running) });
@@ -274,7 +278,7 @@ export class ExecutorPool {
           if (executor.attempts.size === 0) this.#extra.rest(executor);
         },
         onSlots: (change) => this.#onSlots(executor, change),
-        onUnblockedEnd: (graph_id) => this.#computing.noteEnd(graph_id),
+        onShortEnd: (graph_id) => this.#computing.noteEnd(graph_id),
         onModules: events.onModules,
         onExit: (running, reason, isDeliberate) => {
           onEnd(reason, { runs: runIds(running) });

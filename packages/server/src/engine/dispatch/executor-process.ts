@@ -37,8 +37,8 @@ export interface ExecutorEvents {
   onRun: (message: AttemptMessage) => void;
   /** The executor may take another number of runs than before. `change`: what its event loop says about its runs. */
   onSlots: (change: LoadChange) => void;
-  /** A run of the graph has ended, and the event loop had not been busy for long. */
-  onUnblockedEnd?: (graph_id: string) => void;
+  /** A run of the graph has ended that was short, or did not keep the event loop busy for long. */
+  onShortEnd?: (graph_id: string) => void;
   /** Called with files of modules that the process loaded. */
   onModules: (files: string[]) => void;
   /**
@@ -76,7 +76,7 @@ export const executorProgram = (tsconfig: string | undefined): WorkerProgram => 
 
 export class ExecutorProcess implements PooledProcess {
   /** By run id and lease token. */
-  readonly attempts = new Map<string, AttemptRef & { graph_id: string }>();
+  readonly attempts = new Map<string, AttemptRef & { graph_id: string; begunMs: number }>();
   /** True when the modules of all graphs are loaded, or have failed to load. */
   isLoaded = false;
   readonly #child: WorkerProcess<ToExecutor, FromExecutor>;
@@ -170,6 +170,12 @@ export class ExecutorProcess implements PooledProcess {
     return new Set([...this.attempts.values()].map(({ graph_id }) => graph_id));
   }
 
+  /** The graphs of those runs that may have made it busy. */
+  get busyGraphs(): ReadonlySet<string> {
+    const runs = [...this.attempts.values()].filter(({ begunMs }) => this.#load.mayBeReason(begunMs));
+    return new Set(runs.map(({ graph_id }) => graph_id));
+  }
+
   /** Where graphs reach the API of this server; null when it has none. */
   sendAddress(url: string | null): void {
     this.#send({ kind: 'address', url });
@@ -181,7 +187,7 @@ export class ExecutorProcess implements PooledProcess {
       this.#admission.begin(performance.now());
       this.#load.begin(performance.now());
     }
-    this.attempts.set(attemptKey(command), { run_id, lease_token, graph_id });
+    this.attempts.set(attemptKey(command), { run_id, lease_token, graph_id, begunMs: performance.now() });
     this.#send({ kind: 'run', command });
   }
 
@@ -259,7 +265,8 @@ export class ExecutorProcess implements PooledProcess {
   #run(message: AttemptMessage): void {
     if (endsAttempt(message)) {
       const attempt = this.attempts.get(attemptKey(message));
-      if (attempt && this.busyMs < longBusyMs) this.#events.onUnblockedEnd?.(attempt.graph_id);
+      if (attempt && Math.min(this.busyMs, performance.now() - attempt.begunMs) < longBusyMs)
+        this.#events.onShortEnd?.(attempt.graph_id);
       this.attempts.delete(attemptKey(message));
     }
     this.#events.onRun(message);
