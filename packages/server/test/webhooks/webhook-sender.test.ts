@@ -82,6 +82,9 @@ describe('a webhook', () => {
       status: 'success',
       created_at: time,
       updated_at: time,
+      // The run of the test was never claimed.
+      started_at: null,
+      ended_at: time,
       run_started_at: time,
       run_ended_at: time,
       webhook_sent_at: time,
