@@ -35,7 +35,7 @@ describe('a query string', () => {
     expect(timeOf(raw, 'since')).toBeUndefined();
   });
 
-  it('keeps a range with one end or two, and loses one that is reversed or empty', () => {
+  it('keeps a range with one or two ends, and drops a reversed or empty range', () => {
     const [earlier, later] = ['2026-11-26T14:05:00.000Z', '2026-11-26T14:06:00.000Z'];
     const none = { from: undefined, to: undefined };
     expect(timeRangeOf({ from: earlier, to: later })).toEqual({ from: earlier, to: later });

@@ -1,4 +1,6 @@
 // The times that the figures of Home can be of. Each has an interval that gives a plot 48 to 84 points.
+import { wholeIntervals } from '../plots/whole-intervals.ts';
+
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
@@ -19,19 +21,14 @@ const sizes: Record<FigureSpan, { spanMs: number; intervalMs: number }> = {
   '7d': { spanMs: 7 * 24 * hourMs, intervalMs: 2 * hourMs },
 };
 
-/**
- * Whole intervals, as the server has them, up to the end of the one that is not over. So all plots have the same points, and a
- * clock that is wrong shows another time instead of an error.
- */
 export const rangeOf = (
   span: FigureSpan,
   nowMs: number,
 ): { from: string; to: string; interval_seconds: number } => {
-  const { spanMs, intervalMs } = sizes[span];
-  const toMs = (Math.floor(nowMs / intervalMs) + 1) * intervalMs;
+  const { fromMs, toMs } = wholeIntervals(sizes[span], nowMs);
   return {
-    from: new Date(toMs - spanMs).toISOString(),
+    from: new Date(fromMs).toISOString(),
     to: new Date(toMs).toISOString(),
-    interval_seconds: intervalMs / 1_000,
+    interval_seconds: sizes[span].intervalMs / 1_000,
   };
 };

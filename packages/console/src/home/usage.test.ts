@@ -2,7 +2,7 @@ import type { RunStatsSeries } from '@svc/sdk';
 import { expect, it } from 'vitest';
 import { usagePlots, usageRequest } from './usage.ts';
 
-it('asks for the same intervals as the plots of runs, without the one that begins at their end', () => {
+it('requests the same intervals as the plots of runs, and no interval after their end', () => {
   expect(usageRequest('1h', Date.parse('2026-11-26T14:05:30Z'))).toEqual({
     start_time: '2026-11-26T13:06:00.000Z',
     end_time: '2026-11-26T14:05:59.999999Z',

@@ -1,5 +1,6 @@
 // The time that the page of traces shows: of the starts of traces.
 import { lastBefore } from '../plots/last-before.ts';
+import { wholeIntervals } from '../plots/whole-intervals.ts';
 
 export interface TraceTime {
   since?: '15m' | '1h' | '1d' | '7d' | undefined;
@@ -33,16 +34,13 @@ export const boundsOf = ({ since, from, to }: TraceTime, nowMs: number): Bounds 
   };
 };
 
-/**
- * The time of the charts, and the length of their intervals. A span is of whole intervals, up to the end of the one that is not over, so
- * that no interval has fewer traces because the span begins within it.
- */
+/** The time of the charts, and the length of their intervals. */
 export const chartRange = (time: TraceTime, nowMs: number): Bounds & { interval_seconds?: number } => {
   if (time.from !== undefined || time.to !== undefined) return boundsOf(time, nowMs);
   const span = time.since ?? chartSpan;
-  const toMs = (Math.floor(nowMs / intervalMs[span]) + 1) * intervalMs[span];
+  const { fromMs, toMs } = wholeIntervals({ spanMs: spanMs[span], intervalMs: intervalMs[span] }, nowMs);
   return {
-    start_time: isoOf(toMs - spanMs[span]),
+    start_time: isoOf(fromMs),
     end_time: lastBefore(toMs),
     interval_seconds: intervalMs[span] / 1_000,
   };

@@ -41,7 +41,7 @@ describeInBrowser('the figures of home', () => {
     await figure(page, 'Duration from the first attempt').locator('canvas').waitFor();
   });
 
-  it('count pending runs, with the age of the one that waits for a worker, and the slots that are taken', async () => {
+  it('count pending runs and taken slots, and show the age of the oldest run that waits for a worker', async () => {
     const client = createClient({ apiUrl: server.url });
     await using gate = closedGate();
     const input = says(`a ${gate.word}`);

@@ -73,7 +73,7 @@ describeInBrowser('the charts of traces', () => {
     await expect.poll(() => page.getByRole('row').count()).toBe(4);
   });
 
-  it('have the filter of the list, whose errors belong to the field', async () => {
+  it('use the filter of the list, and show its errors at the field', async () => {
     const traces = tracesOf(console.url);
     const startMs = minute(3);
     await traces.sendCalls('chart filter', [

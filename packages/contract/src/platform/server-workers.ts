@@ -18,7 +18,7 @@ export const ServerWorker = z
     started_at: Time,
     seen_at: Time.describe('Its last report'),
   })
-  .meta({ id: 'ServerWorker', description: 'A server process; one that executes no runs has no slots' });
+  .meta({ id: 'ServerWorker', description: 'A server process. It has no slots when it executes no runs' });
 export type ServerWorker = z.output<typeof ServerWorker>;
 
 export const serverWorkerRoutes = {

@@ -54,7 +54,7 @@ export interface PlatformParts {
   exports: ExportRules;
   /** The settings in force. */
   settings: readonly ShownSetting[];
-  /** Workers whose last report is older are silent. */
+  /** Milliseconds after its last report from which a worker is silent. */
   workerTtlMs: number;
 }
 

@@ -287,7 +287,7 @@ describe('statistics over time', () => {
     expect(await refusal({ ...range, filter: 'gt(name, 5)' })).toContain('gt() cannot be used with name');
   });
 
-  it('find trace runs whose starts are too old for the partition of a day', async () => {
+  it('include trace runs that started too early for a day partition', async () => {
     const old = new Date(Date.UTC(2001, 4, 6, 7)).toISOString();
     await send([{ project: 'old', start: old }]);
     const session = [await projectOf('old')];

@@ -11,7 +11,7 @@ export interface ServerParts {
   settings: readonly ServerSetting[];
   workspaces: Pick<WorkspaceStorage, 'oldestNamed'>;
   workers: Pick<WorkerStorage, 'list'>;
-  /** Workers whose last report is older are silent. */
+  /** Milliseconds after its last report from which a worker is silent. */
   workerTtlMs: number;
 }
 

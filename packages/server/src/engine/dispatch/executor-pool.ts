@@ -89,7 +89,7 @@ export class ExecutorPool {
   #noteSilence(): void {
     for (const executor of [...this.#shared.active, ...this.#extra.active])
       this.#noteLoad(executor, executor.noteSilence());
-    if (this.#needsExtra()) this.#extra.start();
+    this.#startExtraIfNeeded();
   }
 
   /** How many executors have ended by themselves. */
@@ -213,8 +213,12 @@ export class ExecutorPool {
 
   #onSlots(executor: ExecutorProcess, change: LoadChange): void {
     this.#noteLoad(executor, change);
-    if (this.#needsExtra()) this.#extra.start();
+    this.#startExtraIfNeeded();
     this.#options.events.onSlots(change);
+  }
+
+  #startExtraIfNeeded(): void {
+    if (this.#needsExtra()) this.#extra.start();
   }
 
   #areBusyFor(ms: number): boolean {
@@ -339,7 +343,7 @@ export class ExecutorPool {
     return executor;
   }
 
-  /** The extra executor, and the solitary ones that have begun. */
+  /** Number of executors that have begun and are not shared. */
   get #begun(): number {
     return this.#extra.size + this.#solitary.size - this.#held.size;
   }

@@ -2,17 +2,20 @@
 import type { Database } from '../postgres/database.ts';
 import { runPasses, type RowFilter } from '../postgres/row-filter.ts';
 import { endedAt } from './listed-run.ts';
-import type { LostAttempt, RunRow } from './run-rows.ts';
+import type { RunRow } from './run-rows.ts';
 
 export type TimedRun = Pick<
   RunRow,
-  'run_id' | 'thread_id' | 'status' | 'attempt' | 'lease_token' | 'created_at' | 'started_at'
-> & {
-  lost_attempts: LostAttempt[];
-  not_before: string;
-  ended_at: string | null;
-  read_at: string;
-};
+  | 'run_id'
+  | 'thread_id'
+  | 'status'
+  | 'attempt'
+  | 'lease_token'
+  | 'lost_attempts'
+  | 'created_at'
+  | 'started_at'
+  | 'ended_at'
+> & { not_before: string; read_at: string };
 
 /** Another run of the thread that has executed. */
 export interface OtherRun {

@@ -98,7 +98,7 @@ export const workerStorage = (db: Database) => ({
     await db.query(statements.prune, []);
   },
 
-  /** The last report first. `ttlMs`: workers whose last report is older are silent. */
+  /** The last report first. A worker is silent from `ttlMs` after its last report. */
   list: (ttlMs: number, limit: number): Promise<ListedWorker[]> =>
     db.query<ListedWorker>(statements.list, [ttlMs, limit]),
 
