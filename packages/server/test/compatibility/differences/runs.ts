@@ -50,10 +50,11 @@ export const runs: readonly ListedDifference[] = [
     },
   },
   {
-    behaviour: 'A run has `attempt`, and `error` if it failed.',
+    behaviour:
+      'A run has `attempt`, and when they are known `started_at` and `ended_at`. A failed run has `error`.',
     reason:
-      '`attempt` counts the starts of the run: it starts again when its worker is lost. `error` says why it failed.',
-    where: { '*': ['+ **.attempt'], errors: ['+ failed run.body.0.error'] },
+      '`attempt` counts the starts of the run: it starts again when its worker is lost. The times separate waiting from executing. `error` says why it failed.',
+    where: { '*': ['+ **.attempt', '+ **.started_at', '+ **.ended_at'], errors: ['+ failed run.body.0.error'] },
   },
   {
     behaviour: 'The status of a new run is `running` if it has started already.',
