@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, type Client } from '@svc/sdk';
 import axe from 'axe-core';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, inject } from 'vitest';
 import { chromium as executablePath, whyNoBrowser } from '../../acceptance/clients/browser/availability.ts';
 
@@ -19,6 +19,8 @@ export interface OpenOptions {
   /** Another server than the one of the test run. */
   url?: string;
   viewport?: { width: number; height: number };
+  /** The time of the page can be moved forward with `page.clock`, to the next poll. */
+  hasClock?: boolean;
   /** Another origin to which the page may lead. It must not send requests there. */
   leadsTo?: string;
 }
@@ -26,43 +28,66 @@ export interface OpenOptions {
 export interface Console {
   url: string;
   client: Client;
-  /** Opens a page of the console in a context of its own. */
+  /** Opens a page of the console in a context without cookies, stored values and routes. */
   open: (path: string, options?: OpenOptions) => Promise<Page>;
 }
 
 export const useConsole = (): Console => {
   const url = inject('serverUrl');
   let browser: Browser | undefined;
-  const contexts: BrowserContext[] = [];
+  const opened: { page: Page; hasClock: boolean }[] = [];
+  /** Left by a test: in a new context, a page takes twice the CPU time to load. */
+  let reusable: Page | undefined;
   const problems: string[] = [];
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
   });
   afterEach(async ({ task }) => {
     const hasFailed = (task.result?.errors?.length ?? 0) > 0;
-    const [failed] = hasFailed ? contexts.flatMap((context) => context.pages()) : [];
+    const [failed] = hasFailed ? opened.flatMap(({ page }) => page.context().pages()) : [];
     await failed?.screenshot({ path: join(tmpdir(), `svc-console-failed-${task.id}.png`) });
-    for (const context of contexts.splice(0)) await context.close();
+    for (const { page, hasClock } of opened.splice(0))
+      // A page keeps the clock that was installed.
+      if (reusable === undefined && !hasClock && (await reset(page))) reusable = page;
+      else await page.context().close();
     expect(problems.splice(0)).toEqual([]);
   });
   afterAll(() => browser?.close());
   return {
     url,
     client: createClient({ apiUrl: url }),
-    open: async (path, { colorScheme = 'light', expected, url: from = url, viewport, leadsTo } = {}) => {
+    open: async (
+      path,
+      { colorScheme = 'light', expected, url: from = url, viewport, hasClock = false, leadsTo } = {},
+    ) => {
       if (!browser) throw new Error('open() is for tests, after the browser has started');
-      const context = await browser.newContext({
-        colorScheme,
-        viewport: viewport ?? { width: 1440, height: 860 },
-        permissions: ['clipboard-read', 'clipboard-write'],
-      });
-      contexts.push(context);
-      const page = await context.newPage();
+      const page = reusable ?? (await newPage(browser));
+      reusable = undefined;
+      opened.push({ page, hasClock });
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize(viewport ?? { width: 1440, height: 860 });
+      if (hasClock) await page.clock.install();
       report(page, { origin: from, leadsTo, expected, problems });
       await page.goto(`${from}/console${path}`);
       return page;
     },
   };
+};
+
+const newPage = async (browser: Browser): Promise<Page> => {
+  const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
+  return context.newPage();
+};
+
+/** Removes what a test has left in a page. False if the page cannot be used again. */
+const reset = async (page: Page): Promise<boolean> => {
+  const context = page.context();
+  if (page.isClosed() || context.pages().length > 1) return false;
+  page.removeAllListeners();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.evaluate(() => sessionStorage.clear());
+  await context.clearCookies();
+  return true;
 };
 
 const report = (
@@ -86,6 +111,16 @@ const report = (
     if (!url.startsWith(origin) && !url.startsWith('data:') && !isLed)
       problems.push(`request to another origin: ${url}`);
   });
+};
+
+/** Moves the clock of a page with `hasClock` from poll to poll, until it shows `what`. */
+export const shownByAPoll = async (page: Page, what: Locator): Promise<void> => {
+  const isShown = async (): Promise<boolean> => {
+    if (await what.isVisible()) return true;
+    await page.clock.fastForward(10_000);
+    return false;
+  };
+  await expect.poll(isShown, { interval: 200 }).toBe(true);
 };
 
 /** Findings that keep people from using the page. `rules`: ids of rules; all when absent. */

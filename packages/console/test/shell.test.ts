@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeInBrowser, useConsole } from './browser.ts';
+import { describeInBrowser, shownByAPoll, useConsole } from './browser.ts';
 import { run, says } from './conversations.ts';
 import { startServerProcess } from './serve.ts';
 
@@ -80,12 +80,16 @@ describeInBrowser('every page', () => {
 
   it('says when the server is away, and goes on when it is back', { timeout: 240_000 }, async () => {
     await using server = await startServerProcess();
-    const page = await console.open('/runs', { url: server.url, expected: /Failed to load|ERR_/ });
+    const page = await console.open('/runs', {
+      url: server.url,
+      hasClock: true,
+      expected: /Failed to load|ERR_/,
+    });
     await page.getByRole('heading', { name: 'There are no runs yet' }).waitFor();
     await server.stop();
-    await page.getByRole('status').filter({ hasText: 'server away' }).waitFor();
+    await shownByAPoll(page, page.getByRole('status').filter({ hasText: 'server away' }));
     await page.getByRole('heading', { name: 'There are no runs yet' }).waitFor();
     await server.start();
-    await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
+    await shownByAPoll(page, page.getByRole('status').filter({ hasText: 'live' }));
   });
 });

@@ -161,7 +161,7 @@ describeInBrowser('a server with custom authentication', () => {
     await signIn(page, 'Token', 'alice');
     await expect.poll(() => dialog.count()).toBe(0);
     await page.locator('.badge', { hasText: 'success' }).first().waitFor();
-    expect(await page.getByText(words, { exact: true }).count()).toBe(2);
+    await expect.poll(() => page.getByText(words, { exact: true }).count()).toBe(2);
   });
 
   it('loads the page again when another user signs in', async () => {

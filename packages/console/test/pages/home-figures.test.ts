@@ -3,7 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { createClient } from '@svc/sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { bucketText } from '../../src/plots/bucket-text.ts';
-import { describeInBrowser, seriousFindings, useConsole, type Page } from '../browser.ts';
+import {
+  describeInBrowser,
+  seriousFindings,
+  shownByAPoll,
+  useConsole,
+  type OpenOptions,
+  type Page,
+} from '../browser.ts';
 import { closedGate, run, says } from '../conversations.ts';
 import { startServerProcess, type ServerProcess } from '../serve.ts';
 import { enterKey, tracesOf } from '../traces.ts';
@@ -29,7 +36,8 @@ describeInBrowser('the figures of home', () => {
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  const open = (path = '/'): Promise<Page> => console.open(path, { url: server.url });
+  const open = (path = '/', options: OpenOptions = {}): Promise<Page> =>
+    console.open(path, { url: server.url, ...options });
 
   it('say that no run was there, and have plots when one has ended', async () => {
     const page = await open();
@@ -46,15 +54,17 @@ describeInBrowser('the figures of home', () => {
     await using gate = closedGate();
     const input = says(`a ${gate.word}`);
     await client.runs.createBatch(Array.from({ length: 3 }, () => ({ assistant_id: 'patient', input })));
-    const page = await open();
-    await page.getByRole('link', { name: /^2 running; 1 worker, 2 slots$/ }).waitFor();
-    await page.getByRole('link', { name: /^1 pending, one waits .* for a worker$/ }).click();
+    const page = await open('/', { hasClock: true });
+    await shownByAPoll(page, page.getByRole('link', { name: /^2 running; 1 worker, 2 slots$/ }));
+    const pending = page.getByRole('link', { name: /^1 pending, one waits .* for a worker$/ });
+    await shownByAPoll(page, pending);
+    await pending.click();
     await page.waitForURL('**/runs?status=pending&**');
     await page.getByRole('region', { name: 'Runs', exact: true }).getByRole('row').nth(1).waitFor();
     await gate.open();
     await page.getByRole('link', { name: 'Home' }).click();
-    await page.getByRole('link', { name: '0 pending runs', exact: true }).waitFor();
-    await page.getByRole('link', { name: /^0 running;/ }).waitFor();
+    await shownByAPoll(page, page.getByRole('link', { name: '0 pending runs', exact: true }));
+    await shownByAPoll(page, page.getByRole('link', { name: /^0 running;/ }));
   });
 
   it('lead from a minute to the runs that ended in it, by the table and by a click on the plot', async () => {
@@ -175,7 +185,7 @@ describeInBrowser('the figures of home', () => {
       route.fulfill({ status: 503, json: { code: 'unavailable', message: 'The sum takes too long' } }),
     );
     await page.reload();
-    await page.getByText('The sum takes too long').waitFor({ timeout: 30_000 });
+    await page.getByText('The sum takes too long').waitFor();
     await figure(page, 'Ended runs').locator('canvas').waitFor();
   });
 

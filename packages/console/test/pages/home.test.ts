@@ -1,7 +1,7 @@
 // What Home says about runs, webhooks and exports that need somebody. The server has nothing else.
 import { expect, it, beforeAll, afterAll } from 'vitest';
 import { createClient } from '@svc/sdk';
-import { describeInBrowser, useConsole, type Page } from '../browser.ts';
+import { describeInBrowser, shownByAPoll, useConsole, type OpenOptions, type Page } from '../browser.ts';
 import { closedGate, run, says } from '../conversations.ts';
 import { bucket, startExport, untilRetried } from '../exports.ts';
 import { quotaExceeded, startObjectStore } from '../object-store.ts';
@@ -22,14 +22,13 @@ describeInBrowser('home', () => {
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  const open = (viewport?: { width: number; height: number }): Promise<Page> =>
-    console.open('/', { url: server.url, ...(viewport && { viewport }) });
+  const open = (options: OpenOptions = {}): Promise<Page> =>
+    console.open('/', { url: server.url, ...options });
 
   /** Opens the page when some time has passed for the browser. */
   const openLater = async (ms: number): Promise<Page> => {
-    const page = await open();
-    await page.clock.setFixedTime(Date.now() + ms);
-    await page.reload();
+    const page = await open({ hasClock: true });
+    await page.clock.fastForward(ms);
     return page;
   };
 
@@ -57,7 +56,7 @@ describeInBrowser('home', () => {
     await page.getByRole('button', { name: 'Cancel the run' }).click();
     await page.locator('.badge', { hasText: 'interrupted' }).waitFor();
     await page.getByRole('link', { name: 'Home' }).click();
-    await page.getByText('Nothing: no run is stuck').waitFor();
+    await shownByAPoll(page, page.getByText('Nothing: no run is stuck'));
   });
 
   it('leads to deliveries that are retried, and to those that have failed', async () => {
@@ -139,7 +138,7 @@ describeInBrowser('home', () => {
   });
 
   it('cuts no panel off on a small screen', async () => {
-    const page = await open({ width: 360, height: 500 });
+    const page = await open({ viewport: { width: 360, height: 500 } });
     await page.getByRole('region', { name: 'Newest runs' }).getByRole('row').first().waitFor();
     const clipped = await page
       .locator('.panel')

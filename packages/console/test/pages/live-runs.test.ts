@@ -1,6 +1,6 @@
 // Lists that follow the feed of run changes.
 import { expect, it } from 'vitest';
-import { describeInBrowser, useConsole, type Page } from '../browser.ts';
+import { describeInBrowser, shownByAPoll, useConsole, type Page } from '../browser.ts';
 import { closedGate, says } from '../conversations.ts';
 
 const live = (page: Page) =>
@@ -83,12 +83,12 @@ describeInBrowser('the lists of runs', () => {
   });
 
   it('are polled while the feed cannot be had', async () => {
-    const page = await console.open('/', { expected: /Failed to load|ERR_/ });
+    const page = await console.open('/', { hasClock: true, expected: /Failed to load|ERR_/ });
     await page.route('**/runs/feed', (route) => route.abort());
     await page.goto(`${console.url}/console/runs?meta=case:polled`);
-    await page.getByRole('status').filter({ hasText: 'catching up' }).waitFor();
+    await shownByAPoll(page, page.getByRole('status').filter({ hasText: 'catching up' }));
     const { runId } = await start('agent', 'hello', { case: 'polled' });
-    await page.getByRole('link', { name: `Run ${runId}` }).waitFor();
-    await badges(page, 'success').waitFor();
+    await shownByAPoll(page, page.getByRole('link', { name: `Run ${runId}` }));
+    await shownByAPoll(page, badges(page, 'success'));
   });
 });
