@@ -1,5 +1,5 @@
 // A writer may provide its items in several flushes.
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { CheckpointBatch } from '../../storage/deployment/checkpoint-rows.ts';
 import { CommitQueue, LeaseLost, noItems, type Writer } from './commit-queue.ts';
 
@@ -46,5 +46,48 @@ describe('a writer with items for several flushes', () => {
   it('loses its lease with any flush', async () => {
     const { queue } = openQueue(1, () => ['run']);
     await expect(queue.commit(eventsOf(3))).rejects.toThrow(LeaseLost);
+  });
+});
+
+/** Turns of the event loop, each after the flushes that were due. */
+const turns = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
+};
+
+describe('items for which nobody waits', () => {
+  afterEach(() => vi.useRealTimers());
+
+  it('are stored a few milliseconds later', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { queue, flushes } = openQueue();
+    const stored = queue.commit(eventsOf(1), 'soon');
+    await turns(5);
+    expect(flushes).toEqual([]);
+    vi.advanceTimersByTime(5);
+    await stored;
+    expect(flushes).toEqual([[0]]);
+  });
+
+  it('are stored with items for which somebody waits', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { queue, flushes } = openQueue();
+    const soon = queue.commit(eventsOf(1), 'soon');
+    await Promise.all([queue.commit(eventsOf(1)), soon]);
+    expect(flushes).toEqual([[0, 0]]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('wait as long when they were added during a flush', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { queue, flushes } = openQueue();
+    const now = queue.commit(eventsOf(1));
+    await Promise.race([turns(1), now]);
+    const soon = queue.commit(eventsOf(1), 'soon');
+    await now;
+    await turns(5);
+    expect(flushes).toHaveLength(1);
+    vi.advanceTimersByTime(5);
+    await soon;
+    expect(flushes).toHaveLength(2);
   });
 });

@@ -1,6 +1,9 @@
 // Group commit. All items that the runs of an executor store in one turn of the event loop, or during the previous flush,
 // are sent as one statement with one fsync. For each owner a flush is stored completely or not at all.
 //
+// Items for which nobody waits may be stored soon instead of now: a run that ends within a few milliseconds takes one flush
+// instead of two.
+//
 // A flush is gathered in a macrotask (setImmediate), never in a microtask. The engine passes events on in microtasks, so
 // all events that it emitted before a checkpoint have been received by then, and are stored with it.
 import { retryWhileUnavailable } from '../../jobs/retry.ts';
@@ -57,7 +60,16 @@ interface Flush {
   writers: Set<Writer>;
   done: Promise<Sent>;
   start: () => void;
+  /** True when it is sent as soon as the previous flush is answered; before, it waits for `timer`. */
+  isDue: boolean;
+  timer: NodeJS.Timeout | undefined;
 }
+
+/** `now`: somebody waits. `soon`: within `soonMs`. */
+export type When = 'now' | 'soon';
+
+/** Short beside a step that calls a model or another service, and longer than the engine takes for a run that does not. */
+const soonMs = 5;
 
 /**
  * Pauses between tries while the database is unavailable; runs wait meanwhile. When a lease cannot be renewed, the server process kills this
@@ -80,9 +92,8 @@ export class CommitQueue {
    * Makes the writer's items part of the next flush. Resolves when they are durable; rejects with LeaseLost when the
    * owner has lost the right to write, or with the database's error.
    */
-  async commit(writer: Writer): Promise<void> {
-    let flush: Flush | undefined = (this.#next ??= this.#open());
-    flush.writers.add(writer);
+  async commit(writer: Writer, when: When = 'now'): Promise<void> {
+    let flush: Flush | undefined = this.#join(writer, when);
     while (flush) {
       const { lost, drained, left, error }: Sent = await flush.done;
       if (drained.has(writer)) {
@@ -93,12 +104,32 @@ export class CommitQueue {
     }
   }
 
+  #join(writer: Writer, when: When): Flush {
+    const flush = (this.#next ??= this.#open());
+    flush.writers.add(writer);
+    if (when === 'now') this.#hurry(flush);
+    else if (!flush.isDue) flush.timer ??= setTimeout(() => this.#hurry(flush), soonMs);
+    return flush;
+  }
+
   #open(): Flush {
     let start!: () => void;
     const started = new Promise<void>((resolve) => (start = resolve));
-    const flush: Flush = { writers: new Set(), start, done: started.then(() => this.#send(flush)) };
-    if (!this.#flushing) setImmediate(start);
+    const flush: Flush = {
+      writers: new Set(),
+      start,
+      done: started.then(() => this.#send(flush)),
+      isDue: false,
+      timer: undefined,
+    };
     return flush;
+  }
+
+  #hurry(flush: Flush): void {
+    if (flush.isDue) return;
+    flush.isDue = true;
+    clearTimeout(flush.timer);
+    if (!this.#flushing) setImmediate(flush.start);
   }
 
   async #send(flush: Flush): Promise<Sent> {
@@ -113,8 +144,9 @@ export class CommitQueue {
       error = thrown;
     }
     this.#flushing = false;
-    // Items that were added during this flush are sent at once.
-    if (this.#next) setImmediate((this.#next as Flush).start);
+    // Items that were added during this flush, and for which somebody waits, are sent at once.
+    const next = this.#next as Flush | undefined;
+    if (next?.isDue) setImmediate(next.start);
     for (const writer of drained) writer.settled?.(error === undefined && !lost.has(writer.owner.owner));
     return { lost, drained, left, error };
   }
@@ -128,26 +160,20 @@ export class CommitQueue {
     let size = 0;
     for (const writer of writers) {
       if (size > flushSizeMax) {
-        left.set(writer, this.#addToNext(writer));
+        left.set(writer, this.#join(writer, 'now'));
         continue;
       }
       const { owner } = writer;
       drained.add(writer);
       const own = writer.drain();
       owners.push(writer.takeProgress?.() ? { ...owner, progress: true } : owner);
-      if (writer.isPartial) left.set(writer, this.#addToNext(writer));
+      if (writer.isPartial) left.set(writer, this.#join(writer, 'now'));
       size += sizeOf(own);
       for (const [kind, some] of Object.entries(own)) {
         for (const item of some) items[kind]?.push({ owner: owner.owner, ...item });
       }
     }
     return { batch: { owners, ...items } as CheckpointBatch, drained, left };
-  }
-
-  #addToNext(writer: Writer): Flush {
-    const next = (this.#next ??= this.#open());
-    next.writers.add(writer);
-    return next;
   }
 
   /** Repeats the flush until the database answers. A flush that arrives twice is stored once. */

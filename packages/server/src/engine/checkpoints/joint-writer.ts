@@ -1,7 +1,7 @@
 // Combines the checkpoints and the events of one run into one writer, so that a flush stores them together. Only when
 // more events wait than one flush should take, the oldest events are stored first, up to the first that belongs to a
 // checkpoint.
-import { type BatchItems, type Committer, type Writer } from './commit-queue.ts';
+import type { BatchItems, Committer, When, Writer } from './commit-queue.ts';
 import type { Owner } from '../../storage/deployment/checkpoint-rows.ts';
 
 export interface EventItemWriter extends Writer {
@@ -26,8 +26,8 @@ export class JointWriter implements Writer, Committer {
   }
 
   /** Resolves when the items of both are stored. */
-  commit(): Promise<void> {
-    return this.#queue.commit(this);
+  commit(_: Writer, when?: When): Promise<void> {
+    return this.#queue.commit(this, when);
   }
 
   drain(): BatchItems {

@@ -16,7 +16,7 @@ import { isWork } from './task-writes.ts';
 import { boundedError } from '../codec/bounded-text.ts';
 import type { RefCache } from '../codec/ref-cache.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
-import { noItems, type BatchItems, type Writer } from './commit-queue.ts';
+import { noItems, type BatchItems, type When, type Writer } from './commit-queue.ts';
 import {
   compactSummary,
   isInternalChannel,
@@ -258,7 +258,7 @@ export class ThreadSession implements Writer {
     if (waiting) return void (waiting.shape = text);
     // The flush of the checkpoint has begun, as always with durability `sync`. Readers need the tasks while these run.
     this.#items.summaries.push({ thread_id: this.thread_id, checkpoint_ns: ns, checkpoint_id, shape: text });
-    this.#watch(this.#send());
+    this.#watch(this.#send('soon'));
   }
 
   /** True when an earlier attempt of this run has finished a task of this name in the next step. */
@@ -374,13 +374,14 @@ export class ThreadSession implements Writer {
 
   /** Waits for the flush with durability `sync`, or when more than `pendingBytesMax` bytes wait. */
   async #commit(): Promise<void> {
-    const flushed = this.#send();
-    if (this.#options.sync || this.#blobs.pendingBytes > pendingBytesMax) return flushed;
+    const isAwaited = this.#options.sync || this.#blobs.pendingBytes > pendingBytesMax;
+    const flushed = this.#send(isAwaited ? 'now' : 'soon');
+    if (isAwaited) return flushed;
     this.#watch(flushed);
   }
 
-  #send(): Promise<void> {
-    this.#inFlight = this.#options.committer.commit(this);
+  #send(when: When): Promise<void> {
+    this.#inFlight = this.#options.committer.commit(this, when);
     return this.#inFlight;
   }
 

@@ -65,7 +65,7 @@ export class RunExecution {
       owner,
       firstId: command.first_event_id,
       budget: tools.budget,
-      commit: () => this.#writer.commit(),
+      commit: () => tools.queue.commit(this.#writer),
       send: tools.send,
       onFailure: (error) => this.#fail(error),
     });
