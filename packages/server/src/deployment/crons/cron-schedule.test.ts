@@ -42,6 +42,14 @@ describe('a cron', () => {
     expect(() => firstTick(at(schedule, timezone, end_time), '2026-11-20T00:00:00Z')).toThrow(sentence);
   });
 
+  it.each([
+    ['* * * * *', 'Europe/Berlin', '2026-10-25T01:30:00Z', '2026-10-25T02:00:00.000Z'],
+    ['30 2 * * *', 'Europe/Berlin', '2026-10-25T01:00:00Z', '2026-10-26T01:30:00.000Z'],
+    ['*/10 * * * *', 'America/New_York', '2026-11-01T06:05:00Z', '2026-11-01T07:00:00.000Z'],
+  ])('%s in %s, in the hour that is repeated at %s, continues after it', (schedule, zone, now, next) => {
+    expect(nextTick(at(schedule, zone), now)).toBe(next);
+  });
+
   it('has an endless sequence of times, at least a minute apart', () => {
     const field = (max: number) => fc.oneof(fc.constant('*'), fc.integer({ min: 0, max }).map(String));
     const zone = fc.constantFrom(
@@ -51,12 +59,22 @@ describe('a cron', () => {
       'Australia/Lord_Howe',
       'Asia/Kathmandu',
     );
+    // Autumn of 2026 in Berlin, New York and on Lord Howe Island.
+    const aroundAChange = fc
+      .tuple(
+        fc.constantFrom('2026-10-25T01:00:00Z', '2026-11-01T06:00:00Z', '2026-04-04T15:00:00Z'),
+        fc.integer({ min: -120, max: 120 }),
+      )
+      .map(([change, minutes]) => new Date(Date.parse(change) + minutes * 60_000));
     fc.assert(
       fc.property(
         field(59),
         field(23),
         zone,
-        fc.date({ min: new Date(0), max: new Date('2090-01-01'), noInvalidDate: true }),
+        fc.oneof(
+          fc.date({ min: new Date(0), max: new Date('2090-01-01'), noInvalidDate: true }),
+          aroundAChange,
+        ),
         (minute, hour, timezone, start) => {
           const schedule = at(`${minute} ${hour} * * *`, timezone);
           const first = nextTick(schedule, start.toISOString()) ?? '';

@@ -15,7 +15,11 @@ const fieldNames = 'minute, hour, day of month, month, day of week';
 
 /** The first tick after a time, in ISO 8601; null when there is none before `end_time`. Throws `invalid`. */
 export const nextTick = ({ schedule, timezone, end_time }: Schedule, after: string): string | null => {
-  const next = parse(schedule, timezone).nextRun(new Date(after));
+  const cron = parse(schedule, timezone);
+  const from = new Date(after);
+  let next = cron.nextRun(from);
+  // While a clock change repeats an hour, croner continues from the first time of the local time, which is over.
+  while (next && next <= from) next = cron.nextRun(next);
   if (!next) return null;
   return end_time !== null && next > new Date(end_time) ? null : next.toISOString();
 };
