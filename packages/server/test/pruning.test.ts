@@ -11,8 +11,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from './eventually.ts';
 import { SvcCheckpointer } from '../src/engine/checkpoints/checkpointer.ts';
 import { CommitQueue, LeaseLost } from '../src/engine/checkpoints/commit-queue.ts';
+import { RecentBlobs } from '../src/engine/checkpoints/recent-blobs.ts';
 import { ThreadSession } from '../src/engine/checkpoints/thread-session.ts';
-import { RefCache } from '../src/engine/codec/ref-cache.ts';
 import { createStorage, type Storage } from '../src/storage/storage.ts';
 import { codec, ThreadSavers } from './checkpoints/thread-savers.ts';
 import { startTestServer, testProject, type TestServer } from './server.ts';
@@ -329,7 +329,7 @@ describe('a state update', () => {
       sync: true,
       committer: new CommitQueue(storage.checkpoints),
       codec,
-      cache: new RefCache(),
+      recent: new RecentBlobs(),
       onFailure: () => undefined,
     });
     const saver = new SvcCheckpointer(session, storage.checkpoints);

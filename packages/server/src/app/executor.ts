@@ -15,6 +15,7 @@ import { storeItemStorage } from '../storage/deployment/store-items.ts';
 import { storeVectorStorage } from '../storage/deployment/store-vectors.ts';
 import { threadImportStorage } from '../storage/deployment/thread-imports.ts';
 import { CommitQueue } from '../engine/checkpoints/commit-queue.ts';
+import { RecentBlobs } from '../engine/checkpoints/recent-blobs.ts';
 import { openParentChannel } from '../jobs/process-channel.ts';
 import type { TracingSetup, ExecutorSetup, FromExecutor, ToExecutor } from '../engine/dispatch/protocol.ts';
 import { Embedder } from '../engine/executor/store-index/embedder.ts';
@@ -53,6 +54,7 @@ const setUp = async (
     graphs: new GraphRegistry(new Map(setup.graphs), modules.afterImport, notices),
     checkpoints,
     queue: new CommitQueue(checkpoints),
+    recentBlobs: new RecentBlobs(),
     imports: threadImportStorage(database),
     budget: new EventBudget(),
     codec: createCodec({ messages, langgraph, checkpoint, documents }),

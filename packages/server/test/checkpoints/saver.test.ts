@@ -3,7 +3,7 @@ import { HumanMessage } from '@langchain/core/messages';
 import { emptyCheckpoint, uuid6, type Checkpoint } from '@langchain/langgraph-checkpoint';
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { LeaseLost } from '../../src/engine/checkpoints/commit-queue.ts';
 import { idAfter } from '../../src/engine/checkpoints/checkpoint-id.ts';
 import { anyValue, assertSame } from '../../src/engine/codec/test-values.ts';
@@ -86,6 +86,26 @@ describe('the saver', () => {
       ['task', '__resume__', ['a', 'b']],
       ['task', 'log', 'done'],
     ]);
+  });
+
+  it('reads no blob that an earlier run of the process has stored or read', async () => {
+    const savers = new ThreadSavers(database);
+    const read = vi.spyOn(savers.storage, 'blobs');
+    const thread = { configurable: { thread_id: randomUUID(), checkpoint_ns: '' } };
+    const messages = Array.from({ length: 60 }, (_, n) => new HumanMessage(`${n} `.padEnd(500, 'q')));
+    await savers.put(thread, checkpointOf({ messages, plan: 'p'.repeat(3_000) }, 1), metadata(0));
+    const valuesOfNextRun = async () => (await savers.getTuple(thread))?.checkpoint.channel_values;
+    savers.forgetSessions();
+    const values = await valuesOfNextRun();
+    const readOf = (calls: typeof read.mock.calls) => calls.flatMap(([, hashes]) => hashes);
+    expect(readOf(read.mock.calls)).toEqual([]);
+    savers.forget();
+    assertSame(await valuesOfNextRun(), values);
+    expect(readOf(read.mock.calls)).not.toEqual([]);
+    read.mockClear();
+    savers.forgetSessions();
+    assertSame(await valuesOfNextRun(), values);
+    expect(readOf(read.mock.calls)).toEqual([]);
   });
 
   it('keeps 5 MB strings, NUL, lone surrogates and binary', async () => {

@@ -15,8 +15,8 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import { SvcCheckpointer } from '../../src/engine/checkpoints/checkpointer.ts';
 import { CommitQueue } from '../../src/engine/checkpoints/commit-queue.ts';
+import { RecentBlobs } from '../../src/engine/checkpoints/recent-blobs.ts';
 import { ThreadSession } from '../../src/engine/checkpoints/thread-session.ts';
-import { RefCache } from '../../src/engine/codec/ref-cache.ts';
 import { createCodec } from '../../src/engine/codec/value-codec.ts';
 import { checkpointStorage, type CheckpointStorage } from '../../src/storage/deployment/checkpoints.ts';
 import { threadStorage } from '../../src/storage/deployment/threads.ts';
@@ -28,6 +28,7 @@ export class ThreadSavers extends BaseCheckpointSaver {
   readonly storage: CheckpointStorage;
   readonly #database: Database;
   readonly #queue: CommitQueue;
+  #recent = new RecentBlobs();
   readonly #sync: boolean;
   readonly #sessions = new Map<string, Promise<{ saver: SvcCheckpointer; session: ThreadSession }>>();
 
@@ -75,8 +76,14 @@ export class ThreadSavers extends BaseCheckpointSaver {
     this.forget();
   }
 
-  /** Forgets all sessions: the next use reads everything from storage, as a new run would. */
+  /** Forgets all sessions and blobs: the next use reads everything from storage, as a new run of another process would. */
   forget(): void {
+    this.#sessions.clear();
+    this.#recent = new RecentBlobs();
+  }
+
+  /** The next use is that of a new run of the same process. */
+  forgetSessions(): void {
     this.#sessions.clear();
   }
 
@@ -106,7 +113,7 @@ export class ThreadSavers extends BaseCheckpointSaver {
       sync: this.#sync,
       committer: this.#queue,
       codec,
-      cache: new RefCache(),
+      recent: this.#recent,
       onFailure: () => undefined,
     });
     return { session, saver: new SvcCheckpointer(session, this.storage) };

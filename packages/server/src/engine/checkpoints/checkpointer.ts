@@ -130,22 +130,23 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     return found.map((one) => this.#tuple(one, join));
   }
 
-  /** The blobs with these hashes: pending ones from the session, the others from storage. */
+  /** The blobs with these hashes, and those that they reference: from the session if it knows them, the others from storage. */
   async #blobs(wanted: string[]): Promise<Map<string, BlobRow>> {
     const session = this.#session;
     const blobs = new Map<string, BlobRow>();
     const missing = new Set<string>();
     for (let hash = wanted.pop(); hash !== undefined; hash = wanted.pop()) {
-      const pending = session.pendingBlob(hash);
-      if (!pending) missing.add(hash);
-      else if (!blobs.has(hash)) {
-        blobs.set(hash, pending);
-        wanted.push(...(pending.refs ?? []));
+      if (blobs.has(hash)) continue;
+      const known = session.findBlob(hash);
+      if (!known) missing.add(hash);
+      else {
+        blobs.set(hash, known);
+        wanted.push(...(known.refs ?? []));
       }
     }
     const stored = await this.#storage.blobs(session.blob_space, [...missing]);
     for (const blob of stored) blobs.set(blob.hash, blob);
-    session.recordBlobs(stored.map((blob) => blob.hash));
+    session.recordBlobs(stored);
     return blobs;
   }
 

@@ -1,19 +1,32 @@
-// The blobs of what a session writes. Each is stored once, as far as the session knows.
+// The blobs of what a session reads and writes. Each is stored once, as far as the session knows.
 import type { BlobRow } from '../../storage/deployment/checkpoint-rows.ts';
 import type { RefCache } from '../codec/ref-cache.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
 import type { BatchItems } from './commit-queue.ts';
+import type { RecentBlobs } from './recent-blobs.ts';
+
+interface SessionBlobsOptions {
+  codec: ValueCodec;
+  cache: RefCache;
+  blob_space: string;
+  recent?: RecentBlobs;
+}
 
 export class SessionBlobs {
   readonly #codec: ValueCodec;
   readonly #cache: RefCache;
+  readonly #recent: RecentBlobs | undefined;
+  readonly #space: string;
   readonly #stored = new Set<string>();
   readonly #pending = new Map<string, BlobRow>();
   #pendingBytes = 0;
 
-  constructor(codec: ValueCodec, cache: RefCache) {
+  /** Without `recent`, blobs are not kept for other sessions. */
+  constructor({ codec, cache, recent, blob_space }: SessionBlobsOptions) {
     this.#codec = codec;
     this.#cache = cache;
+    this.#recent = recent;
+    this.#space = blob_space;
   }
 
   /** Encoded bytes that wait for a flush. */
@@ -22,12 +35,18 @@ export class SessionBlobs {
   }
 
   /** Records blobs that were read from storage. */
-  record(hashes: Iterable<string>): void {
-    for (const hash of hashes) this.#stored.add(hash);
+  record(blobs: readonly BlobRow[]): void {
+    for (const { hash } of blobs) this.#stored.add(hash);
+    this.#recent?.add(this.#space, blobs);
   }
 
-  pending(hash: string): BlobRow | undefined {
-    return this.#pending.get(hash);
+  /** A blob of a checkpoint that this session has put, or that is stored. Undefined when it has to be read. */
+  find(hash: string): BlobRow | undefined {
+    const pending = this.#pending.get(hash);
+    if (pending) return pending;
+    const recent = this.#recent?.find(this.#space, hash);
+    if (recent) this.#stored.add(hash);
+    return recent;
   }
 
   /**
@@ -45,11 +64,12 @@ export class SessionBlobs {
     return ref;
   }
 
-  /** The blobs for a flush, for this blob space. */
-  drain(space: string): BatchItems['blobs'] {
-    const blobs = Array.from(this.#pending.values(), (blob) => ({ space, ...blob }));
+  /** The blobs for a flush. */
+  drain(): BatchItems['blobs'] {
+    const blobs = [...this.#pending.values()];
     this.#pending.clear();
     this.#pendingBytes = 0;
-    return blobs;
+    this.#recent?.add(this.#space, blobs);
+    return blobs.map((blob) => ({ space: this.#space, ...blob }));
   }
 }

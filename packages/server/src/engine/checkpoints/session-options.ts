@@ -1,7 +1,7 @@
 import type { Owner } from '../../storage/deployment/checkpoint-rows.ts';
-import type { RefCache } from '../codec/ref-cache.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
 import type { Committer } from './commit-queue.ts';
+import type { RecentBlobs } from './recent-blobs.ts';
 
 export interface SessionOptions {
   owner: Owner;
@@ -16,7 +16,8 @@ export interface SessionOptions {
   sync: boolean;
   committer: Committer;
   codec: ValueCodec;
-  cache: RefCache;
+  /** Shared by the sessions of an executor. */
+  recent: RecentBlobs;
   /** Called once when a flush that no caller awaits has failed. */
   onFailure: (error: Error) => void;
 }

@@ -14,7 +14,7 @@ import { StoredIds } from './stored-ids.ts';
 import type { SessionOptions } from './session-options.ts';
 import { isWork } from './task-writes.ts';
 import { boundedError } from '../codec/bounded-text.ts';
-import type { RefCache } from '../codec/ref-cache.ts';
+import { RefCache } from '../codec/ref-cache.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
 import { noItems, type BatchItems, type When, type Writer } from './commit-queue.ts';
 import {
@@ -39,7 +39,7 @@ export class ThreadSession implements Writer {
   readonly owner: Owner;
   readonly thread_id: string;
   readonly codec: ValueCodec;
-  readonly cache: RefCache;
+  readonly cache = new RefCache();
   readonly #options: SessionOptions;
   #items: BatchItems = noItems();
   /** The pending writes by primary key: one statement cannot store two rows with the same key. */
@@ -74,8 +74,7 @@ export class ThreadSession implements Writer {
     this.owner = options.owner;
     this.thread_id = options.thread_id;
     this.codec = options.codec;
-    this.cache = options.cache;
-    this.#blobs = new SessionBlobs(options.codec, options.cache);
+    this.#blobs = new SessionBlobs({ ...options, cache: this.cache });
     if (options.head !== undefined) this.#storedHeads.set('', options.head);
   }
 
@@ -136,8 +135,8 @@ export class ThreadSession implements Writer {
     this.#ids.set(ns, { step, checkpoint_id });
   }
 
-  recordBlobs(hashes: Iterable<string>): void {
-    this.#blobs.record(hashes);
+  recordBlobs(blobs: readonly BlobRow[]): void {
+    this.#blobs.record(blobs);
   }
 
   #summaryText(ns: string, summary: CheckpointSummary): string {
@@ -326,13 +325,13 @@ export class ThreadSession implements Writer {
     return { checkpoint, writes: writes.toSorted(compareWrites) };
   }
 
-  pendingBlob(hash: string): BlobRow | undefined {
-    return this.#blobs.pending(hash);
+  findBlob(hash: string): BlobRow | undefined {
+    return this.#blobs.find(hash);
   }
 
   drain(): BatchItems {
     const items = this.#items;
-    items.blobs = this.#blobs.drain(this.blob_space);
+    items.blobs = this.#blobs.drain();
     if (this.#progress === 'pending') this.#progress = items.endings.length > 0 ? 'reported' : 'drained';
     for (const [checkpoint_ns, checkpoint_id] of this.#heads) {
       const expected = this.#storedHeads.get(checkpoint_ns) ?? null;

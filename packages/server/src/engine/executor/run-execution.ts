@@ -8,7 +8,6 @@ import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
 import { ThreadSession } from '../checkpoints/thread-session.ts';
 import type { RunError, ParsedRunCommand, RunStatus, StopReason } from '../dispatch/protocol.ts';
 import { messageOf, stackOf } from '../codec/bounded-text.ts';
-import { RefCache } from '../codec/ref-cache.ts';
 import { ChunkEvents, type CheckpointChunk, isInterrupt, publicChunk } from './chunk-events.ts';
 import { type Chunk, takeChunks } from './engine-chunks.ts';
 import { EphemeralCheckpointer } from './ephemeral-checkpointer.ts';
@@ -232,7 +231,7 @@ export class RunExecution {
       sync: this.#command.kwargs.durability === 'sync',
       committer: this.#writer,
       codec: this.#tools.codec,
-      cache: new RefCache(),
+      recent: this.#tools.recentBlobs,
       onFailure: (error) => this.#fail(error),
     });
     this.#writer.session = session;

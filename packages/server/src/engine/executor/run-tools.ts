@@ -3,6 +3,7 @@ import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import type { ThreadImportStorage } from '../../storage/deployment/thread-imports.ts';
 import type { CommitQueue } from '../checkpoints/commit-queue.ts';
+import type { RecentBlobs } from '../checkpoints/recent-blobs.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
 import type { FromExecutor } from '../dispatch/protocol.ts';
 import type { EventBudget } from './event-budget.ts';
@@ -14,6 +15,7 @@ export interface RunTools {
   graphs: GraphRegistry;
   checkpoints: CheckpointStorage;
   queue: CommitQueue;
+  recentBlobs: RecentBlobs;
   /** Threads of other servers. */
   imports: ThreadImportStorage;
   /** Bounds the events of all runs of this executor. */

@@ -4,7 +4,6 @@ import { LeaseLost } from '../checkpoints/commit-queue.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
 import { ThreadSession } from '../checkpoints/thread-session.ts';
 import type { StateUpdate, UpdateStateCommand } from '../dispatch/protocol.ts';
-import { RefCache } from '../codec/ref-cache.ts';
 import type { Graph } from './graph-registry.ts';
 import type { RunTools } from './run-tools.ts';
 import { describeByState } from './state-summary.ts';
@@ -79,7 +78,7 @@ const openSession = (command: UpdateStateCommand, tools: RunTools): ThreadSessio
     sync: false,
     committer: tools.queue,
     codec: tools.codec,
-    cache: new RefCache(),
+    recent: tools.recentBlobs,
     onFailure: () => undefined, // thrown by the next put, or by end()
   });
 

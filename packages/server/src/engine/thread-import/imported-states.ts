@@ -54,7 +54,7 @@ export class ImportedStates {
   constructor(thread_id: string, codec: ValueCodec, graph: Graph | undefined) {
     this.#thread_id = thread_id;
     this.#graph = graph;
-    this.#blobs = new SessionBlobs(codec, new RefCache());
+    this.#blobs = new SessionBlobs({ codec, cache: new RefCache(), blob_space: thread_id });
   }
 
   /** Encoded bytes that wait for `take`. */
@@ -142,7 +142,7 @@ export class ImportedStates {
     const batch = {
       ...this.#items,
       owners: [{ owner, thread_id }],
-      blobs: this.#blobs.drain(thread_id).map((blob) => ({ ...blob, owner })),
+      blobs: this.#blobs.drain().map((blob) => ({ ...blob, owner })),
       heads: heads.map(([checkpoint_ns, checkpoint_id]) => ({
         owner,
         thread_id,

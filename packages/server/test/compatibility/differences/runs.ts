@@ -54,7 +54,10 @@ export const runs: readonly ListedDifference[] = [
       'A run has `attempt`, and when they are known `started_at` and `ended_at`. A failed run has `error`.',
     reason:
       '`attempt` counts the starts of the run: it starts again when its worker is lost. The times separate waiting from executing. `error` says why it failed.',
-    where: { '*': ['+ **.attempt', '+ **.started_at', '+ **.ended_at'], errors: ['+ failed run.body.0.error'] },
+    where: {
+      '*': ['+ **.attempt', '+ **.started_at', '+ **.ended_at'],
+      errors: ['+ failed run.body.0.error'],
+    },
   },
   {
     behaviour: 'The status of a new run is `running` if it has started already.',
