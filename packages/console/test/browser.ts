@@ -1,10 +1,10 @@
-// The browser of a test file. A test fails when a page has logged an error or a violation of its policy, or has sent a request to another origin.
+// The browser of a worker, for all of its test files: it ends with the worker. A test fails when a page has logged an error or a violation of its policy, or has sent a request to another origin.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, type Client } from '@svc/sdk';
 import axe from 'axe-core';
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, inject } from 'vitest';
+import { afterEach, describe, expect, inject } from 'vitest';
 import { chromium as executablePath, whyNoBrowser } from '../../acceptance/clients/browser/availability.ts';
 
 export type { Page } from 'playwright-core';
@@ -32,27 +32,31 @@ export interface Console {
   open: (path: string, options?: OpenOptions) => Promise<Page>;
 }
 
+interface Worker {
+  browser: Promise<Browser> | undefined;
+  /** Left by a test: in a new context, a page takes twice the CPU time to load. */
+  reusable: Page | undefined;
+}
+
+const worker: Worker = { browser: undefined, reusable: undefined };
+
+const launch = (): Promise<Browser> =>
+  chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+
 export const useConsole = (): Console => {
   const url = inject('serverUrl');
-  let browser: Browser | undefined;
   const opened: { page: Page; hasClock: boolean }[] = [];
-  /** Left by a test: in a new context, a page takes twice the CPU time to load. */
-  let reusable: Page | undefined;
   const problems: string[] = [];
-  beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
-  });
   afterEach(async ({ task }) => {
     const hasFailed = (task.result?.errors?.length ?? 0) > 0;
     const [failed] = hasFailed ? opened.flatMap(({ page }) => page.context().pages()) : [];
     await failed?.screenshot({ path: join(tmpdir(), `svc-console-failed-${task.id}.png`) });
     for (const { page, hasClock } of opened.splice(0))
       // A page keeps the clock that was installed.
-      if (reusable === undefined && !hasClock && (await reset(page))) reusable = page;
+      if (worker.reusable === undefined && !hasClock && (await reset(page))) worker.reusable = page;
       else await page.context().close();
     expect(problems.splice(0)).toEqual([]);
   });
-  afterAll(() => browser?.close());
   return {
     url,
     client: createClient({ apiUrl: url }),
@@ -60,9 +64,8 @@ export const useConsole = (): Console => {
       path,
       { colorScheme = 'light', expected, url: from = url, viewport, hasClock = false, leadsTo } = {},
     ) => {
-      if (!browser) throw new Error('open() is for tests, after the browser has started');
-      const page = reusable ?? (await newPage(browser));
-      reusable = undefined;
+      const page = worker.reusable ?? (await newPage(await (worker.browser ??= launch())));
+      worker.reusable = undefined;
       opened.push({ page, hasClock });
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize(viewport ?? { width: 1440, height: 860 });
