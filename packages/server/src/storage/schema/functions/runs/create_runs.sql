@@ -14,7 +14,8 @@ begin
   -- In one order, since several transactions do this at the same time.
   select coalesce(array_agg(l.id), '{}') into v_locked
   from (select t.thread_id as id from threads t
-        where t.thread_id in (select (e ->> 'thread_id')::uuid from json_array_elements(p_runs) e)
+        -- Not `in (select …)`: planned while the table was small, it would read the whole index.
+        where t.thread_id = any (array(select r.thread_id from json_to_recordset(p_runs) as r(thread_id uuid)))
         order by t.thread_id for update skip locked) l;
   for v_run in
     select * from json_to_recordset(p_runs) as r (
