@@ -112,7 +112,10 @@ const tryScenario = async (
     ms: Math.round(performance.now() - startedMs),
   });
   const left = new AbortController();
-  const server = client(AbortSignal.any([left.signal, AbortSignal.timeout(timeoutMs)]));
+  const late = (): void =>
+    left.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+  const timer = setTimeout(late, timeoutMs);
+  const server = client(left.signal);
   try {
     await run(server);
     await server.deleteThreads();
@@ -122,6 +125,7 @@ const tryScenario = async (
     if (error instanceof NotTried) return end('not tried', error.message);
     return end('failed', messageOf(error));
   } finally {
+    clearTimeout(timer);
     // Closes the streams that the scenario has left open.
     left.abort();
   }

@@ -42,7 +42,14 @@ interface Request extends RequestOptions {
   body?: unknown;
 }
 
+/** A response of which the body is unread. `done` ends its limit of time. */
+interface Opened {
+  response: Response;
+  done: () => void;
+}
+
 const triesMax = 4;
+const timeoutDefaultMs = 60_000;
 const repeatable = new Set(['GET', 'PUT', 'DELETE']);
 
 export class Transport {
@@ -60,16 +67,29 @@ export class Transport {
     input: Input<Name>,
     options: RequestOptions = {},
   ): Promise<Result<Name>> {
-    const response = await this.open(name, input, options);
-    return (response.status === 204 ? undefined : await response.json()) as Result<Name>;
+    const { response, done } = await this.#open(name, input, options);
+    try {
+      return (response.status === 204 ? undefined : await response.json()) as Result<Name>;
+    } finally {
+      done();
+    }
   }
 
   /** Calls a route of the contract and returns its successful response unread. Throws ApiError. */
-  open<Name extends RouteName>(
+  async open<Name extends RouteName>(
+    name: Name,
+    input: Input<Name>,
+    options: RequestOptions = {},
+  ): Promise<Response> {
+    const { response } = await this.#open(name, input, options);
+    return response;
+  }
+
+  #open<Name extends RouteName>(
     name: Name,
     { params, query, body }: Input<Name>,
     options: RequestOptions = {},
-  ): Promise<Response> {
+  ): Promise<Opened> {
     const { method, path } = endpoints[name];
     return this.#send({
       method: method.toUpperCase(),
@@ -81,23 +101,29 @@ export class Transport {
   }
 
   /** Follows a path that a response named in its `Location` header. */
-  follow(path: string, options: RequestOptions): Promise<Response> {
-    return this.#send({ method: 'GET', path, ...options });
+  async follow(path: string, options: RequestOptions): Promise<Response> {
+    const { response } = await this.#send({ method: 'GET', path, ...options });
+    return response;
   }
 
   /**
    * Repeats a request when the connection fails or the server reports a passing condition, if sending it twice has the same effect
    * as sending it once.
    */
-  async #send(request: Request): Promise<Response> {
+  async #send(request: Request): Promise<Opened> {
     const isRepeatable = repeatable.has(request.method) || request.headers?.['idempotency-key'] !== undefined;
     const tries = isRepeatable ? triesMax : 1;
     for (let attempt = 1; ; attempt++) {
+      const { signal, done } = timeLimit(
+        request.unbounded ? undefined : (this.#options.timeoutMs ?? timeoutDefaultMs),
+        request.signal,
+      );
       try {
-        const response = await this.#fetch(request);
-        if (response.ok) return response;
+        const response = await this.#fetch({ ...request, signal });
+        if (response.ok) return { response, done };
         throw await toError(response);
       } catch (error) {
+        done();
         const canRepeat = error instanceof ApiError ? error.retryable : !isAbort(error);
         if (attempt >= tries || !canRepeat || request.signal?.aborted) throw error;
         await pause(100 * 2 ** attempt, request.signal);
@@ -105,11 +131,8 @@ export class Transport {
     }
   }
 
-  #fetch({ method, path, query, body, headers, signal, unbounded }: Request): Promise<Response> {
-    const { apiKey, timeoutMs = 60_000, fetch: fetcher = fetch } = this.#options;
-    const signals = [signal, unbounded ? undefined : AbortSignal.timeout(timeoutMs)].filter(
-      (one) => one !== undefined,
-    );
+  #fetch({ method, path, query, body, headers, signal }: Request): Promise<Response> {
+    const { apiKey, fetch: fetcher = fetch } = this.#options;
     return fetcher(this.#base + path + toQuery(query), {
       method,
       headers: {
@@ -119,7 +142,7 @@ export class Transport {
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(signals.length > 0 ? { signal: AbortSignal.any(signals) } : {}),
+      ...(signal && { signal }),
     });
   }
 }
@@ -148,6 +171,27 @@ const toError = async (response: Response): Promise<ApiError> => {
     // The response comes from a proxy rather than from the server: its text is the message.
   }
   return new ApiError(response.status, body, requestId);
+};
+
+/**
+ * A signal that is aborted after `ms`, or with the other signal. Not `AbortSignal.any()` of an `AbortSignal.timeout()`: Node collects a
+ * timeout that only such a signal depends on as garbage, and then the time never ends.
+ */
+const timeLimit = (
+  ms: number | undefined,
+  signal: AbortSignal | undefined,
+): { signal: AbortSignal | undefined; done: () => void } => {
+  if (ms === undefined) return { signal, done: () => undefined };
+  const late = new AbortController();
+  const end = (): void =>
+    late.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+  const timer = setTimeout(end, ms);
+  // In Node, a process does not wait for it.
+  (timer as { unref?: () => void }).unref?.();
+  return {
+    signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+    done: () => clearTimeout(timer),
+  };
 };
 
 const isAbort = (error: unknown): boolean =>

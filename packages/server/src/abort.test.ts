@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { onAbort, unlessAborted, untilAborted } from './abort.ts';
+import { collectGarbage } from '../test/collect-garbage.ts';
+import { onAbort, timeLimit, unlessAborted, untilAborted } from './abort.ts';
 
 describe('onAbort', () => {
   it('runs at once when the signal is already aborted', () => {
@@ -34,5 +36,30 @@ describe('unlessAborted', () => {
     const waiting = unlessAborted(new Promise(() => undefined), controller.signal);
     controller.abort(new Error('stopped'));
     await expect(waiting).rejects.toThrow('stopped');
+  });
+});
+
+describe('a limit of time', () => {
+  it('ends also when garbage is collected meanwhile', async () => {
+    const ended = untilAborted(timeLimit(100, new AbortController().signal).signal);
+    await sleep(10);
+    collectGarbage();
+    await ended;
+  });
+
+  it('aborts with a TimeoutError, or with the reason of the other signal', async () => {
+    const late = timeLimit(1);
+    await untilAborted(late.signal);
+    expect([late.isOver, (late.signal.reason as Error).name]).toEqual([true, 'TimeoutError']);
+    const stopped = timeLimit(60_000, AbortSignal.abort(new Error('stopped')));
+    expect([stopped.isOver, (stopped.signal.reason as Error).message]).toEqual([false, 'stopped']);
+    stopped[Symbol.dispose]();
+  });
+
+  it('does not end after its work', async () => {
+    const limit = timeLimit(1);
+    limit[Symbol.dispose]();
+    await sleep(20);
+    expect(limit.isOver).toBe(false);
   });
 });

@@ -28,3 +28,29 @@ export const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal | u
     stop?.();
   }
 };
+
+/** A limit of time for some work, which the work disposes at its end. */
+export interface TimeLimit extends Disposable {
+  /** Aborted with a TimeoutError when the time is over, or with the other signal. */
+  readonly signal: AbortSignal;
+  /** True when the time is over and the work was not disposed before. */
+  readonly isOver: boolean;
+}
+
+/**
+ * Not `AbortSignal.any()` of an `AbortSignal.timeout()`: Node collects a timeout that only such a signal depends on as garbage, and then
+ * the time never ends.
+ */
+export const timeLimit = (ms: number, signal?: AbortSignal): TimeLimit => {
+  const late = new AbortController();
+  const end = (): void =>
+    late.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+  const timer = setTimeout(end, ms).unref();
+  return {
+    signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+    get isOver() {
+      return late.signal.aborted;
+    },
+    [Symbol.dispose]: () => clearTimeout(timer),
+  };
+};

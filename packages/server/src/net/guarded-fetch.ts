@@ -1,5 +1,6 @@
 // A fetch for libraries that send requests themselves. Each request passes the egress guard, follows no redirect, and is bounded in time and
 // bytes.
+import { timeLimit } from '../abort.ts';
 import { Agent, fetch as undiciFetch } from 'undici';
 import type { EgressGuard, EgressRules } from './guard.ts';
 
@@ -26,14 +27,14 @@ export const guardedFetch =
     const { url, lookup } = guard.check(input, rules);
     // A shared agent could reuse a connection that was made without this lookup.
     const dispatcher = new Agent({ connect: { lookup }, maxResponseSize: responseBytesMax, pipelining: 0 });
-    const late = AbortSignal.timeout(timeoutMs);
+    using limit = timeLimit(timeoutMs, signal);
     try {
       const response = await undiciFetch(url, {
         method,
         headers,
         body: body ?? null,
         redirect: 'manual',
-        signal: signal ? AbortSignal.any([signal, late]) : late,
+        signal: limit.signal,
         dispatcher,
       });
       const bytes = await response.arrayBuffer();

@@ -8,7 +8,7 @@
 import { setMaxListeners } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import { onAbort } from '../../abort.ts';
+import { onAbort, timeLimit } from '../../abort.ts';
 import type { Secret } from '../../config/settings/secret.ts';
 import type { WebhookRules } from '../../config/project/webhooks.ts';
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
@@ -204,18 +204,15 @@ export class WebhookSender implements AsyncDisposable {
     if (sendOwn === undefined || rules.url.loopback !== true)
       return { error: 'Webhooks to routes of this server are not allowed any more', isFinal: true };
     const { body, headers } = this.#request(delivery, ownHost);
-    const timeout = AbortSignal.timeout(this.#times.timeoutMs);
-    const signal = AbortSignal.any([timeout, this.#stop.signal]);
+    using limit = timeLimit(this.#times.timeoutMs, this.#stop.signal);
     let stopWaiting: (() => void) | undefined;
     const aborted = new Promise<never>((_, reject) => {
-      stopWaiting = onAbort(signal, () =>
-        reject(
-          timeout.aborted ? new PostTimeout(this.#times.timeoutMs) : new Error('The request was aborted'),
-        ),
+      stopWaiting = onAbort(limit.signal, () =>
+        reject(limit.isOver ? new PostTimeout(this.#times.timeoutMs) : new Error('The request was aborted')),
       );
     });
     try {
-      return judged(await Promise.race([sendOwn(path, body, headers, signal), aborted]));
+      return judged(await Promise.race([sendOwn(path, body, headers, limit.signal), aborted]));
     } finally {
       stopWaiting?.();
     }

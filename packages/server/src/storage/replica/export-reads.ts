@@ -3,6 +3,7 @@
 //
 //   waiting ──replayed──▶ replica ──any failure──▶ primary
 //      └──────time limit, or any failure─────────────▲
+import { type TimeLimit, timeLimit } from '../../abort.ts';
 import { pause } from '../../backoff.ts';
 import type { Database, Transactions } from '../postgres/database.ts';
 import { checkHistory, hasReplayed } from './check-position.ts';
@@ -40,20 +41,22 @@ export class ExportReads implements Transactions {
   async transact<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     const { primary, replica, pageMs = pageDefaultMs, onRead, onFallback, signal } = this.#parts;
     if (this.#source !== 'primary') {
-      let limit: AbortSignal | undefined;
+      let limit: TimeLimit | undefined;
       try {
         if (this.#source === 'waiting') await this.#untilReplayed();
         this.#source = 'replica';
-        limit = AbortSignal.any([signal, AbortSignal.timeout(pageMs)]);
-        const result = await replica.transact((position) => this.#check(position), work, limit);
+        limit = timeLimit(pageMs, signal);
+        const result = await replica.transact((position) => this.#check(position), work, limit.signal);
         onRead();
         return result;
       } catch (error) {
         signal.throwIfAborted();
-        const reason = limit?.aborted === true ? 'unreachable' : fallbackReasonOf(error);
+        const reason = limit?.isOver === true ? 'unreachable' : fallbackReasonOf(error);
         if (reason === undefined) throw error;
         this.#source = 'primary';
         onFallback(reason);
+      } finally {
+        limit?.[Symbol.dispose]();
       }
     }
     return primary.transact(work);

@@ -1,0 +1,20 @@
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { collectGarbage } from '../../server/test/collect-garbage.ts';
+import { serveHttp } from '../../server/test/serve-http.ts';
+import { createClient } from './index.ts';
+
+describe('a request without an answer', () => {
+  it('fails after the timeout, also when garbage is collected meanwhile', async () => {
+    await using server = await serveHttp(createServer(() => undefined));
+    const client = createClient({ apiUrl: server.url, timeoutMs: 300 });
+    const signal = new AbortController().signal;
+    const failed = client.runs.createBatch([], { signal }).catch((error: unknown) => error);
+    for (let times = 0; times < 5; times++) {
+      await sleep(20);
+      collectGarbage();
+    }
+    await expect(failed).resolves.toMatchObject({ name: 'TimeoutError' });
+  });
+});
