@@ -1,6 +1,6 @@
 import type { RunStreamEvent } from '@svc/sdk';
 import { describe, expect, it } from 'vitest';
-import { emptyView, foldEvent, type RunView } from './fold-run.ts';
+import { emptyView, endView, foldEvent, type RunView } from './fold-run.ts';
 import { readMessage } from './read-messages.ts';
 
 const fold = (events: Omit<RunStreamEvent, 'id'>[]): RunView =>
@@ -61,6 +61,13 @@ describe('the nodes of a run', () => {
     expect(fold([started]).nodes.get('agent')).toMatchObject({ state: 'running', visits: 1 });
     expect(fold([started, ended]).nodes.get('agent')).toMatchObject({ state: 'done', tookMs: 100 });
     expect(fold([started, ended, started]).nodes.get('agent')).toMatchObject({ state: 'running', visits: 2 });
+  });
+
+  it('do not run any more when the stream has ended', () => {
+    const { nodes } = endView(fold([started]), 1_000_000);
+    expect(nodes.get('agent')?.state).toBe('interrupted');
+    const ended = { event: 'tasks', data: { name: 'agent', result: {}, interrupts: [], error: null } };
+    expect(endView(fold([started, ended]), 1_000_000).nodes.get('agent')?.state).toBe('done');
   });
 
   it('are marked when they have failed or wait for a person', () => {

@@ -117,6 +117,15 @@ const withUpdates = (view: RunView, updates: Fields): RunView => {
   return { ...view, messages };
 };
 
+/** The stream has ended: a node without an end was stopped, or lost with its executor. */
+export const endView = (view: RunView, nowMs: number): RunView => {
+  const nodes = new Map(view.nodes);
+  for (const [name, node] of nodes)
+    if (node.state === 'running')
+      nodes.set(name, { ...node, state: 'interrupted', tookMs: nowMs - node.startedMs });
+  return { ...view, nodes };
+};
+
 /** The start of a task has its input, the end its result. */
 const withTask = (view: RunView, task: Fields, nowMs: number): RunView => {
   const name = task['name'];

@@ -19,6 +19,11 @@ export const RunStatus = ({
         Run
       </Link>
     )}
+    {run && (
+      <Link to="/traces/$traceId" params={{ traceId: run.run_id }}>
+        Trace
+      </Link>
+    )}
     {isRunning && (
       <button type="button" className="button" data-kind="danger" onClick={() => void stop()}>
         <Icon name="stop" size={12} /> Stop

@@ -3,7 +3,7 @@ import type { RunOptions, RunStreamEvent } from '@svc/sdk';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useClient } from '../api/client.tsx';
 import { streamModes } from '../interrupts/use-answer.ts';
-import { emptyView, foldEvent, type RunView } from '../messages/fold-run.ts';
+import { emptyView, endView, foldEvent, type RunView } from '../messages/fold-run.ts';
 
 export interface NewRun {
   threadId: string;
@@ -54,6 +54,7 @@ export const useRunStream = ({
       if (isCurrent() && !controller.signal.aborted) setError(failure as Error);
     }
     if (!isCurrent() || controller.signal.aborted) return;
+    setView((last) => endView(last, performance.now()));
     await callbacks.current.onEnded();
     if (isCurrent()) setRunning(false);
   }, []);

@@ -101,7 +101,7 @@ const TimelineRowView = ({
           data-kind={kind}
           data-failed={isFailed}
           style={{
-            left: `${((fromMs - startMs) / total) * 100}%`,
+            left: `min(${((fromMs - startMs) / total) * 100}%, 100% - 2px)`,
             width: `${((toMs - fromMs) / total) * 100}%`,
           }}
         />

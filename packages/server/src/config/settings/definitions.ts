@@ -245,6 +245,7 @@ export const settingDefinitions = {
   }),
   tracing: setting({
     variable: 'SVC_TRACING',
+    flag: { name: '--tracing', placeholder: '<on|off>' },
     type: oneOf(['on', 'off']),
     default: ({ develops }) => (develops ? 'on' : 'off'),
     defaultDoc: 'on in `svc dev`, else off',
