@@ -1,4 +1,5 @@
-// The browser of a worker, for all of its test files: it ends with the worker. A test fails when a page has logged an error or a violation of its policy, or has sent a request to another origin.
+// The browser of a worker, for all of its test files: it ends with the worker. A test fails when a page has logged an error or a violation
+// of its policy, or has sent a request to another origin.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, type Client } from '@svc/sdk';

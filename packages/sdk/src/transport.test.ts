@@ -6,7 +6,7 @@ import { serveHttp } from '../../server/test/serve-http.ts';
 import { createClient } from './index.ts';
 
 describe('a request without an answer', () => {
-  it('fails after the timeout, also when garbage is collected meanwhile', async () => {
+  it('fails after the timeout, even after a garbage collection', async () => {
     await using server = await serveHttp(createServer(() => undefined));
     const client = createClient({ apiUrl: server.url, timeoutMs: 300 });
     const signal = new AbortController().signal;

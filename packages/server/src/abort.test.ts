@@ -40,7 +40,7 @@ describe('unlessAborted', () => {
 });
 
 describe('a limit of time', () => {
-  it('ends also when garbage is collected meanwhile', async () => {
+  it('ends even after a garbage collection', async () => {
     const ended = untilAborted(timeLimit(100, new AbortController().signal).signal);
     await sleep(10);
     collectGarbage();

@@ -1,7 +1,7 @@
 // A fetch for libraries that send requests themselves. Each request passes the egress guard, follows no redirect, and is bounded in time and
 // bytes.
-import { timeLimit } from '../abort.ts';
 import { Agent, fetch as undiciFetch } from 'undici';
+import { timeLimit } from '../abort.ts';
 import type { EgressGuard, EgressRules } from './guard.ts';
 
 export interface FetchLimits {

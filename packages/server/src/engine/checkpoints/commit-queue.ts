@@ -1,8 +1,7 @@
 // Group commit. All items that the runs of an executor store in one turn of the event loop, or during the previous flush,
 // are sent as one statement with one fsync. For each owner a flush is stored completely or not at all.
 //
-// Items for which nobody waits may be stored soon instead of now: a run that ends within a few milliseconds takes one flush
-// instead of two.
+// A flush that no caller waits for is sent a few milliseconds later. So a run that ends before needs one flush instead of two.
 //
 // A flush is gathered in a macrotask (setImmediate), never in a microtask. The engine passes events on in microtasks, so
 // all events that it emitted before a checkpoint have been received by then, and are stored with it.
@@ -65,7 +64,7 @@ interface Flush {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** `now`: somebody waits. `soon`: within `soonMs`. */
+/** `now`: a caller waits. `soon`: within `soonMs`. */
 export type When = 'now' | 'soon';
 
 /** Short beside a step that calls a model or another service, and longer than the engine takes for a run that does not. */
@@ -144,7 +143,7 @@ export class CommitQueue {
       error = thrown;
     }
     this.#flushing = false;
-    // Items that were added during this flush, and for which somebody waits, are sent at once.
+    // Items that were added during this flush are sent at once if a caller waits for them.
     const next = this.#next as Flush | undefined;
     if (next?.isDue) setImmediate(next.start);
     for (const writer of drained) writer.settled?.(error === undefined && !lost.has(writer.owner.owner));

@@ -8,7 +8,7 @@ const charsMax = 32 * 1024 * 1024;
 /** Larger blobs would displace too many others. */
 const blobCharsMax = 1024 * 1024;
 
-/** What a blob without a payload takes. */
+/** In characters; the hash, the references and the entry are estimated. */
 const sizeOf = ({ refs, payload }: BlobRow): number =>
   200 + 80 * (refs?.length ?? 0) + (payload?.length ?? 0);
 

@@ -10,7 +10,7 @@ it('are those with a run on an executor that becomes busy', () => {
   expect(computing()).toEqual(['parse']);
 });
 
-it('are not graphs whose runs an executor receives while it is busy', () => {
+it('do not include the graphs of runs that a busy executor receives', () => {
   graphs.note('became_busy', ['parse']);
   graphs.note(undefined, ['parse', 'chat']);
   expect(computing()).toEqual(['parse']);
