@@ -1,14 +1,16 @@
-import { Annotation, interrupt, START, StateGraph } from '@langchain/langgraph';
+import { once } from 'node:events';
+import { Annotation, interrupt, type LangGraphRunnableConfig, START, StateGraph } from '@langchain/langgraph';
 
 const State = Annotation.Root({
   log: Annotation<string[]>({ reducer: (before, after) => before.concat(after), default: () => [] }),
 });
 
-/** Two steps with an interrupt between them. */
+/** Two steps with an interrupt between them. The answer "hold" keeps the second step executing until the run is cancelled. */
 export const approval = new StateGraph(State)
   .addNode('write', () => ({ log: ['written'] }))
-  .addNode('review', () => {
+  .addNode('review', async (_, { signal }: LangGraphRunnableConfig) => {
     const answer = interrupt<unknown, string>({ question: 'send?' });
+    if (answer === 'hold' && signal) await once(signal, 'abort');
     return { log: [`answered ${answer}`] };
   })
   .addNode('send', () => ({ log: ['sent'] }))

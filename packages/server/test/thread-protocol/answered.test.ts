@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
 import { command } from './command.ts';
-import { isRunEnd, readFeed, type FeedEvent, nthRunEnd } from './feed.ts';
+import { type FeedEvent, isRunEnd, nthRunEnd, openFeed, readFeed } from './feed.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -23,13 +23,20 @@ const interrupted = async (assistant_id = 'approval') => {
   return { thread_id, interrupt_id: String(asked.params.data['interrupt_id']), events };
 };
 
-const read = (thread_id: string, runs = 2) => readFeed(server.url, thread_id, nthRunEnd(runs));
+/** Expects that the thread waits at the interrupt. */
+const expectWaiting = async (thread_id: string, interrupt_id: string) => {
+  const { body } = await server.call('GET', `/threads/${thread_id}/state`);
+  expect(body).toMatchObject({ tasks: [{ interrupts: [{ id: interrupt_id }] }] });
+};
+
+const read = (thread_id: string) => readFeed(server.url, thread_id, nthRunEnd(2));
+const open = (thread_id: string, { url } = server) => openFeed(url, thread_id, nthRunEnd(2));
 
 it('is sent when the run that answers starts, to readers that were there before and to later ones', async () => {
   const { thread_id, interrupt_id } = await interrupted();
-  const reading = read(thread_id);
+  const reader = await open(thread_id);
   await command(server, thread_id, 'input.respond', { namespace: [], interrupt_id, response: 'yes' });
-  const events = await reading;
+  const events = await reader.events;
   const at = events.findIndex(({ method }) => method === 'input.answered');
   expect(events[at]).toMatchObject({ params: { namespace: [], data: { interrupt_ids: [interrupt_id] } } });
   expect(events[at - 1]).toMatchObject({
@@ -55,9 +62,9 @@ it.each([
   ['an object', { approved: true }],
 ])('is sent for a run of the REST API that resumes with %s', async (_, resume) => {
   const { thread_id, interrupt_id } = await interrupted();
-  const reading = read(thread_id);
+  const reader = await open(thread_id);
   await server.call('POST', `/threads/${thread_id}/runs`, { assistant_id: 'approval', command: { resume } });
-  expect(answersIn(await reading)).toEqual([{ interrupt_ids: [interrupt_id] }]);
+  expect(answersIn(await reader.events)).toEqual([{ interrupt_ids: [interrupt_id] }]);
 });
 
 it('is sent when the input of run.start is the answer', async () => {
@@ -70,9 +77,9 @@ it('is not sent for runs that resume nothing', async () => {
   const { thread_id, events } = await interrupted();
   expect(answersIn(events)).toEqual([]);
   const body = { assistant_id: 'approval', input: { log: ['again'], resume: 'a value of the input' } };
-  const reading = read(thread_id);
+  const reader = await open(thread_id);
   await server.call('POST', `/threads/${thread_id}/runs`, body);
-  expect(answersIn(await reading)).toEqual([]);
+  expect(answersIn(await reader.events)).toEqual([]);
 });
 
 it('is sent to readers of the channel `input` only', async () => {
@@ -89,20 +96,32 @@ it('is sent to readers of the channel `input` only', async () => {
 
 it('is not sent to later readers when the run has failed and the thread waits at the interrupt again', async () => {
   const { thread_id, interrupt_id } = await interrupted();
-  const reading = read(thread_id);
   // The node fails when it makes a text of this answer.
   const answer = { namespace: [], interrupt_id, response: { toString: null } };
   await command(server, thread_id, 'input.respond', answer);
-  expect(answersIn(await reading)).toEqual([{ interrupt_ids: [interrupt_id] }]);
-  const { body } = await server.call('GET', `/threads/${thread_id}/state`);
-  expect(body).toMatchObject({ tasks: [{ interrupts: [{ id: interrupt_id }] }] });
+  await read(thread_id);
+  await expectWaiting(thread_id, interrupt_id);
   expect(answersIn(await read(thread_id))).toEqual([]);
+});
+
+it('is not sent to later readers when the run was cancelled after a reader got it', async () => {
+  const { thread_id, interrupt_id } = await interrupted();
+  const answer = { namespace: [], interrupt_id, response: 'hold' };
+  await command(server, thread_id, 'input.respond', answer);
+  const events = await readFeed(server.url, thread_id, ({ method }) => method === 'input.answered');
+  expect(answersIn(events)).toEqual([{ interrupt_ids: [interrupt_id] }]);
+  const { body } = await server.call('GET', `/threads/${thread_id}/runs?status=running`);
+  const [{ run_id }] = body as [{ run_id: string }];
+  const { status } = await server.call('POST', `/threads/${thread_id}/runs/${run_id}/cancel?wait=1`);
+  expect(status).toBe(204);
+  expect(answersIn(await read(thread_id))).toEqual([]);
+  await expectWaiting(thread_id, interrupt_id);
 });
 
 it('is the same on every node', async () => {
   await using other = await startTestServer({ database: server.database });
   const { thread_id, interrupt_id } = await interrupted();
-  const reading = readFeed(other.url, thread_id, nthRunEnd(2));
+  const reader = await open(thread_id, other);
   await command(server, thread_id, 'input.respond', { namespace: [], interrupt_id, response: 'yes' });
-  expect(await reading).toEqual(await read(thread_id));
+  expect(await reader.events).toEqual(await read(thread_id));
 });

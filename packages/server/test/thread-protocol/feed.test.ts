@@ -5,7 +5,7 @@ import { chatInput } from '../chat-input.ts';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { command } from './command.ts';
-import { allChannels, isRunEnd, readFeed, type FeedEvent, nthRunEnd } from './feed.ts';
+import { allChannels, type FeedEvent, isRunEnd, nthRunEnd, openFeed, readFeed } from './feed.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -198,11 +198,11 @@ it('has queued runs in the order in which they execute', async () => {
   const thread_id = randomUUID();
   const first = await start(thread_id, 'probe', { do: 'waitForAbort' });
   await readFeed(server.url, thread_id, isWaiting);
-  const reading = readFeed(server.url, thread_id, nthRunEnd(3));
+  const reader = await openFeed(server.url, thread_id, nthRunEnd(3));
   await start(thread_id, 'probe', { do: 'sleep', ms: 1 });
   await start(thread_id, 'probe', { do: 'sleep', ms: 2 });
   await server.call('POST', `/threads/${thread_id}/runs/${first}/cancel`);
-  const events = await reading;
+  const events = await reader.events;
   expectInOrder(events);
   expect(lifecycle(events)).toEqual([
     'running',
@@ -217,10 +217,13 @@ it('has queued runs in the order in which they execute', async () => {
 it('reports a run that is rolled back while it is read', async () => {
   const thread_id = randomUUID();
   const run_id = await start(thread_id, 'probe', { do: 'waitForAbort' });
-  const reading = readFeed(server.url, thread_id, isRunEnd);
   await readFeed(server.url, thread_id, isWaiting);
+  const reader = await openFeed(server.url, thread_id, isRunEnd);
   await server.call('POST', `/threads/${thread_id}/runs/${run_id}/cancel?action=rollback`);
-  expect((await reading).at(-1)?.params.data).toMatchObject({ event: 'interrupted', reason: 'rollback' });
+  expect((await reader.events).at(-1)?.params.data).toMatchObject({
+    event: 'interrupted',
+    reason: 'rollback',
+  });
 });
 
 it('continues after any event, for readers that disconnect while a run streams', async () => {

@@ -60,3 +60,17 @@ export const nthRunEnd = (count: number): ((event: FeedEvent) => boolean) => {
   let ended = 0;
   return (event) => isRunEnd(event) && ++ended === count;
 };
+
+/** Starts to read a feed, and resolves when its first event has arrived. `events` resolves like `readFeed()`. */
+export const openFeed = async (
+  url: string,
+  thread_id: string,
+  isLast: (event: FeedEvent) => boolean,
+): Promise<{ events: Promise<FeedEvent[]> }> =>
+  new Promise((resolve, reject) => {
+    const events = readFeed(url, thread_id, (event) => {
+      resolve({ events });
+      return isLast(event);
+    });
+    events.catch(reject);
+  });
