@@ -52,7 +52,11 @@ const inbox = createRoute({
   getParentRoute: () => root,
   path: '/inbox',
   validateSearch: (raw: Record<string, unknown>) =>
-    optional({ graph: textOf(raw, 'graph'), sel: idOf(raw, 'sel') }),
+    optional({
+      show: oneOf(raw, 'show', ['stopped']),
+      graph: textOf(raw, 'graph'),
+      sel: idOf(raw, 'sel'),
+    }),
   component: lazyRouteComponent(() => import('./inbox/inbox-page.tsx'), 'InboxPage'),
 });
 

@@ -117,7 +117,13 @@ export const useThreads = (filter: ThreadFilter): UseQueryResult<Thread[]> => {
   });
 };
 
-export const useThreadCount = (filter: Pick<ThreadFilter, 'status' | 'metadata'>): UseQueryResult<number> => {
+export interface CountFilter {
+  status?: Thread['status'] | undefined;
+  metadata?: Record<string, unknown> | undefined;
+  has_interrupts?: boolean;
+}
+
+export const useThreadCount = (filter: CountFilter): UseQueryResult<number> => {
   const client = useClient();
   // The rail has it on every page, also before the user has signed in.
   const isOpen = useIsOpen();

@@ -69,7 +69,7 @@ export const Shell = (): ReactNode => {
 };
 
 const Rail = ({ onHelp }: { onHelp: () => void }): ReactNode => {
-  const waiting = useThreadCount({ status: 'interrupted', metadata: undefined });
+  const waiting = useThreadCount({ has_interrupts: true });
   const hasGuide = useHasGuide();
   return (
     <nav className="rail" aria-label="Pages">

@@ -2,8 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
-import { useAssistants, useThreadCount } from '../api/queries.ts';
-import type { ThreadStatus } from '../api/statuses.ts';
+import { type CountFilter, useAssistants, useThreadCount } from '../api/queries.ts';
 import { usePollMs } from '../live/live-feed.tsx';
 import { RunTable } from '../runs/run-table.tsx';
 import { Icon, type IconName } from '../ui/icons.tsx';
@@ -25,9 +24,14 @@ export const HomePage = (): ReactNode => (
     <div className="page-body pad stack home" tabIndex={0} role="region" aria-label="Home">
       <div className="tiles">
         <QueueTiles />
-        <Tile status="interrupted" label="waiting for a person" icon="inbox" to="/inbox" />
-        <Tile status="error" label="threads whose last run failed" icon="warning" to="/threads" />
-        <Tile status={undefined} label="threads" icon="threads" to="/threads" />
+        <Tile filter={{ has_interrupts: true }} label="waiting for a person" icon="inbox" to="/inbox" />
+        <Tile
+          filter={{ status: 'error' }}
+          label="threads whose last run failed"
+          icon="warning"
+          to="/threads"
+        />
+        <Tile filter={{}} label="threads" icon="threads" to="/threads" />
       </div>
       <Attention />
       <FiguresPanel />
@@ -39,19 +43,25 @@ export const HomePage = (): ReactNode => (
 );
 
 const Tile = ({
-  status,
+  filter,
   label,
   icon,
   to,
 }: {
-  status: ThreadStatus | undefined;
+  filter: CountFilter;
   label: string;
   icon: IconName;
   to: '/inbox' | '/threads';
 }): ReactNode => {
-  const count = useThreadCount({ status, metadata: undefined });
+  const { status } = filter;
+  const count = useThreadCount(filter);
   return (
-    <Link to={to} search={to === '/threads' ? { status } : {}} className="tile" data-kind={status ?? 'all'}>
+    <Link
+      to={to}
+      search={to === '/threads' ? { status } : {}}
+      className="tile"
+      data-kind={filter.has_interrupts ? 'interrupted' : (status ?? 'all')}
+    >
       <Icon name={icon} size={18} />
       <strong>{count.data ?? (count.error ? '?' : '…')}</strong>
       <span className="muted">{label}</span>

@@ -5,7 +5,7 @@ import type { Thread } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useFeedState, usePollMs } from '../live/live-feed.tsx';
-import { useOpenTasks } from '../api/queries.ts';
+import { useOpenTasks, useThreadCount } from '../api/queries.ts';
 import { QuestionBox } from '../interrupts/question-box.tsx';
 import { questionsOf, titleOf } from '../interrupts/read-interrupt.ts';
 import { useAnswer } from '../interrupts/use-answer.ts';
@@ -21,19 +21,27 @@ import './inbox.css';
 const route = getRouteApi('/inbox');
 const threadsMax = 100;
 
-const useWaiting = (graph: string | undefined) => {
+/** Threads that ask a question, or those that stopped without one: at a breakpoint, or because their run was cancelled. */
+type Shown = 'questions' | 'stopped';
+
+const filterOf = (shown: Shown, graph: string | undefined) => ({
+  status: 'interrupted' as const,
+  has_interrupts: shown === 'questions',
+  ...(graph === undefined ? {} : { metadata: { graph_id: graph } }),
+});
+
+const useWaiting = (shown: Shown, graph: string | undefined) => {
   const client = useClient();
   return useQuery({
-    queryKey: ['inbox', graph],
+    queryKey: ['inbox', shown, graph],
     queryFn: ({ signal }) =>
       client.threads.search(
         {
-          status: 'interrupted',
+          ...filterOf(shown, graph),
           sort_by: 'state_updated_at',
           sort_order: 'asc',
           limit: threadsMax,
           select: ['thread_id', 'state_updated_at', 'metadata', 'status', 'interrupts'],
-          ...(graph === undefined ? {} : { metadata: { graph_id: graph } }),
         },
         { signal },
       ),
@@ -42,15 +50,16 @@ const useWaiting = (graph: string | undefined) => {
 };
 
 export const InboxPage = (): ReactNode => {
-  const { graph, sel } = route.useSearch();
-  const waiting = useWaiting(graph);
+  const { show, graph, sel } = route.useSearch();
+  const shown = show ?? 'questions';
+  const waiting = useWaiting(shown, graph);
   return (
     <div className="page">
       <header className="page-head">
         <h1>Inbox</h1>
-        <span className="muted">Threads that wait for a person, the oldest first</span>
+        <ShownChips shown={shown} graph={graph} />
         {graph !== undefined && (
-          <Link to="/inbox" className="chip">
+          <Link to="/inbox" search={{ show }} className="chip">
             graph {graph} ×
           </Link>
         )}
@@ -64,17 +73,50 @@ export const InboxPage = (): ReactNode => {
               <Waiting key={selected.thread_id} thread={selected} />
             </div>
           ) : (
-            <State icon="check" title="Nobody is waiting for you">
-              <p className="muted">
-                A graph that calls <code>interrupt()</code> appears here, until somebody has answered.
-              </p>
-            </State>
+            <Nobody shown={shown} />
           );
         }}
       </Loaded>
     </div>
   );
 };
+
+const ShownChips = ({ shown, graph }: { shown: Shown; graph: string | undefined }): ReactNode => {
+  const navigate = route.useNavigate();
+  const counts = {
+    questions: useThreadCount(filterOf('questions', graph)).data,
+    stopped: useThreadCount(filterOf('stopped', graph)).data,
+  };
+  const chip = (of: Shown, label: string): ReactNode => (
+    <button
+      type="button"
+      className="chip"
+      aria-pressed={of === shown}
+      onClick={() => void navigate({ search: { show: of === 'stopped' ? of : undefined, graph } })}
+    >
+      {label} {counts[of]}
+    </button>
+  );
+  return (
+    <div className="chips" role="group" aria-label="Which threads">
+      {chip('questions', 'Waiting for an answer')}
+      {chip('stopped', 'Stopped without a question')}
+    </div>
+  );
+};
+
+const Nobody = ({ shown }: { shown: Shown }): ReactNode =>
+  shown === 'questions' ? (
+    <State icon="check" title="Nobody is waiting for you">
+      <p className="muted">
+        A graph that calls <code>interrupt()</code> appears here, until somebody has answered.
+      </p>
+    </State>
+  ) : (
+    <State icon="check" title="No thread has stopped without a question">
+      <p className="muted">A breakpoint or a cancelled run leaves a thread here, until it is continued.</p>
+    </State>
+  );
 
 const firstValue = ({ interrupts = {} }: Thread): unknown => Object.values(interrupts)[0]?.[0]?.value;
 

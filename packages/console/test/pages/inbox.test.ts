@@ -43,7 +43,7 @@ describeInBrowser('the inbox', () => {
     await page.getByRole('heading', { name: 'Nobody is waiting for you' }).waitFor();
   });
 
-  it('does not name a breakpoint for a thread whose run was cancelled', async () => {
+  it('lists a thread whose run was cancelled apart from those that ask', async () => {
     await using gate = closedGate();
     const { thread_id: threadId } = await console.client.threads.create();
     const options = { input: says(gate.word) };
@@ -51,10 +51,16 @@ describeInBrowser('the inbox', () => {
     const next = async () => (await console.client.threads.getState(threadId)).next;
     await expect.poll(next).toEqual(['repeat']);
     await console.client.runs.cancel(threadId, runId, { wait: true });
-    const page = await console.open(`/inbox?sel=${threadId}`);
+    const asking = await run(console.client, 'approval', { topic: 'the other list' });
+    const page = await console.open('/inbox');
+    const itemOf = (id: string) => page.getByRole('link', { name: id.slice(0, 8) });
+    await itemOf(asking.threadId).waitFor();
+    expect(await itemOf(threadId).count()).toBe(0);
+    await page.getByRole('button', { name: /^Stopped without a question \d+$/ }).click();
+    await itemOf(threadId).click();
+    expect(await itemOf(asking.threadId).count()).toBe(0);
     await page
       .getByText('The thread asks nothing: a breakpoint has stopped it, or its run was cancelled')
       .waitFor();
-    await page.getByText('Stopped without a question').first().waitFor();
   });
 });

@@ -42,6 +42,9 @@ const filters = {
     'Only threads whose newest checkpoint contains these values; at most 64 KB of JSON',
   ),
   status: nullish(ThreadStatus),
+  has_interrupts: nullish(z.boolean()).describe(
+    'True: only threads that wait for an answer. False: only the others, such as threads that stopped at a breakpoint or whose run was cancelled',
+  ),
 };
 
 export const threadSearchRoutes = {

@@ -5,24 +5,34 @@ const State = Annotation.Root({
   log: Annotation<string[]>({ reducer: (before, after) => before.concat(after), default: () => [] }),
 });
 
-/** Two steps with an interrupt between them. The answer "hold" keeps the second step executing until the run is cancelled. */
+/** Asks a question. After the answer "hold" the node executes until its run is cancelled. */
+const ask = async (question: unknown, { signal }: LangGraphRunnableConfig): Promise<string> => {
+  const answer = interrupt<unknown, string>(question);
+  if (answer === 'hold' && signal) await once(signal, 'abort');
+  return answer;
+};
+
+/** Two steps with an interrupt between them. */
 export const approval = new StateGraph(State)
   .addNode('write', () => ({ log: ['written'] }))
-  .addNode('review', async (_, { signal }: LangGraphRunnableConfig) => {
-    const answer = interrupt<unknown, string>({ question: 'send?' });
-    if (answer === 'hold' && signal) await once(signal, 'abort');
-    return { log: [`answered ${answer}`] };
-  })
+  .addNode('review', async (_, config: LangGraphRunnableConfig) => ({
+    log: [`answered ${await ask({ question: 'send?' }, config)}`],
+  }))
   .addNode('send', () => ({ log: ['sent'] }))
   .addEdge(START, 'write')
   .addEdge('write', 'review')
   .addEdge('review', 'send')
   .compile();
 
-/** Two interrupts at the same time. */
+/** Two interrupts at the same time. With the input "hold", the second node executes until its run is cancelled. */
 export const questions = new StateGraph(State)
-  .addNode('first', () => ({ log: [`first ${interrupt<string, string>('first?')}`] }))
-  .addNode('second', () => ({ log: [`second ${interrupt<string, string>('second?')}`] }))
+  .addNode('first', async (_, config: LangGraphRunnableConfig) => ({
+    log: [`first ${await ask('first?', config)}`],
+  }))
+  .addNode('second', async ({ log }, config: LangGraphRunnableConfig) => {
+    if (log.includes('hold') && config.signal) await once(config.signal, 'abort');
+    return { log: [`second ${await ask('second?', config)}`] };
+  })
   .addNode('last', () => ({ log: ['last'] }))
   .addEdge(START, 'first')
   .addEdge(START, 'second')

@@ -44,6 +44,8 @@ export interface ThreadFilter {
   status?: ThreadRow['status'] | undefined;
   /** Containment, as jsonb `@>` defines it. */
   metadata?: Record<string, unknown> | undefined;
+  /** True for threads that wait for an answer, false for the others. */
+  has_interrupts?: boolean | undefined;
 }
 
 export interface ThreadPage extends SortedPage {
@@ -168,11 +170,15 @@ export type ThreadStorage = ReturnType<typeof threadStorage>;
 
 const ttlValues = (ttl: GivenTtl) => [ttl?.strategy ?? null, ttl?.minutes ?? null];
 
-const conditions = ({ ids, status, metadata }: ThreadFilter, access: RowFilter): Sql[] => [
+/** The condition of the index threads_waiting. Without parameters, so that a plan for any values can use it. */
+const isWaiting = sql`(status = 'interrupted' and interrupts <> '{}')`;
+
+const conditions = ({ ids, status, metadata, has_interrupts }: ThreadFilter, access: RowFilter): Sql[] => [
   ...passes(access),
   ...(ids === undefined ? [] : [sql`thread_id = any (${ids}::uuid[])`]),
   ...(status === undefined ? [] : [sql`status = ${status}`]),
   ...containsMetadata(metadata),
+  ...(has_interrupts === undefined ? [] : [has_interrupts ? isWaiting : sql`not ${isWaiting}`]),
 ];
 
 const tableOf = (filter: ThreadFilter, access: RowFilter) => ({

@@ -690,6 +690,7 @@ CREATE INDEX threads_not_idle ON svc.threads USING btree (status, updated_at) WH
 CREATE UNIQUE INDEX threads_pkey ON svc.threads USING btree (thread_id)
 CREATE INDEX threads_state_updated ON svc.threads USING btree (state_updated_at, thread_id)
 CREATE INDEX threads_updated ON svc.threads USING btree (updated_at, thread_id)
+CREATE INDEX threads_waiting ON svc.threads USING btree (state_updated_at, thread_id) WHERE ((status = 'interrupted'::text) AND (interrupts <> '{}'::text))
 CREATE INDEX tickets_caller ON svc.tickets USING btree (caller, expires_at)
 CREATE INDEX tickets_expiry ON svc.tickets USING btree (expires_at)
 CREATE UNIQUE INDEX tickets_pkey ON svc.tickets USING btree (hash)
@@ -873,3 +874,4 @@ trace_step(p_seconds double precision) returns smallint
 trace_thread_id(p_metadata jsonb) returns text
 undo_run_writes(p_run_id uuid, p_thread_id uuid, p_results boolean) returns integer
 unsettle_thread(p_thread_id uuid, p_run runs, p_moved boolean) returns void
+waiting_interrupts(p_thread_id uuid, p_run_id uuid, p_interrupts text) returns text

@@ -1,4 +1,4 @@
--- Sets the thread's status after a cancelled run: it follows from the newest checkpoint.
+-- Sets the thread's status after a run that was cancelled without its executor: it follows from the newest checkpoint.
 create or replace function settle_stopped_thread(p_thread_id uuid, p_run_id uuid) returns void
 language sql as $$
   update threads t
@@ -7,7 +7,7 @@ language sql as $$
         else stored_status(t.thread_id, null) end,
       settled_by = p_run_id,
       settled_status = stored_status(t.thread_id, null),
-      interrupts = '{}',
+      interrupts = waiting_interrupts(p_thread_id, p_run_id, null),
       error = null,
       updated_at = now()
   where t.thread_id = p_thread_id

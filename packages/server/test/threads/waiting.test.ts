@@ -1,0 +1,139 @@
+// Threads that wait for an answer: what a cancelled run leaves of their questions, and the filter that finds them.
+import { randomUUID } from 'node:crypto';
+import { createClient, type Client } from '@svc/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
+import { startTestServer, type TestServer } from '../server.ts';
+
+let server: TestServer;
+let client: Client;
+beforeAll(async () => {
+  server = await startTestServer({ settings: { cancelGrace: '300ms' } });
+  client = createClient({ apiUrl: server.url });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const group = randomUUID();
+const newThread = async () => (await client.threads.create({ metadata: { group } })).thread_id;
+
+/** A thread that waits at the interrupts of a graph. */
+const asking = async (graph: string) => {
+  const thread_id = await newThread();
+  await client.runs.wait(thread_id, graph, { input: { log: [] } });
+  return thread_id;
+};
+
+/** The values of the thread's interrupts, and those of its newest checkpoint. */
+const questionsOf = async (thread_id: string) => {
+  const { interrupts = {}, status } = await client.threads.get(thread_id);
+  const { tasks } = await client.threads.getState(thread_id);
+  const open = tasks.filter(({ result }) => result === null || result === undefined);
+  return {
+    status,
+    thread: Object.values(interrupts).flatMap((list) => list.map(({ value }) => value)),
+    state: open.flatMap((task) => task.interrupts.map(({ value }) => value)),
+  };
+};
+
+const idOf = async (thread_id: string, question: string): Promise<string> => {
+  const { interrupts = {} } = await client.threads.get(thread_id);
+  const found = Object.values(interrupts)
+    .flat()
+    .find(({ value }) => value === question);
+  return String(found?.id);
+};
+
+const cancelWhen = async (thread_id: string, run_id: string, isReached: () => Promise<void>) => {
+  await eventually(isReached);
+  await client.runs.cancel(thread_id, run_id, { wait: true });
+};
+
+/** The newest checkpoint of the thread has tasks that are left to execute. */
+const hasTasks = (thread_id: string) => async () =>
+  expect((await client.threads.getState(thread_id)).next).not.toEqual([]);
+
+const isRunning = (thread_id: string, run_id: string) => async () =>
+  expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'running' });
+
+describe('the interrupts of a thread after a cancelled run', () => {
+  it('are those that the run found, if the run has finished no task', async () => {
+    const thread_id = await asking('approval');
+    const { run_id } = await client.runs.create(thread_id, 'approval', { command: { resume: 'hold' } });
+    await cancelWhen(thread_id, run_id, isRunning(thread_id, run_id));
+    const question = { question: 'send?' };
+    expect(await questionsOf(thread_id)).toEqual({
+      status: 'interrupted',
+      thread: [question],
+      state: [question],
+    });
+  });
+
+  it('lack those of tasks that have finished', async () => {
+    const thread_id = await asking('questions');
+    const [first, second] = [await idOf(thread_id, 'first?'), await idOf(thread_id, 'second?')];
+    const { run_id } = await client.runs.create(thread_id, 'questions', {
+      command: { resume: { [first]: 'yes', [second]: 'hold' } },
+    });
+    await cancelWhen(thread_id, run_id, async () =>
+      expect((await questionsOf(thread_id)).state).toEqual(['second?']),
+    );
+    expect(await questionsOf(thread_id)).toEqual({
+      status: 'interrupted',
+      thread: ['second?'],
+      state: ['second?'],
+    });
+  });
+
+  it('are those of its own tasks, if another task was still executing', async () => {
+    const thread_id = await newThread();
+    const { run_id } = await client.runs.create(thread_id, 'questions', { input: { log: ['hold'] } });
+    await cancelWhen(thread_id, run_id, async () =>
+      expect((await questionsOf(thread_id)).state).toEqual(['first?']),
+    );
+    expect(await questionsOf(thread_id)).toEqual({
+      status: 'interrupted',
+      thread: ['first?'],
+      state: ['first?'],
+    });
+  });
+
+  it('are none, if the run has passed them', async () => {
+    const thread_id = await asking('approval');
+    await client.runs.wait(thread_id, 'approval', { command: { resume: 'yes' } });
+    const { run_id } = await client.runs.create(thread_id, 'probe', {
+      input: { do: 'waitForAbort' },
+    });
+    await cancelWhen(thread_id, run_id, hasTasks(thread_id));
+    expect(await questionsOf(thread_id)).toEqual({ status: 'interrupted', thread: [], state: [] });
+  });
+});
+
+describe('a search with has_interrupts', () => {
+  it('tells threads that wait for an answer from those that stopped without a question', async () => {
+    const only = { group: randomUUID() };
+    const create = async () => (await client.threads.create({ metadata: only })).thread_id;
+    const [idle, asked, stopped, cancelled] = [
+      await create(),
+      await create(),
+      await create(),
+      await create(),
+    ];
+    await client.runs.wait(asked, 'approval', { input: { log: [] } });
+    await client.runs.wait(stopped, 'approval', { input: { log: [] }, interrupt_before: ['review'] });
+    const { run_id } = await client.runs.create(cancelled, 'probe', { input: { do: 'waitForAbort' } });
+    await cancelWhen(cancelled, run_id, hasTasks(cancelled));
+
+    const search = async (filter: object) => {
+      const found = await client.threads.search({ metadata: only, sort_order: 'asc', ...filter });
+      const count = await client.threads.count({ metadata: only, ...filter });
+      expect(count).toBe(found.length);
+      return found.map(({ thread_id }) => thread_id);
+    };
+    expect(await search({ has_interrupts: true })).toEqual([asked]);
+    expect(await search({ has_interrupts: false })).toEqual([idle, stopped, cancelled]);
+    expect(await search({ has_interrupts: false, status: 'interrupted' })).toEqual([stopped, cancelled]);
+    expect(await search({ has_interrupts: true, status: 'idle' })).toEqual([]);
+    await client.runs.wait(asked, 'approval', { command: { resume: 'yes' } });
+    expect(await search({ has_interrupts: true })).toEqual([]);
+  });
+});
