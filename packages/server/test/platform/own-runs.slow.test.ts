@@ -81,7 +81,7 @@ describe('a run with tracing on', () => {
     const { run_id, thread_id, assistant_id } = await run(server, 'chat', { input });
     const runs = await ended(server, run_id);
     expect(shape(runs)).toEqual([
-      'LangGraph chain success',
+      'chat chain success',
       '  answer chain success',
       '    FakeListChatModel llm success',
     ]);
@@ -101,7 +101,7 @@ describe('a run with tracing on', () => {
     const first = await run(server, 'nested', { input: {} });
     const interruptedTrace = await ended(server, first.run_id);
     expect(shape(interruptedTrace)).toEqual([
-      'LangGraph chain success',
+      'nested chain success',
       '  inner chain success',
       '    LangGraph chain success',
       '      deep chain success',
@@ -116,7 +116,7 @@ describe('a run with tracing on', () => {
 
   it('that fails has the error and its step in the trace, also when its graph never started', async () => {
     const thrown = await ended(server, (await run(server, 'probe', { input: { do: 'throw' } })).run_id);
-    expect(shape(thrown)).toEqual(['LangGraph chain error', '  act chain error']);
+    expect(shape(thrown)).toEqual(['probe chain error', '  act chain error']);
     expect(thrown[1]?.error).toMatch(/^the graph failed on purpose\n/);
     const [broken] = await ended(server, (await run(server, 'broken', { input: { a: 1 } })).run_id);
     expect(broken).toMatchObject({ name: 'broken', inputs: { a: 1 }, status: 'error' });
@@ -167,7 +167,7 @@ describe('a run with tracing on', () => {
       const { run_id } = body as { run_id: string };
       await eventually(async () => expect(await traceOf(server, run_id)).toHaveLength(2));
       await server.call('POST', `/threads/${thread_id}/runs/${run_id}/cancel?wait=true`);
-      expect(shape(await ended(server, run_id))).toEqual(['LangGraph chain error', '  act chain error']);
+      expect(shape(await ended(server, run_id))).toEqual(['probe chain error', '  act chain error']);
     },
   );
 
@@ -181,7 +181,7 @@ describe('a run with tracing on', () => {
     });
     expect(await traceOf(server, run_id)).toEqual([]);
     await alter('ingest_runs_gone', 'ingest_runs');
-    expect(shape(await ended(server, run_id))).toEqual(['LangGraph chain success', '  act chain success']);
+    expect(shape(await ended(server, run_id))).toEqual(['probe chain success', '  act chain success']);
   });
 });
 
@@ -191,7 +191,7 @@ it('traces contain the user of a run on each of its trace runs, and no secret of
   const options = { config: { configurable: { api_key: 'sk-canary' } }, stream_mode: ['debug', 'events'] };
   const { run_id } = await run(server, 'probe', { input: { action: 'user' }, ...options }, { headers });
   const runs = await ended(server, run_id);
-  expect(shape(runs)).toEqual(['LangGraph chain success', '  node chain success']);
+  expect(shape(runs)).toEqual(['probe chain success', '  node chain success']);
   for (const { extra } of runs) expect(extra.metadata['svc_auth_user_id']).toBe('alice');
   const text = JSON.stringify(runs);
   expect(text).not.toMatch(/secret-of-|sk-canary|svc_auth_user"|svc_auth_permissions|langgraph_auth_|Bearer/);
@@ -203,7 +203,7 @@ it('a server that stops has stored the traces of its ended runs', async () => {
     await using server = await startTestServer({ database: other.database, settings: { tracing: 'on' } });
     return await run(server, 'probe', { input: { do: 'date' } });
   })();
-  expect(shape(await traceOf(other, run_id))).toEqual(['LangGraph chain success', '  act chain success']);
+  expect(shape(await traceOf(other, run_id))).toEqual(['probe chain success', '  act chain success']);
 });
 
 it.each(['waitForAbort', 'sleep'])(
@@ -213,7 +213,7 @@ it.each(['waitForAbort', 'sleep'])(
     await using server = await start({ runTimeout: '6s' });
     const { run_id } = await run(server, 'probe', { input: { do: action, ms: 9_000 } });
     const runs = await ended(server, run_id);
-    expect(shape(runs)).toEqual(['LangGraph chain error', '  act chain error']);
+    expect(shape(runs)).toEqual(['probe chain error', '  act chain error']);
     expect(runs[0]?.error).not.toBe('');
   },
 );
@@ -235,7 +235,7 @@ it('unfinished trace runs of a killed executor end with their run, and not befor
   expect(await traces.endLost(60_000, 100)).toBe(0);
   expect(await traces.endLost(0, 100)).toBe(2);
   const runs = await ended(server, run_id);
-  expect(shape(runs)).toEqual(['LangGraph chain error', '  act chain error']);
+  expect(shape(runs)).toEqual(['probe chain error', '  act chain error']);
   expect(runs[0]?.error).toBe('The process that executed it was lost or stopped before it ended');
 });
 
@@ -248,7 +248,7 @@ it("LangChain's own tracer can trace the same runs, and each tracer reports them
     await using ours = await start();
     const { run_id } = await run(ours, 'chat', { input: { messages: [{ role: 'user', content: 'hi' }] } });
     const expected = [
-      'LangGraph chain success',
+      'chat chain success',
       '  answer chain success',
       '    FakeListChatModel llm success',
     ];

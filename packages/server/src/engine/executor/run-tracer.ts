@@ -9,6 +9,9 @@ import type { TracedRun } from './traced-run.ts';
 
 const hiddenTag = 'langsmith:hidden';
 
+/** The engine's name for a compiled graph without a name. The root of its trace gets the id of the graph instead. */
+const unnamedGraph = 'LangGraph';
+
 interface BubbleUp {
   is_bubble_up: true;
   interrupts?: unknown[];
@@ -172,7 +175,10 @@ export class RunTracer extends BaseTracer {
     };
     lighten(run);
     this.#open.set(run.id, traced);
-    if (run.id === this.#command.run_id) this.#root = traced;
+    if (run.id === this.#command.run_id) {
+      this.#root = traced;
+      if (run.name === unnamedGraph) run.name = this.#command.graph_id;
+    }
     this.#outbox.add(traced, false);
   }
 
