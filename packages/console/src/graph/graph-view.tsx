@@ -31,6 +31,8 @@ const took = (ms: number): string => (ms < 1 ? '✓' : duration(ms));
 
 const NodeBox = ({ data: { node, activity } }: NodeProps<FlowNode>): ReactNode => (
   <div
+    // Another visit lights the node again.
+    key={activity?.visits}
     className="graph-node"
     data-kind={node.kind}
     data-activity={activity?.state ?? 'none'}

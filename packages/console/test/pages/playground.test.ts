@@ -14,7 +14,18 @@ describeInBrowser('the playground', () => {
 
   it('streams an answer with its tool calls, and lights the nodes of the graph', async () => {
     const page = await console.open('/playground?assistant=agent');
+    const litNodes = page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          const lit: string[] = [];
+          addEventListener('animationstart', ({ target }) => {
+            lit.push((target as Element).getAttribute('title') ?? '');
+            if (lit.includes('agent') && lit.includes('tools')) resolve(true);
+          });
+        }),
+    );
     await send(page, 'What is the weather in Oslo?');
+    await litNodes;
     await page.getByText('The weather: snow, -3 °C.').waitFor();
     await badge(page, 'success').waitFor();
     await page.getByRole('button', { name: /^weather/ }).click();
