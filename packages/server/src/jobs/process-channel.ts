@@ -6,6 +6,9 @@ import { BrokenFrame, encodeFrame, FrameDecoder } from './frames.ts';
 /** The file descriptor of the channel in the started process. */
 export const channelFd = 3;
 
+/** Messages of one turn of the event loop are sent together at its end. In a longer turn, the first message after this time sends them. */
+const turnMsMax = 5;
+
 export interface ChannelEvents {
   onMessage: (message: unknown) => void;
   /** Called once, when the other side has closed its end, or when the bytes are no frames: then `broken` is the error. */
@@ -15,6 +18,7 @@ export interface ChannelEvents {
 export class ProcessChannel {
   readonly #socket: Socket;
   #isCorked = false;
+  #corkedMs = 0;
 
   constructor(socket: Socket, { onMessage, onClose }: ChannelEvents) {
     this.#socket = socket;
@@ -41,8 +45,9 @@ export class ProcessChannel {
     const frame = encodeFrame(message);
     if (socket.destroyed || !socket.writable) return;
     if (!this.#isCorked) {
-      // Messages of one turn of the event loop are sent in one system call.
+      // One system call for all messages of a turn.
       this.#isCorked = true;
+      this.#corkedMs = performance.now();
       socket.cork();
       process.nextTick(() => {
         this.#isCorked = false;
@@ -50,6 +55,10 @@ export class ProcessChannel {
       });
     }
     socket.write(frame);
+    if (performance.now() - this.#corkedMs < turnMsMax) return;
+    this.#corkedMs = performance.now();
+    socket.uncork();
+    socket.cork();
   }
 
   close(): void {

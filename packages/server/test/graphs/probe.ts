@@ -1,4 +1,5 @@
 // A graph whose node executes the action that its input names: throw, wait, read its config, return a value that JSON cannot represent.
+import { existsSync } from 'node:fs';
 import { Annotation, START, StateGraph, type LangGraphRunnableConfig } from '@langchain/langgraph';
 
 const State = Annotation.Root({
@@ -68,6 +69,16 @@ const actions: Record<string, (state: typeof State.State, config: LangGraphRunna
   flood: ({ ms }, { writer }) => {
     for (let at = 0; at < ms; at++) writer?.({ at, text: 'x'.repeat(1_000) });
     return 'flooded';
+  },
+  /** Emits an event every millisecond in one turn of the event loop, until the file `out` exists. */
+  emitUntil: async ({ out, ms }, { writer }) => {
+    for (let at = 0; at < ms; at++) {
+      writer?.({ at });
+      for (const untilMs = performance.now() + 1; performance.now() < untilMs;);
+      if (existsSync(String(out))) return 'read';
+      await null;
+    }
+    throw new Error('nobody has read an event');
   },
   /** Emits an event every few milliseconds; returns how many of them were read. */
   read: async ({ ms }, { writer }) => {

@@ -1,4 +1,8 @@
 // The order of events in a stream, and which modes carry what, as the stock server sends them.
+import { randomUUID } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client } from '@langchain/langgraph-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
@@ -23,6 +27,24 @@ const streamed = async (streamMode: Mode[], graph = 'chat', streamSubgraphs = fa
 };
 
 describe('a stream', () => {
+  it('has the events of a node while it executes in one turn of the event loop', async () => {
+    const file = join(tmpdir(), randomUUID());
+    const input = { do: 'emitUntil', ms: 20_000, out: file };
+    const seen: { event: string; data: unknown }[] = [];
+    try {
+      for await (const event of client.runs.stream(null, 'probe', {
+        input,
+        streamMode: ['custom', 'values'],
+      })) {
+        if (event.event === 'custom') writeFileSync(file, '');
+        seen.push(event);
+      }
+    } finally {
+      rmSync(file, { force: true });
+    }
+    expect(seen.at(-1)).toMatchObject({ event: 'values', data: { out: 'read' } });
+  });
+
   it('sends messages/complete after the values that contain the messages', async () => {
     const seen = (await streamed(['values', 'messages'])).filter(
       ({ event }) => event !== 'messages/metadata',

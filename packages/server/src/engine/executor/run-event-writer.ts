@@ -40,6 +40,12 @@ const ackBytes = 128 * kb;
 const keptBytesMax = 10 * 1024 * kb;
 /** When more bytes wait, the oldest events are stored in flushes without checkpoints, of about this size. */
 const aheadBytesMax = 4 * 1024 * kb;
+/**
+ * Events that are emitted in one turn of the event loop are sent together at its end. In a longer turn, the first ones of the run are sent after
+ * `firstTurnMs`, so that its reader sees something, and later ones after `turnMs`: every message costs both processes time.
+ */
+const firstTurnMs = 5;
+const turnMs = 20;
 /** Flushes without checkpoints in a row: the checkpoints wait for them. */
 const aheadMax = 16;
 
@@ -63,6 +69,8 @@ export class RunEventWriter implements Writer, WaitingEvents {
   /** True when the next flush will drain this writer. */
   #isQueued = false;
   #isScheduled = false;
+  #scheduledMs = 0;
+  #hasSent = false;
   #isClosed = false;
   #isLogged = false;
   /** The server process reads the log from now on. */
@@ -210,7 +218,14 @@ export class RunEventWriter implements Writer, WaitingEvents {
   }
 
   #schedule(): void {
-    if (this.#isScheduled) return;
+    const nowMs = performance.now();
+    if (this.#isScheduled) {
+      if (nowMs - this.#scheduledMs < (this.#hasSent ? turnMs : firstTurnMs)) return;
+      this.#scheduledMs = nowMs;
+      this.#sendSome();
+      return;
+    }
+    this.#scheduledMs = nowMs;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -268,6 +283,7 @@ export class RunEventWriter implements Writer, WaitingEvents {
 
   #send({ first_id, events, bytes }: EventBatch): void {
     const { owner, send } = this.#options;
+    this.#hasSent = true;
     this.#sentBytes += bytes;
     this.#sentSinceAck += bytes;
     const ack = this.#sentSinceAck;
