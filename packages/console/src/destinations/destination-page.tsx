@@ -90,7 +90,7 @@ const CredentialsChanged = ({ destination: { id } }: Pick<ViewProps, 'destinatio
   <div className="notice" data-tone="blue" role="status">
     <span className="notice-text">
       The credentials were changed, and a test file was written with them. Exports that have failed do not
-      start again by themselves: open one and choose <i>Again…</i>.
+      start again by themselves: open one and choose <i>Export again…</i>.
     </span>
     <Link to="/exports" search={{ destination: id, status: ['failed', 'timedout'] }}>
       Failed exports

@@ -133,7 +133,7 @@ const TimeFields = ({ draft, faults, onChange }: FieldsProps): ReactNode => (
 const compressions = ['zstandard', 'snappy', 'gzip', 'none'] as const satisfies ExportDraft['compression'][];
 
 const FormatFields = ({ draft, faults, onChange }: FieldsProps): ReactNode => (
-  <div className="form-pair">
+  <>
     <SelectField
       label="Format of Parquet files"
       problem={faults.at.get('format_version')}
@@ -153,7 +153,7 @@ const FormatFields = ({ draft, faults, onChange }: FieldsProps): ReactNode => (
         <option key={name}>{name}</option>
       ))}
     </SelectField>
-  </div>
+  </>
 );
 
 const ColumnFields = ({ draft, faults, onChange }: FieldsProps): ReactNode => {

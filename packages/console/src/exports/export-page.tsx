@@ -20,7 +20,7 @@ import { ExportFiles } from './export-files.tsx';
 import { ExportManifestView } from './export-manifest.tsx';
 import { ExportOverview } from './export-overview.tsx';
 import { exportNeed, useExport } from './export-queries.ts';
-import { isOpenExport, statusOf } from '../platform/export-status.ts';
+import { isOpenExport, progressTones, statusOf } from '../platform/export-status.ts';
 import { PartitionRuns } from './partition-runs.tsx';
 import { countOf, plural, sizeOf } from './sizes.ts';
 import './exports.css';
@@ -102,7 +102,7 @@ const Summary = ({ found }: { found: BulkExport }): ReactNode => {
   const rate = isOpenExport(found) ? progress.rows_per_second : null;
   return (
     <div className="export-summary">
-      <ProgressBar value={progress.percent} label="Progress" />
+      <ProgressBar value={progress.percent} label="Progress" tone={progressTones[statusOf(found)]} />
       <p className="muted">
         {[
           `${Math.floor(progress.percent)} %`,
@@ -146,7 +146,7 @@ const Actions = ({ client, found }: { client: PlatformClient; found: BulkExport 
         </Link>
       )}
       <AdminButton readOnly={readOnly} onPress={() => void navigate(again)}>
-        Again…
+        Export again…
       </AdminButton>
       {(isOpenExport(found) || isSchedule) && (
         <AdminButton readOnly={readOnly} kind="danger" onPress={() => setAsking(true)}>

@@ -6,7 +6,7 @@ import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Ago, Until } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { ExportBadge } from './export-badge.tsx';
-import { statusOf } from '../platform/export-status.ts';
+import { progressTones, statusOf } from '../platform/export-status.ts';
 import { countOf, sizeOf } from './sizes.ts';
 
 export const ExportTable = ({
@@ -109,7 +109,11 @@ const Row = ({
             )}
           </>
         ) : (
-          <ProgressBar value={progress.percent} label={`Progress of export ${found.id.slice(0, 8)}`} />
+          <ProgressBar
+            value={progress.percent}
+            label={`Progress of export ${found.id.slice(0, 8)}`}
+            tone={progressTones[statusOf(found)]}
+          />
         )}
       </td>
       <td className="number">{isSchedule ? '' : countOf(progress.rows_written)}</td>

@@ -11,7 +11,7 @@ import { Until } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { ExportBadge } from './export-badge.tsx';
 import { usePartitionRuns } from './export-queries.ts';
-import { exportStatuses, statusLabels, statusOf } from '../platform/export-status.ts';
+import { exportStatuses, progressTones, statusLabels, statusOf } from '../platform/export-status.ts';
 import { lastErrorOf } from '../platform/last-error.ts';
 import { sameErrors } from './same-errors.ts';
 import { countOf, plural, sizeOf } from './sizes.ts';
@@ -170,7 +170,11 @@ const Day = ({
         </button>
       </td>
       <td>
-        <ProgressBar value={progress.percent} label={`Progress of ${day}`} />
+        <ProgressBar
+          value={progress.percent}
+          label={`Progress of ${day}`}
+          tone={progressTones[statusOf(run)]}
+        />
       </td>
       <td className="number">{countOf(progress.rows_written)}</td>
       <td className="number">{countOf(progress.files)}</td>

@@ -23,6 +23,17 @@ export const statusLabels: Record<ExportStatus, string> = {
   intervalscheduled: 'schedule',
 };
 
+/** A schedule has no progress. */
+export const progressTones: Record<ExportStatus, 'green' | 'red' | 'blue' | 'grey'> = {
+  created: 'blue',
+  running: 'blue',
+  completed: 'green',
+  failed: 'red',
+  cancelled: 'grey',
+  timedout: 'red',
+  intervalscheduled: 'blue',
+};
+
 /** The case of a status depends on the configuration of the project. */
 export const statusOf = ({ status }: Pick<BulkExport | ExportRun, 'status'>): ExportStatus =>
   status.toLowerCase() as ExportStatus;

@@ -5,8 +5,12 @@ export const ProgressBar = ({
   value,
   max = 100,
   label,
+  tone = 'blue',
 }: {
   value: number;
   max?: number;
   label: string;
-}): ReactNode => <progress className="progress-bar" max={max} value={value} aria-label={label} />;
+  tone?: 'green' | 'red' | 'blue' | 'grey';
+}): ReactNode => (
+  <progress className="progress-bar" data-tone={tone} max={max} value={value} aria-label={label} />
+);

@@ -7,6 +7,20 @@ import { enterKey, tracesOf } from '../traces.ts';
 const dayMs = 86_400_000;
 const fieldTime = (ms: number): string => new Date(ms).toISOString().slice(0, 16);
 
+/** The colour of the progress of an export. */
+const progressTone = (page: Page): Promise<string | null> =>
+  page.getByRole('progressbar', { name: 'Progress', exact: true }).getAttribute('data-tone');
+
+/** True when the longest option of a select fits into it. */
+const fits = (select: HTMLElement | SVGElement): boolean => {
+  const unbounded = select.cloneNode(true) as HTMLElement;
+  unbounded.style.cssText = 'position: absolute; width: max-content';
+  document.body.append(unbounded);
+  const neededPx = unbounded.offsetWidth;
+  unbounded.remove();
+  return (select as HTMLElement).offsetWidth >= neededPx;
+};
+
 const badge = (page: Page, text: string) => page.locator('.page-head .badge', { hasText: text });
 
 describeInBrowser('the exports', () => {
@@ -33,6 +47,7 @@ describeInBrowser('the exports', () => {
     await page.getByRole('button', { name: 'New export…' }).click();
     // The list has fields of these names too.
     await page.getByRole('heading', { name: 'New export' }).waitFor();
+    expect(await page.getByLabel('Format of Parquet files').evaluate(fits)).toBe(true);
     await page.getByLabel('Project').selectOption('to-export');
     await page.getByLabel('Destination').selectOption('disk (lake)');
     await page.getByLabel('Started at or after (UTC)').fill(fieldTime(Date.now() - dayMs));
@@ -52,6 +67,7 @@ describeInBrowser('the exports', () => {
     await page.getByRole('button', { name: 'Create the export' }).click();
     await badge(page, 'completed').waitFor();
     await page.getByText(/ of \d days · 5 rows/).waitFor();
+    expect(await progressTone(page)).toBe('green');
     const exportId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
     const created = await tracesOf(console.url).client.exports.get(exportId);
     expect(created.export_fields).toContain('latency_ms');
@@ -63,7 +79,7 @@ describeInBrowser('the exports', () => {
     await page.getByRole('cell', { name: /part-00000\.parquet/ }).waitFor();
     await page.reload();
     await page.getByRole('cell', { name: /part-00000\.parquet/ }).waitFor();
-    await page.getByRole('button', { name: 'Again…' }).click();
+    await page.getByRole('button', { name: 'Export again…' }).click();
     await expect.poll(() => page.getByLabel('Filter').inputValue()).toBe('eq(run_type, "tool")');
   });
 
@@ -92,9 +108,11 @@ describeInBrowser('the exports', () => {
       .click();
     await page.getByRole('region', { name: 'Attempts' }).getByText('attempt 1').waitFor();
     expect(new URL(page.url()).searchParams.get('run')).not.toBeNull();
+    expect(await progressTone(page)).toBe('blue');
     await page.getByRole('button', { name: 'Cancel…' }).click();
     await page.getByRole('button', { name: 'Cancel the export' }).click();
     await badge(page, 'cancelled').waitFor();
+    expect(await progressTone(page)).toBe('grey');
     await page.getByRole('tab', { name: 'Manifest' }).click();
     await page.getByRole('heading', { name: 'There is no manifest' }).waitFor();
 

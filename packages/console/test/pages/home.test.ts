@@ -103,6 +103,8 @@ describeInBrowser('home', () => {
     const failure = finding(page, '1 export to wrong key failed in the last day');
     await failure.getByText(/The key id does not exist here/).waitFor();
     await failure.getByRole('link', { name: 'Open the export' }).click();
+    const progress = page.getByRole('progressbar', { name: 'Progress', exact: true });
+    await expect.poll(() => progress.getAttribute('data-tone')).toBe('red');
     await page.getByRole('alert').getByRole('link', { name: 'Open the destination' }).click();
     await page.getByRole('button', { name: 'Change credentials…' }).waitFor();
     await traces.client.exports.cancel(retried.id);
