@@ -13,6 +13,16 @@ describeInBrowser('every page', () => {
     await page.getByRole('heading', { name: 'Home' }).waitFor();
   });
 
+  it('that needs an API key names the data folder in the command that creates one', async () => {
+    const page = await console.open('/exports');
+    await page
+      .getByText('npx svc keys create --role viewer --data-dir <data folder of the server>')
+      .waitFor();
+    await page.getByText('is needed when the server was started with').waitFor();
+    await page.goto(`${console.url}/console/keys`);
+    await page.getByText('npx svc keys create --role admin --data-dir <data folder of the server>').waitFor();
+  });
+
   it('is reached by the keyboard alone', async () => {
     const { threadId } = await run(console.client, 'agent', says('hello'));
     const page = await console.open('/');

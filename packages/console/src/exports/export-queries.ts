@@ -8,11 +8,8 @@ import {
   type UseQueryResult,
 } from '@tanstack/react-query';
 import type { BulkExport, ExportEvent, ExportManifest, ExportRun, PlatformClient } from '@svc/sdk';
-import type { KeyNeed } from '../platform/key-gate.tsx';
 import { pageNumber, pageSize } from '../ui/paging.tsx';
 import { isOpenExport, type ExportStatus } from '../platform/export-status.ts';
-
-export const exportNeed = { what: 'Exports', role: 'viewer' } as const satisfies KeyNeed;
 
 export interface ExportFilter {
   status?: ExportStatus[] | undefined;

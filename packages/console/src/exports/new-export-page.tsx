@@ -4,14 +4,13 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import type { ExportPlan, PlatformClient } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { AdminButton } from '../platform/admin-button.tsx';
-import { KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
+import { exportNeed, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
 import { useReadOnly } from '../platform/workspaces.ts';
 import { faultsOf } from '../ui/faults.ts';
 import { FormProblems } from '../ui/form-field.tsx';
 import { Failure, Skeleton } from '../ui/states.tsx';
 import { draftOf, emptyDraft, exportPaths, requestOf, type ExportDraft } from './export-draft.ts';
 import { ExportFields } from './export-fields.tsx';
-import { exportNeed } from './export-queries.ts';
 import { countOf, plural } from './sizes.ts';
 import './exports.css';
 

@@ -1,5 +1,5 @@
-import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
+import { exportNeed, KeyDialog } from '../platform/key-gate.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { emptyNote } from './empty-note.ts';
@@ -52,12 +52,24 @@ export const Attention = (): ReactNode => {
             </p>
           ),
       )}
-      {exports === undefined && (
-        <p className="muted finding-note">
-          Exports are not checked: they need an API key. <Link to="/exports">Enter the key</Link>
-        </p>
-      )}
+      {exports === undefined && <UncheckedExports />}
     </section>
+  );
+};
+
+/** The dialog closes with the note, when the session has a key. */
+const UncheckedExports = (): ReactNode => {
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <>
+      <p className="muted finding-note">
+        Exports are not checked: they need an API key.{' '}
+        <button type="button" className="button" onClick={() => setAsking(true)}>
+          Enter the key…
+        </button>
+      </p>
+      {isAsking && <KeyDialog need={exportNeed} onClose={() => setAsking(false)} />}
+    </>
   );
 };
 

@@ -4,6 +4,7 @@ import { useMutation, useQueryClient, type QueryClient } from '@tanstack/react-q
 import { ApiError, type PlatformClient } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { isId } from '../app/search-text.ts';
+import { Dialog } from '../ui/dialog.tsx';
 import { ErrorNotice, State } from '../ui/states.tsx';
 import { session, useSession } from '../session/session.ts';
 import { useAccess } from './platform-access.ts';
@@ -14,6 +15,8 @@ export interface KeyNeed {
   what: string;
   role: 'viewer' | 'admin';
 }
+
+export const exportNeed = { what: 'Exports', role: 'viewer' } as const satisfies KeyNeed;
 
 export const KeyGate = ({
   need,
@@ -42,7 +45,67 @@ const readAgain = async (queries: QueryClient): Promise<void> => {
 export const needsOtherKey = (error: Error | null): boolean =>
   error instanceof ApiError && (error.status === 401 || error.status === 403);
 
-export const KeyForm = ({ need, refusal }: { need: KeyNeed; refusal?: Error | null }): ReactNode => {
+interface KeyFormProps {
+  need: KeyNeed;
+  /** Why the key of the session is not enough. */
+  refusal?: Error | null | undefined;
+}
+
+/** The form in place of a page. */
+export const KeyForm = (form: KeyFormProps): ReactNode => (
+  <div
+    className="page-body"
+    tabIndex={0}
+    role="region"
+    aria-label={`Access to ${form.need.what.toLowerCase()}`}
+  >
+    <State icon="lock" title={`${form.need.what} need an API key`}>
+      <KeyFields {...form} />
+    </State>
+  </div>
+);
+
+/** The form over a page, which stays. */
+export const KeyDialog = ({ onClose, ...form }: KeyFormProps & { onClose: () => void }): ReactNode => (
+  <Dialog
+    title={`${form.need.what} need an API key`}
+    onClose={onClose}
+    actions={
+      <button type="button" className="button" onClick={onClose}>
+        Back
+      </button>
+    }
+  >
+    <KeyFields {...form} />
+  </Dialog>
+);
+
+const KeyFields = ({ need, refusal }: KeyFormProps): ReactNode => (
+  <>
+    <p className="muted">
+      {need.what} belong to workspaces. Their routes need the key of a workspace, also on a server whose other
+      routes are open on this machine, and the console has no key of its own. The first start has written a
+      key to <code>admin-key</code> in the data folder.{' '}
+      {need.role === 'viewer'
+        ? 'A key that only reads is enough to look at them:'
+        : 'They need a key with the role admin:'}
+    </p>
+    <pre className="key-command">
+      npx svc keys create --role {need.role} --data-dir &lt;data folder of the server&gt;
+    </pre>
+    <p className="muted">
+      <code>--data-dir</code> is needed when the server was started with <code>--data-dir</code>, or from
+      another folder: the default is <code>.svc</code> beside <code>svc.json</code>. For a server with{' '}
+      <code>DATABASE_URI</code>, set the same variable instead.
+    </p>
+    <KeyEntry refusal={refusal} />
+    <p className="muted">
+      The server keeps the key, encrypted, for the session of this browser. The browser does not store it.
+    </p>
+  </>
+);
+
+const KeyEntry = ({ refusal }: Pick<KeyFormProps, 'refusal'>): ReactNode => {
   const queries = useQueryClient();
   const [apiKey, setKey] = useState('');
   const [workspace, setWorkspace] = useState('');
@@ -60,60 +123,39 @@ export const KeyForm = ({ need, refusal }: { need: KeyNeed; refusal?: Error | nu
   });
   const isComplete = apiKey.trim() !== '' && (workspace.trim() === '' || isId(workspace.trim()));
   return (
-    <div className="page-body" tabIndex={0} role="region" aria-label={`Access to ${need.what.toLowerCase()}`}>
-      <State icon="lock" title={`${need.what} need an API key`}>
-        <p className="muted">
-          {need.what} belong to workspaces. Their routes need the key of a workspace, also on a server whose
-          other routes are open on this machine, and the console has no key of its own. The first start has
-          written a key to <code>admin-key</code> in the data folder.{' '}
-          {need.role === 'viewer'
-            ? 'A key that only reads is enough to look at them:'
-            : 'They need a key with the role admin:'}
-        </p>
-        <pre>npx svc keys create --role {need.role}</pre>
-        <form
-          className="key-form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (isComplete) use.mutate();
-          }}
-        >
-          <ErrorNotice error={use.error ?? refusal} />
-          {/* A password manager can keep the key, because the form has a name for it. */}
-          <input type="hidden" autoComplete="username" value="svc" readOnly />
-          <label>
-            API key
-            <input
-              className="field mono"
-              type="password"
-              autoComplete="current-password"
-              value={apiKey}
-              onChange={(event) => setKey(event.target.value)}
-            />
-          </label>
-          <label>
-            Workspace id, for a key with several workspaces
-            <input
-              className="field mono"
-              value={workspace}
-              aria-invalid={workspace.trim() !== '' && !isId(workspace.trim())}
-              onChange={(event) => setWorkspace(event.target.value)}
-            />
-          </label>
-          <button
-            type="submit"
-            className="button"
-            data-kind="primary"
-            disabled={!isComplete || use.isPending}
-          >
-            Use this key
-          </button>
-        </form>
-        <p className="muted">
-          The server keeps the key, encrypted, for the session of this browser. The browser does not store it.
-        </p>
-      </State>
-    </div>
+    <form
+      className="key-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isComplete) use.mutate();
+      }}
+    >
+      <ErrorNotice error={use.error ?? refusal} />
+      {/* A password manager can keep the key, because the form has a name for it. */}
+      <input type="hidden" autoComplete="username" value="svc" readOnly />
+      <label>
+        API key
+        <input
+          className="field mono"
+          type="password"
+          autoComplete="current-password"
+          value={apiKey}
+          onChange={(event) => setKey(event.target.value)}
+        />
+      </label>
+      <label>
+        Workspace id, for a key with several workspaces
+        <input
+          className="field mono"
+          value={workspace}
+          aria-invalid={workspace.trim() !== '' && !isId(workspace.trim())}
+          onChange={(event) => setWorkspace(event.target.value)}
+        />
+      </label>
+      <button type="submit" className="button" data-kind="primary" disabled={!isComplete || use.isPending}>
+        Use this key
+      </button>
+    </form>
   );
 };
 

@@ -164,10 +164,8 @@ describeInBrowser('the figures of home', () => {
     const page = await console.open('/', { url: server.url, expected: /503/ });
     await figure(page, 'Ended runs').waitFor();
     expect(await figure(page, 'Tokens of the workspace').count()).toBe(0);
-    await page.getByRole('link', { name: 'Enter the key' }).click();
+    await page.getByRole('button', { name: 'Enter the key…' }).click();
     await enterKey(page);
-    await page.getByRole('heading', { name: 'Exports', exact: true }).waitFor();
-    await page.getByRole('link', { name: 'Home' }).click();
     const tokens = figure(page, 'Tokens of the workspace');
     await tokens.getByText('Show as a table').click();
     await expect.poll(() => countedRows(page, 'Tokens of the workspace', 1)).toEqual(['1.2K']);

@@ -1,7 +1,14 @@
 // What Home says about runs, webhooks and exports that need somebody. The server has nothing else.
 import { expect, it, beforeAll, afterAll } from 'vitest';
 import { createClient } from '@svc/sdk';
-import { describeInBrowser, shownByAPoll, useConsole, type OpenOptions, type Page } from '../browser.ts';
+import {
+  describeInBrowser,
+  seriousFindings,
+  shownByAPoll,
+  useConsole,
+  type OpenOptions,
+  type Page,
+} from '../browser.ts';
 import { closedGate, run, says } from '../conversations.ts';
 import { bucket, startExport, untilRetried } from '../exports.ts';
 import { quotaExceeded, startObjectStore } from '../object-store.ts';
@@ -35,8 +42,11 @@ describeInBrowser('home', () => {
   it('says that nothing needs attention', async () => {
     const page = await open();
     await page.getByText('Nothing: no run is stuck').waitFor();
-    await page.getByRole('link', { name: 'Enter the key' }).click();
-    await page.getByRole('heading', { name: 'Exports need an API key' }).waitFor();
+    await page.getByRole('button', { name: 'Enter the key…' }).click();
+    await page.getByRole('dialog', { name: 'Exports need an API key' }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
   });
 
   it('leads from a run that is pending to the run in front of it, which can be cancelled', async () => {
@@ -94,10 +104,9 @@ describeInBrowser('home', () => {
     await expect.poll(async () => (await traces.client.exports.get(failed.id)).status).toBe('FAILED');
     store.refusal = quotaExceeded;
     const page = await open();
-    await page.getByRole('link', { name: 'Enter the key' }).click();
+    await page.getByRole('button', { name: 'Enter the key…' }).click();
     await enterKey(page);
-    await page.getByRole('heading', { name: 'Exports', exact: true }).waitFor();
-    await page.getByRole('link', { name: 'Home' }).click();
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
     const retrying = finding(page, '1 export to full bucket is retried after an error');
     await retrying.getByText(/The bucket has 20 of 20 GB/).waitFor();
     const failure = finding(page, '1 export to wrong key failed in the last day');
