@@ -13,6 +13,19 @@ export const runStatuses = [
   'interrupted',
 ] as const satisfies RunStatus[];
 
+/**
+ * The API calls a run `interrupted` that a person or a newer run has cancelled. A run that waits for an answer has ended
+ * with `success`, and its thread is `interrupted`.
+ */
+export const runStatusNames: Record<RunStatus, string> = {
+  pending: 'pending',
+  running: 'running',
+  success: 'success',
+  error: 'error',
+  timeout: 'timeout',
+  interrupted: 'cancelled',
+};
+
 export const threadStatuses = ['idle', 'busy', 'interrupted', 'error'] as const satisfies ThreadStatus[];
 
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const satisfies DeliveryStatus[];

@@ -27,7 +27,7 @@ it('has a series for each status, and gaps where nothing was measured', () => {
   expect(plots).toMatchObject({ times: [0, 60_000], bucketMs: 60_000, isEmpty: false });
   expect(plots.ended.map(({ label, values }) => [label, ...values])).toEqual([
     ['success', 2, 0],
-    ['interrupted', 0, 3],
+    ['cancelled', 0, 3],
     ['timeout', 0, 0],
     ['error', 1, 0],
   ]);

@@ -1,5 +1,6 @@
 // The series of the plots of runs, from what the server counts.
 import type { RunFigures } from '@svc/sdk';
+import { runStatusNames } from '../api/statuses.ts';
 import type { Buckets, PlotSeries } from '../plots/plot-series.ts';
 
 export interface RunPlots extends Buckets {
@@ -22,7 +23,11 @@ export const runPlots = ({ points, interval_seconds: seconds }: RunFigures): Run
     bucketMs: seconds * 1_000,
     ended: [
       { label: 'success', tone: 'green', values: points.map(({ success }) => success) },
-      { label: 'interrupted', tone: 'blue', values: points.map(({ interrupted }) => interrupted) },
+      {
+        label: runStatusNames.interrupted,
+        tone: 'muted',
+        values: points.map(({ interrupted }) => interrupted),
+      },
       { label: 'timeout', tone: 'amber', values: points.map(({ timeout }) => timeout) },
       { label: 'error', tone: 'red', values: points.map(({ error }) => error) },
     ],

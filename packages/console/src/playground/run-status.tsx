@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState, type ReactNode } from 'react';
-import { StatusBadge } from '../ui/badge.tsx';
+import { RunBadge } from '../ui/badge.tsx';
 import { duration } from '../ui/duration.ts';
 import { Icon } from '../ui/icons.tsx';
 import type { Conversation } from './use-conversation.ts';
@@ -12,7 +12,7 @@ export const RunStatus = ({
   conversation: Pick<Conversation, 'run' | 'isRunning' | 'stop'>;
 }): ReactNode => (
   <span className="row" aria-live="polite">
-    {isRunning ? <StatusBadge status="running" /> : run && <StatusBadge status={run.status} />}
+    {isRunning ? <RunBadge status="running" /> : run && <RunBadge status={run.status} />}
     {isRunning && <Elapsed />}
     {run && (
       <Link to="/runs/$runId" params={{ runId: run.run_id }} search={{ thread: run.thread_id }}>

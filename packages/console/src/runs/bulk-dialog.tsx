@@ -4,7 +4,7 @@ import type { Assistant } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { runStatuses } from '../api/statuses.ts';
-import { StatusBadge } from '../ui/badge.tsx';
+import { RunBadge } from '../ui/badge.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { TextField } from '../ui/form-field.tsx';
 import { Loaded } from '../ui/states.tsx';
@@ -160,7 +160,7 @@ const Counts = ({ runs }: { runs: readonly BulkRun[] }): ReactNode => (
       .filter(({ count }) => count > 0)
       .map(({ status, count }) => (
         <li key={status} className="row">
-          <StatusBadge status={status} /> {count.toLocaleString('en')}
+          <RunBadge status={status} /> {count.toLocaleString('en')}
         </li>
       ))}
   </ul>
@@ -191,7 +191,7 @@ const Sample = ({
           {runs.slice(0, sampleMax).map((run) => (
             <tr key={run.run_id}>
               <td>
-                <StatusBadge status={run.status} />
+                <RunBadge status={run.status} />
               </td>
               <td className="mono">{run.run_id.slice(0, 8)}</td>
               <td className="wide">

@@ -9,6 +9,8 @@ import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { adviceFor } from './waiting.ts';
 
+const endedAt = ({ ended_at: ended, updated_at: updated }: Run): string => ended ?? updated;
+
 export const RunOverview = ({
   run,
   assistant,
@@ -62,12 +64,20 @@ export const RunOverview = ({
             </dd>
           </>
         )}
+        {!isOpen(run.status) && (
+          <>
+            <dt>{run.status === 'interrupted' ? 'Cancelled' : 'Ended'}</dt>
+            <dd>
+              <Ago at={endedAt(run)} /> <span className="muted mono">{endedAt(run)}</span>
+            </dd>
+          </>
+        )}
         <dt>{isOpen(run.status) ? 'Since creation' : 'Took'}</dt>
         <dd>
           {isOpen(run.status) ? (
             <Elapsed since={run.created_at} />
           ) : (
-            <Took from={run.created_at} to={run.updated_at} />
+            <Took from={run.created_at} to={endedAt(run)} />
           )}
         </dd>
         <dt>Attempt</dt>

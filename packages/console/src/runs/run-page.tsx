@@ -6,7 +6,7 @@ import { useClient } from '../api/client.tsx';
 import { useAssistants, useRun } from '../api/queries.ts';
 import { refreshChanged } from '../api/refresh.ts';
 import { isOpen } from '../api/statuses.ts';
-import { StatusBadge } from '../ui/badge.tsx';
+import { RunBadge } from '../ui/badge.tsx';
 import { CopyId } from '../ui/copy-id.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
@@ -59,7 +59,7 @@ const RunView = ({ run }: { run: Run }): ReactNode => {
       <header className="page-head" data-tabs>
         <h1>Run</h1>
         <CopyId id={run.run_id} label="run id" />
-        <StatusBadge status={run.status} />
+        <RunBadge status={run.status} />
         <span className="muted">{assistant && visibleText(assistant.name)}</span>
         <RunActions run={run} />
       </header>

@@ -2,7 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import type { Assistant, Run } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { isOpen } from '../api/statuses.ts';
-import { StatusBadge } from '../ui/badge.tsx';
+import { RunBadge } from '../ui/badge.tsx';
 import { CopyId } from '../ui/copy-id.tsx';
 import { Ago, Elapsed, Took } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
@@ -116,7 +116,7 @@ const RunRow = ({
     <tr onClick={() => void navigate(target)}>
       {selection && <SelectRow run={run} selection={selection} />}
       <td>
-        <StatusBadge status={run.status} />
+        <RunBadge status={run.status} />
       </td>
       <td>
         <Link {...target} data-row aria-label={`Run ${run.run_id}`} className="mono">

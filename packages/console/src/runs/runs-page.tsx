@@ -5,7 +5,7 @@ import type { Run } from '@svc/sdk';
 import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
-import { runStatuses } from '../api/statuses.ts';
+import { runStatuses, runStatusNames } from '../api/statuses.ts';
 import { isId } from '../app/search-text.ts';
 import { GraphSelect } from '../graph/graph-select.tsx';
 import { usePollMs } from '../live/live-feed.tsx';
@@ -162,6 +162,7 @@ const Filters = ({
     <div className="filters" role="search" aria-label="Filter of runs">
       <StatusChips
         statuses={runStatuses}
+        names={runStatusNames}
         chosen={status}
         onChange={(chosen) => onChange({ status: chosen })}
       />

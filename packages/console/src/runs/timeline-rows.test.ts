@@ -37,6 +37,13 @@ it('has waits, attempts and steps in the order of time', () => {
   expect(toTimelineTable(timeline()).rows[0]?.runId).toBe('other');
 });
 
+it('says that an attempt was cancelled', () => {
+  const notes = (run: RunTimeline) =>
+    toTimelineTable(run).rows.flatMap(({ kind, note }) => (kind === 'attempt' ? [note] : []));
+  expect(notes(timeline({ status: 'interrupted' }))).toEqual(['cancelled']);
+  expect(notes(timeline())).toEqual([undefined]);
+});
+
 it('ends what goes on at the time of the server', () => {
   const pending = timeline({
     status: 'pending',

@@ -1,5 +1,6 @@
 // The timeline of a run as rows in the order of time: waits, attempts and supersteps.
 import type { RunTimeline } from '@svc/sdk';
+import { runStatusNames } from '../api/statuses.ts';
 import { countText } from '../ui/count-text.ts';
 
 export interface TimelineRow {
@@ -37,6 +38,7 @@ const bounds = (fromMs: number, toMs: number) => ({ fromMs, toMs: Math.max(fromM
 
 export const toTimelineTable = (timeline: RunTimeline): TimelineTable => {
   const nowMs = Date.parse(timeline.read_at);
+  const isCancelled = timeline.status === 'interrupted';
   const span = (from: string, to: string | undefined) => ({
     ...bounds(Date.parse(from), to === undefined ? nowMs : Date.parse(to)),
     isOpen: to === undefined,
@@ -53,7 +55,7 @@ export const toTimelineTable = (timeline: RunTimeline): TimelineTable => {
       key: `attempt ${at}`,
       kind: 'attempt',
       label: `Attempt ${attempt}${outcome === 'lost' ? `, lost${charged === false ? ', not charged' : ''}` : ''}`,
-      note: message,
+      note: message ?? (isCancelled && outcome === 'ended' ? runStatusNames.interrupted : undefined),
       isFailed: outcome === 'lost' || timeline.status === 'error' || timeline.status === 'timeout',
       ...span(from ?? to ?? timeline.created_at, to),
     })),

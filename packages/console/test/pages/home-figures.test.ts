@@ -79,7 +79,7 @@ describeInBrowser('the figures of home', () => {
     await ended.getByText('Show as a table').click();
     await expect.poll(() => ended.getByRole('row').count()).toBe(61);
     const columns = await ended.getByRole('columnheader').allInnerTexts();
-    expect(columns).toEqual(['Time', 'success', 'interrupted', 'timeout', 'error']);
+    expect(columns).toEqual(['Time', 'success', 'cancelled', 'timeout', 'error']);
     await expect.poll(async () => (await countedRows(page, 'Ended runs', 4)).length).toBeGreaterThan(0);
     expect(await seriousFindings(page)).toEqual([]);
     const minuteMs = Math.floor(endedMs / 60_000) * 60_000;

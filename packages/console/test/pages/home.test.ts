@@ -64,7 +64,7 @@ describeInBrowser('home', () => {
     await pending.getByRole('link', { name: 'Open the run in front' }).click();
     await page.getByRole('button', { name: 'Cancel…' }).click();
     await page.getByRole('button', { name: 'Cancel the run' }).click();
-    await page.locator('.badge', { hasText: 'interrupted' }).waitFor();
+    await page.locator('.badge', { hasText: 'cancelled' }).waitFor();
     await page.getByRole('link', { name: 'Home' }).click();
     await shownByAPoll(page, page.getByText('Nothing: no run is stuck'));
   });

@@ -66,7 +66,7 @@ describeInBrowser('the playground', () => {
     await send(page, `a text ${gate.word} that goes on`);
     await page.getByText('a text', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
-    await badge(page, 'interrupted').waitFor();
+    await badge(page, 'cancelled').waitFor();
     const [run] = await console.client.runs.list(new URL(page.url()).searchParams.get('thread')!);
     expect(run?.status).toBe('interrupted');
   });

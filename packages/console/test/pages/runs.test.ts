@@ -59,7 +59,18 @@ describeInBrowser('a run', () => {
     await page.waitForURL(`**/runs/${first.run_id}?**`);
     await page.getByRole('button', { name: 'Cancel…' }).click();
     await page.getByRole('button', { name: 'Cancel the run' }).click();
-    await page.locator('.badge', { hasText: 'interrupted' }).waitFor();
+    const badge = page.locator('.badge', { hasText: 'cancelled' });
+    await badge.waitFor();
+    expect(await badge.getAttribute('title')).toBe('status interrupted');
+    const cancelled = page.getByRole('term').filter({ hasText: /^Cancelled$/ });
+    await cancelled.locator('xpath=following-sibling::dd[1]').getByText(/T.*Z$/).waitFor();
+    await page.getByRole('tab', { name: 'Timeline' }).click();
+    await page.getByRole('row', { name: 'Attempt 1 cancelled' }).waitFor();
+    await page.goto(`${console.url}/console/runs?thread=${threadId}`);
+    await page.getByRole('button', { name: 'cancelled' }).click();
+    await page.waitForURL('**/runs?**status=interrupted**');
+    await page.getByRole('link', { name: `Run ${first.run_id}` }).waitFor();
+    await expect.poll(() => page.locator('tbody .badge').allInnerTexts()).toEqual(['cancelled']);
     expect((await console.client.runs.get(threadId, first.run_id)).status).toBe('interrupted');
   });
 
