@@ -7,6 +7,7 @@ import { Icon } from '../ui/icons.tsx';
 import { Ago, Elapsed, Took } from '../ui/time.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
+import { RunProgress } from './run-progress.tsx';
 import { adviceFor } from './waiting.ts';
 
 const endedAt = ({ ended_at: ended, updated_at: updated }: Run): string => ended ?? updated;
@@ -44,42 +45,7 @@ export const RunOverview = ({
           </Link>
           <CopyId id={run.thread_id} label="thread id" />
         </dd>
-        <dt>Created</dt>
-        <dd>
-          <Ago at={run.created_at} /> <span className="muted mono">{run.created_at}</span>
-        </dd>
-        {run.started_at !== undefined && (
-          <>
-            <dt>{run.attempt > 1 ? 'Newest attempt' : 'Started'}</dt>
-            <dd className="row">
-              <Ago at={run.started_at} /> <span className="muted mono">{run.started_at}</span>
-              <Link
-                from="/runs/$runId"
-                to="."
-                search={(search) => ({ ...search, tab: 'timeline' as const })}
-                replace
-              >
-                Timeline
-              </Link>
-            </dd>
-          </>
-        )}
-        {!isOpen(run.status) && (
-          <>
-            <dt>{run.status === 'interrupted' ? 'Cancelled' : 'Ended'}</dt>
-            <dd>
-              <Ago at={endedAt(run)} /> <span className="muted mono">{endedAt(run)}</span>
-            </dd>
-          </>
-        )}
-        <dt>{isOpen(run.status) ? 'Since creation' : 'Took'}</dt>
-        <dd>
-          {isOpen(run.status) ? (
-            <Elapsed since={run.created_at} />
-          ) : (
-            <Took from={run.created_at} to={endedAt(run)} />
-          )}
-        </dd>
+        <Times run={run} />
         <dt>Attempt</dt>
         <dd>{run.attempt}</dd>
         <dt>When the thread is busy</dt>
@@ -92,6 +58,49 @@ export const RunOverview = ({
     </section>
     {run.lost_attempts && run.lost_attempts.length > 0 && <LostAttempts attempts={run.lost_attempts} />}
   </div>
+);
+
+/** When the run was created, started and ended, and what it does meanwhile. */
+const Times = ({ run }: { run: Run }): ReactNode => (
+  <>
+    <dt>Created</dt>
+    <dd>
+      <Ago at={run.created_at} /> <span className="muted mono">{run.created_at}</span>
+    </dd>
+    {run.started_at !== undefined && (
+      <>
+        <dt>{run.attempt > 1 ? 'Newest attempt' : 'Started'}</dt>
+        <dd className="row">
+          <Ago at={run.started_at} /> <span className="muted mono">{run.started_at}</span>
+          <Link
+            from="/runs/$runId"
+            to="."
+            search={(search) => ({ ...search, tab: 'timeline' as const })}
+            replace
+          >
+            Timeline
+          </Link>
+        </dd>
+      </>
+    )}
+    {isOpen(run.status) && <RunProgress run={run} />}
+    {!isOpen(run.status) && (
+      <>
+        <dt>{run.status === 'interrupted' ? 'Cancelled' : 'Ended'}</dt>
+        <dd>
+          <Ago at={endedAt(run)} /> <span className="muted mono">{endedAt(run)}</span>
+        </dd>
+      </>
+    )}
+    <dt>{isOpen(run.status) ? 'Since creation' : 'Took'}</dt>
+    <dd>
+      {isOpen(run.status) ? (
+        <Elapsed since={run.created_at} />
+      ) : (
+        <Took from={run.created_at} to={endedAt(run)} />
+      )}
+    </dd>
+  </>
 );
 
 const WhyPending = ({ run, waiting }: { run: Run; waiting: NonNullable<Run['waiting_for']> }): ReactNode => {

@@ -1,27 +1,18 @@
 // When a run waited and when it executed: waits, attempts and supersteps as bars over one time.
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Run, RunTimeline } from '@svc/sdk';
 import { useMemo, type ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
-import { isOpen } from '../api/statuses.ts';
 import { duration } from '../ui/duration.ts';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { visibleText } from '../values/visible-text.ts';
+import { useTimeline } from './timeline-query.ts';
 import { omissions, toTimelineTable, type TimelineRow, type TimelineTable } from './timeline-rows.ts';
 import './run-timeline.css';
 
 const pollMs = 2_000;
 
 export const RunTimelineTab = ({ run }: { run: Run }): ReactNode => {
-  const client = useClient();
-  const query = useQuery({
-    queryKey: ['run', run.thread_id, run.run_id, 'timeline', run.updated_at],
-    queryFn: ({ signal }) => client.runs.timeline(run.thread_id, run.run_id, { signal }),
-    // The same run after a change, and no other run.
-    placeholderData: (previous) => (previous?.run_id === run.run_id ? previous : undefined),
-    refetchInterval: isOpen(run.status) ? pollMs : false,
-  });
+  const query = useTimeline(run, pollMs);
   return (
     <>
       <ErrorNotice error={query.data && query.error} />

@@ -73,20 +73,30 @@ export const toTimelineTable = (timeline: RunTimeline): TimelineTable => {
   return { rows, startMs, endMs };
 };
 
-/** Since the last checkpoint, or the start of the attempt. */
-const executingRows = ({ status, steps, attempts, executing }: RunTimeline, nowMs: number): TimelineRow[] => {
+/** The nodes of the step that has not ended, since the last checkpoint or the start of the attempt. */
+export const executingNow = ({
+  status,
+  steps,
+  attempts,
+  executing,
+}: RunTimeline): { nodes: string[]; since: string } | undefined => {
   const times = [steps.at(-1)?.to, attempts.at(-1)?.from].flatMap((time) =>
     time === undefined ? [] : [time],
   );
-  const from = times.toSorted().at(-1);
-  if (status !== 'running' || from === undefined) return [];
+  const since = times.toSorted().at(-1);
+  return status !== 'running' || since === undefined ? undefined : { nodes: executing, since };
+};
+
+const executingRows = (timeline: RunTimeline, nowMs: number): TimelineRow[] => {
+  const now = executingNow(timeline);
+  if (!now) return [];
   return [
     {
       key: 'executing',
       kind: 'executing',
-      label: executing.join(', ') || 'Starts',
+      label: now.nodes.join(', ') || 'Starts',
       note: 'executes now',
-      ...bounds(Date.parse(from), nowMs),
+      ...bounds(Date.parse(now.since), nowMs),
       isOpen: true,
     },
   ];

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeInBrowser, useConsole } from '../browser.ts';
+import { describeInBrowser, seriousFindings, useConsole } from '../browser.ts';
 import { closedGate, run, says } from '../conversations.ts';
 import { listen } from '../receiver.ts';
 
@@ -72,6 +72,32 @@ describeInBrowser('a run', () => {
     await page.getByRole('link', { name: `Run ${first.run_id}` }).waitFor();
     await expect.poll(() => page.locator('tbody .badge').allInnerTexts()).toEqual(['cancelled']);
     expect((await console.client.runs.get(threadId, first.run_id)).status).toBe('interrupted');
+  });
+
+  it('names the node that executes now, and the runs that wait behind it', async () => {
+    await using gate = closedGate();
+    const { thread_id: threadId } = await console.client.threads.create();
+    const create = (text: string) => console.client.runs.create(threadId, 'patient', { input: says(text) });
+    const first = await create(`a ${gate.word}`);
+    const second = await create('b');
+    const third = await create('c');
+    const page = await console.open(`/runs/${second.run_id}?thread=${threadId}`);
+    await page.getByRole('link', { name: '1 run waits behind it' }).waitFor();
+    expect(await page.getByRole('term').filter({ hasText: 'Executes now' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Open the run in front' }).click();
+    await page.waitForURL(`**/runs/${first.run_id}?**`);
+    const executes = page.getByRole('term').filter({ hasText: 'Executes now' });
+    await executes
+      .locator('xpath=following-sibling::dd[1]')
+      .getByText(/^repeat for \d+/)
+      .waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('link', { name: '2 runs wait behind it' }).click();
+    await page.waitForURL('**/runs?**status=pending**');
+    await page.getByRole('link', { name: `Run ${third.run_id}` }).waitFor();
+    await expect.poll(() => page.locator('tbody').getByRole('row').count()).toBe(2);
+    await gate.open();
+    await console.client.runs.join(threadId, third.run_id);
   });
 
   it('has a timeline of what it waited for and what it executed', async () => {

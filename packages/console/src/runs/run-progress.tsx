@@ -1,0 +1,75 @@
+// What an open run does at the moment, and which runs of its thread wait behind it: facts of its overview.
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { Run } from '@svc/sdk';
+import type { ReactNode } from 'react';
+import { useClient } from '../api/client.tsx';
+import { usePollMs } from '../live/live-feed.tsx';
+import { countText } from '../ui/count-text.ts';
+import { Elapsed } from '../ui/time.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import { useTimeline } from './timeline-query.ts';
+import { executingNow } from './timeline-rows.ts';
+
+const timelineMs = 3_000;
+const behindMax = 100;
+
+export const RunProgress = ({ run }: { run: Run }): ReactNode => (
+  <>
+    {run.status === 'running' && <ExecutingNow run={run} />}
+    <RunsBehind run={run} />
+  </>
+);
+
+const ExecutingNow = ({ run }: { run: Run }): ReactNode => {
+  const { data: timeline } = useTimeline(run, timelineMs);
+  const now = timeline && executingNow(timeline);
+  if (!now) return null;
+  return (
+    <>
+      <dt>Executes now</dt>
+      <dd>
+        {visibleText(now.nodes.join(', ')) || 'no node yet'} for <Elapsed since={now.since} />{' '}
+        <span className="muted mono">{now.since}</span>
+      </dd>
+    </>
+  );
+};
+
+/** A thread executes its runs one after the other: all that are pending wait behind the running one. */
+const RunsBehind = ({ run }: { run: Run }): ReactNode => {
+  const client = useClient();
+  const { run_id: runId, thread_id: threadId, created_at: created, status } = run;
+  const { data: behind = [] } = useQuery({
+    // A change of a run of the thread reads everything below this key again.
+    queryKey: ['thread', threadId, 'runs-behind', runId, status],
+    queryFn: async ({ signal }) => {
+      const pending = await client.runs.search(
+        {
+          thread_id: threadId,
+          status: 'pending',
+          ...(status === 'pending' ? { created_after: created } : {}),
+          // One is the run itself, and one more shows that the list is longer.
+          limit: behindMax + 2,
+          select: ['run_id'],
+        },
+        { signal },
+      );
+      return pending.filter(({ run_id: id }) => id !== runId);
+    },
+    refetchInterval: usePollMs(4_000),
+  });
+  if (behind.length === 0) return null;
+  const count = Math.min(behind.length, behindMax);
+  const hasMore = behind.length > behindMax;
+  return (
+    <>
+      <dt>Waiting runs</dt>
+      <dd>
+        <Link to="/runs" search={{ thread: threadId, status: ['pending'] }}>
+          {countText(count, 'run', { hasMore })} {count === 1 ? 'waits' : 'wait'} behind it
+        </Link>
+      </dd>
+    </>
+  );
+};
