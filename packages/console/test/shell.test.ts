@@ -63,6 +63,21 @@ describeInBrowser('every page', () => {
     expect(new URL(page.url()).pathname).toBe('/console/playground');
   });
 
+  it('has an entry in the rail, destinations that of the exports', async () => {
+    const page = await console.open('/destinations/new');
+    const current = page.getByRole('navigation', { name: 'Pages' }).locator('[aria-current=page]');
+    await expect.poll(() => current.allInnerTexts()).toEqual(['Exports']);
+    await expect.poll(() => page.title()).toBe('Exports · svc console');
+    for (const [path, label] of [
+      ['/destinations', 'Exports'],
+      ['/exports/new', 'Exports'],
+      ['/', 'Home'],
+    ] as const) {
+      await page.goto(`${console.url}/console${path}`);
+      await expect.poll(() => current.allInnerTexts()).toEqual([label]);
+    }
+  });
+
   it('has a menu on a narrow screen', async () => {
     const page = await console.open('/runs', { viewport: { width: 390, height: 800 } });
     const link = page.getByRole('link', { name: 'Threads' });

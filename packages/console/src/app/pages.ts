@@ -16,3 +16,12 @@ export const pages = [
   { to: '/keys', label: 'Keys', icon: 'keys', key: 'w' },
   { to: '/settings', label: 'Settings', icon: 'settings', key: 'n' },
 ] as const satisfies readonly { to: string; label: string; icon: IconName; key: string }[];
+
+/** Pages without an entry of their own in the rail. */
+const entries: Readonly<Record<string, string>> = { '/destinations': '/exports' };
+
+/** The entry of the rail to which a path of the console belongs. */
+export const pageOf = (pathname: string): (typeof pages)[number] | undefined => {
+  const first = `/${pathname.split('/')[1] ?? ''}`;
+  return pages.find(({ to }) => to === (entries[first] ?? first));
+};

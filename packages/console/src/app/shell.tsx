@@ -9,7 +9,7 @@ import { State } from '../ui/states.tsx';
 import { apiUrl } from './addresses.ts';
 import { Connection, useHasGuide } from './connection.tsx';
 import { Help } from './help.tsx';
-import { pages } from './pages.ts';
+import { pageOf, pages } from './pages.ts';
 import { Palette } from './palette.tsx';
 import { useShortcuts } from './shortcuts.ts';
 import '../ui/controls.css';
@@ -56,7 +56,7 @@ export const Shell = (): ReactNode => {
         <Connection />
         <Account />
       </header>
-      <Rail onHelp={openHelp} />
+      <Rail pathname={pathname} onHelp={openHelp} />
       <main id="content" className="content" tabIndex={-1}>
         <SignInGate>
           <Outlet />
@@ -68,7 +68,8 @@ export const Shell = (): ReactNode => {
   );
 };
 
-const Rail = ({ onHelp }: { onHelp: () => void }): ReactNode => {
+const Rail = ({ pathname, onHelp }: { pathname: string; onHelp: () => void }): ReactNode => {
+  const current = pageOf(pathname);
   const waiting = useThreadCount({ has_interrupts: true });
   const hasGuide = useHasGuide();
   return (
@@ -79,6 +80,7 @@ const Rail = ({ onHelp }: { onHelp: () => void }): ReactNode => {
           to={to}
           className="rail-link"
           activeOptions={{ exact: to === '/', includeSearch: false }}
+          aria-current={current?.to === to ? 'page' : undefined}
         >
           <Icon name={icon} />
           {label}
@@ -114,8 +116,7 @@ const Rail = ({ onHelp }: { onHelp: () => void }): ReactNode => {
 const useTitle = (pathname: string): void => {
   const isFirst = useRef(true);
   useEffect(() => {
-    const page = pages.findLast(({ to }) => (to === '/' ? true : pathname.startsWith(to)));
-    document.title = `${page?.label ?? 'svc'} · svc console`;
+    document.title = `${pageOf(pathname)?.label ?? 'svc'} · svc console`;
     if (!isFirst.current) document.getElementById('content')?.focus({ preventScroll: true });
     isFirst.current = false;
   }, [pathname]);
