@@ -78,6 +78,7 @@ describeInBrowser('the deliveries to webhooks', () => {
     await page.getByRole('button', { name: 'Send again' }).click();
     await shownByAPoll(page, row.getByText('delivered'));
     await page.getByRole('button', { name: 'Send again' }).waitFor({ state: 'detached' });
+    await page.getByRole('status').filter({ hasText: 'Sent again: the receiver answered 200.' }).waitFor();
     const attempts = page.getByRole('table', { name: 'Attempts' });
     await attempts.getByRole('cell', { name: '200', exact: true }).waitFor();
     expect(await attempts.getByRole('cell', { name: '418', exact: true }).count()).toBe(1);
