@@ -2,13 +2,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Thread } from '@svc/sdk';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useFeedState, usePollMs } from '../live/live-feed.tsx';
 import { useOpenTasks, useThreadCount } from '../api/queries.ts';
 import { QuestionBox } from '../interrupts/question-box.tsx';
 import { questionsOf, titleOf } from '../interrupts/read-interrupt.ts';
-import { useAnswer } from '../interrupts/use-answer.ts';
+import { useAnswer, type SentAnswer } from '../interrupts/use-answer.ts';
 import { StateView } from '../messages/state-view.tsx';
 import { useStoredState } from '../stored/stored-queries.ts';
 import { CopyId } from '../ui/copy-id.tsx';
@@ -53,6 +53,7 @@ export const InboxPage = (): ReactNode => {
   const { show, graph, sel } = route.useSearch();
   const shown = show ?? 'questions';
   const waiting = useWaiting(shown, graph);
+  const [sent, setSent] = useState<SentAnswer & { sel: string | undefined }>();
   return (
     <div className="page">
       <header className="page-head">
@@ -64,13 +65,19 @@ export const InboxPage = (): ReactNode => {
           </Link>
         )}
       </header>
+      {/* Until the next answer, or until another thread is selected. */}
+      <AnswerSent sent={sent?.sel === sel ? sent : undefined} />
       <Loaded query={waiting}>
         {(threads) => {
           const selected = threads.find(({ thread_id: id }) => id === sel) ?? threads[0];
           return selected ? (
             <div className="split">
               <WaitingList threads={threads} selected={selected} />
-              <Waiting key={selected.thread_id} thread={selected} />
+              <Waiting
+                key={selected.thread_id}
+                thread={selected}
+                onSent={(answer) => setSent({ ...answer, sel })}
+              />
             </div>
           ) : (
             <Nobody shown={shown} />
@@ -118,6 +125,22 @@ const Nobody = ({ shown }: { shown: Shown }): ReactNode =>
     </State>
   );
 
+const AnswerSent = ({ sent }: { sent: SentAnswer | undefined }): ReactNode => (
+  <div role="status">
+    {sent && (
+      <p className="notice inbox-sent" data-tone="blue">
+        <span>
+          Answer sent.{' '}
+          <Link to="/runs/$runId" params={{ runId: sent.runId }} search={{ thread: sent.threadId }}>
+            Run {sent.runId.slice(0, 8)}
+          </Link>{' '}
+          continues.
+        </span>
+      </p>
+    )}
+  </div>
+);
+
 const firstValue = ({ interrupts = {} }: Thread): unknown => Object.values(interrupts)[0]?.[0]?.value;
 
 const graphOf = ({ metadata }: Thread): string =>
@@ -153,10 +176,10 @@ const inboxTitle = (thread: Thread): string => {
   return value === undefined ? 'Stopped without a question' : visibleText(titleOf(value).slice(0, 200));
 };
 
-const Waiting = ({ thread }: { thread: Thread }): ReactNode => {
+const Waiting = ({ thread, onSent }: { thread: Thread; onSent: (sent: SentAnswer) => void }): ReactNode => {
   const { thread_id: threadId, metadata } = thread;
   const open = useOpenTasks(threadId);
-  const answer = useAnswer();
+  const answer = useAnswer(onSent);
   const assistantId =
     typeof metadata['assistant_id'] === 'string' ? metadata['assistant_id'] : graphOf(thread);
   return (

@@ -13,8 +13,19 @@ export interface Answer {
 /** The modes that the console reads of each run. */
 export const streamModes = ['messages-tuple', 'updates', 'tasks'] as const;
 
-/** Starts the run that passes an answer to the graph. Somebody else's answer in between makes it fail with a conflict. */
-export const useAnswer = (): UseMutationResult<{ runId: string }, Error, Answer> => {
+export interface SentAnswer {
+  threadId: string;
+  /** The run that passes it to the graph. */
+  runId: string;
+}
+
+/**
+ * Starts the run that passes an answer to the graph. Somebody else's answer in between makes it fail with a conflict.
+ * `onSent` is called also when the form of the answer is no longer shown.
+ */
+export const useAnswer = (
+  onSent: (sent: SentAnswer) => void,
+): UseMutationResult<{ runId: string }, Error, Answer> => {
   const client = useClient();
   const queries = useQueryClient();
   return useMutation({
@@ -32,6 +43,9 @@ export const useAnswer = (): UseMutationResult<{ runId: string }, Error, Answer>
       );
       return { runId: run.run_id };
     },
-    onSuccess: () => refreshChanged(queries),
+    onSuccess: ({ runId }, { threadId }) => {
+      onSent({ threadId, runId });
+      return refreshChanged(queries);
+    },
   });
 };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeInBrowser, useConsole } from '../browser.ts';
+import { describeInBrowser, seriousFindings, useConsole } from '../browser.ts';
 import { closedGate, run, says } from '../conversations.ts';
 
 describeInBrowser('the inbox', () => {
@@ -13,10 +13,16 @@ describeInBrowser('the inbox', () => {
     await item.waitFor();
     await page.getByLabel('Your answer, as JSON').fill('{ "approve": true, "edit": "Short." }');
     await page.keyboard.press('Control+Enter');
+    const sent = page.getByRole('status').filter({ hasText: /^Answer sent\. Run .{8} continues\.$/ });
+    await sent.waitFor();
     await expect.poll(() => item.count()).toBe(0);
     await expect
       .poll(async () => (await console.client.threads.getState(threadId)).values)
       .toMatchObject({ draft: 'Short.', decision: 'sent' });
+    const [resumed] = await console.client.runs.list(threadId);
+    expect(await seriousFindings(page)).toEqual([]);
+    await sent.getByRole('link', { name: `Run ${resumed?.run_id.slice(0, 8)}` }).click();
+    await page.waitForURL(`**/runs/${resumed?.run_id}?**`);
   });
 
   it('counts those that wait in the rail', async () => {

@@ -247,11 +247,7 @@ it("LangChain's own tracer can trace the same runs, and each tracer reports them
   try {
     await using ours = await start();
     const { run_id } = await run(ours, 'chat', { input: { messages: [{ role: 'user', content: 'hi' }] } });
-    const expected = [
-      'chat chain success',
-      '  answer chain success',
-      '    FakeListChatModel llm success',
-    ];
+    const expected = ['chat chain success', '  answer chain success', '    FakeListChatModel llm success'];
     const shown = async (server: TestServer): Promise<string[]> =>
       (await ended(server, run_id)).filter(({ name }) => name !== '__start__').map(({ name }) => name);
     expect(shape(await ended(ours, run_id))).toEqual(expected);
