@@ -44,6 +44,7 @@ const playground = createRoute({
       thread: idOf(raw, 'thread'),
       run: idOf(raw, 'run'),
       panel: oneOf(raw, 'panel', ['config', 'state', 'schema']),
+      part: oneOf(raw, 'part', ['graph', 'settings']),
     }),
   component: lazyRouteComponent(() => import('./playground/playground-page.tsx'), 'PlaygroundPage'),
 });

@@ -6,6 +6,7 @@ import { useAssistants, useSchemas } from '../api/queries.ts';
 import { CopyId } from '../ui/copy-id.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Loaded, State } from '../ui/states.tsx';
+import { Tabs } from '../ui/tabs.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { Composer } from './composer.tsx';
 import { Conversation } from './conversation.tsx';
@@ -37,6 +38,33 @@ export const PlaygroundPage = (): ReactNode => {
   );
 };
 
+const parts = [
+  { name: 'talk', label: 'Conversation' },
+  { name: 'graph', label: 'Graph' },
+  { name: 'settings', label: 'Config and state' },
+] as const;
+
+/** On a narrow screen, one part of the page is shown at a time. A wide screen shows all, without these tabs. */
+const PartTabs = (): ReactNode => {
+  const { part = 'talk' } = route.useSearch();
+  const navigate = route.useNavigate();
+  return (
+    <div className="playground-parts">
+      <Tabs
+        label="Parts of the playground"
+        tabs={parts}
+        active={part}
+        onChange={(next) =>
+          void navigate({
+            search: (search) => ({ ...search, part: next === 'talk' ? undefined : next }),
+            replace: true,
+          })
+        }
+      />
+    </div>
+  );
+};
+
 const NoAssistants = (): ReactNode => (
   <State icon="empty" title="There is no assistant yet">
     <p className="muted">Every graph in svc.json has one. Add a graph, and start the server again:</p>
@@ -46,7 +74,7 @@ const NoAssistants = (): ReactNode => (
 
 const Playground = ({ assistant, all }: { assistant: Assistant; all: readonly Assistant[] }): ReactNode => {
   const navigate = route.useNavigate();
-  const { thread: threadId, panel = 'config' } = route.useSearch();
+  const { thread: threadId, panel = 'config', part = 'talk' } = route.useSearch();
   const schemas = useSchemas(assistant.assistant_id);
   const [settings, setSettings] = useState<RunSettings>(noSettings);
   const read = readSettings(settings);
@@ -94,7 +122,8 @@ const Playground = ({ assistant, all }: { assistant: Assistant; all: readonly As
           </button>
         </div>
       </header>
-      <div className="playground">
+      <PartTabs />
+      <div className="playground" data-part={part}>
         <GraphPanel assistantId={assistant.assistant_id} activity={conversation.activity} />
         <section className="playground-talk" aria-label="Conversation and input">
           <Conversation assistant={assistant} conversation={conversation} />

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { closedGate } from '../conversations.ts';
-import { describeInBrowser, useConsole, type Page } from '../browser.ts';
+import { describeInBrowser, seriousFindings, useConsole, type Page } from '../browser.ts';
 
 const send = async (page: Page, text: string): Promise<void> => {
   await page.getByLabel('Message', { exact: true }).fill(text);
@@ -100,6 +100,38 @@ describeInBrowser('the playground', () => {
     await page.getByRole('button', { name: '{ "approve": true }' }).click();
     await page.getByRole('button', { name: 'Send answer' }).click();
     await page.getByRole('definition').filter({ hasText: 'sent' }).waitFor();
+  });
+
+  it('shows its graph and its settings on a narrow screen too', async () => {
+    const page = await console.open('/playground?assistant=agent', { viewport: { width: 390, height: 800 } });
+    const message = page.getByLabel('Message', { exact: true });
+    const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    await message.waitFor();
+    expect(await overflow()).toBe(0);
+    const stop = page.getByLabel('Stop before these nodes');
+    expect(await stop.isVisible()).toBe(false);
+    await page.getByRole('tab', { name: 'Conversation' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('region', { name: 'Graph' }).getByText('tools', { exact: true }).waitFor();
+    await expect.poll(() => message.isVisible()).toBe(false);
+    expect(await overflow()).toBe(0);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.keyboard.press('ArrowRight');
+    await stop.fill('tools');
+    expect(await overflow()).toBe(0);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('tab', { name: 'Conversation' }).click();
+    await send(page, 'Weather in Zurich?');
+    await page.getByText('Stopped before tools.').waitFor();
+    expect(await overflow()).toBe(0);
+    await page.setViewportSize({ width: 1200, height: 800 });
+    await stop.waitFor();
+    await page.getByLabel('Graph of the assistant').waitFor();
+    await message.waitFor();
+    expect(await page.getByRole('tab', { name: 'Graph' }).count()).toBe(0);
+    await stop.fill('');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('The weather: fog in the morning, 9 °C.').waitFor();
   });
 
   it('keeps the draft of an answer over a reload', async () => {
