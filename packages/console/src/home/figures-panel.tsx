@@ -8,8 +8,7 @@ import { useAccess } from '../platform/platform-access.ts';
 import { momentText } from '../plots/bucket-text.ts';
 import { Plot } from '../plots/plot.tsx';
 import { plotPollMs } from '../plots/poll-ms.ts';
-import { countUnit, durationSteps } from '../plots/units.ts';
-import { duration } from '../ui/duration.ts';
+import { countUnit, durationAxis } from '../plots/units.ts';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { figureSpans, rangeOf, spanTitles, type FigureSpan } from './figure-spans.ts';
 import { runPlots } from './figures.ts';
@@ -94,7 +93,7 @@ const RunPlots = ({ figures }: { figures: RunFigures }): ReactNode => {
     [navigate],
   );
   if (isEmpty) return <p className="muted">No run was created or ended in this time.</p>;
-  const times = { ...buckets, kind: 'lines', unit: duration, steps: durationSteps, syncKey } as const;
+  const times = { ...buckets, kind: 'lines', ...durationAxis, syncKey } as const;
   return (
     <>
       <Plot

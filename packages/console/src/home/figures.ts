@@ -16,7 +16,12 @@ type Measured = 'wait_ms' | 'execution_ms';
 export const runPlots = ({ points, interval_seconds: seconds }: RunFigures): RunPlots => {
   const percentiles = (measured: Measured): PlotSeries[] => [
     { label: 'p50', tone: 'blue', values: points.map(({ [measured]: found }) => found?.p50 ?? null) },
-    { label: 'p95', tone: 'amber', values: points.map(({ [measured]: found }) => found?.p95 ?? null) },
+    {
+      label: 'p95',
+      tone: 'amber',
+      isDashed: true,
+      values: points.map(({ [measured]: found }) => found?.p95 ?? null),
+    },
   ];
   return {
     times: points.map(({ at }) => Date.parse(at)),

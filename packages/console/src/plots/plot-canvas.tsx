@@ -28,7 +28,7 @@ export const PlotCanvas = (props: PlotCanvasProps): ReactNode => {
   // uPlot takes other data in place. For other series, steps or colours it is created anew.
   const structure = JSON.stringify([
     kind,
-    series.map(({ label, tone }) => [label, tone]),
+    series.map(({ label, tone, isDashed }) => [label, tone, isDashed]),
     steps ?? stepsOf(series),
   ]);
   useEffect(() => {

@@ -6,6 +6,7 @@ import {
   isolatedIndexes,
   plotDomain,
   stepsOf,
+  valueRange,
   type Buckets,
   type PlotKind,
   type PlotSeries,
@@ -17,6 +18,8 @@ export interface PlotContent extends Buckets {
   unit: (value: number) => string;
   /** Distances between the ticks of the values, ascending. */
   steps?: readonly number[] | undefined;
+  /** The axis of the values reaches at least this one. */
+  leastMax?: number | undefined;
 }
 
 interface Drawing {
@@ -41,12 +44,14 @@ const seriesOptions = ({ kind, series }: PlotContent, { tones }: PlotColors): uP
       ...(bars && { paths: bars }),
     }));
   }
-  return series.map(({ label, tone }) => ({
+  return series.map(({ label, tone, isDashed = false }, at) => ({
     label,
     stroke: tones[tone],
     width: 1.5,
+    ...(isDashed ? { dash: [5, 4] } : {}),
     points: {
-      size: 5,
+      // A point of a later series with the same value leaves a ring of the one below it.
+      size: 5 + 3 * (series.length - 1 - at),
       fill: tones[tone],
       filter: (plot, index) => isolatedIndexes([...(plot.data[index] ?? [])]),
     },
@@ -96,7 +101,7 @@ export const plotOptions = (size: { width: number; height: number }, drawing: Dr
     padding: [8, 18, 0, 0],
     scales: {
       x: { time: true, range: () => plotDomain(content()) },
-      y: { range: (_, _min, max: number | null) => [0, max === null || max <= 0 ? 1 : max * 1.08] },
+      y: { range: (_, _min, max: number | null) => valueRange(max, content().leastMax) },
     },
     axes: axes(drawing),
     series: [{}, ...seriesOptions(content(), colors)],

@@ -7,6 +7,7 @@ import {
   plotRows,
   stack,
   stepsOf,
+  valueRange,
   type PlotSeries,
 } from './plot-series.ts';
 
@@ -41,6 +42,20 @@ it('keeps gaps in lines, with each point in the middle of its bucket', () => {
 it('shows the time from the start of the first bucket to the end of the last one', () => {
   expect(plotDomain({ times: [60, 120, 180], bucketMs: 60 })).toEqual([60, 240]);
   expect(plotDomain({ times: [], bucketMs: 60 })).toEqual([0, 60]);
+});
+
+it('has an axis of values from 0 to some room above the highest one', () => {
+  expect(valueRange(100)).toEqual([0, 108]);
+  expect(valueRange(0.000_1)[1]).toBeLessThan(0.001);
+  expect([valueRange(null), valueRange(0)]).toEqual([
+    [0, 1],
+    [0, 1],
+  ]);
+  expect([valueRange(0.4, 10), valueRange(null, 10), valueRange(100, 10)]).toEqual([
+    [0, 10],
+    [0, 10],
+    [0, 108],
+  ]);
 });
 
 it('finds the points that no line leads to', () => {

@@ -8,6 +8,8 @@ export interface PlotSeries {
   /** One value for each bucket. Null where there is none: a gap in a line. */
   values: readonly (number | null)[];
   tone: Tone;
+  /** A line with gaps: a line below it stays visible where both have the same values. */
+  isDashed?: boolean;
 }
 
 export interface Buckets {
@@ -59,6 +61,12 @@ export const plotDomain = ({ times, bucketMs }: Buckets): [number, number] => {
   const [first = 0] = times;
   return [first, (times.at(-1) ?? first) + bucketMs];
 };
+
+/** From 0 to the highest value with some room, and at least to `leastMax`. */
+export const valueRange = (max: number | null, leastMax = 0): [number, number] => [
+  0,
+  Math.max((max ?? 0) * 1.08, leastMax) || 1,
+];
 
 /** Points without a neighbour: a line alone would not show them. */
 export const isolatedIndexes = (values: readonly (number | null | undefined)[]): number[] =>

@@ -24,6 +24,8 @@ export interface PlotProps {
   syncKey?: string | undefined;
   /** Distances between the ticks of the values, ascending; whole numbers for whole values when absent. */
   steps?: readonly number[] | undefined;
+  /** The axis of the values reaches at least this one. */
+  leastMax?: number | undefined;
 }
 
 export const Plot = ({
@@ -36,13 +38,14 @@ export const Plot = ({
   onPick,
   syncKey,
   steps,
+  leastMax,
 }: PlotProps): ReactNode => {
   const [cursor, setCursor] = useState<number>();
   const [isOpen, setIsOpen] = useState(false);
   // The cursor renders the legend anew, and not the table.
   const content = useMemo<PlotContent>(
-    () => ({ kind, times, bucketMs, series, unit, steps }),
-    [kind, times, bucketMs, series, unit, steps],
+    () => ({ kind, times, bucketMs, series, unit, steps, leastMax }),
+    [kind, times, bucketMs, series, unit, steps, leastMax],
   );
   return (
     <figure className="plot">
@@ -74,9 +77,9 @@ const PlotLegend = ({
   return (
     <div className="plot-legend">
       <ul>
-        {series.map(({ label, tone, values }) => (
+        {series.map(({ label, tone, values, isDashed }) => (
           <li key={label}>
-            <span className="plot-mark" data-tone={tone} />
+            <span className="plot-mark" data-tone={tone} data-dashed={isDashed} />
             {label}
             {cursor !== undefined && <strong>{valueText(values[cursor], unit)}</strong>}
           </li>

@@ -1,4 +1,6 @@
 // Texts of the values of plots, and distances between the ticks of their axes.
+import { duration } from '../ui/duration.ts';
+
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
 const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 
@@ -36,3 +38,6 @@ export const durationSteps: readonly number[] = [
   { ms: hour, counts: [1, 2, 3, 6, 12] },
   { ms: day, counts: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000] },
 ].flatMap(({ ms, counts }) => counts.map((count) => count * ms));
+
+/** For plots of durations. Values of less than a millisecond would have an axis of which all ticks are `0 ms` or `1 ms`. */
+export const durationAxis = { unit: duration, steps: durationSteps, leastMax: 10 } as const;

@@ -24,7 +24,7 @@ const ms = (seconds: number | null): number | null => (seconds === null ? null :
 
 const percentiles = (points: readonly Point[], name: 'latency' | 'first_token'): PlotSeries[] => [
   { label: 'p50', tone: 'blue', values: points.map((point) => ms(point[`${name}_p50`])) },
-  { label: 'p99', tone: 'amber', values: points.map((point) => ms(point[`${name}_p99`])) },
+  { label: 'p99', tone: 'amber', isDashed: true, values: points.map((point) => ms(point[`${name}_p99`])) },
 ];
 
 /** What is stacked: prompts and completions, and the part of the total that is neither, where there is one. */

@@ -3,8 +3,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback, useMemo, type ReactNode } from 'react';
 import { Plot } from '../plots/plot.tsx';
-import { countUnit, dollarUnit, durationSteps, tokenUnit } from '../plots/units.ts';
-import { duration } from '../ui/duration.ts';
+import { countUnit, dollarUnit, durationAxis, tokenUnit } from '../plots/units.ts';
 import { ErrorNotice, Loaded, State } from '../ui/states.tsx';
 import { traceCharts, type TraceSeries } from './chart-series.ts';
 import type { TraceFilter } from './trace-queries.ts';
@@ -45,7 +44,7 @@ const Charts = ({ series, filter }: { series: TraceSeries; filter: TraceFilter }
   if (charts.isEmpty) return <NoTraces isFiltered={(filter.project ?? filter.filter) !== undefined} />;
   const what = filter.runs === 'all' ? 'Trace runs' : 'Traces';
   const shared = { times, bucketMs, syncKey, onPick: openList };
-  const lines = { ...shared, kind: 'lines', unit: duration, steps: durationSteps } as const;
+  const lines = { ...shared, kind: 'lines', ...durationAxis } as const;
   return (
     <div className="plots">
       <Plot {...shared} title={what} kind="stacked" unit={countUnit} series={charts.counts} />
