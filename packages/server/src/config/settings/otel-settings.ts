@@ -24,7 +24,7 @@ export const otelSettings = {
     type: otlpUrl(),
     default: undefined,
     defaultDoc: 'none: nothing is sent',
-    doc: 'Receiver of spans and metrics of the server, before `/v1/traces` and `/v1/metrics`: `http://collector:4318`.',
+    doc: 'Receiver of the telemetry of the server, before `/v1/traces`, `/v1/metrics` and `/v1/logs`: `http://collector:4318`.',
   }),
   otlpTracesEndpoint: standard('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', {
     type: otlpUrl(),
@@ -35,6 +35,11 @@ export const otelSettings = {
     type: otlpUrl(),
     ...general('…_OTLP_ENDPOINT'),
     doc: 'Receiver of metrics, with its whole path.',
+  }),
+  otlpLogsEndpoint: standard('OTEL_EXPORTER_OTLP_LOGS_ENDPOINT', {
+    type: otlpUrl(),
+    ...general('…_OTLP_ENDPOINT'),
+    doc: 'Receiver of the log, with its whole path.',
   }),
   otlpHeaders: standard('OTEL_EXPORTER_OTLP_HEADERS', {
     type: headerList(),
@@ -51,6 +56,11 @@ export const otelSettings = {
     ...none,
     doc: 'Further headers for the receiver of metrics.',
   }),
+  otlpLogsHeaders: standard('OTEL_EXPORTER_OTLP_LOGS_HEADERS', {
+    type: headerList(),
+    ...none,
+    doc: 'Further headers for the receiver of the log.',
+  }),
   otlpProtocol: standard('OTEL_EXPORTER_OTLP_PROTOCOL', {
     type: otlpProtocol(),
     default: 'http/protobuf',
@@ -66,6 +76,11 @@ export const otelSettings = {
     ...general('…_OTLP_PROTOCOL'),
     doc: 'Protocol of the receiver of metrics.',
   }),
+  otlpLogsProtocol: standard('OTEL_EXPORTER_OTLP_LOGS_PROTOCOL', {
+    type: otlpProtocol(),
+    ...general('…_OTLP_PROTOCOL'),
+    doc: 'Protocol of the receiver of the log.',
+  }),
   otelTracesExporter: standard('OTEL_TRACES_EXPORTER', {
     type: oneOf(['otlp', 'none']),
     default: 'otlp',
@@ -75,6 +90,12 @@ export const otelSettings = {
     type: oneOf(['otlp', 'none']),
     default: 'otlp',
     doc: '`none`: send no metrics.',
+  }),
+  otelLogsExporter: standard('OTEL_LOGS_EXPORTER', {
+    type: oneOf(['otlp', 'none']),
+    default: undefined,
+    defaultDoc: '`otlp` with `…_OTLP_LOGS_ENDPOINT`, else `none`',
+    doc: '`otlp`: send the log too. It is written to standard error in any case.',
   }),
   otelServiceName: standard('OTEL_SERVICE_NAME', {
     type: text('name'),
@@ -114,6 +135,11 @@ export const otelSettings = {
     default: '60000',
     doc: 'Milliseconds between two exports of the metrics.',
   }),
+  otelLogDelay: standard('OTEL_BLRP_SCHEDULE_DELAY', {
+    type: integer({ min: 1, max: day }),
+    default: '1000',
+    doc: 'Milliseconds between two batches of log records.',
+  }),
 };
 
 export type OtelSettingKey = keyof typeof otelSettings;
@@ -121,4 +147,9 @@ export type OtelSettingKey = keyof typeof otelSettings;
 export const otelSettingKeys = Object.keys(otelSettings) as OtelSettingKey[];
 
 /** Nothing is sent while none of them has a value. */
-export const receiverKeys = ['otlpEndpoint', 'otlpTracesEndpoint', 'otlpMetricsEndpoint'] as const;
+export const receiverKeys = [
+  'otlpEndpoint',
+  'otlpTracesEndpoint',
+  'otlpMetricsEndpoint',
+  'otlpLogsEndpoint',
+] as const;

@@ -69,10 +69,12 @@ describe('settings', () => {
       telemetry: {
         spans: undefined,
         metrics: undefined,
+        logs: undefined,
         resource: { 'service.name': 'svc' },
         sampler: { name: 'parentbased_always_on', ratio: 1 },
         spanDelayMs: 5_000,
         metricIntervalMs: 60_000,
+        logDelayMs: 1_000,
       },
     });
     expect(new Set(Object.values(origins).map(({ origin }) => origin))).toEqual(new Set(['default']));

@@ -27,7 +27,7 @@ const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
 describe('the telemetry of the server', () => {
   it('is sent nowhere without an endpoint', () => {
     const { telemetry } = read({ OTEL_SERVICE_NAME: 'agents', OTEL_EXPORTER_OTLP_HEADERS: 'a=b' });
-    expect(telemetry).toMatchObject({ spans: undefined, metrics: undefined });
+    expect(telemetry).toMatchObject({ spans: undefined, metrics: undefined, logs: undefined });
   });
 
   it('goes to the paths of OTLP below the endpoint, which may end with a slash', () => {
@@ -48,6 +48,32 @@ describe('the telemetry of the server', () => {
     });
   });
 
+  it.each<[string, Record<string, string>, string | undefined]>([
+    ['is not sent with an endpoint alone', endpoint, undefined],
+    [
+      'is sent to the endpoint when its exporter is chosen',
+      { ...endpoint, OTEL_LOGS_EXPORTER: 'otlp' },
+      'http://collector:4318/v1/logs',
+    ],
+    [
+      'is sent to an endpoint of its own',
+      { OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: 'http://collector:4318/log' },
+      'http://collector:4318/log',
+    ],
+    [
+      'is not sent to an endpoint of its own when its exporter is turned off',
+      { OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: 'http://collector:4318/log', OTEL_LOGS_EXPORTER: 'none' },
+      undefined,
+    ],
+    [
+      'is not sent when all telemetry is turned off',
+      { ...endpoint, OTEL_LOGS_EXPORTER: 'otlp', OTEL_SDK_DISABLED: 'true' },
+      undefined,
+    ],
+  ])('has a log that %s', (_, env, url) => {
+    expect(read(env).telemetry.logs?.url).toBe(url);
+  });
+
   it.each([
     ['all', { OTEL_SDK_DISABLED: 'TRUE' }, { spans: undefined, metrics: undefined }],
     ['metrics', { OTEL_METRICS_EXPORTER: 'none' }, { spans: expect.anything(), metrics: undefined }],
@@ -61,8 +87,10 @@ describe('the telemetry of the server', () => {
       ...endpoint,
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abc, x-tenant=one',
       OTEL_EXPORTER_OTLP_METRICS_HEADERS: 'x-tenant=two',
+      OTEL_LOGS_EXPORTER: 'otlp',
+      OTEL_EXPORTER_OTLP_LOGS_HEADERS: 'x-tenant=three',
     });
-    const headersOf = (part: 'spans' | 'metrics') =>
+    const headersOf = (part: 'spans' | 'metrics' | 'logs') =>
       Object.entries(telemetry[part]?.headers ?? {}).map(([name, value]) => [name, value.reveal()]);
     expect(headersOf('spans')).toEqual([
       ['authorization', 'Bearer abc'],
@@ -71,6 +99,10 @@ describe('the telemetry of the server', () => {
     expect(headersOf('metrics')).toEqual([
       ['authorization', 'Bearer abc'],
       ['x-tenant', 'two'],
+    ]);
+    expect(headersOf('logs')).toEqual([
+      ['authorization', 'Bearer abc'],
+      ['x-tenant', 'three'],
     ]);
     expect(origins.otlpHeaders).toEqual({
       shown: 'authorization=[redacted],x-tenant=[redacted]',
@@ -124,6 +156,8 @@ describe('the telemetry of the server', () => {
     ['OTEL_TRACES_SAMPLER_ARG', '1.5', /is not a ratio. Give a number from 0 to 1/],
     ['OTEL_TRACES_EXPORTER', 'zipkin', /is not one of the choices. Choose one of: otlp, none/],
     ['OTEL_METRIC_EXPORT_INTERVAL', '0', /is out of range/],
+    ['OTEL_LOGS_EXPORTER', 'console', /is not one of the choices. Choose one of: otlp, none/],
+    ['OTEL_EXPORTER_OTLP_LOGS_PROTOCOL', 'grpc', /is not a protocol that the server supports/],
   ])('is refused with the mistake in %s=%s', (name, value, message) => {
     expect(mistakesOf({ ...endpoint, [name]: value })).toEqual([expect.stringMatching(message)]);
     expect(mistakesOf({ ...endpoint, [name]: value })[0]).toMatch(new RegExp(`^${name} `));

@@ -9,7 +9,7 @@ type OtelValue<K extends keyof typeof otelSettings> =
 /** A value is undefined when it is not set and has no default. */
 type OtelValues = { readonly [K in keyof typeof otelSettings]: OtelValue<K> | undefined };
 
-/** Where the server sends spans or metrics. */
+/** Where the server sends spans, metrics or its log. */
 export interface OtlpReceiver {
   readonly url: string;
   readonly headers: Readonly<Record<string, Secret>>;
@@ -20,11 +20,14 @@ export interface TelemetrySettings {
   readonly spans: OtlpReceiver | undefined;
   /** Undefined: no metrics are sent. */
   readonly metrics: OtlpReceiver | undefined;
+  /** Undefined: the log is not sent. */
+  readonly logs: OtlpReceiver | undefined;
   /** Attributes of the server, with `service.name`. */
   readonly resource: Readonly<Record<string, string>>;
   readonly sampler: { readonly name: OtelValue<'otelTracesSampler'>; readonly ratio: number };
   readonly spanDelayMs: number;
   readonly metricIntervalMs: number;
+  readonly logDelayMs: number;
 }
 
 /**
@@ -50,9 +53,13 @@ export function telemetrySettings(values: OtelValues): TelemetrySettings {
   };
   const { otelTracesExporter, otlpTracesEndpoint, otlpTracesHeaders } = values;
   const { otelMetricsExporter, otlpMetricsEndpoint, otlpMetricsHeaders } = values;
+  const { otlpLogsEndpoint, otlpLogsHeaders } = values;
+  // Not by the general endpoint alone: where the lines on standard error are collected already, each would exist twice.
+  const logsExporter = values.otelLogsExporter ?? (otlpLogsEndpoint === undefined ? 'none' : 'otlp');
   return {
     spans: receiver(otelTracesExporter, otlpTracesEndpoint, 'v1/traces', otlpTracesHeaders),
     metrics: receiver(otelMetricsExporter, otlpMetricsEndpoint, 'v1/metrics', otlpMetricsHeaders),
+    logs: receiver(logsExporter, otlpLogsEndpoint, 'v1/logs', otlpLogsHeaders),
     resource: {
       'service.name': 'svc',
       ...values.otelResourceAttributes,
@@ -64,5 +71,6 @@ export function telemetrySettings(values: OtelValues): TelemetrySettings {
     },
     spanDelayMs: values.otelSpanDelay ?? 5_000,
     metricIntervalMs: values.otelMetricInterval ?? 60_000,
+    logDelayMs: values.otelLogDelay ?? 1_000,
   };
 }
