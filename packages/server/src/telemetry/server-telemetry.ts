@@ -5,6 +5,8 @@ import type { MetricSnapshot } from './metrics.ts';
 
 /** The span of a request. */
 export interface StartedRequest {
+  /** Undefined for a span that is not sent. */
+  readonly ids: { readonly trace_id: string; readonly span_id: string } | undefined;
   /** A stateless run has no thread. */
   created(run: { thread_id: string | undefined; run_id: string }): void;
   end(answer: { route: string; status: number }): void;

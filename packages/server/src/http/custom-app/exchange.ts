@@ -131,6 +131,7 @@ export class Exchange {
       requestId: this.requestId,
       startedMs: this.#startedMs,
       status,
+      ids: this.#span?.ids,
       headers: loggedHeaders?.(Object.fromEntries(headers)),
     };
     observe?.(method, entry.route, status, performance.now() - this.#startedMs);

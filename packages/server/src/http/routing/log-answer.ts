@@ -11,6 +11,7 @@ export const logAnswer = (
 ): void => {
   const { onAnswer } = context.env?.outer ?? {};
   if (onAnswer) return onAnswer(entry);
-  startSpan?.(context.req.method, (name) => context.req.header(name))?.end(entry);
-  logRequest(logger, context.req.method, entry);
+  const span = startSpan?.(context.req.method, (name) => context.req.header(name));
+  span?.end(entry);
+  logRequest(logger, context.req.method, { ...entry, ids: span?.ids });
 };

@@ -152,7 +152,7 @@ const answer = async (
     if (outer?.onAnswer) return;
     options.observe?.(method, route.path, entry.status, performance.now() - startedMs);
     call.span?.end(entry);
-    logRequest(options.logger, method, entry);
+    logRequest(options.logger, method, { ...entry, ids: call.span?.ids });
   };
   if (response === RESPONSE_ALREADY_SENT && outgoing?.destroyed === false) {
     entry.status = outgoing.statusCode;

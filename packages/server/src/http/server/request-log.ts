@@ -8,6 +8,8 @@ export interface RequestEntry {
   status: number;
   /** Path of the run that the request created. */
   location?: string | null;
+  /** Of its span. */
+  ids?: { trace_id: string; span_id: string } | undefined;
   /** The request headers that the log contains. */
   headers?: Record<string, string> | undefined;
 }
@@ -18,12 +20,12 @@ export interface RequestEntry {
  */
 export const logRequest = (logger: HttpLogger, method: string, request: RequestEntry): void => {
   const ms = Math.round((performance.now() - request.startedMs) * 100) / 100;
-  const { route, requestId, status, location, headers } = request;
+  const { route, requestId, status, location, ids, headers } = request;
   const [, thread_id, run_id] = /^\/threads\/([^/]+)\/runs\/([^/]+)$/.exec(location ?? '') ?? [];
   const created = run_id === undefined ? {} : { thread_id, run_id };
   const level = probePaths.has(route) && status < 400 ? 'debug' : 'info';
   logger[level](
-    { method, route, status, ms, request_id: requestId, ...created, ...(headers && { headers }) },
+    { method, route, status, ms, request_id: requestId, ...created, ...ids, ...(headers && { headers }) },
     'request',
   );
 };

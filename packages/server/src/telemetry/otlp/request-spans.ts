@@ -33,7 +33,9 @@ export class RequestSpans {
     const method = isKnown ? given : 'HTTP';
     const span = this.#tracer.startSpan(method, options, parent);
     let isNamed = false;
+    const { traceId: trace_id, spanId: span_id } = span.spanContext();
     return {
+      ids: span.isRecording() ? { trace_id, span_id } : undefined,
       created: ({ thread_id, run_id }) => {
         if (!span.isRecording()) return;
         this.#created.note(run_id, span.spanContext());
