@@ -1,4 +1,6 @@
-// The parts of a server that start while its modules are loaded: PostgreSQL, and the processes of its executors.
+// The parts of a server that start while its modules are loaded: the export of its log, PostgreSQL, and the processes of its executors.
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
 import { exposeEnvironment } from '../config/environment.ts';
 import { findTsconfig } from '../config/project/tsconfig.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
@@ -8,6 +10,7 @@ import { executorProgram } from '../engine/dispatch/executor-process.ts';
 import { StandbyProcesses } from '../jobs/standby-processes.ts';
 import { type Connection, openConnection } from '../storage/postgres/connection.ts';
 import { type NodeProcesses, wantedConnections } from '../storage/postgres/connection-plan.ts';
+import { type LogExport, openLogExport } from '../telemetry/log-export.ts';
 import type { Owned } from './owned.ts';
 
 export interface EarlyParts {
@@ -15,13 +18,25 @@ export interface EarlyParts {
   /** Rejects when the database cannot be opened, and when the start is cancelled. */
   connection: Promise<Connection>;
   executors: StandbyProcesses;
+  /** Names this server in its telemetry. */
+  instanceId: string;
+  /** Undefined when the log is not sent. */
+  logExport: LogExport | undefined;
 }
 
 /** When the start fails, closing `owned` cancels what has not started yet, and closes the rest. */
 export const startEarlyParts = (
-  { settings, project, signal }: { settings: Settings; project: SvcJson; signal?: AbortSignal },
+  {
+    settings,
+    project,
+    logger,
+    signal,
+  }: { settings: Settings; project: SvcJson; logger: Logger; signal?: AbortSignal },
   owned: Owned,
 ): EarlyParts => {
+  const instanceId = randomUUID();
+  const logExport = openLogExport(settings.telemetry, { instanceId, logger });
+  if (logExport) owned.keep(logExport);
   const node = nodeProcesses(settings);
   const closing = new AbortController();
   const connection = openConnection(settings.storage, {
@@ -38,5 +53,5 @@ export const startEarlyParts = (
   if (project.auth !== undefined || project.customApp !== undefined) exposeEnvironment(project.env);
   const program = executorProgram(findTsconfig(project.dir));
   const executors = owned.keep(new StandbyProcesses(program, node.executors));
-  return { node, connection, executors };
+  return { node, connection, executors, instanceId, logExport };
 };

@@ -99,6 +99,8 @@ const openServices = async (
     replica,
     plan,
     standby: early.executors,
+    instanceId: early.instanceId,
+    logExport: early.logExport,
     databaseFailure,
     settings,
     project,

@@ -10,6 +10,7 @@ import type { StandbyProcesses } from '../jobs/standby-processes.ts';
 import type { ConnectionPlan } from '../storage/postgres/connection-plan.ts';
 import type { Database, DatabaseOptions } from '../storage/postgres/database.ts';
 import type { Replica } from '../storage/replica/open-replica.ts';
+import type { LogExport } from '../telemetry/log-export.ts';
 
 export interface ServiceParts {
   database: Database;
@@ -32,6 +33,10 @@ export interface ServiceParts {
   customCode: CustomCode | undefined;
   parsing: ServerParsing;
   logger: Logger;
+  /** Names this server in its telemetry. */
+  instanceId: string;
+  /** Undefined when the log is not sent. */
+  logExport: LogExport | undefined;
   /** Called with files of the project's modules that were loaded. */
   onModules: ((files: string[]) => void) | undefined;
 }

@@ -123,11 +123,13 @@ const openPlatform = (
 };
 
 const openTelemetry = (
-  { settings, logger }: ServiceParts,
+  { settings, instanceId, logger }: ServiceParts,
   metrics: Metrics,
   version: string,
-): Promise<ServerTelemetry> =>
-  openServerTelemetry(settings.telemetry, { version, readMetrics: () => metrics.snapshot(), logger });
+): Promise<ServerTelemetry> => {
+  const readMetrics = () => metrics.snapshot();
+  return openServerTelemetry(settings.telemetry, { version, instanceId, readMetrics, logger });
+};
 
 const answerLimits = ({
   settings: {
@@ -176,6 +178,7 @@ const buildServices = async (
   const telemetry = owned.keep(await openTelemetry(parts, metrics, facts.svc_version));
   const engine = await createEngine(parts, storage, { users, metrics, telemetry }, owned);
   watchEngine(metrics, parts, storage, engine);
+  metrics.watchLogExport(() => parts.logExport?.lost);
   const { dispatcher, notifications, pollMs, reporter } = engine;
   const guard = new EgressGuard(settings.egress.allow);
   const { handlers, pruning, feed } = await createDeployment({

@@ -1,6 +1,7 @@
 // Metrics of this process for Prometheus. Gauges of the queue are read from the database at each scrape.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { type ExportGauges, exportMetrics } from './export-metrics.ts';
+import { logExportMetrics, type LostLines } from './log-export-metrics.ts';
 import { type ReplicaGauges, replicaMetrics } from './replica-metrics.ts';
 
 /** Values that are read at each scrape. */
@@ -190,6 +191,11 @@ export class Metrics {
   /** Adds the metrics of the replica; without one they stay 0. Call once. */
   watchReplica(replica: ReplicaGauges | undefined): void {
     this.#add(replicaMetrics(this.#registry, replica));
+  }
+
+  /** Adds the metric of the log that is sent; while none is sent it stays 0. Call once. */
+  watchLogExport(lost: LostLines): void {
+    this.#add(logExportMetrics(this.#registry, lost));
   }
 
   #add(read: () => void | Promise<void>): void {

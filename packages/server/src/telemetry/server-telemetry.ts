@@ -38,6 +38,8 @@ export interface ServerTelemetry extends AsyncDisposable {
 
 export interface TelemetrySources {
   readonly version: string;
+  /** `service.instance.id` of all telemetry. */
+  readonly instanceId: string;
   readonly readMetrics: () => Promise<MetricSnapshot[]>;
   readonly logger: Logger;
 }

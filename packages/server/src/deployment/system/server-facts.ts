@@ -1,13 +1,9 @@
 // Versions and the API reference, computed once.
-import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { defaultServer, openapiDocument, platformRoutes, type Routes } from '@svc/contract';
-import { packageFile } from '../../package-files.ts';
+import { packageVersion, versionIn } from '../../package-files.ts';
 import { docsPage, escapeHtml } from './docs-page.ts';
 import type { ServerFacts } from './system-handlers.ts';
-
-const versionIn = async (file: string | URL): Promise<string> =>
-  (JSON.parse(await readFile(file, 'utf8')) as { version: string }).version;
 
 /** Remembers what the first call has built. */
 const once = <T extends object | string>(build: () => T): (() => T) => {
@@ -18,7 +14,7 @@ const once = <T extends object | string>(build: () => T): (() => T) => {
 /** `served`: the routes of the deployment API. */
 export const serverFacts = async (served: Routes, hasGuide: boolean): Promise<ServerFacts> => {
   const [svc_version, langgraph_js_version] = await Promise.all([
-    versionIn(packageFile('package.json')),
+    packageVersion(),
     versionIn(createRequire(import.meta.url).resolve('@langchain/langgraph/package.json')),
   ]);
   // Built at the first request: they take longer than the rest of the start. Later requests only replace the address in them.

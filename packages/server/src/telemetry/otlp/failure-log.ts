@@ -1,17 +1,19 @@
-import type { Logger } from 'pino';
-
 /** A receiver that is down fails every few seconds. */
 const periodMs = 60_000;
+
+export interface WarningLog {
+  warn(fields: object, message: string): void;
+}
 
 /** Logs failures at most once in a period, with the number of failures since the last line. */
 export class FailureLog {
   readonly #message: string;
   readonly #url: string;
-  readonly #logger: Logger;
+  readonly #logger: WarningLog;
   #failures = 0;
   #loggedMs = -Infinity;
 
-  constructor(message: string, url: string, logger: Logger) {
+  constructor(message: string, url: string, logger: WarningLog) {
     this.#message = message;
     this.#url = url;
     this.#logger = logger;

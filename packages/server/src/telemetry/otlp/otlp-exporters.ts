@@ -6,11 +6,14 @@ import {
   httpAgentFactoryFromOptions,
 } from '@opentelemetry/otlp-exporter-base/node-http';
 import {
+  LogsExporterMetricsHelper,
   MetricsExporterMetricsHelper,
+  ProtobufLogsSerializer,
   ProtobufMetricsSerializer,
   ProtobufTraceSerializer,
   TraceExporterMetricsHelper,
 } from '@opentelemetry/otlp-transformer';
+import type { LogRecordExporter, ReadableLogRecord } from '@opentelemetry/sdk-logs';
 import {
   AggregationTemporality,
   type PushMetricExporter,
@@ -67,6 +70,18 @@ export const spanExporter = (receiver: OtlpReceiver, failures: FailureLog): Span
       ProtobufTraceSerializer,
       'otlp_http_span_exporter',
       TraceExporterMetricsHelper,
+      undefined,
+    ),
+    failures,
+  );
+
+export const logExporter = (receiver: OtlpReceiver, failures: FailureLog): LogRecordExporter =>
+  new ReportingExporter<ReadableLogRecord[]>(
+    createOtlpHttpExportDelegate(
+      optionsFor(receiver),
+      ProtobufLogsSerializer,
+      'otlp_http_log_exporter',
+      LogsExporterMetricsHelper,
       undefined,
     ),
     failures,

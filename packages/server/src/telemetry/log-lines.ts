@@ -1,0 +1,55 @@
+// The lines of a log, for a reader besides the stream to which they are written.
+import type { Logger } from 'pino';
+
+type Read = (line: string) => void;
+
+const linesKey = Symbol('lines of the log');
+
+/** Lines that are kept for the first reader: a command logs before it starts its server. */
+const firstLinesMax = 64;
+
+export class LogLines {
+  readonly #readers: Read[] = [];
+  #first: string[] | undefined = [];
+  #isAside = false;
+
+  /** The logger calls it with each line, after secrets are redacted. */
+  note(line: string): void {
+    if (this.#isAside) return;
+    const read = this.#readers.at(-1);
+    if (read) read(line);
+    else if (this.#first && this.#first.length < firstLinesMax) this.#first.push(line);
+  }
+
+  /** Only the newest reader gets lines: after a restart of `svc dev`, the servers before still use the same log. */
+  read(read: Read): Disposable {
+    for (const line of this.#first ?? []) read(line);
+    this.#first = undefined;
+    this.#readers.push(read);
+    return {
+      [Symbol.dispose]: () => {
+        const at = this.#readers.indexOf(read);
+        if (at >= 0) this.#readers.splice(at, 1);
+      },
+    };
+  }
+
+  /** No reader gets the lines that `work` logs, so that a reader can log its own failures. */
+  aside(work: () => void): void {
+    this.#isAside = true;
+    try {
+      work();
+    } finally {
+      this.#isAside = false;
+    }
+  }
+
+  /** Makes `linesOf` find this object for the logger and its children. */
+  attach(logger: Logger): void {
+    Object.defineProperty(logger, linesKey, { value: this });
+  }
+}
+
+/** Undefined for a logger that `createLogger` has not made. */
+export const linesOf = (logger: Logger): LogLines | undefined =>
+  (logger as { [linesKey]?: LogLines })[linesKey];

@@ -1,0 +1,26 @@
+import { trace } from '@opentelemetry/api';
+import { expect, it } from 'vitest';
+import { toLogRecord } from './log-record.ts';
+
+it.each(['not JSON', '[]', '7', `{"a":${'['.repeat(1_000)}${']'.repeat(1_000)}}`])(
+  'a line that the logger does not write is no record: %s',
+  (line) => {
+    expect(toLogRecord(line)).toBeUndefined();
+  },
+);
+
+it('ids that are not those of W3C Trace Context stay fields', () => {
+  const record = toLogRecord('{"level":30,"time":1,"trace_id":"7","span_id":5}');
+  expect(record?.attributes).toEqual({ trace_id: '7', span_id: 5 });
+  expect(record?.context && trace.getSpanContext(record.context)).toBeUndefined();
+});
+
+it('an error keeps its further fields', () => {
+  const err = { type: 'Error', message: 'no', stack: 'Error: no', code: 'E1' };
+  expect(toLogRecord(JSON.stringify({ level: 50, err }))?.attributes).toEqual({
+    'exception.type': 'Error',
+    'exception.message': 'no',
+    'exception.stacktrace': 'Error: no',
+    err: { code: 'E1' },
+  });
+});
