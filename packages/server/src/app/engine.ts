@@ -28,7 +28,7 @@ export const createEngine = async (
   { users, metrics, telemetry }: { users: RunUsers; metrics: Metrics; telemetry: ServerTelemetry },
   owned: Owned,
 ) => {
-  const { database, databaseOptions, settings, project, logger } = parts;
+  const { database, databaseOptions, settings, project, logger, logExport } = parts;
   const { role, runs } = settings;
   const pollMs = Math.min(pollMsMax, runs.leaseMs / 2);
   const streams = owned.keep(new RunEventHub());
@@ -58,6 +58,7 @@ export const createEngine = async (
     onEnded: (status, ms) => metrics.runEnded(status, ms),
     observeAttempt: telemetry.startAttempt,
     onModules: parts.onModules,
+    onLogLine: logExport && (({ line, dropped }) => logExport.add(line, dropped)),
     limits: { timeoutMs: runs.timeoutMs, graceMs: runs.cancelGraceMs },
     pollMs,
     logger,
@@ -72,6 +73,7 @@ export const createEngine = async (
       tsconfig: findTsconfig(project.dir),
       env: project.env,
       log: settings.log,
+      sendsLog: logExport !== undefined,
       storeIndex: project.storeIndex,
       ...tracingOf(settings),
     },

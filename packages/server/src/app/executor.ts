@@ -29,6 +29,8 @@ import { GraphRegistry } from '../engine/executor/graph-registry.ts';
 import { exposeLogger, OwnAddress } from '../engine/executor/server-globals.ts';
 import { SvcStore } from '../engine/executor/svc-store.ts';
 import { TraceOutbox } from '../engine/executor/trace-outbox.ts';
+import { LineAllowance } from '../telemetry/line-allowance.ts';
+import { linesOf } from '../telemetry/log-lines.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 
 interface Parts {
@@ -83,6 +85,14 @@ const openTracing = ({ project, daysKept }: TracingSetup, database: Database, lo
   return { project, outbox: new TraceOutbox({ store: ownTraces(database, daysKept, warn), warn }) };
 };
 
+const sendLog = (logger: Logger, send: Parts['send']): void => {
+  const allowance = new LineAllowance();
+  linesOf(logger)?.read((line) => {
+    const sent = allowance.take(line);
+    if (sent) send({ kind: 'log', ...sent });
+  });
+};
+
 /**
  * Executes commands of the server process until that process ends. Call the returned function with the URL of every module that is
  * loaded.
@@ -94,6 +104,7 @@ export const startExecutor = (notices: readonly string[]): ((url: string) => voi
 
   const begin = (setup: ExecutorSetup): void => {
     const logger = createLogger(setup.log).child({ process: 'executor' });
+    if (setup.sendsLog === true) sendLog(logger, send);
     // A promise rejection that a graph does not handle concerns one run: the other runs continue.
     process.on('unhandledRejection', (err) => logger.error({ err }, 'unhandled promise rejection'));
     executor = setUp(setup, { send, modules, logger, notices, address });

@@ -1,5 +1,7 @@
-// A receiver of OTLP for tests. It decodes what a server sends: spans as the ingest of traces does, metrics by their field numbers.
+// A receiver of OTLP for tests. It decodes what a server sends: spans as the ingest of traces does, metrics and log records by their
+// field numbers.
 // https://github.com/open-telemetry/opentelemetry-proto/blob/main/opentelemetry/proto/metrics/v1/metrics.proto
+// https://github.com/open-telemetry/opentelemetry-proto/blob/main/opentelemetry/proto/logs/v1/logs.proto
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
@@ -30,35 +32,56 @@ export interface ReceivedMetric {
   points: Point[];
 }
 
+export interface ReceivedLog {
+  timeMs: number;
+  severityNumber: number;
+  severityText: string;
+  body: unknown;
+  attributes: Record<string, unknown>;
+  /** Hexadecimal; empty without a span. */
+  traceId: string;
+  spanId: string;
+  resource: Record<string, unknown>;
+}
+
 export interface OtlpReceiver extends AsyncDisposable {
   url: string;
   spans: ReceivedSpan[];
   /** Of the last export, by name. */
   metrics: Map<string, ReceivedMetric>;
+  logs: ReceivedLog[];
   requests: { path: string; headers: IncomingHttpHeaders }[];
   /** Requests without an answer whose clients still wait. */
   waiting: () => number;
 }
 
-/** `silent`: it reads requests and does not answer. */
-export const startReceiver = async ({ silent = false } = {}): Promise<OtlpReceiver> => {
+/** `silent`: it reads requests and does not answer. `status`: of its responses; other ones than 200 keep nothing of what was sent. */
+export const startReceiver = async ({
+  silent = false,
+  status = (): number => 200,
+} = {}): Promise<OtlpReceiver> => {
+  const logs: ReceivedLog[] = [];
   const spans: ReceivedSpan[] = [];
   const metrics = new Map<string, ReceivedMetric>();
   const requests: OtlpReceiver['requests'] = [];
   const waiting = new Set<IncomingMessage>();
-  const receive = async (request: IncomingMessage): Promise<void> => {
+  const receive = async (request: IncomingMessage): Promise<number> => {
     const body = await buffer(request);
     const bytes = request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
-    if (request.url?.endsWith('/v1/traces') === true) spans.push(...readSpans(bytes));
-    else for (const metric of readMetrics(bytes)) metrics.set(metric.name, metric);
+    const answered = status();
     requests.push({ path: request.url ?? '', headers: request.headers });
+    if (answered !== 200) return answered;
+    if (request.url?.endsWith('/v1/traces') === true) spans.push(...readSpans(bytes));
+    else if (request.url?.endsWith('/v1/logs') === true) logs.push(...readLogs(bytes));
+    else for (const metric of readMetrics(bytes)) metrics.set(metric.name, metric);
+    return answered;
   };
   const server = await serveHttp((request, response) => {
     waiting.add(request);
     response.on('close', () => waiting.delete(request));
     receive(request).then(
-      () => {
-        if (!silent) response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
+      (answered) => {
+        if (!silent) response.writeHead(answered, { 'content-type': 'application/x-protobuf' }).end();
       },
       (error: unknown) => response.writeHead(400).end(String(error)),
     );
@@ -67,6 +90,7 @@ export const startReceiver = async ({ silent = false } = {}): Promise<OtlpReceiv
     url: server.url,
     spans,
     metrics,
+    logs,
     requests,
     waiting: () => waiting.size,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
@@ -101,6 +125,7 @@ const fieldsOf = (bytes: Uint8Array): [number: number, value: Value][] => {
     if (wire === WireType.LengthDelimited) fields.push([number, reader.bytes()]);
     else if (wire === WireType.Bit64) fields.push([number, BigInt(reader.fixed64())]);
     else if (wire === WireType.Varint) fields.push([number, Number(reader.uint64())]);
+    else if (wire === WireType.Bit32) fields.push([number, reader.fixed32()]);
     else throw new Error(`unexpected wire type ${wire}`);
   }
   return fields;
@@ -153,3 +178,40 @@ const readMetrics = (bytes: Uint8Array): ReceivedMetric[] =>
         points: messages(data, 1).map(histogram ? toHistogramPoint : toPoint),
       };
     });
+
+/** An AnyValue. */
+const valueOf = (bytes: Uint8Array): unknown => {
+  const [field] = fieldsOf(bytes);
+  if (!field) return undefined;
+  const [number, value] = field;
+  if (typeof value === 'bigint') return double(value);
+  if (typeof value === 'number') return number === 2 ? value === 1 : value;
+  if (number === 1) return new TextDecoder().decode(value);
+  return number === 5 ? messages(value, 1).map(valueOf) : valuesOf(value, 1);
+};
+
+/** The KeyValues in a field of a message. */
+const valuesOf = (bytes: Uint8Array, number: number): Record<string, unknown> =>
+  Object.fromEntries(
+    messages(bytes, number).map((pair) => [text(pair, 1), valueOf(messages(pair, 2)[0] ?? new Uint8Array())]),
+  );
+
+const hex = (bytes: Uint8Array, number: number): string =>
+  Buffer.from(messages(bytes, number)[0] ?? []).toString('hex');
+
+const readLogs = (bytes: Uint8Array): ReceivedLog[] =>
+  messages(bytes, 1).flatMap((resourceLogs) => {
+    const resource = valuesOf(messages(resourceLogs, 1)[0] ?? new Uint8Array(), 1);
+    return messages(resourceLogs, 2)
+      .flatMap((scope) => messages(scope, 2))
+      .map((record) => ({
+        timeMs: Number((number64(record, 1) ?? 0n) / 1_000_000n),
+        severityNumber: Number(fieldsOf(record).find(([at]) => at === 2)?.[1]),
+        severityText: text(record, 3),
+        body: valueOf(messages(record, 5)[0] ?? new Uint8Array()),
+        attributes: valuesOf(record, 6),
+        traceId: hex(record, 9),
+        spanId: hex(record, 10),
+        resource,
+      }));
+  });

@@ -9,7 +9,7 @@ import type { AttemptLimits } from './attempt.ts';
 import type { ObserveAttempt } from './attempt-observer.ts';
 import type { UserKeys } from './claimed-command.ts';
 import type { PoolOptions } from './executor-pool.ts';
-import type { RunStatus } from './protocol.ts';
+import type { ExecutorLogLine, RunStatus } from './protocol.ts';
 
 export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
   worker_id: string;
@@ -30,5 +30,7 @@ export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
   observeAttempt?: ObserveAttempt | undefined;
   /** Called with files of modules that an executor loaded. */
   onModules?: ((files: string[]) => void) | undefined;
+  /** Called with lines of the logs of executors. */
+  onLogLine?: ((line: ExecutorLogLine) => void) | undefined;
   logger: Logger;
 }

@@ -67,6 +67,7 @@ export class Dispatcher {
         onRun: (message) => this.#onRun(message),
         onSlots: () => this.#claims.slotFreed(),
         onModules: (files) => options.onModules?.(files),
+        onLogLine: options.onLogLine,
         onExit: (running, reason, isDeliberate) => this.#onExecutorLost(running, reason, isDeliberate),
       },
     });

@@ -13,6 +13,7 @@ it.each([
   { kind: 'done', ...attempt, status: 'error', error },
   { kind: 'lost', ...attempt, message: 'gone', isOutage: true },
   { kind: 'event_loop', running: 3, delayMs: 0.4, utilization: 0.5, isHeapFull: false },
+  { kind: 'log', line: '{}', dropped: 0 },
 ])('%j is a valid message of an executor', (message) => {
   expect(parseFromExecutor(message)).toEqual(message);
 });
@@ -26,6 +27,8 @@ it.each([
   { hello: 1 },
   { kind: 'modules', files: 'agent.ts' },
   { kind: 'modules', files: ['agent.ts'] },
+  { kind: 'log', line: {}, dropped: 0 },
+  { kind: 'log', line: '{}', dropped: -1 },
   { kind: 'answer', call: '1' },
   { kind: 'answer', call: 1, problem: 'no' },
   { kind: 'events', first_id: 0, events: [] },

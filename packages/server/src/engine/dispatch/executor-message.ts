@@ -12,6 +12,7 @@ export const parseFromExecutor = (value: unknown): FromExecutor | undefined => {
   if (!isObject(value)) return undefined;
   if (value['kind'] === 'ready') return { kind: 'ready' };
   if (value['kind'] === 'modules') return areFiles(value['files']) ? (value as FromExecutor) : undefined;
+  if (value['kind'] === 'log') return isLogLine(value) ? (value as FromExecutor) : undefined;
   if (value['kind'] === 'event_loop') return isEventLoop(value) ? (value as FromExecutor) : undefined;
   if (value['kind'] === 'answer') return isAnswer(value) ? (value as FromExecutor) : undefined;
   return isOfAttempt(value) ? (value as AttemptMessage) : undefined;
@@ -21,6 +22,8 @@ const isObject = (value: unknown): value is Fields => typeof value === 'object' 
 
 const areFiles = (files: unknown): boolean =>
   Array.isArray(files) && files.every((file) => typeof file === 'string' && isAbsolute(file));
+
+const isLogLine = ({ line, dropped }: Fields): boolean => typeof line === 'string' && isCount(dropped);
 
 const isAnswer = ({ call, problem }: Fields): boolean =>
   Number.isSafeInteger(call) &&

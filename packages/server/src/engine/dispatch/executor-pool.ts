@@ -251,6 +251,7 @@ export class ExecutorPool {
         onSlots: (change) => this.#onSlots(executor, change),
         onShortEnd: (graph_id) => this.#computing.noteEnd(graph_id),
         onModules: events.onModules,
+        onLogLine: events.onLogLine,
         onExit: (running, reason, isDeliberate) => {
           onEnd(reason, { runs: runIds(running) });
           if (!this.#shared.isClosing) events.onExit(running, reason, isDeliberate);
@@ -284,6 +285,7 @@ export class ExecutorPool {
         onSlots: (change) => this.#onSlots(executor, change),
         onShortEnd: (graph_id) => this.#computing.noteEnd(graph_id),
         onModules: events.onModules,
+        onLogLine: events.onLogLine,
         onExit: (running, reason, isDeliberate) => {
           onEnd(reason, { runs: runIds(running) });
           if (!isDeliberate) this.#noExtraUntilMs = performance.now() + this.#restart.next();
@@ -327,6 +329,7 @@ export class ExecutorPool {
         },
         onSlots: () => undefined, // it takes no further run
         onModules: events.onModules,
+        onLogLine: events.onLogLine,
         onExit: (running, reason, isDeliberate) => {
           onEnd(reason, { runs: runIds(running) });
           this.#held.delete(executor);

@@ -14,6 +14,7 @@ import type { SlotLimits } from './slot-limits.ts';
 import type {
   AttemptMessage,
   EventLoopReport,
+  ExecutorLogLine,
   ExecutorSetup,
   FromExecutor,
   ImportThreadAnswer,
@@ -41,6 +42,8 @@ export interface ExecutorEvents {
   onShortEnd?: (graph_id: string) => void;
   /** Called with files of modules that the process loaded. */
   onModules: (files: string[]) => void;
+  /** Called with the lines of its log, if its setup says that it sends them. */
+  onLogLine?: ((line: ExecutorLogLine) => void) | undefined;
   /**
    * The process has ended. `running`: its attempts. `isDeliberate`: this process killed it, or it was never ready, so none of its
    * attempts crashed it.
@@ -113,6 +116,7 @@ export class ExecutorProcess implements PooledProcess {
       onMessage: (message) => {
         if (message.kind === 'answer') this.#answer(message);
         else if (message.kind === 'modules') events.onModules(message.files);
+        else if (message.kind === 'log') events.onLogLine?.(message);
         else if (message.kind === 'event_loop') this.#onEventLoop(message);
         else this.#run(message);
       },

@@ -173,6 +173,8 @@ export interface ExecutorSetup {
   /** The project's environment (`env` of svc.json), for the graphs. */
   env: Record<string, string>;
   log: Settings['log'];
+  /** Whether the executor sends the lines of its log to the server process too. */
+  sendsLog?: boolean;
   /** Undefined when items are not searched by meaning. */
   storeIndex?: StoreIndexConfig | undefined;
   /** How runs are traced; undefined when they are not. */
@@ -226,10 +228,17 @@ export type FromExecutor =
   | { kind: 'ready' }
   /** Absolute paths of modules of the project that were loaded, or that an import did not find. */
   | { kind: 'modules'; files: string[] }
+  /** A line of its log. `dropped`: the number of lines before it that it has not sent. */
+  | ({ kind: 'log' } & ExecutorLogLine)
   /** Sent every 200 ms while runs execute. */
   | ({ kind: 'event_loop' } & EventLoopReport)
   | AttemptMessage
   | { kind: 'answer'; call: number; value?: unknown; problem?: AnsweredProblem };
+
+export interface ExecutorLogLine {
+  line: string;
+  dropped: number;
+}
 
 export interface EventLoopReport {
   /** Runs that execute. */
