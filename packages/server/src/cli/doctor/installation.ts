@@ -13,6 +13,7 @@ import { readReplicaFacts } from '../../storage/replica/replica-facts.ts';
 import { createStorage } from '../../storage/storage.ts';
 import { type Check, runCheck } from './check.ts';
 import { checkClock } from './clock.ts';
+import { collectorOutcome, sentSignals } from './collector.ts';
 import { connectionsOutcome, pooledConnectionsOutcome } from './connections.ts';
 import { checkDataFolder } from './data-folder.ts';
 import { directOutcome, factsOutcome, unreachableOutcome } from './database.ts';
@@ -32,6 +33,7 @@ const localMs = 5_000;
 const queryMs = 10_000;
 /** A host gets 10 s; several hosts are tried one after the other. */
 const connectMs = 30_000;
+const collectorMs = 10_000;
 const probeLimits = { probeMs: 10_000, allMs: 60_000 };
 
 const folderChecks = ['data folder', 'disk space'];
@@ -67,6 +69,16 @@ export const examine = async (sources: ConfigSources, report: Report): Promise<v
   const { storage } = config.settings;
   await run('data folder', localMs, () => checkDataFolder(storage.dataDir));
   await run('disk space', localMs, () => checkDiskSpace(storage.dataDir));
+  const signals = sentSignals(config.settings.telemetry);
+  if (signals.length > 0)
+    await run('collector', 2 * collectorMs, async () => {
+      const { probeReceiver } = await import('../../telemetry/receiver-probe.ts');
+      return Promise.all(
+        signals.map(async (signal) =>
+          collectorOutcome(signal, await probeReceiver(signal.receiver, collectorMs)),
+        ),
+      );
+    });
   const target = await findDatabase(config, run);
   if (typeof target === 'string') return skip(['database', ...databaseChecks], target);
 
