@@ -76,7 +76,7 @@ const actions: Record<string, (state: typeof State.State, config: LangGraphRunna
       writer?.({ at });
       for (const untilMs = performance.now() + 1; performance.now() < untilMs;);
       if (existsSync(String(out))) return 'read';
-      await null;
+      await Promise.resolve();
     }
     throw new Error('nobody has read an event');
   },
