@@ -1,7 +1,8 @@
-// Reads states of threads from storage, as JSON text. A page needs one query for its checkpoints and one for their blobs, both bounded in
+// Reads states of threads from storage, as JSON text. A page needs one query for its checkpoints and at most one for their blobs, both bounded in
 // bytes; large states are rendered in a parser thread.
 import { notFound, Problem } from '@svc/contract/problem';
 import type { ThreadState } from '@svc/contract';
+import { RecentBlobs } from '../../engine/checkpoints/recent-blobs.ts';
 import { expandedSize } from '../../engine/codec/expanded-size.ts';
 import { type JsonPart, textOf } from '../../parsing/json-bytes.ts';
 import type { PageOf } from '../../api/pagination.ts';
@@ -36,6 +37,7 @@ import {
   type StoredValues,
   type ValueInput,
 } from './state-rendering.ts';
+import { BlobReader } from './blob-reader.ts';
 import type { ExtractPath } from './extract-paths.ts';
 import { extractedMax, tooMuchExtracted } from './thread-record.ts';
 import { type StateSelection, valuesOnly, wholeState } from './state-selection.ts';
@@ -76,6 +78,7 @@ interface ReadNodes {
 
 export class StateReader {
   readonly #storage: Pick<Storage, 'checkpoints' | 'threads'>;
+  readonly #blobs: BlobReader;
   readonly #parser: TaskRunner<StateTasks>;
   readonly limits: AnswerLimits;
 
@@ -85,6 +88,7 @@ export class StateReader {
     limits = defaultAnswerLimits,
   ) {
     this.#storage = storage;
+    this.#blobs = new BlobReader(storage.checkpoints, new RecentBlobs());
     this.#parser = parser;
     this.limits = limits;
   }
@@ -325,7 +329,7 @@ export class StateReader {
     for (let count = Math.min(items.length, batchMax); ; count = Math.ceil(count / 2)) {
       const roots = items.slice(0, count).map(rootsOf);
       const bytesMax = count === 1 ? valueBytes : Math.min(pageBytes, batchBytesMax);
-      const { blobs, bytes } = await checkpoints.blobsOf(roots, Math.min(bytesMax, freeBytes));
+      const { blobs, bytes } = await this.#blobs.read(roots, Math.min(bytesMax, freeBytes));
       if (blobs !== undefined) return use({ blobs, bytes, count });
       if (bytes <= bytesMax) {
         const large = await whileHeld(this.limits, bytes, async () => {

@@ -1,4 +1,5 @@
-// The blobs that the runs of an executor have read or stored last, so that the next run of a conversation need not read them again.
+// The blobs that a process has read or stored last: in an executor those of its runs, in the server process those of the states that clients
+// have read. The next run or read of a conversation need not read them again.
 // A blob is found only by a reference of a stored checkpoint, and its hash covers its content: it cannot be out of date.
 import { LRUCache } from 'lru-cache';
 import type { BlobRow } from '../../storage/deployment/checkpoint-rows.ts';

@@ -245,7 +245,7 @@ const boundedReads = (db: Database, answers: AnswerLimits) => ({
     sizedBlobs(db, statements.nodesOf, roots, bytesMax),
 });
 
-interface SizedBlobs {
+export interface SizedBlobs {
   blobs: BlobRow[] | undefined;
   bytes: number;
 }
