@@ -83,7 +83,7 @@ const Times = ({ run }: { run: Run }): ReactNode => (
         </dd>
       </>
     )}
-    {isOpen(run.status) && <RunProgress run={run} />}
+    <RunProgress run={run} />
     {!isOpen(run.status) && (
       <>
         <dt>{run.status === 'interrupted' ? 'Cancelled' : 'Ended'}</dt>

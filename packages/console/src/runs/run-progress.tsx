@@ -1,36 +1,48 @@
-// What an open run does at the moment, and which runs of its thread wait behind it: facts of its overview.
+// What a run does at the moment or has stopped in, and which runs of its thread wait behind it: facts of its overview.
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Run } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
+import { isOpen } from '../api/statuses.ts';
 import { usePollMs } from '../live/live-feed.tsx';
 import { countText } from '../ui/count-text.ts';
-import { Elapsed } from '../ui/time.tsx';
+import { Elapsed, Took } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { useTimeline } from './timeline-query.ts';
-import { executingNow } from './timeline-rows.ts';
+import { unfinishedStep } from './timeline-rows.ts';
 
 const timelineMs = 3_000;
 const behindMax = 100;
 
 export const RunProgress = ({ run }: { run: Run }): ReactNode => (
   <>
-    {run.status === 'running' && <ExecutingNow run={run} />}
-    <RunsBehind run={run} />
+    {run.status !== 'success' && run.status !== 'pending' && <UnfinishedStep run={run} />}
+    {isOpen(run.status) && <RunsBehind run={run} />}
   </>
 );
 
-const ExecutingNow = ({ run }: { run: Run }): ReactNode => {
+/** The nodes that execute, or in which the run has stopped. */
+const UnfinishedStep = ({ run }: { run: Run }): ReactNode => {
   const { data: timeline } = useTimeline(run, timelineMs);
-  const now = timeline && executingNow(timeline);
-  if (!now) return null;
+  const step = timeline && unfinishedStep(timeline);
+  if (!step) return null;
+  const { nodes, since, to } = step;
   return (
     <>
-      <dt>Executes now</dt>
+      <dt>{to === undefined ? 'Executes now' : 'Stopped in'}</dt>
       <dd>
-        {visibleText(now.nodes.join(', ')) || 'no node yet'} for <Elapsed since={now.since} />{' '}
-        <span className="muted mono">{now.since}</span>
+        {visibleText(nodes.join(', ')) || 'no node yet'}{' '}
+        {to === undefined ? (
+          <>
+            for <Elapsed since={since} />
+          </>
+        ) : (
+          <>
+            after <Took from={since} to={to} />
+          </>
+        )}{' '}
+        <span className="muted mono">since {since}</span>
       </dd>
     </>
   );

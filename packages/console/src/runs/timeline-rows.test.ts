@@ -68,6 +68,12 @@ it('names the nodes that execute, since the last step', () => {
   expect(seconds({ ...running, steps: [], executing: [] }).at(-1)).toEqual(['Starts', 2, 100]);
 });
 
+it('names the nodes in which a run has stopped', () => {
+  const stopped = timeline({ status: 'interrupted', executing: ['search'] });
+  expect(seconds(stopped).at(-1)).toEqual(['search', 9, 10]);
+  expect(toTimelineTable(stopped).rows.at(-1)).toMatchObject({ note: 'stopped here', isOpen: false });
+});
+
 it('has no row that ends before it begins, when the clock of the worker is ahead of that of the database', () => {
   const running = timeline({
     status: 'running',

@@ -33,6 +33,9 @@ const waitedFor: Record<RunTimeline['waits'][number]['reason'], string> = {
 /** In the same millisecond, what comes first. */
 const order: Record<TimelineRow['kind'], number> = { wait: 0, attempt: 1, step: 2, executing: 3 };
 
+/** The engine's node that takes over the input. */
+const nameOf = (node: string): string => (node === '__start__' ? 'Start' : node);
+
 /** Checkpoints have the time of their worker's clock, and the rest that of the database: an end can be before its start. */
 const bounds = (fromMs: number, toMs: number) => ({ fromMs, toMs: Math.max(fromMs, toMs) });
 
@@ -62,8 +65,9 @@ export const toTimelineTable = (timeline: RunTimeline): TimelineTable => {
     ...timeline.steps.map(({ checkpoint_id: key, step, source, nodes, from, to }): TimelineRow => ({
       key,
       kind: 'step',
-      label: source === 'input' ? 'Input' : nodes.join(', ') || (source ?? 'Step'),
-      note: step === null ? undefined : `step ${step}`,
+      label: source === 'input' ? 'Input' : nodes.map(nameOf).join(', ') || (source ?? 'Step'),
+      // The input is stored before step 0.
+      note: step === null || step < 0 ? undefined : `step ${step}`,
       ...span(from, to),
     })),
     ...executingRows(timeline, nowMs),
@@ -73,31 +77,34 @@ export const toTimelineTable = (timeline: RunTimeline): TimelineTable => {
   return { rows, startMs, endMs };
 };
 
-/** The nodes of the step that has not ended, since the last checkpoint or the start of the attempt. */
-export const executingNow = ({
+/** The step that has not ended, from the last checkpoint or the start of the attempt. `to`: when the run stopped in it. */
+export const unfinishedStep = ({
   status,
   steps,
   attempts,
   executing,
-}: RunTimeline): { nodes: string[]; since: string } | undefined => {
+  ended_at: to,
+}: RunTimeline): { nodes: string[]; since: string; to: string | undefined } | undefined => {
   const times = [steps.at(-1)?.to, attempts.at(-1)?.from].flatMap((time) =>
     time === undefined ? [] : [time],
   );
   const since = times.toSorted().at(-1);
-  return status !== 'running' || since === undefined ? undefined : { nodes: executing, since };
+  const hasUnfinished = status === 'running' || executing.length > 0;
+  return hasUnfinished && since !== undefined ? { nodes: executing, since, to } : undefined;
 };
 
 const executingRows = (timeline: RunTimeline, nowMs: number): TimelineRow[] => {
-  const now = executingNow(timeline);
-  if (!now) return [];
+  const step = unfinishedStep(timeline);
+  if (!step) return [];
+  const { nodes, since, to } = step;
   return [
     {
       key: 'executing',
       kind: 'executing',
-      label: now.nodes.join(', ') || 'Starts',
-      note: 'executes now',
-      ...bounds(Date.parse(now.since), nowMs),
-      isOpen: true,
+      label: nodes.join(', ') || 'Starts',
+      note: to === undefined ? 'executes now' : 'stopped here',
+      ...bounds(Date.parse(since), to === undefined ? nowMs : Date.parse(to)),
+      isOpen: to === undefined,
     },
   ];
 };

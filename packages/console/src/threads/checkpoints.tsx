@@ -74,7 +74,7 @@ export const Checkpoints = ({ threadId }: { threadId: string }): ReactNode => {
           </div>
         )}
       </nav>
-      <CheckpointDetail threadId={threadId} row={selected} />
+      <CheckpointDetail threadId={threadId} row={selected} rows={rows} />
     </div>
   );
 };
@@ -97,7 +97,7 @@ const CheckpointTree = ({ rows, selected }: { rows: readonly Row[]; selected: Ro
           >
             <LaneCell lane={lanes[index]} columns={columns} isLast={index === rows.length - 1} />
             <span className="checkpoint-step">{stepOf(row)}</span>
-            <span className="checkpoint-name">{nameOf(row)}</span>
+            <span className="checkpoint-name">{nameOf(row, rows)}</span>
             {row.interrupts.length > 0 && (
               <span className="badge" data-tone="amber">
                 asks
@@ -150,14 +150,26 @@ const LaneCell = ({
 
 const stepOf = ({ metadata: { step } }: Row): string => (typeof step === 'number' ? String(step) : '');
 
-/** The nodes that have written, or where the checkpoint comes from. */
-const nameOf = ({ metadata: { source }, nodes = [] }: Row): string => {
-  const names = nodes.map((node) => (node === '__start__' ? 'input' : node));
+/** The nodes of the step, also those that wrote nothing: the checkpoint before it has planned them. Otherwise where the checkpoint comes from. */
+const nameOf = (
+  { metadata: { source }, nodes = [], parent_checkpoint_id: parent }: Row,
+  rows: readonly Row[],
+): string => {
+  const planned = rows.find(({ checkpoint_id: id }) => id === parent)?.next ?? [];
+  const names = [...new Set([...nodes, ...planned])].map((node) => (node === '__start__' ? 'input' : node));
   const from = typeof source === 'string' ? source : '';
   return visibleText(source === 'loop' && names.length > 0 ? names.join(', ') : from);
 };
 
-const CheckpointDetail = ({ threadId, row }: { threadId: string; row: Row }): ReactNode => {
+const CheckpointDetail = ({
+  threadId,
+  row,
+  rows,
+}: {
+  threadId: string;
+  row: Row;
+  rows: readonly Row[];
+}): ReactNode => {
   const { view = 'changes' } = route.useSearch();
   const navigate = route.useNavigate();
   const { checkpoint_id: id, parent_checkpoint_id: parent } = row;
@@ -167,7 +179,7 @@ const CheckpointDetail = ({ threadId, row }: { threadId: string; row: Row }): Re
     <section className="split-detail" aria-label="Checkpoint" tabIndex={0}>
       <header className="row">
         <h2>
-          Step {stepOf(row)} · {nameOf(row)}
+          Step {stepOf(row)} · {nameOf(row, rows)}
         </h2>
         {id !== null && <CopyId id={id} label="checkpoint id" />}
         <div className="chips spread" role="group" aria-label="View">

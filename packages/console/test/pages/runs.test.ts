@@ -66,6 +66,7 @@ describeInBrowser('a run', () => {
     await cancelled.locator('xpath=following-sibling::dd[1]').getByText(/T.*Z$/).waitFor();
     await page.getByRole('tab', { name: 'Timeline' }).click();
     await page.getByRole('row', { name: 'Attempt 1 cancelled' }).waitFor();
+    await page.getByRole('row', { name: 'repeat stopped here' }).waitFor();
     await page.goto(`${console.url}/console/runs?thread=${threadId}`);
     await page.getByRole('button', { name: 'cancelled' }).click();
     await page.waitForURL('**/runs?**status=interrupted**');

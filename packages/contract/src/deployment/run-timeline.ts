@@ -61,7 +61,9 @@ export const RunTimeline = z
       ),
     executing: z
       .array(z.string())
-      .describe('The nodes of the step that has not ended, while the run is running'),
+      .describe(
+        'The nodes of the step that has not ended, while the run is running; of a run that failed or was cancelled, the nodes in which it has stopped',
+      ),
   })
   .meta({ id: 'RunTimeline', description: 'When a run waited, and for what, and when it executed' });
 export type RunTimeline = z.output<typeof RunTimeline>;

@@ -39,6 +39,20 @@ it('names the steps of a run, and the nodes of each', async () => {
   expect(read).toMatchObject({ started_at: timeline.attempts[0]?.from, ended_at: timeline.ended_at });
 });
 
+it('names the node in which a cancelled run has stopped', async () => {
+  const run = await create(randomUUID(), { assistant_id: 'probe', input: { do: 'waitForAbort' } });
+  await eventually(async () => expect((await timelineOf(run)).executing).toEqual(['act']));
+  await server.call('POST', `/threads/${run.thread_id}/runs/${run.run_id}/cancel?wait=1`);
+  expect(await timelineOf(run)).toMatchObject({ status: 'interrupted', executing: ['act'] });
+});
+
+it('names a node that has written nothing', async () => {
+  const run = await create(randomUUID(), { assistant_id: 'quiet', input: { out: 1 } });
+  await join(run);
+  const { steps } = await timelineOf(run);
+  expect(steps.map(({ nodes }) => nodes)).toEqual([[], ['__start__'], ['wait'], ['speak']]);
+});
+
 it('says which run of the thread a run waited for', async () => {
   const thread_id = randomUUID();
   const first = await create(thread_id, { assistant_id: 'probe', input: { do: 'hang' } });

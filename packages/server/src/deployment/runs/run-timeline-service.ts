@@ -6,6 +6,8 @@ import type { Storage } from '../../storage/storage.ts';
 import { attemptsOf, nextOf, omittedOf, stepsOf, waitsOf } from './timeline.ts';
 
 const stepsMax = 1_000;
+/** A run with such a status executes a step, or was stopped in one. */
+const hasUnfinished = new Set<RunTimeline['status']>(['running', 'interrupted', 'error', 'timeout']);
 
 export class RunTimelineService {
   readonly #runs: Pick<Storage['runs'], 'findTimed' | 'listOthers' | 'listSteps'>;
@@ -37,7 +39,7 @@ export class RunTimelineService {
       attempts_omitted: omittedOf(run, attempts),
       steps: stepsOf(steps, attempts),
       has_earlier_steps: rows.length > steps.length || steps.at(-1)?.is_first === false,
-      executing: status === 'running' ? nextOf(steps[0]) : [],
+      executing: hasUnfinished.has(status) ? nextOf(steps[0]) : [],
     };
   }
 }

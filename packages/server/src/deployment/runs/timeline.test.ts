@@ -123,6 +123,7 @@ describe('the steps of a run', () => {
     source: 'loop',
     wrote: null,
     shape: null,
+    planned: null,
     is_first: true,
     ...changes,
   });
@@ -151,6 +152,12 @@ describe('the steps of a run', () => {
         to: times[1],
       },
     ]);
+  });
+
+  it('name nodes that have written nothing, as the checkpoint before has planned them', () => {
+    const input = checkpoint({ step: -1, source: 'input', planned: '["earlier"]' });
+    const second = checkpoint({ wrote: '[["model","messages","1"]]', planned: '["model","slow"]' });
+    expect(stepsOf([second, input], []).map(({ nodes }) => nodes)).toEqual([[], ['model', 'slow']]);
   });
 
   it('begin with the attempt that executed them, when that is later', () => {

@@ -92,7 +92,7 @@ const firstWaits = (run: TimedRun, started: string | undefined, others: readonly
 /** `rows`: newest first. A step begins with the checkpoint before it, or with the attempt in which it was executed. */
 export const stepsOf = (rows: readonly StepRow[], attempts: readonly Attempt[]): Step[] => {
   const oldestFirst = rows.toReversed();
-  return oldestFirst.flatMap(({ checkpoint_id, step, source, wrote }, at) => {
+  return oldestFirst.flatMap(({ checkpoint_id, step, source, wrote, planned }, at) => {
     const ms = checkpointTimeMs(checkpoint_id);
     if (ms === undefined) return [];
     const to = isoOf(ms);
@@ -104,14 +104,18 @@ export const stepsOf = (rows: readonly StepRow[], attempts: readonly Attempt[]):
       .filter((time) => time <= to)
       .toSorted()
       .at(-1);
-    return [{ checkpoint_id, step, source, nodes: nodesOf(wrote), from: begun ?? to, to }];
+    const nodes = nodesOf(wrote, source === 'loop' ? planned : null);
+    return [{ checkpoint_id, step, source, nodes, from: begun ?? to, to }];
   });
 };
 
-const nodesOf = (wrote: string | null): string[] =>
-  wrote === null ? [] : [...new Set((JSON.parse(wrote) as NodeWrite[]).map(([node]) => node))];
+/** The nodes that have written, and those that were planned: a node may write nothing. */
+const nodesOf = (wrote: string | null, planned: string | null): string[] => {
+  const writing = (JSON.parse(wrote ?? '[]') as NodeWrite[]).map(([node]) => node);
+  return [...new Set([...writing, ...(JSON.parse(planned ?? '[]') as string[])])];
+};
 
-/** The nodes of the next step: they execute while the run is running. */
+/** The nodes of the step after the newest one: they execute while the run is running. */
 export const nextOf = (newest: StepRow | undefined): string[] =>
   newest?.shape == null
     ? []

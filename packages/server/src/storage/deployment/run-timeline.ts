@@ -25,13 +25,17 @@ export interface OtherRun {
   ended_at: string | null;
 }
 
-/** `wrote` and `shape` are JSON text; `shape` is that of the newest checkpoint only. `is_first`: no checkpoint of the run is before it. */
+/**
+ * `wrote`, `shape` and `planned` are JSON text; `shape` is that of the newest checkpoint only. `planned`: names of the tasks of the checkpoint
+ * before it. `is_first`: no checkpoint of the run is before it.
+ */
 export interface StepRow {
   checkpoint_id: string;
   step: number | null;
   source: string | null;
   wrote: string | null;
   shape: string | null;
+  planned: string | null;
   is_first: boolean;
 }
 
@@ -76,6 +80,9 @@ const statements = {
         where c.run_id = $1 and l.depth < $3::integer and l.bytes < ${wroteBytesMax}
       )
       select checkpoint_id, (metadata::json ->> 'step')::integer as step, metadata::json ->> 'source' as source, wrote, shape,
+        (select json_agg(distinct t.name)::text
+         from checkpoints p cross join lateral json_to_recordset(p.shape::json -> 'tasks') as t(name text)
+         where p.thread_id = line.thread_id and p.checkpoint_ns = '' and p.checkpoint_id = line.parent_id) as planned,
         not exists (select from checkpoints c where c.thread_id = line.thread_id and c.checkpoint_ns = ''
           and c.checkpoint_id = line.parent_id and c.run_id = $1) as is_first
       from line order by depth`,
