@@ -1,7 +1,7 @@
-// Runs that have been pending for a minute, by the reason, and runs that have been running for long.
+// Runs that have been pending for a minute, by the reason, and runs whose attempt has been running for long.
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { Assistant, Client } from '@svc/sdk';
+import type { Assistant } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
@@ -9,24 +9,11 @@ import { duration } from '../ui/duration.ts';
 import { useNow } from '../ui/use-now.ts';
 import { countText } from '../ui/count-text.ts';
 import { findingsMs, type Finding, type Findings } from './finding.tsx';
+import { readRunning, runningMax, type RunningRun } from './running-runs.ts';
 import { readPending, unexaminedText, type Group, type StuckRun } from './pending-runs.ts';
 
-const runningMs = 10 * 60_000;
-const runningMax = 50;
 /** Used instead of `findingsMs` when each reading takes many requests. */
 const manyRunsMs = 60_000;
-
-const readRunning = (client: Client, signal: AbortSignal): Promise<StuckRun[]> =>
-  client.runs.search(
-    {
-      status: 'running',
-      created_before: new Date(Date.now() - runningMs).toISOString(),
-      sort_order: 'asc',
-      limit: runningMax,
-      select: ['run_id', 'thread_id', 'assistant_id', 'created_at'],
-    },
-    { signal },
-  );
 
 export const useStuckRuns = (): Findings => {
   const client = useClient();
@@ -60,7 +47,7 @@ const nameOf = ({ run_id: id, assistant_id: of }: StuckRun, assistants: readonly
   return `Run ${id.slice(0, 8)}${assistant ? ` of ${assistant.name}` : ''}`;
 };
 
-const since = ({ created_at: at }: StuckRun, nowMs: number): string => duration(nowMs - Date.parse(at));
+const since = (at: string, nowMs: number): string => duration(nowMs - Date.parse(at));
 
 const RunLink = ({
   runId,
@@ -90,8 +77,8 @@ const pendingFinding = (
     tone: 'amber',
     sentence:
       runs.length === 1
-        ? `${nameOf(first, assistants)} has been pending for ${since(first, nowMs)}`
-        : `${countText(runs.length, 'run', { hasMore })} have been pending for up to ${since(first, nowMs)}`,
+        ? `${nameOf(first, assistants)} has been pending for ${since(first.created_at, nowMs)}`
+        : `${countText(runs.length, 'run', { hasMore })} have been pending for up to ${since(first.created_at, nowMs)}`,
     reason: waiting.message,
     links: (
       <>
@@ -114,19 +101,19 @@ const pendingFinding = (
   };
 };
 
-const runningFinding = (runs: StuckRun[], assistants: readonly Assistant[], nowMs: number): Finding[] => {
+const runningFinding = (runs: RunningRun[], assistants: readonly Assistant[], nowMs: number): Finding[] => {
   const [first] = runs;
   if (!first) return [];
   const isOne = runs.length === 1;
   const subject = isOne
-    ? `${nameOf(first, assistants)} was`
-    : `${countText(runs.length, 'run', { hasMore: runs.length === runningMax })} were`;
-  const ago = isOne ? since(first, nowMs) : `up to ${since(first, nowMs)}`;
+    ? nameOf(first, assistants)
+    : `${countText(runs.length, 'run', { hasMore: runs.length === runningMax })}`;
+  const time = isOne ? since(first.started_at, nowMs) : `up to ${since(first.started_at, nowMs)}`;
   return [
     {
       key: 'running',
       tone: 'amber',
-      sentence: `${subject} created ${ago} ago and ${isOne ? 'is' : 'are'} still running`,
+      sentence: `${subject} ${isOne ? 'has' : 'have'} been running for ${time}`,
       links: isOne ? (
         <RunLink runId={first.run_id} threadId={first.thread_id}>
           Open the run
