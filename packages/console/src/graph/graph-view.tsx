@@ -11,9 +11,10 @@ import {
   type EdgeProps,
   type Node,
   type NodeProps,
+  type ReactFlowInstance,
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
-import { useMemo, type ReactNode } from 'react';
+import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import type { NodeActivity } from '../messages/fold-run.ts';
 import { duration } from '../ui/duration.ts';
 import { Skeleton } from '../ui/states.tsx';
@@ -28,6 +29,9 @@ type FlowEdge = Edge<{ label: string | undefined; source: Size; target: Size }, 
 
 /** Events that arrive together say nothing of the time between them. */
 const took = (ms: number): string => (ms < 1 ? '✓' : duration(ms));
+
+const activityText = ({ state, tookMs = 0 }: NodeActivity): string =>
+  state === 'running' ? '…' : state === 'interrupted' ? '‖' : took(tookMs);
 
 const NodeBox = ({ data: { node, activity } }: NodeProps<FlowNode>): ReactNode => (
   <div
@@ -45,7 +49,7 @@ const NodeBox = ({ data: { node, activity } }: NodeProps<FlowNode>): ReactNode =
     {activity && (
       <span className="graph-node-activity">
         {activity.visits > 1 && `×${activity.visits} `}
-        {activity.state === 'running' ? '…' : took(activity.tookMs ?? 0)}
+        {activityText(activity)}
       </span>
     )}
     <Handle type="source" position={Position.Bottom} isConnectable={false} />
@@ -86,6 +90,8 @@ const GraphEdgeLine = (edge: EdgeProps<FlowEdge>): ReactNode => {
   );
 };
 
+const fit = { padding: 0.15, maxZoom: 1 };
+
 const nodeTypes = { graph: NodeBox };
 const edgeTypes = { graph: GraphEdgeLine };
 
@@ -115,6 +121,15 @@ export const GraphView = ({
   activity: ReadonlyMap<string, NodeActivity>;
 }): ReactNode => {
   const positions = useLayout(graph);
+  const box = useRef<HTMLDivElement>(null);
+  const [flow, setFlow] = useState<ReactFlowInstance<FlowNode, FlowEdge>>();
+  // A graph in a hidden tab has no size, and the size changes with the window.
+  useEffect(() => {
+    if (!flow || !box.current) return undefined;
+    const observer = new ResizeObserver(() => void flow.fitView(fit));
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, [flow]);
   const edges = useMemo(() => flowEdges(graph), [graph]);
   if (!positions) return <Skeleton rows={4} />;
   const nodes = graph.nodes.map((node): FlowNode => ({
@@ -125,22 +140,25 @@ export const GraphView = ({
     ...sizeOf(node),
   }));
   return (
-    <ReactFlow
-      aria-label="Graph of the assistant"
-      nodes={nodes}
-      edges={edges}
-      nodeTypes={nodeTypes}
-      edgeTypes={edgeTypes}
-      nodesDraggable={false}
-      nodesConnectable={false}
-      nodesFocusable={false}
-      edgesFocusable={false}
-      elementsSelectable={false}
-      proOptions={{ hideAttribution: true }}
-      minZoom={0.1}
-      maxZoom={1.5}
-      fitView
-      fitViewOptions={{ padding: 0.15, maxZoom: 1 }}
-    />
+    <div className="graph" ref={box}>
+      <ReactFlow
+        onInit={setFlow}
+        aria-label="Graph of the assistant"
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={nodeTypes}
+        edgeTypes={edgeTypes}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        nodesFocusable={false}
+        edgesFocusable={false}
+        elementsSelectable={false}
+        proOptions={{ hideAttribution: true }}
+        minZoom={0.1}
+        maxZoom={1.5}
+        fitView
+        fitViewOptions={fit}
+      />
+    </div>
   );
 };

@@ -7,12 +7,20 @@ import type { Conversation } from './use-conversation.ts';
 
 /** The run that streams or that has just ended, with the button that stops it. */
 export const RunStatus = ({
-  conversation: { run, isRunning, stop },
+  conversation: { run, isRunning, questions, stop },
 }: {
-  conversation: Pick<Conversation, 'run' | 'isRunning' | 'stop'>;
+  conversation: Pick<Conversation, 'run' | 'isRunning' | 'questions' | 'stop'>;
 }): ReactNode => (
   <span className="row" aria-live="polite">
-    {isRunning ? <RunBadge status="running" /> : run && <RunBadge status={run.status} />}
+    {isRunning ? (
+      <RunBadge status="running" />
+    ) : questions.length > 0 ? (
+      <span className="badge" data-tone="amber">
+        waits for an answer
+      </span>
+    ) : (
+      run && <RunBadge status={run.status} />
+    )}
     {isRunning && <Elapsed />}
     {run && (
       <Link to="/runs/$runId" params={{ runId: run.run_id }} search={{ thread: run.thread_id }}>
