@@ -35,6 +35,13 @@ const questionsOf = async (thread_id: string) => {
   };
 };
 
+const expectQuestions = async (thread_id: string, questions: unknown[]) =>
+  expect(await questionsOf(thread_id)).toEqual({
+    status: 'interrupted',
+    thread: questions,
+    state: questions,
+  });
+
 const idOf = async (thread_id: string, question: string): Promise<string> => {
   const { interrupts = {} } = await client.threads.get(thread_id);
   const found = Object.values(interrupts)
@@ -60,12 +67,7 @@ describe('the interrupts of a thread after a cancelled run', () => {
     const thread_id = await asking('approval');
     const { run_id } = await client.runs.create(thread_id, 'approval', { command: { resume: 'hold' } });
     await cancelWhen(thread_id, run_id, isRunning(thread_id, run_id));
-    const question = { question: 'send?' };
-    expect(await questionsOf(thread_id)).toEqual({
-      status: 'interrupted',
-      thread: [question],
-      state: [question],
-    });
+    await expectQuestions(thread_id, [{ question: 'send?' }]);
   });
 
   it('lack those of tasks that have finished', async () => {
@@ -77,11 +79,7 @@ describe('the interrupts of a thread after a cancelled run', () => {
     await cancelWhen(thread_id, run_id, async () =>
       expect((await questionsOf(thread_id)).state).toEqual(['second?']),
     );
-    expect(await questionsOf(thread_id)).toEqual({
-      status: 'interrupted',
-      thread: ['second?'],
-      state: ['second?'],
-    });
+    await expectQuestions(thread_id, ['second?']);
   });
 
   it('are those of its own tasks, if another task was still executing', async () => {
@@ -90,11 +88,7 @@ describe('the interrupts of a thread after a cancelled run', () => {
     await cancelWhen(thread_id, run_id, async () =>
       expect((await questionsOf(thread_id)).state).toEqual(['first?']),
     );
-    expect(await questionsOf(thread_id)).toEqual({
-      status: 'interrupted',
-      thread: ['first?'],
-      state: ['first?'],
-    });
+    await expectQuestions(thread_id, ['first?']);
   });
 
   it('are none, if the run has passed them', async () => {
@@ -104,7 +98,7 @@ describe('the interrupts of a thread after a cancelled run', () => {
       input: { do: 'waitForAbort' },
     });
     await cancelWhen(thread_id, run_id, hasTasks(thread_id));
-    expect(await questionsOf(thread_id)).toEqual({ status: 'interrupted', thread: [], state: [] });
+    await expectQuestions(thread_id, []);
   });
 });
 
