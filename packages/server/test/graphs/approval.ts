@@ -9,6 +9,9 @@ const State = Annotation.Root({
 const ask = async (question: unknown, { signal }: LangGraphRunnableConfig): Promise<string> => {
   const answer = interrupt<unknown, string>(question);
   if (answer === 'hold' && signal) await once(signal, 'abort');
+  if (answer === 'throw') throw new Error('the answer was not accepted');
+  // Until its executor is killed.
+  if (answer === 'block') for (const untilMs = performance.now() + 20_000; performance.now() < untilMs;);
   return answer;
 };
 
@@ -22,6 +25,16 @@ export const approval = new StateGraph(State)
   .addEdge(START, 'write')
   .addEdge('write', 'review')
   .addEdge('review', 'send')
+  .compile();
+
+/** Asks the question of its input, which is JSON text: the text can name characters that no input can have. */
+export const asking = new StateGraph(
+  Annotation.Root({ question: Annotation<string>, out: Annotation<string> }),
+)
+  .addNode('ask', async ({ question }, config: LangGraphRunnableConfig) => ({
+    out: await ask(JSON.parse(question), config),
+  }))
+  .addEdge(START, 'ask')
   .compile();
 
 /** Two interrupts at the same time. With the input "hold", the second node executes until its run is cancelled. */

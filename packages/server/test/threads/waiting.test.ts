@@ -8,7 +8,7 @@ import { startTestServer, type TestServer } from '../server.ts';
 let server: TestServer;
 let client: Client;
 beforeAll(async () => {
-  server = await startTestServer({ settings: { cancelGrace: '300ms' } });
+  server = await startTestServer();
   client = createClient({ apiUrl: server.url });
 });
 afterAll(() => server[Symbol.asyncDispose]());
@@ -89,6 +89,36 @@ describe('the interrupts of a thread after a cancelled run', () => {
       expect((await questionsOf(thread_id)).state).toEqual(['first?']),
     );
     await expectQuestions(thread_id, ['first?']);
+  });
+
+  it.each([
+    ['a NUL', 'a\u0000b'],
+    ['half a character', 'a\ud83d'],
+    ['a thousand questions', Array.from({ length: 1_000 }, (_, at) => `question ${at}`)],
+  ])('are kept with %s, and other runs start', async (_, question) => {
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'asking', { input: { question: JSON.stringify(question) } });
+    const { run_id } = await client.runs.create(thread_id, 'asking', { command: { resume: 'hold' } });
+    await cancelWhen(thread_id, run_id, isRunning(thread_id, run_id));
+    await expectQuestions(thread_id, [question]);
+    await client.runs.wait(thread_id, 'asking', { command: { resume: 'throw' } }).catch(() => undefined);
+    expect(await questionsOf(thread_id)).toEqual({ status: 'error', thread: [question], state: [question] });
+    expect(await client.runs.wait(null, 'probe', { input: { do: 'pid' } })).toMatchObject({ do: 'pid' });
+  });
+
+  it('are kept when its executor was killed', async () => {
+    await using killing = await startTestServer({
+      database: server.database,
+      settings: { cancelGrace: '300ms' },
+    });
+    const question = 'a\u0000b';
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'asking', { input: { question: JSON.stringify(question) } });
+    const { run_id } = await createClient({ apiUrl: killing.url }).runs.create(thread_id, 'asking', {
+      command: { resume: 'block' },
+    });
+    await cancelWhen(thread_id, run_id, isRunning(thread_id, run_id));
+    await expectQuestions(thread_id, [question]);
   });
 
   it('are none, if the run has passed them', async () => {

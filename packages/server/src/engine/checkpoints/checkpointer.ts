@@ -39,6 +39,7 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     const [tuple] = await this.#tuples([found]);
     const { channels, body, metadata, shape, run_id } = found.checkpoint;
     session.recordRefs(ns, wanted, (JSON.parse(body) as Body).channel_versions, JSON.parse(channels));
+    if (ns === '' && wanted === session.head(ns)) session.openInterrupts.load(tuple?.pendingWrites ?? []);
     session.recordWrites(ns, found.writes, run_id !== null && run_id === session.run_id);
     if (shape === null)
       session.recordMissingSummary(ns, wanted, (JSON.parse(metadata) as CheckpointMetadata).step);

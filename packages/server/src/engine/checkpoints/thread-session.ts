@@ -9,6 +9,7 @@ import type {
   Owner,
   StoredCheckpoint,
 } from '../../storage/deployment/checkpoint-rows.ts';
+import { OpenInterrupts } from './open-interrupts.ts';
 import { SessionBlobs } from './session-blobs.ts';
 import { StoredIds } from './stored-ids.ts';
 import type { SessionOptions } from './session-options.ts';
@@ -57,8 +58,7 @@ export class ThreadSession implements Writer {
   readonly #writes = new Map<string, [task_id: string, channel: string, ref: string][]>();
   /** By namespace: tasks of the loaded checkpoint that an earlier attempt of this run has finished. */
   readonly #finished = new Map<string, ReadonlySet<string>>();
-  /** Interrupts of the newest root checkpoint, by task id. */
-  readonly #interrupts = new Map<string, unknown[]>();
+  readonly openInterrupts = new OpenInterrupts();
   #attributed: NodeWrite[] | undefined;
   /**
    * Whether a node of the root graph has finished. `pending`: its writes wait. `drained`: a flush has them. `reported`:
@@ -186,7 +186,7 @@ export class ThreadSession implements Writer {
       ...(found ? { found_head: found } : {}),
     });
     this.#ids.set(ns, { step: metadata.step, checkpoint_id });
-    if (ns === '') this.#interrupts.clear();
+    if (ns === '') this.openInterrupts.clear();
     this.#finished.delete(ns);
     this.#heads.set(ns, checkpoint_id);
     if (this.#last && ns === '' && metadata.step >= this.#last.step) {
@@ -211,10 +211,10 @@ export class ThreadSession implements Writer {
       this.#progress = 'pending';
     const recent = this.#writes.get(ns) ?? [];
     this.#writes.set(ns, recent);
+    if (ns === '') this.openInterrupts.add(task_id, writes);
     const own = this.#heads.get(ns) === checkpoint_id ? { own: true as const } : {};
     for (const [position, [channel, value]] of writes.entries()) {
       const ref = this.#blobs.encode(channel === '__error__' ? boundedError(value) : value, channel);
-      if (ns === '' && channel === '__interrupt__') this.#interrupts.set(task_id, [value].flat());
       recent.push([task_id, channel, ref]);
       this.#write({
         thread_id: this.thread_id,
@@ -279,9 +279,10 @@ export class ThreadSession implements Writer {
     return this.#summaries.get(ns)?.summary.tasks ?? [];
   }
 
-  /** Interrupts by task id, as wire JSON. */
-  interrupts(): string {
-    return this.codec.toJson(Object.fromEntries(this.#interrupts));
+  /** Interrupts by task id, as wire JSON; null when no root checkpoint was loaded or created. */
+  interrupts(): string | null {
+    const { known } = this.openInterrupts;
+    return known === undefined ? null : this.codec.toJson(Object.fromEntries(known));
   }
 
   /** Attributes the next put to these nodes, instead of to its tasks. For state updates, which put in one namespace. */

@@ -818,6 +818,7 @@ is_thread_taken(p_thread_id uuid) returns boolean
 items_refresh_on_read() returns boolean
 keep_default_assistant() returns trigger
 keep_replaced_write() returns trigger
+kept_interrupts(p_run_id uuid) returns text
 lock_export_runs(p_tenant uuid, p_export uuid) returns void
 lock_ready_run(p_graph_id text, p_assistant_id uuid, p_owner_hash integer) returns SETOF runs
 lost_attempt(p_run runs, p_message text, p_charged boolean, p_worker text) returns jsonb
@@ -874,4 +875,3 @@ trace_step(p_seconds double precision) returns smallint
 trace_thread_id(p_metadata jsonb) returns text
 undo_run_writes(p_run_id uuid, p_thread_id uuid, p_results boolean) returns integer
 unsettle_thread(p_thread_id uuid, p_run runs, p_moved boolean) returns void
-waiting_interrupts(p_thread_id uuid, p_run_id uuid, p_interrupts text) returns text

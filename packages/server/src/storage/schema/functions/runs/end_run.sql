@@ -44,8 +44,7 @@ begin
     perform remove_run(p_run_id, v_run.thread_id);
     perform restore_thread(v_run.thread_id);
   elsif p_ending is distinct from 'as_stored' then
-    if p_status <> 'success' then p_interrupts := waiting_interrupts(v_run.thread_id, p_run_id, p_interrupts); end if;
-    perform settle_thread(v_run.thread_id, p_run_id, p_ending, coalesce(p_interrupts, '{}'), p_error);
+    perform settle_thread(v_run.thread_id, p_run_id, p_ending, coalesce(p_interrupts, kept_interrupts(p_run_id)), p_error);
   elsif v_begun then
     perform settle_stopped_thread(v_run.thread_id, p_run_id);
   else

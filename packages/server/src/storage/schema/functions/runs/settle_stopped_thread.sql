@@ -7,7 +7,7 @@ language sql as $$
         else stored_status(t.thread_id, null) end,
       settled_by = p_run_id,
       settled_status = stored_status(t.thread_id, null),
-      interrupts = waiting_interrupts(p_thread_id, p_run_id, null),
+      interrupts = kept_interrupts(p_run_id),
       error = null,
       updated_at = now()
   where t.thread_id = p_thread_id

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { OpenInterrupts } from './open-interrupts.ts';
+
+const opened = (...writes: [string, string, unknown][]) => {
+  const interrupts = new OpenInterrupts();
+  interrupts.load(writes);
+  return interrupts;
+};
+
+it('are unknown before a checkpoint was loaded or created', () => {
+  const interrupts = new OpenInterrupts();
+  expect(interrupts.known).toBeUndefined();
+  interrupts.clear();
+  expect(interrupts.known).toEqual(new Map());
+});
+
+it('are those of the loaded tasks that have not finished, in any order of their writes', () => {
+  const asks: [string, string, unknown] = ['a', '__interrupt__', [{ value: 'a?' }]];
+  const done: [string, string, unknown] = ['a', 'log', 'done'];
+  const other: [string, string, unknown] = ['b', '__interrupt__', [{ value: 'b?' }]];
+  const answer: [string, string, unknown] = ['b', '__resume__', ['yes']];
+  const expected = new Map([['b', [{ value: 'b?' }]]]);
+  expect(opened(asks, done, other, answer).known).toEqual(expected);
+  expect(opened(done, answer, other, asks).known).toEqual(expected);
+});
+
+it('follow what tasks write', () => {
+  const interrupts = opened(['a', '__interrupt__', [{ value: 'a?' }]]);
+  interrupts.add('a', [['__resume__', ['yes']]]);
+  interrupts.add('b', [['__interrupt__', [{ value: 'b?' }]]]);
+  expect([...(interrupts.known?.keys() ?? [])]).toEqual(['a', 'b']);
+  interrupts.add('a', [['log', 'done']]);
+  interrupts.add('b', [['__error__', 'failed']]);
+  expect([...(interrupts.known?.keys() ?? [])]).toEqual(['b']);
+});
