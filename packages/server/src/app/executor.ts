@@ -17,7 +17,7 @@ import { threadImportStorage } from '../storage/deployment/thread-imports.ts';
 import { CommitQueue } from '../engine/checkpoints/commit-queue.ts';
 import { RecentBlobs } from '../engine/checkpoints/recent-blobs.ts';
 import { openParentChannel } from '../jobs/process-channel.ts';
-import type { TracingSetup, ExecutorSetup, FromExecutor, ToExecutor } from '../engine/dispatch/protocol.ts';
+import type { TracingSetup, ExecutorSetup, ToExecutor } from '../engine/dispatch/protocol.ts';
 import { Embedder } from '../engine/executor/store-index/embedder.ts';
 import { loadEmbeddingModel } from '../engine/executor/store-index/embedding-model.ts';
 import { waitForOperations } from '../engine/executor/batched-store.ts';
@@ -27,6 +27,7 @@ import { EventBudget } from '../engine/executor/event-budget.ts';
 import { Executor } from '../engine/executor/executor.ts';
 import { GraphRegistry } from '../engine/executor/graph-registry.ts';
 import { exposeLogger, OwnAddress } from '../engine/executor/server-globals.ts';
+import type { SendToServer } from '../engine/executor/run-tools.ts';
 import { SvcStore } from '../engine/executor/svc-store.ts';
 import { TraceOutbox } from '../engine/executor/trace-outbox.ts';
 import { LineAllowance } from '../telemetry/line-allowance.ts';
@@ -34,7 +35,7 @@ import { linesOf } from '../telemetry/log-lines.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 
 interface Parts {
-  send: (message: FromExecutor) => void;
+  send: SendToServer;
   modules: LoadedModules;
   logger: Logger;
   notices: readonly string[];
@@ -127,7 +128,7 @@ export const startExecutor = (notices: readonly string[]): ((url: string) => voi
     // The server process has ended.
     onClose: () => process.exit(0),
   });
-  const send = (message: FromExecutor): void => channel.send(message);
+  const send: SendToServer = (message, isUrgent) => channel.send(message, isUrgent);
   const modules = new LoadedModules((files) => send({ kind: 'modules', files }));
   // The server process decides when executors end. A Ctrl-C in the terminal, or a service manager that signals all processes,
   // reaches the executor too.

@@ -6,9 +6,6 @@ import { BrokenFrame, encodeFrame, FrameDecoder } from './frames.ts';
 /** The file descriptor of the channel in the started process. */
 export const channelFd = 3;
 
-/** Messages of one turn of the event loop are sent together at its end. In a longer turn, the first message after this time sends them. */
-const turnMsMax = 5;
-
 export interface ChannelEvents {
   onMessage: (message: unknown) => void;
   /** Called once, when the other side has closed its end, or when the bytes are no frames: then `broken` is the error. */
@@ -18,7 +15,6 @@ export interface ChannelEvents {
 export class ProcessChannel {
   readonly #socket: Socket;
   #isCorked = false;
-  #corkedMs = 0;
 
   constructor(socket: Socket, { onMessage, onClose }: ChannelEvents) {
     this.#socket = socket;
@@ -39,15 +35,17 @@ export class ProcessChannel {
     socket.once('close', () => onClose(broken));
   }
 
-  /** Drops a message that cannot be delivered any more. Throws when the message cannot be cloned. */
-  send(message: unknown): void {
+  /**
+   * Messages of one turn of the event loop are sent together at its end; an urgent one is sent at once, with those before it. Drops a message
+   * that cannot be delivered any more. Throws when the message cannot be cloned.
+   */
+  send(message: unknown, isUrgent = false): void {
     const socket = this.#socket;
     const frame = encodeFrame(message);
     if (socket.destroyed || !socket.writable) return;
     if (!this.#isCorked) {
       // One system call for all messages of a turn.
       this.#isCorked = true;
-      this.#corkedMs = performance.now();
       socket.cork();
       process.nextTick(() => {
         this.#isCorked = false;
@@ -55,8 +53,7 @@ export class ProcessChannel {
       });
     }
     socket.write(frame);
-    if (performance.now() - this.#corkedMs < turnMsMax) return;
-    this.#corkedMs = performance.now();
+    if (!isUrgent) return;
     socket.uncork();
     socket.cork();
   }

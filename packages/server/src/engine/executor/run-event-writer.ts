@@ -12,7 +12,7 @@
 import { onAbort } from '../../abort.ts';
 import type { Owner } from '../../storage/deployment/checkpoint-rows.ts';
 import { noItems, type BatchItems, type Writer } from '../checkpoints/commit-queue.ts';
-import type { FromExecutor } from '../dispatch/protocol.ts';
+import type { SendToServer } from './run-tools.ts';
 import type { EventBudget, WaitingEvents } from './event-budget.ts';
 import { EventBuffer, type EventBatch, type NamedEvent } from './event-buffer.ts';
 
@@ -22,7 +22,7 @@ export interface RunEventWriterOptions {
   budget: EventBudget;
   /** Makes this writer part of the next flush. */
   commit: () => Promise<void>;
-  send: (message: FromExecutor) => void;
+  send: SendToServer;
   /** Called when the log cannot be written. */
   onFailure: (error: Error) => void;
 }
@@ -42,7 +42,7 @@ const keptBytesMax = 10 * 1024 * kb;
 const aheadBytesMax = 4 * 1024 * kb;
 /**
  * Events that are emitted in one turn of the event loop are sent together at its end. In a longer turn, the first ones of the run are sent after
- * `firstTurnMs`, so that its reader sees something, and later ones after `turnMs`: every message costs both processes time.
+ * `firstTurnMs`, and later ones after `turnMs`. The second time is longer because every message costs both processes time.
  */
 const firstTurnMs = 5;
 const turnMs = 20;
@@ -222,7 +222,7 @@ export class RunEventWriter implements Writer, WaitingEvents {
     if (this.#isScheduled) {
       if (nowMs - this.#scheduledMs < (this.#hasSent ? turnMs : firstTurnMs)) return;
       this.#scheduledMs = nowMs;
-      this.#sendSome();
+      this.#sendSome(true);
       return;
     }
     this.#scheduledMs = nowMs;
@@ -233,7 +233,7 @@ export class RunEventWriter implements Writer, WaitingEvents {
     });
   }
 
-  #sendSome(): void {
+  #sendSome(isUrgent = false): void {
     while (this.#sentBytes < sentBytesMax) {
       const batch = this.#isLogged ? this.#stored.shift() : this.#take(messageBytesMax);
       if (!batch) break;
@@ -241,7 +241,7 @@ export class RunEventWriter implements Writer, WaitingEvents {
         this.#storedBytes -= batch.bytes;
         this.#options.budget.remove(batch.bytes);
       }
-      this.#send(batch);
+      this.#send(batch, isUrgent);
     }
     if (this.#isEmpty()) this.#reportEmpty();
   }
@@ -281,7 +281,7 @@ export class RunEventWriter implements Writer, WaitingEvents {
     return batch;
   }
 
-  #send({ first_id, events, bytes }: EventBatch): void {
+  #send({ first_id, events, bytes }: EventBatch, isUrgent = false): void {
     const { owner, send } = this.#options;
     this.#hasSent = true;
     this.#sentBytes += bytes;
@@ -290,7 +290,7 @@ export class RunEventWriter implements Writer, WaitingEvents {
     const wantsAck = ack >= ackBytes;
     if (wantsAck) this.#sentSinceAck = 0;
     const ids = { run_id: owner.owner, lease_token: owner.lease_token, first_id };
-    send({ kind: 'events', ...ids, events, ...(wantsAck ? { ack } : {}) });
+    send({ kind: 'events', ...ids, events, ...(wantsAck ? { ack } : {}) }, isUrgent);
   }
 
   /** The id of the oldest event to keep when the log has become too long; otherwise null. */

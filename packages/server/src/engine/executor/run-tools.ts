@@ -11,6 +11,9 @@ import type { StoreIndex } from './store-index/store-index.ts';
 import type { GraphRegistry } from './graph-registry.ts';
 import type { TraceOutbox } from './trace-outbox.ts';
 
+/** An urgent message does not wait for the end of the turn of the event loop. */
+export type SendToServer = (message: FromExecutor, isUrgent?: boolean) => void;
+
 export interface RunTools {
   graphs: GraphRegistry;
   checkpoints: CheckpointStorage;
@@ -24,7 +27,7 @@ export interface RunTools {
   store: BaseStore;
   /** Undefined when items are not searched by meaning. */
   storeIndex: StoreIndex | undefined;
-  send: (message: FromExecutor) => void;
+  send: SendToServer;
   /** Undefined when runs are not traced. */
   tracing: { project: string; outbox: TraceOutbox } | undefined;
 }
