@@ -51,9 +51,10 @@ const useWaiting = (shown: Shown, graph: string | undefined) => {
 
 export const InboxPage = (): ReactNode => {
   const { show, graph, sel } = route.useSearch();
+  const place = [show, graph, sel].join(' ');
   const shown = show ?? 'questions';
   const waiting = useWaiting(shown, graph);
-  const [sent, setSent] = useState<SentAnswer & { sel: string | undefined }>();
+  const [sent, setSent] = useState<SentAnswer & { place: string }>();
   return (
     <div className="page">
       <header className="page-head">
@@ -66,7 +67,7 @@ export const InboxPage = (): ReactNode => {
         )}
       </header>
       {/* Until the next answer, or until another thread is selected. */}
-      <AnswerSent sent={sent?.sel === sel ? sent : undefined} />
+      <AnswerSent sent={sent?.place === place ? sent : undefined} />
       <Loaded query={waiting}>
         {(threads) => {
           const selected = threads.find(({ thread_id: id }) => id === sel) ?? threads[0];
@@ -76,7 +77,7 @@ export const InboxPage = (): ReactNode => {
               <Waiting
                 key={selected.thread_id}
                 thread={selected}
-                onSent={(answer) => setSent({ ...answer, sel })}
+                onSent={(answer) => setSent({ ...answer, place })}
               />
             </div>
           ) : (

@@ -30,7 +30,7 @@ import { exposeLogger, OwnAddress } from '../engine/executor/server-globals.ts';
 import type { SendToServer } from '../engine/executor/run-tools.ts';
 import { SvcStore } from '../engine/executor/svc-store.ts';
 import { TraceOutbox } from '../engine/executor/trace-outbox.ts';
-import { LineAllowance } from '../telemetry/line-allowance.ts';
+import { LogRateLimit } from '../telemetry/log-rate-limit.ts';
 import { linesOf } from '../telemetry/log-lines.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 
@@ -87,9 +87,9 @@ const openTracing = ({ project, daysKept }: TracingSetup, database: Database, lo
 };
 
 const sendLog = (logger: Logger, send: Parts['send']): void => {
-  const allowance = new LineAllowance();
+  const limit = new LogRateLimit();
   linesOf(logger)?.read((line) => {
-    const sent = allowance.take(line);
+    const sent = limit.take(line);
     if (sent) send({ kind: 'log', ...sent });
   });
 };

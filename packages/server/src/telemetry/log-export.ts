@@ -46,7 +46,7 @@ export class LogExport implements AsyncDisposable {
   constructor(options: LogExportOptions) {
     this.#options = options;
     const { receiver, logger } = options;
-    this.#localLog = { warn: (fields, message) => this.#aside(() => logger.warn(fields, message)) };
+    this.#localLog = { warn: (fields, message) => this.#logLocally(() => logger.warn(fields, message)) };
     this.#drops = new FailureLog('dropped log records', receiver.url, this.#localLog);
     this.#reading = linesOf(logger)?.read((line) => this.add(line));
   }
@@ -77,7 +77,7 @@ export class LogExport implements AsyncDisposable {
     try {
       await this.#startSender();
     } catch (err) {
-      this.#aside(() => this.#options.logger.error({ err }, 'failed to load what sends the log'));
+      this.#logLocally(() => this.#options.logger.error({ err }, 'failed to load the exporter of the log'));
     }
   }
 
@@ -98,9 +98,9 @@ export class LogExport implements AsyncDisposable {
     this.#sender = sender;
   }
 
-  #aside(work: () => void): void {
+  #logLocally(work: () => void): void {
     const lines = linesOf(this.#options.logger);
-    if (lines) lines.aside(work);
+    if (lines) lines.withoutReaders(work);
     else work();
   }
 
@@ -112,6 +112,6 @@ export class LogExport implements AsyncDisposable {
     if (this.#early.length === 0 && this.#opening === undefined) return;
     const closing = this.#open().then(() => this.#sender?.shutdown());
     if (!(await closedInTime(closing)))
-      this.#aside(() => this.#options.logger.warn('the last log records could not be sent in time'));
+      this.#logLocally(() => this.#options.logger.warn('the last log records could not be sent in time'));
   }
 }

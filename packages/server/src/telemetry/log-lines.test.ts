@@ -44,11 +44,11 @@ describe('a reader of the lines of a log', () => {
     expect([one.read, two.read]).toEqual([['b'], ['a']]);
   });
 
-  it('gets no lines that are logged aside', () => {
+  it('gets no lines that are logged without readers', () => {
     const { logger, lines, written } = log();
     const one = reader();
     lines?.read(one.note);
-    lines?.aside(() => logger.info('aside'));
+    lines?.withoutReaders(() => logger.info('unread'));
     logger.info('after');
     expect(one.read).toEqual(['after']);
     expect(written).toHaveLength(2);

@@ -11,11 +11,11 @@ const firstLinesMax = 64;
 export class LogLines {
   readonly #readers: Read[] = [];
   #first: string[] | undefined = [];
-  #isAside = false;
+  #isUnread = false;
 
   /** The logger calls it with each line, after secrets are redacted. */
   note(line: string): void {
-    if (this.#isAside) return;
+    if (this.#isUnread) return;
     const read = this.#readers.at(-1);
     if (read) read(line);
     else if (this.#first && this.#first.length < firstLinesMax) this.#first.push(line);
@@ -35,12 +35,12 @@ export class LogLines {
   }
 
   /** No reader gets the lines that `work` logs, so that a reader can log its own failures. */
-  aside(work: () => void): void {
-    this.#isAside = true;
+  withoutReaders(work: () => void): void {
+    this.#isUnread = true;
     try {
       work();
     } finally {
-      this.#isAside = false;
+      this.#isUnread = false;
     }
   }
 

@@ -3,22 +3,24 @@ import { gzipSync } from 'node:zlib';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { request } from 'undici';
 import type { OtlpReceiver } from '../config/settings/telemetry-settings.ts';
+import { unsampled } from './unsampled.ts';
 
-export type ReceiverAnswer =
+export type ProbeResult =
   /** `type`: media type. `text`: the message of the receiver, shortened. */
-  | { kind: 'answered'; status: number; type: string; text: string; location: string | undefined }
+  | { kind: 'responded'; status: number; type: string; text: string; location: string | undefined }
   /** `code`: of Node, or the name of the error. */
   | { kind: 'failed'; code: string | undefined; message: string };
-
-/** The receiver may be a server that sends its spans too: without it, the request would be one. */
-const unsampled = '00-00000000000000000000000000000001-0000000000000001-00';
 
 const bodyBytesMax = 65_536;
 const textMax = 200;
 
 /** Follows no redirect, as the exporters do not. */
-export const probeReceiver = async (receiver: OtlpReceiver, limitMs: number): Promise<ReceiverAnswer> => {
+export const probeReceiver = async (receiver: OtlpReceiver, limitMs: number): Promise<ProbeResult> => {
   const own = Object.entries(receiver.headers).map(([name, secret]) => [name, secret.reveal()] as const);
+  const secrets = own.flatMap(([, value]) => secretsOf(value));
+  // The receiver may repeat what it has got.
+  const masked = (text: string): string =>
+    secrets.reduce((shown, secret) => shown.replaceAll(secret, '[redacted]'), text);
   try {
     const { statusCode, headers, body } = await request(receiver.url, {
       method: 'POST',
@@ -34,20 +36,26 @@ export const probeReceiver = async (receiver: OtlpReceiver, limitMs: number): Pr
     const type = String(headers['content-type'] ?? '').split(';', 1)[0] ?? '';
     const text = messageOf(await readSome(body), type);
     return {
-      kind: 'answered',
+      kind: 'responded',
       status: statusCode,
       type: type.trim().toLowerCase(),
-      // The receiver may repeat what it has got.
-      text: own.reduce((shown, [, secret]) => withoutSecret(shown, secret), text).slice(0, textMax),
-      location: headers['location']?.toString(),
+      text: masked(text).slice(0, textMax),
+      location: headers['location'] === undefined ? undefined : masked(headers['location'].toString()),
     };
   } catch (error) {
     return failureOf(error);
   }
 };
 
-const withoutSecret = (text: string, secret: string): string =>
-  secret === '' ? text : text.replaceAll(secret, '[redacted]');
+/** Shorter parts are words such as `Bearer`, which would be masked inside other words. */
+const secretCharsMin = 6;
+
+/** The value of a header and its parts, such as a token behind its scheme, and the user and the password of `Basic`. */
+const secretsOf = (value: string): string[] => {
+  const parts = value.split(/\s+/);
+  const basic = parts[0]?.toLowerCase() === 'basic' ? Buffer.from(parts[1] ?? '', 'base64').toString() : '';
+  return [value, ...parts, basic, ...basic.split(':')].filter(({ length }) => length >= secretCharsMin);
+};
 
 const readSome = async (body: AsyncIterable<Uint8Array>): Promise<Buffer> => {
   const chunks: Uint8Array[] = [];
@@ -80,7 +88,7 @@ const statusMessage = (body: Uint8Array): string => {
   return '';
 };
 
-const failureOf = (error: unknown): ReceiverAnswer => {
+const failureOf = (error: unknown): ProbeResult => {
   // An address with several IP addresses fails with one error for each.
   const first = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
   const { code, name, message } = first as { code?: unknown; name?: string; message?: string };

@@ -1,3 +1,5 @@
+import { levelAndTime } from './level-and-time.ts';
+
 /** Longer lines are written, but not sent. */
 export const sentLineBytes = 65_536;
 
@@ -7,7 +9,7 @@ export const sentLine = (line: string): string => {
   if (line.length * 3 <= sentLineBytes) return line;
   const bytes = Buffer.byteLength(line);
   if (bytes <= sentLineBytes) return line;
-  const [, level, time] = /^\{"level":(\d+),"time":(\d+)/.exec(line) ?? [];
+  const { level = 30, time = Date.now() } = levelAndTime(line);
   const msg = `a line of ${bytes} bytes, which is too long to be sent`;
-  return JSON.stringify({ level: Number(level ?? 30), time: Number(time ?? Date.now()), msg });
+  return JSON.stringify({ level, time, msg });
 };

@@ -41,20 +41,27 @@ it('each kind of telemetry that is sent is checked at its own receiver, and leav
   expect([receiver.spans, receiver.logs, [...receiver.metrics]]).toEqual([[], [], []]);
 });
 
-it('the response is reported with its status and message, without the credentials that it repeats', async () => {
-  // google.rpc.Status with code 16 and a message.
-  const message = 'no such key: hunter2';
-  const status = Buffer.concat([Buffer.from([0x08, 16, 0x12, message.length]), Buffer.from(message)]);
-  await using server = await serveHttp((_, response) => {
-    response.writeHead(401, { 'content-type': 'application/x-protobuf' }).end(status);
-  });
-  expect(await findingOf(server.url, { OTEL_EXPORTER_OTLP_HEADERS: 'x-api-key=hunter2' })).toEqual({
-    check: 'collector',
-    status: 'problem',
-    message: `Spans cannot be sent to ${server.url}/v1/traces: the receiver responds with 401 (no such key: [redacted]).`,
-    remedy: expect.stringContaining('OTEL_EXPORTER_OTLP_TRACES_HEADERS'),
-  });
-});
+it.each([
+  'x-api-key=hunter2',
+  'authorization=Bearer%20hunter2',
+  `authorization=Basic%20${Buffer.from('somebody:hunter2').toString('base64')}`,
+])(
+  'the response is reported with its status and message, without the credentials of %s that it repeats',
+  async (given) => {
+    // google.rpc.Status with code 16 and a message.
+    const message = 'no such key: hunter2';
+    const status = Buffer.concat([Buffer.from([0x08, 16, 0x12, message.length]), Buffer.from(message)]);
+    await using server = await serveHttp((_, response) => {
+      response.writeHead(401, { 'content-type': 'application/x-protobuf' }).end(status);
+    });
+    expect(await findingOf(server.url, { OTEL_EXPORTER_OTLP_HEADERS: given })).toEqual({
+      check: 'collector',
+      status: 'problem',
+      message: `Spans cannot be sent to ${server.url}/v1/traces: the receiver responds with 401 (no such key: [redacted]).`,
+      remedy: expect.stringContaining('OTEL_EXPORTER_OTLP_TRACES_HEADERS'),
+    });
+  },
+);
 
 it.each([
   [404, 'problem', /responds with 404 \(nope\)/, /pipeline of traces.*OTEL_TRACES_EXPORTER=none/],

@@ -1,6 +1,6 @@
 // The receivers of the telemetry of the server, which are mostly one collector of OpenTelemetry.
 import type { OtlpReceiver, TelemetrySettings } from '../../config/settings/telemetry-settings.ts';
-import type { ReceiverAnswer } from '../../telemetry/receiver-probe.ts';
+import type { ProbeResult } from '../../telemetry/receiver-probe.ts';
 import { ok, type Outcome, problem, warning } from './finding.ts';
 
 interface Signal {
@@ -21,14 +21,14 @@ export const sentSignals = ({ spans, metrics, logs }: TelemetrySettings): Signal
 
 export const collectorOutcome = (
   { name, variable, receiver: { url } }: Signal,
-  answer: ReceiverAnswer,
+  result: ProbeResult,
 ): Outcome => {
   const target = `${name} cannot be sent to ${url}:`;
-  if (answer.kind === 'failed') return failureOutcome(target, answer, url);
-  const { status, type, text, location } = answer;
-  const said = `${status}${text === '' ? '' : ` (${text})`}`;
+  if (result.kind === 'failed') return failureOutcome(target, result, url);
+  const { status, type, text, location } = result;
+  const response = `${status}${text === '' ? '' : ` (${text})`}`;
   if (status < 300)
-    return isOtlp(answer)
+    return isOtlp(result)
       ? ok(`${name} can be sent to ${url}.`)
       : problem(
           `${target} the response is ${type === '' ? 'of no type' : type}, so it is not from a receiver of OTLP.`,
@@ -41,10 +41,10 @@ export const collectorOutcome = (
     );
   if (status === 400)
     return warning(
-      `${name}: ${url} rejects a request without records with ${said}. It may accept others.`,
+      `${name}: ${url} rejects a request without records with ${response}. It may accept others.`,
       'Look for "failed to send" in the log of the server, and for the reason in the log of the receiver.',
     );
-  return problem(`${target} the receiver responds with ${said}.`, remedyOf(status, variable));
+  return problem(`${target} the receiver responds with ${response}.`, remedyOf(status, variable));
 };
 
 const isOtlp = ({ type, text }: { type: string; text: string }): boolean =>

@@ -43,7 +43,7 @@ export const startLineSender = (
   });
   const records = provider.getLogger('svc', server.version);
   return {
-    // A line that is no record still has its place among those that wait.
+    // A line that is not JSON is sent as text, so that the counts of WaitingLines stay correct.
     send: (line) => records.emit(toLogRecord(line) ?? { body: line.trimEnd() }),
     shutdown: () => provider.shutdown(),
   };

@@ -2,6 +2,7 @@
 import { type Context, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { millisToHrTime } from '@opentelemetry/core';
 import type { LoggerProvider } from '@opentelemetry/sdk-logs';
+import { type LevelAndTime, levelAndTime } from '../level-and-time.ts';
 
 export type LogRecord = Parameters<ReturnType<LoggerProvider['getLogger']>['emit']>[0];
 
@@ -23,13 +24,14 @@ const severities = new Map<unknown, [number: NonNullable<LogRecord['severityNumb
 /** Undefined for a line that is no record. */
 export const toLogRecord = (line: string): LogRecord | undefined => {
   const fields = parse(line);
+  const own = levelAndTime(line);
   if (!isObject(fields) || !isWithin(fields, depthMax)) return undefined;
-  const { level, time, msg, err, ...rest } = fields;
+  const { msg, err, ...rest } = withoutOwn(fields, own);
   const { trace_id, span_id, ...others } = rest;
-  const [severityNumber, severityText] = severities.get(level) ?? [];
+  const [severityNumber, severityText] = severities.get(own.level) ?? [];
   const context = spanContextOf(trace_id, span_id);
   return {
-    timestamp: millisToHrTime(typeof time === 'number' ? time : Date.now()),
+    timestamp: millisToHrTime(own.time ?? Date.now()),
     ...(severityNumber === undefined ? {} : { severityNumber, severityText: severityText ?? '' }),
     ...(typeof msg === 'string' ? { body: msg } : {}),
     attributes: { ...(context ? others : rest), ...exceptionOf(err) } as Attributes,
@@ -37,6 +39,14 @@ export const toLogRecord = (line: string): LogRecord | undefined => {
     context: context ?? ROOT_CONTEXT,
   };
 };
+
+/** The caller's fields `level` and `time` stay attributes: in the line they stand behind those of the logger. */
+const withoutOwn = (fields: Record<string, unknown>, own: LevelAndTime): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(fields).filter(
+      ([name, value]) => !(name in own && own[name as keyof LevelAndTime] === value),
+    ),
+  );
 
 const parse = (line: string): unknown => {
   try {

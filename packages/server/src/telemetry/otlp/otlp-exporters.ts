@@ -21,15 +21,13 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { OtlpReceiver } from '../../config/settings/telemetry-settings.ts';
+import { unsampled } from '../unsampled.ts';
 import type { FailureLog } from './failure-log.ts';
 
 /** For one batch, with its repetitions. */
 const sendMsMax = 10_000;
 /** Batches that may be sent at once. Each is in memory until it is sent or has failed. */
 const sendingMax = 4;
-
-/** The receiver may be a server that sends its spans too, or this one: without it, the request of each batch would be a span. */
-const unsampled = '00-00000000000000000000000000000001-0000000000000001-00';
 
 type HttpOptions = Parameters<typeof createOtlpHttpExportDelegate>[0];
 

@@ -4,7 +4,7 @@ import { sentLine } from './sent-line.ts';
 const bytesPerSecond = 262_144;
 const burstBytes = 1_048_576;
 
-export class LineAllowance {
+export class LogRateLimit {
   readonly #now: () => number;
   #bytes = burstBytes;
   #sinceMs: number;
