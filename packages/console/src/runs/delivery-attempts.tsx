@@ -4,6 +4,13 @@ import { duration } from '../ui/duration.ts';
 import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 
+/** Older attempts are no longer stored. */
+const storedMax = 20;
+
+/** How many attempts have an outcome. The API's `attempt` is not shown: it restarts when a failed delivery is sent again. */
+export const attemptCount = ({ attempts }: Pick<WebhookDelivery, 'attempts'>): string =>
+  `${attempts.length}${attempts.length < storedMax ? '' : '+'}`;
+
 /** The attempts to deliver one end of a run, oldest first. */
 export const DeliveryAttempts = ({ attempts }: { attempts: WebhookDelivery['attempts'] }): ReactNode => (
   <table className="table" aria-label="Attempts">

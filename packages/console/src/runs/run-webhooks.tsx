@@ -7,7 +7,7 @@ import { isOpen } from '../api/statuses.ts';
 import { Loaded, State } from '../ui/states.tsx';
 import { Ago, Until } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
-import { DeliveryAttempts } from './delivery-attempts.tsx';
+import { attemptCount, DeliveryAttempts } from './delivery-attempts.tsx';
 import { DeliveryBadge } from './delivery-badge.tsx';
 import { RetryDelivery } from './retry-delivery.tsx';
 
@@ -54,7 +54,7 @@ const Delivery = ({ delivery }: { delivery: WebhookDelivery }): ReactNode => {
       </div>
       <dl className="facts pad">
         <dt>Attempts</dt>
-        <dd>{delivery.attempt}</dd>
+        <dd>{attemptCount(delivery)}</dd>
         {error !== null && (
           <>
             <dt>Last error</dt>

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { WebhookDelivery } from '@svc/sdk';
 import { Fragment, type ReactNode } from 'react';
-import { DeliveryAttempts } from '../runs/delivery-attempts.tsx';
+import { attemptCount, DeliveryAttempts } from '../runs/delivery-attempts.tsx';
 import { DeliveryBadge } from '../runs/delivery-badge.tsx';
 import { RetryDelivery } from '../runs/retry-delivery.tsx';
 import { Ago, Until } from '../ui/time.tsx';
@@ -106,7 +106,7 @@ const DeliveryRow = ({
           {threadId.slice(0, 8)}
         </Link>
       </td>
-      <td className="number">{delivery.attempt}</td>
+      <td className="number">{attemptCount(delivery)}</td>
       <td className="wide" title={delivery.error ?? undefined}>
         {visibleText((delivery.error ?? '').slice(0, 300))}
       </td>

@@ -3,9 +3,11 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { WebhookDelivery } from '@svc/sdk';
 import { useEffect, useState, type ReactNode } from 'react';
 import { deliveryNames, deliveryStatuses, type DeliveryStatus } from '../api/statuses.ts';
+import { useSentText } from '../runs/sent-delivery.ts';
 import { LoadOlder } from '../ui/paging.tsx';
 import { Failure, Skeleton, State } from '../ui/states.tsx';
 import { StatusChips } from '../ui/status-chips.tsx';
+import { visibleText } from '../values/visible-text.ts';
 import { useDeliveries } from './delivery-queries.ts';
 import { DeliveryTable } from './delivery-table.tsx';
 
@@ -71,7 +73,7 @@ const DeliveryList = ({
       {deliveries.length > 0 ? (
         <DeliveryTable deliveries={deliveries} opened={opened} onOpen={onOpen} />
       ) : (
-        <NoDeliveries isFiltered={status !== undefined} hasMore={query.hasNextPage} />
+        <NoDeliveries status={status} hasMore={query.hasNextPage} />
       )}
       <LoadOlder query={query} label="Load older deliveries" />
     </>
@@ -79,27 +81,44 @@ const DeliveryList = ({
 };
 
 /**
- * Sending a delivery again changes its status: without a word, it would vanish from a filtered list. It may also be
- * behind the last page that was loaded.
+ * Sending a delivery again changes its status, which removes it from a filtered list. It may also be behind the last
+ * page that was loaded.
  */
-const LeftTheList = ({ delivery }: { delivery: WebhookDelivery }): ReactNode => (
-  <div className="pad">
-    <div className="notice" data-tone="blue" role="status">
-      <span className="notice-text">
-        The delivery of run {delivery.run_id.slice(0, 8)} is no longer in this list.
-      </span>
-      <Link
-        to="/runs/$runId"
-        params={{ runId: delivery.run_id }}
-        search={{ thread: delivery.thread_id, tab: 'webhooks' }}
-      >
-        Open it
-      </Link>
+const LeftTheList = ({ delivery }: { delivery: WebhookDelivery }): ReactNode => {
+  const sent = useSentText(delivery);
+  return (
+    <div className="pad">
+      <div className="notice" data-tone="blue" role="status">
+        <span className="notice-text">
+          {sent !== undefined && `${visibleText(sent)} `}
+          The delivery of run {delivery.run_id.slice(0, 8)} is no longer in this list.
+        </span>
+        <Link
+          to="/runs/$runId"
+          params={{ runId: delivery.run_id }}
+          search={{ thread: delivery.thread_id, tab: 'webhooks' }}
+        >
+          Open it
+        </Link>
+      </div>
     </div>
-  </div>
-);
+  );
+};
 
-const NoDeliveries = ({ isFiltered, hasMore }: { isFiltered: boolean; hasMore: boolean }): ReactNode => {
+/** When a delivery gets the status. */
+const meanings: Record<DeliveryStatus, string> = {
+  pending: 'A delivery waits until it is delivered, its receiver refuses it, or its eighth attempt fails.',
+  delivered: 'A delivery is delivered when its receiver has answered with a status of 200 to 299.',
+  failed: 'A delivery fails when its receiver refuses it, or when its eighth attempt fails.',
+};
+
+const NoDeliveries = ({
+  status,
+  hasMore,
+}: {
+  status: DeliveryStatus[] | undefined;
+  hasMore: boolean;
+}): ReactNode => {
   if (hasMore)
     return (
       <State icon="webhooks" title="None of the newest deliveries is yours">
@@ -108,11 +127,16 @@ const NoDeliveries = ({ isFiltered, hasMore }: { isFiltered: boolean; hasMore: b
         </p>
       </State>
     );
-  return isFiltered ? (
-    <State icon="empty" title="No delivery has this status">
-      <p className="muted">
-        A delivery is waiting until its eighth attempt has failed, or its receiver has refused it.
-      </p>
+  return status ? (
+    <State
+      icon="empty"
+      title={`No delivery has ${status.length === 1 ? 'this status' : 'one of these statuses'}`}
+    >
+      {status.map((one) => (
+        <p key={one} className="muted">
+          {meanings[one]}
+        </p>
+      ))}
       <Link to="/webhooks" className="button">
         Clear the filter
       </Link>

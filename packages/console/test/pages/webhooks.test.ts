@@ -76,7 +76,7 @@ describeInBrowser('the deliveries to webhooks', () => {
     status = 200;
     await row.getByRole('button').click();
     await page.getByRole('button', { name: 'Send again' }).click();
-    await shownByAPoll(page, row.getByText('delivered'));
+    await row.getByText('delivered').waitFor();
     await page.getByRole('button', { name: 'Send again' }).waitFor({ state: 'detached' });
     await page.getByRole('status').filter({ hasText: 'Sent again: the receiver answered 200.' }).waitFor();
     const attempts = page.getByRole('table', { name: 'Attempts' });
@@ -99,9 +99,32 @@ describeInBrowser('the deliveries to webhooks', () => {
     await row.getByRole('button').click();
     await page.getByRole('button', { name: 'Send now' }).click();
     const hasLeft = page.getByRole('status').filter({ hasText: 'is no longer in this list' });
-    await shownByAPoll(page, hasLeft);
+    // Without waiting for the next poll of the list.
+    await hasLeft.filter({ hasText: 'Sent again: the receiver answered 200.' }).waitFor();
     await hasLeft.getByRole('link', { name: 'Open it' }).click();
     await page.locator('.badge', { hasText: 'delivered' }).waitFor();
+  });
+
+  it('that fail again when they are sent again say so', async () => {
+    await using receiver = await listen((_, response) => response.writeHead(418).end());
+    await run(`${receiver.url}/fails-again`);
+    const page = await console.open('/webhooks?status=failed', { hasClock: true });
+    const row = page.getByRole('row').filter({ hasText: `${receiver.url}/fails-again` });
+    await shownByAPoll(page, row);
+    await row.getByRole('button').click();
+    await page.getByRole('button', { name: 'Send again' }).click();
+    const outcome = 'Sent again: the receiver answered 418. No other attempt follows.';
+    await page
+      .getByRole('region', { name: `Delivery to ${receiver.url}/fails-again` })
+      .getByRole('status')
+      .filter({ hasText: outcome })
+      .waitFor();
+    // The count of the API has restarted.
+    await row.getByRole('cell', { name: '2', exact: true }).waitFor();
+    const answers = page
+      .getByRole('table', { name: 'Attempts' })
+      .getByRole('cell', { name: '418', exact: true });
+    expect(await answers.count()).toBe(2);
   });
 
   it('appear while they are watched', async () => {

@@ -1,0 +1,67 @@
+// A delivery that a person has sent, and its outcome. The cache of mutations keeps it when its row leaves a filtered list.
+import { useMutation, useMutationState, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { Client, WebhookDelivery } from '@svc/sdk';
+import { useClient } from '../api/client.tsx';
+import { sentText } from './sent-text.ts';
+
+/** Receivers answer within 10 seconds: until then, the outcome is read often. */
+const soonMs = 10_000;
+const soonPollMs = 500;
+const pollMs = 5_000;
+
+const keyOf = ({ delivery_id: id }: Pick<WebhookDelivery, 'delivery_id'>) => ['send delivery', id];
+
+export const useSendDelivery = (delivery: WebhookDelivery) => {
+  const client = useClient();
+  const queries = useQueryClient();
+  const { thread_id: threadId, run_id: runId, delivery_id: id } = delivery;
+  return useMutation({
+    mutationKey: keyOf(delivery),
+    mutationFn: () => client.runs.retryWebhook(threadId, runId, id),
+    onSettled: () =>
+      Promise.all([
+        queries.invalidateQueries({ queryKey: ['webhooks'] }),
+        queries.invalidateQueries({ queryKey: ['run', threadId, runId, 'webhooks'] }),
+      ]),
+  });
+};
+
+const readOutcome = async (
+  client: Client,
+  queued: WebhookDelivery,
+  signal: AbortSignal,
+): Promise<WebhookDelivery | null> => {
+  const deliveries = await client.runs.webhooks(queued.thread_id, queued.run_id, { signal });
+  const now = deliveries.find(({ delivery_id: id }) => id === queued.delivery_id);
+  return now && now.attempts.at(-1)?.at !== queued.attempts.at(-1)?.at ? now : null;
+};
+
+/** What became of the delivery that was sent last; undefined when nobody has sent it from this page. */
+export const useSentText = (delivery: WebhookDelivery): string | undefined => {
+  const client = useClient();
+  const queries = useQueryClient();
+  const sent = useMutationState({
+    filters: { mutationKey: keyOf(delivery), exact: true, status: 'success' },
+    // The delivery as it was when the server had queued it.
+    select: ({ state }) => ({ queued: state.data as WebhookDelivery, sentMs: state.submittedAt }),
+  }).at(-1);
+  const outcome = useQuery({
+    enabled: sent !== undefined,
+    queryKey: ['sent delivery', delivery.delivery_id, sent?.sentMs],
+    queryFn: async ({ signal }) => {
+      const now = sent ? await readOutcome(client, sent.queued, signal) : null;
+      if (now) {
+        const { thread_id: threadId, run_id: runId } = now;
+        void queries.invalidateQueries({ queryKey: ['webhooks'] });
+        void queries.invalidateQueries({ queryKey: ['run', threadId, runId, 'webhooks'] });
+      }
+      return now;
+    },
+    staleTime: ({ state }) => (state.data ? Infinity : 0),
+    refetchInterval: ({ state }) => {
+      if (state.data) return false;
+      return Date.now() < (sent?.sentMs ?? 0) + soonMs ? soonPollMs : pollMs;
+    },
+  });
+  return sent && sentText(sent.queued.attempts, outcome.data ?? undefined);
+};
