@@ -4,12 +4,22 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  notFound,
   type RouterHistory,
 } from '@tanstack/react-router';
 import { consolePath } from './app/addresses.ts';
 import {
+  MissingCron,
+  MissingDestination,
+  MissingExport,
+  MissingRun,
+  MissingThread,
+  MissingTrace,
+} from './app/missing.tsx';
+import {
   formatSearch,
   idOf,
+  isId,
   manyOf,
   oneOf,
   parseSearch,
@@ -25,6 +35,13 @@ import { exportStatuses } from './platform/export-status.ts';
 
 /** Every parameter may be absent. */
 const optional = <T extends object>(search: T): { [Name in keyof T]?: T[Name] } => search;
+
+/** The server would refuse the request, or answer one with another path: `/exports/destinations`. */
+const needId = (id: string): void => {
+  // The router renders the page for this value.
+  // oxlint-disable-next-line typescript/only-throw-error
+  if (!isId(id)) throw notFound();
+};
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: PageError });
 
@@ -78,6 +95,8 @@ const threads = createRoute({
 const thread = createRoute({
   getParentRoute: () => root,
   path: '/threads/$threadId',
+  loader: ({ params: { threadId } }) => needId(threadId),
+  notFoundComponent: MissingThread,
   validateSearch: (raw: Record<string, unknown>) =>
     optional({
       tab: oneOf(raw, 'tab', ['chat', 'checkpoints', 'runs', 'details']),
@@ -109,6 +128,8 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => root,
   path: '/runs/$runId',
+  loader: ({ params: { runId } }) => needId(runId),
+  notFoundComponent: MissingRun,
   validateSearch: (raw: Record<string, unknown>) =>
     optional({
       thread: idOf(raw, 'thread'),
@@ -143,6 +164,8 @@ const traceComparison = createRoute({
 const trace = createRoute({
   getParentRoute: () => root,
   path: '/traces/$traceId',
+  loader: ({ params: { traceId } }) => needId(traceId),
+  notFoundComponent: MissingTrace,
   validateSearch: (raw: Record<string, unknown>) => optional({ sel: idOf(raw, 'sel'), q: textOf(raw, 'q') }),
   component: lazyRouteComponent(() => import('./traces/trace-page.tsx'), 'TracePage'),
 });
@@ -176,6 +199,8 @@ const newExport = createRoute({
 const bulkExport = createRoute({
   getParentRoute: () => root,
   path: '/exports/$exportId',
+  loader: ({ params: { exportId } }) => needId(exportId),
+  notFoundComponent: MissingExport,
   validateSearch: (raw: Record<string, unknown>) =>
     optional({
       tab: oneOf(raw, 'tab', ['days', 'events', 'files', 'manifest', 'request']),
@@ -204,6 +229,8 @@ const newDestination = createRoute({
 const destination = createRoute({
   getParentRoute: () => root,
   path: '/destinations/$destinationId',
+  loader: ({ params: { destinationId } }) => needId(destinationId),
+  notFoundComponent: MissingDestination,
   component: lazyRouteComponent(() => import('./destinations/destination-page.tsx'), 'DestinationPage'),
 });
 
@@ -256,6 +283,8 @@ const crons = createRoute({
 const cron = createRoute({
   getParentRoute: () => root,
   path: '/crons/$cronId',
+  loader: ({ params: { cronId } }) => needId(cronId),
+  notFoundComponent: MissingCron,
   component: lazyRouteComponent(() => import('./crons/cron-page.tsx'), 'CronPage'),
 });
 

@@ -94,6 +94,54 @@ describeInBrowser('every page', () => {
     await page.getByRole('heading', { name: 'The console has no such page' }).waitFor();
   });
 
+  it.each([
+    ['/threads/nothing', 'thread', '/threads'],
+    ['/runs/nothing', 'run', '/runs'],
+    ['/runs/00000000-0000-4000-8000-00000000000?thread=nothing', 'run', '/runs'],
+    ['/traces/search', 'trace', '/traces'],
+    ['/exports/destinations', 'export', '/exports'],
+    ['/destinations/a%20b', 'destination', '/destinations'],
+    ['/crons/search', 'cron', '/crons'],
+    ['/crons/00000000-0000-4000-8000-000000000000', 'cron', '/crons'],
+    ['/threads/00000000-0000-4000-8000-000000000000', 'thread', '/threads'],
+    ['/assistants/search', 'assistant', '/assistants'],
+    ['/assistants/a%20b%3Fc', 'assistant', '/assistants'],
+  ])('%s has no %s and leads to the list', async (path, noun, list) => {
+    const page = await console.open(path, { expected: /404/ });
+    await page.getByRole('heading', { name: 'Not found' }).waitFor();
+    await page.getByText(`There is no ${noun} with the id`).waitFor();
+    await page.getByRole('link', { name: `All ${noun}s` }).click();
+    await page.waitForURL(`${console.url}/console${list}`);
+  });
+
+  it('ignores odd values in the query string', async () => {
+    const page = await console.open('/');
+    const { thread_id: threadId } = await console.client.threads.create();
+    const { assistant_id: assistantId } = await console.client.assistants.get('agent');
+    for (const path of [
+      `/threads/${threadId}?tab=nothing&checkpoint=nothing&view=nothing`,
+      `/assistants/${assistantId}?v=nothing&w=-1`,
+      '/threads?page=nothing&status=nothing&meta=nothing&sort=nothing',
+      '/runs?status=nothing&from=nothing&to=nothing&thread=nothing&since=nothing',
+      '/webhooks?status=nothing&sel=nothing',
+      '/store?prefix=nothing&ns=nothing&key=nothing&page=-1',
+      '/crons?assistant=nothing&page=0',
+      '/inbox?show=nothing&sel=nothing',
+      '/playground?assistant=nothing&thread=nothing&run=nothing',
+      '/traces/compare?left=nothing&right=nothing',
+      '/keys?tab=nothing',
+    ]) {
+      await page.goto(`${console.url}/console${path}`);
+      await page.locator('#content h1, #content h2').first().waitFor();
+      expect({
+        path,
+        failed: await page
+          .getByRole('heading', { name: /This page has failed|The server reports an error/ })
+          .count(),
+      }).toEqual({ path, failed: 0 });
+    }
+  });
+
   it('says what a caller without the permission gets', async () => {
     const page = await console.open('/', { expected: /403/ });
     const body = JSON.stringify({ detail: 'No access to threads.', message: 'No access to threads.' });

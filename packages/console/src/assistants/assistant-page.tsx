@@ -4,6 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Assistant } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
+import { MissingAssistant } from '../app/missing.tsx';
 import { CopyId } from '../ui/copy-id.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
@@ -24,7 +25,11 @@ export const AssistantPage = (): ReactNode => {
     queryFn: ({ signal }) => client.assistants.get(assistantId, { signal }),
     refetchInterval: pollMs,
   });
-  return <Loaded query={query}>{(assistant) => <AssistantView assistant={assistant} />}</Loaded>;
+  return (
+    <Loaded query={query} missing={<MissingAssistant />}>
+      {(assistant) => <AssistantView assistant={assistant} />}
+    </Loaded>
+  );
 };
 
 const AssistantView = ({ assistant }: { assistant: Assistant }): ReactNode => (

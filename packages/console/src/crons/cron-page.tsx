@@ -4,6 +4,7 @@ import type { Cron } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
+import { MissingCron } from '../app/missing.tsx';
 import { RunTable } from '../runs/run-table.tsx';
 import { CopyId } from '../ui/copy-id.tsx';
 import { Confirm } from '../ui/dialog.tsx';
@@ -21,7 +22,11 @@ const route = getRouteApi('/crons/$cronId');
 export const CronPage = (): ReactNode => {
   const { cronId } = route.useParams();
   const query = useCron(cronId);
-  return <Loaded query={query}>{(cron) => <CronView cron={cron} />}</Loaded>;
+  return (
+    <Loaded query={query} missing={<MissingCron />}>
+      {(cron) => <CronView cron={cron} />}
+    </Loaded>
+  );
 };
 
 const CronView = ({ cron }: { cron: Cron }): ReactNode => (

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import type { Destination, PlatformClient } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
+import { MissingDestination } from '../app/missing.tsx';
 import { AdminButton } from '../platform/admin-button.tsx';
 import { placeOf } from '../platform/destinations.ts';
 import { KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
@@ -32,7 +33,7 @@ const ReadDestination = ({ client }: { client: PlatformClient }): ReactNode => {
   const query = useDestination(client, destinationId);
   if (needsOtherKey(query.error)) return <KeyForm need={destinationNeed} refusal={query.error} />;
   return (
-    <Loaded query={query}>
+    <Loaded query={query} missing={<MissingDestination />}>
       {(destination) => <DestinationView key={destinationId} client={client} destination={destination} />}
     </Loaded>
   );

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import type { BulkExport, PlatformClient } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
+import { MissingExport } from '../app/missing.tsx';
 import { AdminButton } from '../platform/admin-button.tsx';
 import { exportNeed, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
 import { useReadOnly } from '../platform/workspaces.ts';
@@ -37,7 +38,11 @@ const ReadExport = ({ client }: { client: PlatformClient }): ReactNode => {
   const { exportId } = route.useParams();
   const query = useExport(client, exportId);
   if (needsOtherKey(query.error)) return <KeyForm need={exportNeed} refusal={query.error} />;
-  return <Loaded query={query}>{(found) => <ExportView client={client} found={found} />}</Loaded>;
+  return (
+    <Loaded query={query} missing={<MissingExport />}>
+      {(found) => <ExportView client={client} found={found} />}
+    </Loaded>
+  );
 };
 
 const tabs = [

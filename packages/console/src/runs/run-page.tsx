@@ -6,6 +6,7 @@ import { useClient } from '../api/client.tsx';
 import { useAssistants, useRun } from '../api/queries.ts';
 import { refreshChanged } from '../api/refresh.ts';
 import { isOpen } from '../api/statuses.ts';
+import { MissingRun } from '../app/missing.tsx';
 import { RunBadge } from '../ui/badge.tsx';
 import { CopyId } from '../ui/copy-id.tsx';
 import { Confirm } from '../ui/dialog.tsx';
@@ -46,7 +47,11 @@ export const RunPage = (): ReactNode => {
         </Link>
       </State>
     );
-  return <Loaded query={query}>{(run) => <RunView run={run} />}</Loaded>;
+  return (
+    <Loaded query={query} missing={<MissingRun />}>
+      {(run) => <RunView run={run} />}
+    </Loaded>
+  );
 };
 
 const RunView = ({ run }: { run: Run }): ReactNode => {

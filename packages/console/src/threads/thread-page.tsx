@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { Thread } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
+import { MissingThread } from '../app/missing.tsx';
 import { usePollMs } from '../live/live-feed.tsx';
 import { useAssistants, useThread } from '../api/queries.ts';
 import { StateView } from '../messages/state-view.tsx';
@@ -32,7 +33,11 @@ const tabs = [
 export const ThreadPage = (): ReactNode => {
   const { threadId } = route.useParams();
   const query = useThread(threadId);
-  return <Loaded query={query}>{(thread) => <ThreadView thread={thread} />}</Loaded>;
+  return (
+    <Loaded query={query} missing={<MissingThread />}>
+      {(thread) => <ThreadView thread={thread} />}
+    </Loaded>
+  );
 };
 
 const ThreadView = ({ thread }: { thread: Thread }): ReactNode => {

@@ -78,15 +78,18 @@ export const ErrorNotice = ({ error }: { error: Error | null | undefined }): Rea
     </div>
   ) : null;
 
-/** Shows the data of a query, or why there is none. */
+/** Shows the data of a query, or why there is none. `missing`: in place of an answer with 404. */
 export const Loaded = <Data,>({
   query,
+  missing,
   children,
 }: {
   query: UseQueryResult<Data>;
+  missing?: ReactNode;
   children: (data: Data) => ReactNode;
 }): ReactNode => {
   if (query.data !== undefined) return children(query.data);
+  if (missing !== undefined && query.error && statusOf(query.error) === 404) return missing;
   if (query.error) return <Failure error={query.error} onRetry={() => void query.refetch()} />;
   return <Skeleton />;
 };
