@@ -15,12 +15,17 @@ describeInBrowser('every page', () => {
 
   it('that needs an API key names the data folder in the command that creates one', async () => {
     const page = await console.open('/exports');
-    await page
-      .getByText('npx svc keys create --role viewer --data-dir <data folder of the server>')
-      .waitFor();
-    await page.getByText('is needed when the server was started with').waitFor();
-    await page.goto(`${console.url}/console/keys`);
-    await page.getByText('npx svc keys create --role admin --data-dir <data folder of the server>').waitFor();
+    const command = (role: string) => `npx svc keys create --role ${role} --data-dir DATA_FOLDER`;
+    await page.getByText(command('viewer')).waitFor();
+    await page.getByText('the log of the server names its data folder when it starts').waitFor();
+    await page.getByRole('button', { name: 'Copy the command' }).click();
+    await page.getByRole('button', { name: 'Copied the command' }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(command('viewer'));
+    for (const path of ['/keys', '/exports/new', '/destinations/new']) {
+      await page.goto(`${console.url}/console${path}`);
+      await page.getByText(command('admin')).waitFor();
+    }
+    await page.getByText('Creating them needs a key with the role admin:').waitFor();
   });
 
   it('is reached by the keyboard alone', async () => {

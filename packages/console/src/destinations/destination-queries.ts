@@ -5,6 +5,12 @@ import type { KeyNeed } from '../platform/key-gate.tsx';
 /** What the pages of destinations need a key for. */
 export const destinationNeed = { what: 'Destinations', role: 'viewer' } as const satisfies KeyNeed;
 
+export const newDestinationNeed = {
+  what: 'Destinations',
+  role: 'admin',
+  creates: true,
+} as const satisfies KeyNeed;
+
 export const useDestination = (client: PlatformClient, id: string): UseQueryResult<Destination> =>
   useQuery({
     queryKey: ['exports', 'destinations', id],

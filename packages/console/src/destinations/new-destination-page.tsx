@@ -15,11 +15,11 @@ import {
   emptyDestination,
   type DestinationDraft,
 } from './destination-draft.ts';
-import { destinationNeed } from './destination-queries.ts';
+import { newDestinationNeed } from './destination-queries.ts';
 
 export const NewDestinationPage = (): ReactNode => (
   <div className="page">
-    <KeyGate need={destinationNeed}>{(client) => <DestinationForm client={client} />}</KeyGate>
+    <KeyGate need={newDestinationNeed}>{(client) => <DestinationForm client={client} />}</KeyGate>
   </div>
 );
 

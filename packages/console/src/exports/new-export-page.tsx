@@ -4,7 +4,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import type { ExportPlan, PlatformClient } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { AdminButton } from '../platform/admin-button.tsx';
-import { exportNeed, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
+import { KeyForm, KeyGate, needsOtherKey, newExportNeed } from '../platform/key-gate.tsx';
 import { useReadOnly } from '../platform/workspaces.ts';
 import { faultsOf } from '../ui/faults.ts';
 import { FormProblems } from '../ui/form-field.tsx';
@@ -18,7 +18,7 @@ const route = getRouteApi('/exports/new');
 
 export const NewExportPage = (): ReactNode => (
   <div className="page">
-    <KeyGate need={exportNeed}>{(client) => <NewExport client={client} />}</KeyGate>
+    <KeyGate need={newExportNeed}>{(client) => <NewExport client={client} />}</KeyGate>
   </div>
 );
 
@@ -30,7 +30,7 @@ const NewExport = ({ client }: { client: PlatformClient }): ReactNode => {
     queryFn: ({ signal }) => client.exports.get(from ?? '', { signal }),
     enabled: from !== undefined,
   });
-  if (needsOtherKey(earlier.error)) return <KeyForm need={exportNeed} refusal={earlier.error} />;
+  if (needsOtherKey(earlier.error)) return <KeyForm need={newExportNeed} refusal={earlier.error} />;
   if (earlier.error) return <Failure error={earlier.error} onRetry={() => void earlier.refetch()} />;
   if (from !== undefined && earlier.data === undefined) return <Skeleton />;
   const draft = earlier.data ? draftOf(earlier.data) : emptyDraft(Date.now());

@@ -4,9 +4,11 @@ import { useMutation, useQueryClient, type QueryClient } from '@tanstack/react-q
 import { ApiError, type PlatformClient } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { isId } from '../app/search-text.ts';
+import { CopyText } from '../ui/copy-text.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ErrorNotice, State } from '../ui/states.tsx';
 import { session, useSession } from '../session/session.ts';
+import { visibleText } from '../values/visible-text.ts';
 import { useAccess } from './platform-access.ts';
 import './key-gate.css';
 
@@ -14,9 +16,13 @@ import './key-gate.css';
 export interface KeyNeed {
   what: string;
   role: 'viewer' | 'admin';
+  /** True on a page that creates one. */
+  creates?: boolean;
 }
 
 export const exportNeed = { what: 'Exports', role: 'viewer' } as const satisfies KeyNeed;
+
+export const newExportNeed = { what: 'Exports', role: 'admin', creates: true } as const satisfies KeyNeed;
 
 export const KeyGate = ({
   need,
@@ -51,6 +57,18 @@ interface KeyFormProps {
   refusal?: Error | null | undefined;
 }
 
+/** The role of the key that was refused, if another role would not be. */
+const useLackingRole = ({ need, refusal }: KeyFormProps): string | undefined => {
+  const role = useSession()?.workspace?.role;
+  const isRefused = refusal instanceof ApiError && refusal.status === 403;
+  return isRefused && (need.role === 'admin' ? role !== 'admin' : role === 'ingest') ? role : undefined;
+};
+
+const useTitle = (form: KeyFormProps): string => {
+  const { what, role } = form.need;
+  return `${what} need ${useLackingRole(form) === undefined ? 'an API key' : `the role ${role}`}`;
+};
+
 /** The form in place of a page. */
 export const KeyForm = (form: KeyFormProps): ReactNode => (
   <div
@@ -59,7 +77,7 @@ export const KeyForm = (form: KeyFormProps): ReactNode => (
     role="region"
     aria-label={`Access to ${form.need.what.toLowerCase()}`}
   >
-    <State icon="lock" title={`${form.need.what} need an API key`}>
+    <State icon="lock" title={useTitle(form)}>
       <KeyFields {...form} />
     </State>
   </div>
@@ -68,7 +86,7 @@ export const KeyForm = (form: KeyFormProps): ReactNode => (
 /** The form over a page, which stays. */
 export const KeyDialog = ({ onClose, ...form }: KeyFormProps & { onClose: () => void }): ReactNode => (
   <Dialog
-    title={`${form.need.what} need an API key`}
+    title={useTitle(form)}
     onClose={onClose}
     actions={
       <button type="button" className="button" onClick={onClose}>
@@ -80,20 +98,36 @@ export const KeyDialog = ({ onClose, ...form }: KeyFormProps & { onClose: () => 
   </Dialog>
 );
 
-const KeyFields = ({ need, refusal }: KeyFormProps): ReactNode => (
-  <>
+/** Which key is needed, before the command that creates one. */
+const KeyIntroduction = (form: KeyFormProps): ReactNode => {
+  const { need } = form;
+  const lacking = useLackingRole(form);
+  if (lacking !== undefined)
+    return (
+      <p>
+        This key has the role {visibleText(lacking)}. {need.what} need a key with the role {need.role}:
+      </p>
+    );
+  return (
     <p className="muted">
       {need.what} belong to workspaces. Their routes need the key of a workspace, also on a server whose other
       routes are open on this machine, and the console has no key of its own. The first start has written a
       key to <code>admin-key</code> in the data folder.{' '}
       {need.role === 'viewer'
         ? 'A key that only reads is enough to look at them:'
-        : 'They need a key with the role admin:'}
+        : `${need.creates ? 'Creating them needs' : 'They need'} a key with the role admin:`}
     </p>
-    <pre className="key-command">
-      npx svc keys create --role {need.role} --data-dir &lt;data folder of the server&gt;
-    </pre>
+  );
+};
+
+const KeyFields = ({ need, refusal }: KeyFormProps): ReactNode => (
+  <>
+    <KeyIntroduction need={need} refusal={refusal} />
+    <p className="key-command">
+      <CopyText text={`npx svc keys create --role ${need.role} --data-dir DATA_FOLDER`} label="the command" />
+    </p>
     <p className="muted">
+      Replace <code>DATA_FOLDER</code>: the log of the server names its data folder when it starts.{' '}
       <code>--data-dir</code> is needed when the server was started with <code>--data-dir</code>, or from
       another folder: the default is <code>.svc</code> beside <code>svc.json</code>. For a server with{' '}
       <code>DATABASE_URI</code>, set the same variable instead.
