@@ -79,7 +79,11 @@ const DestinationView = ({ client, destination }: ViewProps): ReactNode => {
         <NewCredentials
           client={client}
           destination={destination}
-          onChanged={() => setChanged(true)}
+          onChanged={() => {
+            setChanged(true);
+            // Its outcome belongs to the old credentials.
+            test.reset();
+          }}
           onClose={() => setChanging(false)}
         />
       )}
@@ -91,7 +95,7 @@ const CredentialsChanged = ({ destination: { id } }: Pick<ViewProps, 'destinatio
   <div className="notice" data-tone="blue" role="status">
     <span className="notice-text">
       The credentials were changed, and a test file was written with them. Exports that have failed do not
-      start again by themselves: open one and choose <i>Export again…</i>.
+      start again by themselves: the button <i>Export again…</i> on the page of an export creates it anew.
     </span>
     <Link to="/exports" search={{ destination: id, status: ['failed', 'timedout'] }}>
       Failed exports

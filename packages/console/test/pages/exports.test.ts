@@ -132,6 +132,10 @@ describeInBrowser('the exports', () => {
     const destination = await bucket(traces, 'rotated', store);
     const page = await console.open(`/destinations/${destination.id}`, { expected: /400|409|422/ });
     await enterKey(page);
+    store.refusal = { status: 403, code: 'InvalidAccessKeyId', message: 'The key id does not exist here.' };
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.getByRole('heading', { name: 'Exports cannot be written here' }).waitFor();
+    store.refusal = undefined;
     await page.getByRole('button', { name: 'Change credentials…' }).click();
     await page.getByLabel('Access key id').fill('with spaces');
     await page.getByLabel('Secret access key').fill('another');
@@ -144,6 +148,7 @@ describeInBrowser('the exports', () => {
     store.refusal = undefined;
     await page.getByRole('button', { name: 'Test and change' }).click();
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+    expect(await page.getByRole('region', { name: 'Connection check' }).count()).toBe(0);
     await page
       .getByRole('status')
       .filter({ hasText: 'The credentials were changed' })
