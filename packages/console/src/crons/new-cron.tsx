@@ -6,8 +6,9 @@ import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
 import { isId } from '../app/search-text.ts';
-import { Dialog, DialogActions } from '../ui/dialog.tsx';
-import { ErrorNotice } from '../ui/states.tsx';
+import { faultsOf, type Faults } from '../ui/faults.ts';
+import { FormDialog } from '../ui/form-dialog.tsx';
+import { FormProblems, SelectField, TextField } from '../ui/form-field.tsx';
 import { JsonField } from '../values/json-field.tsx';
 import { readJson } from '../values/read-json.ts';
 import { scheduleWords } from './schedule.tsx';
@@ -72,88 +73,88 @@ export const NewCron = ({
   const submit = (): void => {
     if (isValid && !create.isPending) create.mutate();
   };
+  const faults = faultsOf(create.error, cronPaths);
   return (
-    <Dialog
+    <FormDialog
       title="New cron"
+      action="Create"
+      isBusy={!isValid || create.isPending}
+      onSubmit={submit}
       onClose={onClose}
-      actions={
-        <DialogActions
-          action="Create"
-          isDisabled={!isValid || create.isPending}
-          onAction={submit}
-          onClose={onClose}
-        />
-      }
     >
       <Fields
         draft={draft}
         chosen={chosen}
-        onChange={(changed) => setDraft({ ...draft, ...changed })}
+        faults={faults}
+        onChange={(changed) => {
+          setDraft({ ...draft, ...changed });
+          // Sentences that belong to another request would mislead.
+          create.reset();
+        }}
         onSubmit={submit}
       />
-      <ErrorNotice error={create.error} />
-    </Dialog>
+      <FormProblems sentences={faults.rest} />
+    </FormDialog>
   );
 };
+
+/** The paths of the request that the form has fields for. */
+const cronPaths = ['assistant_id', 'schedule', 'timezone'];
+
+/** The server's sentences about a field may begin with the verb. */
+const about = (subject: string, problem: string | undefined): string | undefined =>
+  problem !== undefined && /^(is|must) /.test(problem) ? `${subject} ${problem}` : problem;
 
 const Fields = ({
   draft,
   chosen,
+  faults,
   onChange,
   onSubmit,
 }: {
   draft: Draft;
   chosen: string | undefined;
+  faults: Faults;
   onChange: (changed: Partial<Draft>) => void;
   onSubmit: () => void;
 }): ReactNode => {
   const assistants = useAssistants();
   return (
     <>
-      <label className="stack" style={{ gap: 4 }}>
-        Assistant
-        <select
-          className="field"
-          value={chosen ?? ''}
-          onChange={(event) => onChange({ assistant: event.target.value })}
-        >
-          {assistants.data?.map(({ assistant_id: id, name }) => (
-            <option key={id} value={id}>
-              {visibleText(name)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label className="stack" style={{ gap: 4 }}>
-        Schedule: minute, hour, day of month, month, day of week
-        <input
-          className="field mono"
-          placeholder="0 9 * * 1-5"
-          value={draft.schedule}
-          onChange={(event) => onChange({ schedule: event.target.value })}
-        />
-        <span className="muted" role="status">
-          {scheduleWords(draft.schedule)}
-        </span>
-      </label>
-      <label className="stack" style={{ gap: 4 }}>
-        Time zone
-        <input
-          className="field"
-          placeholder="UTC"
-          value={draft.timezone}
-          onChange={(event) => onChange({ timezone: event.target.value })}
-        />
-      </label>
-      <label className="stack" style={{ gap: 4 }}>
-        Thread id; empty for a new thread for each run
-        <input
-          className="field mono"
-          value={draft.thread}
-          aria-invalid={draft.thread !== '' && !isId(draft.thread)}
-          onChange={(event) => onChange({ thread: event.target.value.trim() })}
-        />
-      </label>
+      <SelectField
+        label="Assistant"
+        problem={faults.at.get('assistant_id')}
+        value={chosen ?? ''}
+        onChange={(value) => onChange({ assistant: value })}
+      >
+        {assistants.data?.map(({ assistant_id: id, name }) => (
+          <option key={id} value={id}>
+            {visibleText(name)}
+          </option>
+        ))}
+      </SelectField>
+      <TextField
+        label="Schedule: minute, hour, day of month, month, day of week"
+        placeholder="0 9 * * 1-5"
+        hint={<span role="status">{scheduleWords(draft.schedule)}</span>}
+        text={draft.schedule}
+        problem={about('The schedule', faults.at.get('schedule'))}
+        onChange={(schedule) => onChange({ schedule })}
+      />
+      <TextField
+        label="Time zone"
+        placeholder="UTC"
+        isMono={false}
+        text={draft.timezone}
+        problem={about('The time zone', faults.at.get('timezone'))}
+        onChange={(timezone) => onChange({ timezone })}
+      />
+      <TextField
+        label="Thread id; empty for a new thread for each run"
+        text={draft.thread}
+        problem={draft.thread === '' || isId(draft.thread) ? undefined : 'Enter the UUID of a thread.'}
+        onChange={(thread) => onChange({ thread: thread.trim() })}
+      />
       {draft.thread === '' && (
         <label className="row">
           <input

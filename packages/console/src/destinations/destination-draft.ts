@@ -46,6 +46,21 @@ export const destinationPaths = [
   'aws_role_arn',
 ] as const;
 
+/** Like the server's rule. */
+const plainName = /^[a-zA-Z0-9\-_ ']+$/;
+
+/** What the form asks for before it sends a request, by path. */
+export const problemsOf = (draft: DestinationDraft): ReadonlyMap<string, string> =>
+  new Map([
+    ...(plainName.test(draft.name)
+      ? []
+      : [['display_name', "Enter a name of letters, digits, spaces, and the characters - _ '."] as const]),
+    ...(draft.type === 's3' && draft.bucket === ''
+      ? [['config.bucket_name', 'Enter the name of the bucket.'] as const]
+      : []),
+    ...(draft.type === 'file' && draft.path === '' ? [['config.path', 'Enter a folder.'] as const] : []),
+  ]);
+
 /** Fields without text are left out: the server then uses its defaults. */
 const filled = <T extends Record<string, string>>(fields: T): Partial<T> =>
   Object.fromEntries(Object.entries(fields).filter(([, text]) => text !== '')) as Partial<T>;

@@ -6,13 +6,14 @@ import { useState, type ReactNode } from 'react';
 import { AdminButton } from '../platform/admin-button.tsx';
 import { KeyGate } from '../platform/key-gate.tsx';
 import { useReadOnly } from '../platform/workspaces.ts';
-import { faultsOf, type Faults } from '../ui/faults.ts';
+import { faultsOf, withFaults, type Faults } from '../ui/faults.ts';
 import { FormProblems, SelectField, TextField } from '../ui/form-field.tsx';
 import { CredentialsFields } from './credentials-fields.tsx';
 import {
   destinationOf,
   destinationPaths,
   emptyDestination,
+  problemsOf,
   type DestinationDraft,
 } from './destination-draft.ts';
 import { newDestinationNeed } from './destination-queries.ts';
@@ -37,7 +38,15 @@ const DestinationForm = ({ client }: { client: PlatformClient }): ReactNode => {
     // The cache would keep the secrets for minutes after the form is closed.
     gcTime: 0,
   });
-  const faults = faultsOf(create.error, destinationPaths);
+  const [hasAsked, setAsked] = useState(false);
+  const problems = problemsOf(draft);
+  const found = faultsOf(create.error, destinationPaths);
+  const faults = hasAsked ? withFaults(found, problems) : found;
+  const submit = (): void => {
+    setAsked(true);
+    if (problems.size > 0) create.reset();
+    else if (readOnly === undefined && !create.isPending) create.mutate();
+  };
   const change = (changed: Partial<DestinationDraft>): void => setDraft({ ...draft, ...changed });
   return (
     <>
@@ -55,7 +64,7 @@ const DestinationForm = ({ client }: { client: PlatformClient }): ReactNode => {
           autoComplete="off"
           onSubmit={(event) => {
             event.preventDefault();
-            if (readOnly === undefined && !create.isPending) create.mutate();
+            submit();
           }}
         >
           <PlaceFields draft={draft} faults={faults} onChange={change} />
@@ -64,12 +73,7 @@ const DestinationForm = ({ client }: { client: PlatformClient }): ReactNode => {
           )}
           <FormProblems sentences={faults.rest} />
           <div className="row">
-            <AdminButton
-              readOnly={readOnly}
-              kind="primary"
-              isBusy={create.isPending}
-              onPress={() => create.mutate()}
-            >
+            <AdminButton readOnly={readOnly} kind="primary" isBusy={create.isPending} onPress={submit}>
               {create.isPending ? 'Writing a test file…' : 'Test and create'}
             </AdminButton>
             {readOnly !== undefined && <span className="muted">{readOnly}.</span>}

@@ -1,6 +1,6 @@
 import type { BulkExport } from '@svc/sdk';
 import { expect, it } from 'vitest';
-import { draftOf, emptyDraft, requestOf } from './export-draft.ts';
+import { draftOf, emptyDraft, missingChoices, requestOf } from './export-draft.ts';
 
 it('a new export begins with the last seven days until now, in UTC', () => {
   const draft = emptyDraft(Date.parse('2026-11-25T17:43:00Z'));
@@ -15,6 +15,15 @@ it('a schedule has no end, and an empty filter is none', () => {
   const request = requestOf({ ...emptyDraft(0), isSchedule: true, everyHours: '6', filter: '  ' });
   expect(request).toMatchObject({ interval_hours: 6 });
   expect('end_time' in request || 'filter' in request).toBe(false);
+});
+
+it('a project and a destination have to be chosen', () => {
+  const draft = emptyDraft(0);
+  expect([...missingChoices({ ...draft, project: 'p' })]).toEqual([
+    ['bulk_export_destination_id', 'Choose a destination.'],
+  ]);
+  expect([...missingChoices({ ...draft, destination: 'd' })]).toEqual([['session_id', 'Choose a project.']]);
+  expect(missingChoices({ ...draft, project: 'p', destination: 'd' }).size).toBe(0);
 });
 
 it('an export that is made again has the request of the earlier one', () => {

@@ -68,7 +68,14 @@ export const draftOf = (found: BulkExport): ExportDraft => ({
   fields: (found.export_fields as Column[] | null) ?? undefined,
 });
 
-/** Empty and wrong values are sent as they are: the server validates them, and the form shows its errors. */
+/** What the form asks for before it sends a request, by path. */
+export const missingChoices = ({ project, destination }: ExportDraft): ReadonlyMap<string, string> =>
+  new Map([
+    ...(project === '' ? [['session_id', 'Choose a project.'] as const] : []),
+    ...(destination === '' ? [['bulk_export_destination_id', 'Choose a destination.'] as const] : []),
+  ]);
+
+/** Other empty and wrong values are sent as they are: the server validates them, and the form shows its errors. */
 const toTime = (text: string): string => (text === '' ? '' : `${text.length === 16 ? `${text}:00` : text}Z`);
 
 export const requestOf = (draft: ExportDraft): NewExport => ({

@@ -4,12 +4,21 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import type { ExportPlan, PlatformClient } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { AdminButton } from '../platform/admin-button.tsx';
+import { useDestinations } from '../platform/destinations.ts';
 import { KeyForm, KeyGate, needsOtherKey, newExportNeed } from '../platform/key-gate.tsx';
+import { useProjects } from '../platform/projects.ts';
 import { useReadOnly } from '../platform/workspaces.ts';
-import { faultsOf } from '../ui/faults.ts';
+import { faultsOf, withFaults } from '../ui/faults.ts';
 import { FormProblems } from '../ui/form-field.tsx';
 import { Failure, Skeleton } from '../ui/states.tsx';
-import { draftOf, emptyDraft, exportPaths, requestOf, type ExportDraft } from './export-draft.ts';
+import {
+  draftOf,
+  emptyDraft,
+  exportPaths,
+  missingChoices,
+  requestOf,
+  type ExportDraft,
+} from './export-draft.ts';
 import { ExportFields } from './export-fields.tsx';
 import { countOf, plural } from './sizes.ts';
 import './exports.css';
@@ -42,11 +51,26 @@ const NewExport = ({ client }: { client: PlatformClient }): ReactNode => {
   return <ExportForm key={from} client={client} given={given} />;
 };
 
+/** Chooses the project and the destination where there is only one. */
+const useOnlyChoices = (client: PlatformClient, draft: ExportDraft): ExportDraft => {
+  const { data: projects = [] } = useProjects(client);
+  const { data: destinations = [] } = useDestinations(client);
+  const only = (found: readonly { id: string }[]): string => (found.length === 1 ? (found[0]?.id ?? '') : '');
+  return {
+    ...draft,
+    project: draft.project || only(projects),
+    destination: draft.destination || only(destinations),
+  };
+};
+
 const ExportForm = ({ client, given }: { client: PlatformClient; given: ExportDraft }): ReactNode => {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const readOnly = useReadOnly(client);
-  const [draft, setDraft] = useState(given);
+  const [edited, setDraft] = useState(given);
+  const draft = useOnlyChoices(client, edited);
+  const [hasAsked, setAsked] = useState(false);
+  const missing = missingChoices(draft);
   const validate = useMutation({ mutationFn: () => client.exports.validate(requestOf(draft)) });
   const create = useMutation({
     mutationFn: () => client.exports.create(requestOf(draft)),
@@ -56,16 +80,18 @@ const ExportForm = ({ client, given }: { client: PlatformClient; given: ExportDr
     },
   });
   const isBusy = validate.isPending || create.isPending;
-  const faults = faultsOf(create.error ?? validate.error, exportPaths);
+  const found = faultsOf(create.error ?? validate.error, exportPaths);
+  const faults = hasAsked ? withFaults(found, missing) : found;
   const change = (changed: Partial<ExportDraft>): void => {
-    setDraft({ ...draft, ...changed });
+    setDraft({ ...edited, ...changed });
     // A plan and sentences that belong to another request would mislead.
     validate.reset();
     create.reset();
   };
-  const dryRun = (): void => {
-    create.reset();
-    validate.mutate();
+  const send = (request: typeof validate | typeof create, other: typeof validate | typeof create): void => {
+    setAsked(true);
+    other.reset();
+    if (missing.size === 0) request.mutate();
   };
   return (
     <>
@@ -82,7 +108,7 @@ const ExportForm = ({ client, given }: { client: PlatformClient; given: ExportDr
           className="form"
           onSubmit={(event) => {
             event.preventDefault();
-            if (!isBusy) dryRun();
+            if (!isBusy) send(validate, create);
           }}
         >
           <ExportFields client={client} draft={draft} faults={faults} onChange={change} />
@@ -96,10 +122,7 @@ const ExportForm = ({ client, given }: { client: PlatformClient; given: ExportDr
               readOnly={readOnly}
               kind="primary"
               isBusy={isBusy}
-              onPress={() => {
-                validate.reset();
-                create.mutate();
-              }}
+              onPress={() => send(create, validate)}
             >
               {draft.isSchedule ? 'Create the schedule' : 'Create the export'}
             </AdminButton>

@@ -11,6 +11,12 @@ export interface Faults {
 /** The path below the body: `config.bucket_name`. */
 const pathOf = (loc: readonly (string | number)[]): string => loc.slice(loc[0] === 'body' ? 1 : 0).join('.');
 
+/** The same request with more faults, which the form has found. */
+export const withFaults = ({ at, rest }: Faults, more: ReadonlyMap<string, string>): Faults => ({
+  at: new Map([...at, ...more]),
+  rest,
+});
+
 /** `fields`: the paths of the fields of the form. A fault of an element belongs to the field of its list. */
 export const faultsOf = (error: Error | null, fields: readonly string[]): Faults => {
   const at = new Map<string, string>();

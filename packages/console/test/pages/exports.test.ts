@@ -30,6 +30,9 @@ describeInBrowser('the exports', () => {
     await tracesOf(console.url).send('to-export', 5);
     const page = await console.open('/destinations/new', { expected: /422/ });
     await enterKey(page);
+    await page.getByRole('button', { name: 'Test and create' }).click();
+    await page.getByRole('alert').filter({ hasText: 'Enter a name of letters, digits, spaces' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Enter the name of the bucket.' }).waitFor();
     await page.getByLabel('Name').fill('disk');
     await page.getByLabel('Type').selectOption('file');
     await page.getByLabel('Folder', { exact: true }).fill('../outside');
@@ -171,6 +174,43 @@ describeInBrowser('the exports', () => {
     expect(await page.getByRole('button', { name: 'Create the export' }).isDisabled()).toBe(true);
     await page.goto(`${console.url}/console/exports?status=timedout`);
     await page.getByRole('heading', { name: 'No export matches the filter' }).waitFor();
+  });
+
+  it.each([
+    ['ask for a project and a destination', 2, ['Choose a project.', 'Choose a destination.']],
+    ['have the only project and destination', 1, []],
+  ])('%s', async (_, count, sentences) => {
+    const page = await console.open('/exports', { expected: /404|422/ });
+    await enterKey(page);
+    const ids = Array.from({ length: count }, (_one, index) => `00000000-0000-4000-8000-00000000000${index}`);
+    await page.route('**/api/v1/sessions?*', (route) =>
+      route.fulfill({ json: ids.map((id) => ({ id, name: `project ${id}` })) }),
+    );
+    await page.route('**/bulk-exports/destinations', (route) =>
+      route.fulfill({
+        json: ids.map((id) => ({ id, display_name: 'disk', destination_type: 'file', config: { path: id } })),
+      }),
+    );
+    await page.goto(`${console.url}/console/exports/new`);
+    await page
+      .getByRole('option', { name: /^project / })
+      .first()
+      .waitFor({ state: 'attached' });
+    await page
+      .getByRole('option', { name: /^disk / })
+      .first()
+      .waitFor({ state: 'attached' });
+    const chosen = count === 1 ? ids[0] : '';
+    expect(await page.getByLabel('Project').inputValue()).toBe(chosen);
+    expect(await page.getByLabel('Destination').inputValue()).toBe(chosen);
+    let sent = 0;
+    page.on('request', (request) => (sent += request.method() === 'POST' ? 1 : 0));
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page.getByRole('alert').first().waitFor();
+    if (sentences.length > 0) {
+      expect(await page.getByRole('alert').allInnerTexts()).toEqual(sentences);
+      expect(sent).toBe(0);
+    } else expect(sent).toBe(1);
   });
 
   it('that do not exist say so', async () => {
