@@ -147,7 +147,7 @@ describeInBrowser('every page', () => {
       {
         name: 'cron',
         path: `/crons/${cron.cron_id}`,
-        ready: (page) => text(page, 'The cron has not created a run that still exists.'),
+        ready: (page) => text(page, 'No run of this cron is stored.'),
       },
       {
         name: 'webhooks',
@@ -293,6 +293,9 @@ describeInBrowser('every page', () => {
     if (writesPictures) await mkdir(pictures, { recursive: true });
   });
 
+  const wide = { width: 1360, height: 800 };
+  const narrow = { width: 390, height: 800 };
+
   /** The other rules do not depend on colours. */
   const rulesOf = { light: undefined, dark: ['color-contrast'] };
 
@@ -307,15 +310,23 @@ describeInBrowser('every page', () => {
     }
   };
 
-  it('can be used by everybody, in light and in dark', { timeout: 300_000 }, async () => {
-    const page = await console.open('/', { viewport: { width: 1360, height: 800 } });
-    for (const { name, path, ready } of shown) {
-      await page.goto(`${console.url}/console${path}`);
-      await ready(page);
-      await check(page, name);
-    }
-    await page.keyboard.press('Control+k');
-    await page.getByRole('option').first().waitFor();
-    await check(page);
-  });
+  it(
+    'can be used by everybody, in light and in dark, and does not scroll sideways on a phone',
+    { timeout: 300_000 },
+    async () => {
+      const page = await console.open('/', { viewport: wide });
+      for (const { name, path, ready } of shown) {
+        await page.goto(`${console.url}/console${path}`);
+        await ready(page);
+        await check(page, name);
+        await page.setViewportSize(narrow);
+        const overflowPx = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        expect({ name, overflowPx }).toEqual({ name, overflowPx: 0 });
+        await page.setViewportSize(wide);
+      }
+      await page.keyboard.press('Control+k');
+      await page.getByRole('option').first().waitFor();
+      await check(page);
+    },
+  );
 });

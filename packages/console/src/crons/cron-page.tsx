@@ -127,7 +127,7 @@ const LastRuns = ({ cron }: { cron: Cron }): ReactNode => {
             <p className="muted pad">
               {isDeleted
                 ? 'Runs of this cron are deleted with their threads when they end.'
-                : 'The cron has not created a run that still exists.'}
+                : 'No run of this cron is stored.'}
             </p>
           ) : (
             <RunTable runs={rows} assistants={assistants.data ?? []} showsThread={cron.thread_id === null} />
