@@ -21,6 +21,7 @@ import { ExportFiles } from './export-files.tsx';
 import { ExportManifestView } from './export-manifest.tsx';
 import { ExportOverview } from './export-overview.tsx';
 import { useExport } from './export-queries.ts';
+import { shareOf } from './export-share.ts';
 import { isOpenExport, progressTones, statusOf } from '../platform/export-status.ts';
 import { PartitionRuns } from './partition-runs.tsx';
 import { countOf, plural, sizeOf } from './sizes.ts';
@@ -104,13 +105,19 @@ const ExportView = ({ client, found }: { client: PlatformClient; found: BulkExpo
 
 const Summary = ({ found }: { found: BulkExport }): ReactNode => {
   const { progress } = found;
+  const share = shareOf(found);
   const rate = isOpenExport(found) ? progress.rows_per_second : null;
   return (
     <div className="export-summary">
-      <ProgressBar value={progress.percent} label="Progress" tone={progressTones[statusOf(found)]} />
+      <ProgressBar
+        value={share.value}
+        max={share.max}
+        label="Progress"
+        tone={progressTones[statusOf(found)]}
+      />
       <p className="muted">
         {[
-          `${Math.floor(progress.percent)} %`,
+          share.text ?? false,
           `${countOf(progress.runs_completed)} of ${plural(progress.runs_total, 'day')}`,
           progress.runs_running > 0 && `${countOf(progress.runs_running)} running`,
           progress.runs_failed > 0 && `${countOf(progress.runs_failed)} failed`,

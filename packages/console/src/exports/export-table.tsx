@@ -6,6 +6,7 @@ import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Ago, Until } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { ExportBadge } from './export-badge.tsx';
+import { shareOf } from './export-share.ts';
 import { progressTones, statusOf } from '../platform/export-status.ts';
 import { countOf, sizeOf } from './sizes.ts';
 
@@ -80,6 +81,7 @@ const Row = ({
   const navigate = useNavigate();
   const target = { to: '/exports/$exportId', params: { exportId: found.id } } as const;
   const { progress, interval_hours: hours, next_export_at: next } = found;
+  const share = shareOf(found);
   const isSchedule = statusOf(found) === 'intervalscheduled';
   return (
     <tr onClick={() => void navigate(target)}>
@@ -110,7 +112,8 @@ const Row = ({
           </>
         ) : (
           <ProgressBar
-            value={progress.percent}
+            value={share.value}
+            max={share.max}
             label={`Progress of export ${found.id.slice(0, 8)}`}
             tone={progressTones[statusOf(found)]}
           />

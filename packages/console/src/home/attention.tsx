@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { exportNeed, KeyDialog } from '../platform/key-gate.tsx';
+import { cutText } from '../ui/cut-text.ts';
 import { Icon } from '../ui/icons.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { emptyNote } from './empty-note.ts';
@@ -80,7 +81,7 @@ const FindingRow = ({ finding: { tone, sentence, reason, links } }: { finding: F
       <strong>{visibleText(sentence)}</strong>
       {reason !== undefined && (
         <p className="muted" title={reason}>
-          {visibleText(reason.slice(0, reasonMax))}
+          {visibleText(cutText(reason, reasonMax))}
         </p>
       )}
     </div>
