@@ -5,7 +5,8 @@ import type { Thread } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useFeedState, usePollMs } from '../live/live-feed.tsx';
-import { useOpenTasks, useThreadCount } from '../api/queries.ts';
+import { useOpenTasks, useRun, useThreadCount } from '../api/queries.ts';
+import { isOpen, runStatusNames } from '../api/statuses.ts';
 import { QuestionBox } from '../interrupts/question-box.tsx';
 import { questionsOf, titleOf } from '../interrupts/read-interrupt.ts';
 import { useAnswer, type SentAnswer } from '../interrupts/use-answer.ts';
@@ -135,12 +136,18 @@ const AnswerSent = ({ sent }: { sent: SentAnswer | undefined }): ReactNode => (
           <Link to="/runs/$runId" params={{ runId: sent.runId }} search={{ thread: sent.threadId }}>
             Run {sent.runId.slice(0, 8)}
           </Link>{' '}
-          continues.
+          <SentRunState sent={sent} />
         </span>
       </p>
     )}
   </div>
 );
+
+const SentRunState = ({ sent: { threadId, runId } }: { sent: SentAnswer }): ReactNode => {
+  const { data: run } = useRun(threadId, runId);
+  if (run === undefined || isOpen(run.status)) return 'continues.';
+  return `has ended: ${runStatusNames[run.status]}.`;
+};
 
 const firstValue = ({ interrupts = {} }: Thread): unknown => Object.values(interrupts)[0]?.[0]?.value;
 

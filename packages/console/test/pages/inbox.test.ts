@@ -13,7 +13,9 @@ describeInBrowser('the inbox', () => {
     await item.waitFor();
     await page.getByLabel('Your answer, as JSON').fill('{ "approve": true, "edit": "Short." }');
     await page.keyboard.press('Control+Enter');
-    const sent = page.getByRole('status').filter({ hasText: /^Answer sent\. Run .{8} continues\.$/ });
+    const sent = page
+      .getByRole('status')
+      .filter({ hasText: /^Answer sent\. Run .{8} has ended: success\.$/ });
     await sent.waitFor();
     await expect.poll(() => item.count()).toBe(0);
     await expect
