@@ -85,6 +85,7 @@ describeInBrowser('every page', () => {
 
   it('has a menu on a narrow screen', async () => {
     const page = await console.open('/runs', { viewport: { width: 390, height: 800 } });
+    expect(await page.getByRole('button', { name: /^Search/ }).innerText()).not.toContain('or paste an id');
     const link = page.getByRole('link', { name: 'Threads' });
     expect(await link.count()).toBe(0);
     await page.getByRole('button', { name: 'Menu' }).click();

@@ -78,6 +78,11 @@ describeInBrowser('a server with API keys', () => {
     await page.getByRole('heading', { name: 'There are no traces yet' }).waitFor();
     await page.getByRole('link', { name: 'Threads' }).click();
     await page.getByRole('heading', { name: 'There are no threads yet' }).waitFor();
+    await account(page, 'Account').click();
+    await page
+      .getByRole('definition')
+      .filter({ hasText: /^default as admin$/i })
+      .waitFor();
   });
 
   it('ends the session of one other browser', async () => {

@@ -50,7 +50,9 @@ export const Shell = (): ReactNode => {
         </Link>
         <button type="button" className="search" onClick={openPalette}>
           <Icon name="search" size={14} />
-          <span>Search or paste an id</span>
+          <span>
+            Search<span className="search-more"> or paste an id</span>
+          </span>
           <kbd className="kbd">Ctrl K</kbd>
         </button>
         <Connection />

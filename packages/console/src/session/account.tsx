@@ -1,9 +1,12 @@
 // Who has signed in, what the session opens, and how to end it.
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import type { ConsoleSession } from '@svc/sdk';
+import type { ConsoleSession, PlatformClient } from '@svc/sdk';
+import { useAccess } from '../platform/platform-access.ts';
+import { useWorkspaces } from '../platform/workspaces.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
+import { visibleText } from '../values/visible-text.ts';
 import { SessionList } from './session-list.tsx';
 import { session, useSession } from './session.ts';
 import './sign-in.css';
@@ -66,7 +69,7 @@ const AccountDialog = ({ current, onClose }: { current: ConsoleSession; onClose:
         <dt>Threads and runs</dt>
         <dd>{deploymentOf(current)}</dd>
         <dt>Workspace</dt>
-        <dd>{current.workspace ? `${current.workspace.id} as ${current.workspace.role}` : 'not open'}</dd>
+        <dd>{current.workspace ? <OpenWorkspace {...current.workspace} /> : 'not open'}</dd>
         <dt>Session ends</dt>
         <dd>{current.expires_at === null ? '' : new Date(current.expires_at).toLocaleString()}</dd>
       </dl>
@@ -77,6 +80,21 @@ const AccountDialog = ({ current, onClose }: { current: ConsoleSession; onClose:
       </p>
     </Dialog>
   );
+};
+
+const OpenWorkspace = ({ id, role }: NonNullable<ConsoleSession['workspace']>): ReactNode => {
+  const access = useAccess();
+  return (
+    <span title={id}>
+      {access ? <WorkspaceName client={access.client} id={id} /> : id} as {role}
+    </span>
+  );
+};
+
+/** The id while the name is not known. */
+const WorkspaceName = ({ client, id }: { client: PlatformClient; id: string }): ReactNode => {
+  const { data = [] } = useWorkspaces(client);
+  return visibleText(data.find((workspace) => workspace.id === id)?.display_name ?? id);
 };
 
 const deploymentOf = ({ deployment, sign_in: { kind } }: ConsoleSession): string => {

@@ -69,7 +69,7 @@ export const settingDefinitions = {
     variable: 'SVC_GUIDE',
     type: oneOf(['on', 'off']),
     default: 'on',
-    doc: 'Serve this [guide](deploy.md#the-guide) under `/docs/guide`, to anyone who can reach the server, as `/docs`.',
+    doc: 'Serve the documentation of svc as a [guide](deploy.md#the-guide) under `/docs/guide`, to anyone who can reach the server, as `/docs`.',
   }),
   consoleIdle: setting({
     variable: 'SVC_CONSOLE_IDLE',
