@@ -6,19 +6,29 @@ import { visibleText } from '../values/visible-text.ts';
 
 type List = '/threads' | '/runs' | '/traces' | '/exports' | '/destinations' | '/crons' | '/assistants';
 
-const missing = (noun: string, list: List) => (): ReactNode => {
-  const [id = ''] = Object.values<string | undefined>(useParams({ strict: false }));
-  return (
-    <State icon="empty" title="Not found">
-      <p className="muted" role="alert">
-        There is no {noun} with the id <code>{visibleText(id.slice(0, 100))}</code>.
-      </p>
-      <Link to={list} className="button">
-        All {noun}s
-      </Link>
-    </State>
-  );
-};
+interface Props {
+  /** Of the request that the server has answered with 404. Absent when no request was made. */
+  requestId?: string | undefined;
+  /** From the router, for an address whose id the server would not accept. */
+  isNotFound?: boolean;
+}
+
+const missing =
+  (noun: string, list: List) =>
+  ({ requestId }: Props): ReactNode => {
+    const [id = ''] = Object.values<string | undefined>(useParams({ strict: false }));
+    return (
+      <State icon="empty" title="Not found">
+        <p className="muted" role="alert">
+          There is no {noun} with the id <code>{visibleText(id.slice(0, 100))}</code>.
+        </p>
+        {requestId !== undefined && <p className="muted mono">request {requestId}</p>}
+        <Link to={list} className="button">
+          All {noun}s
+        </Link>
+      </State>
+    );
+  };
 
 export const MissingThread = missing('thread', '/threads');
 export const MissingRun = missing('run', '/runs');

@@ -26,7 +26,7 @@ export const AssistantPage = (): ReactNode => {
     refetchInterval: pollMs,
   });
   return (
-    <Loaded query={query} missing={<MissingAssistant />}>
+    <Loaded query={query} missing={MissingAssistant}>
       {(assistant) => <AssistantView assistant={assistant} />}
     </Loaded>
   );

@@ -23,7 +23,7 @@ export const CronPage = (): ReactNode => {
   const { cronId } = route.useParams();
   const query = useCron(cronId);
   return (
-    <Loaded query={query} missing={<MissingCron />}>
+    <Loaded query={query} missing={MissingCron}>
       {(cron) => <CronView cron={cron} />}
     </Loaded>
   );

@@ -33,7 +33,7 @@ const ReadDestination = ({ client }: { client: PlatformClient }): ReactNode => {
   const query = useDestination(client, destinationId);
   if (needsOtherKey(query.error)) return <KeyForm need={destinationNeed} refusal={query.error} />;
   return (
-    <Loaded query={query} missing={<MissingDestination />}>
+    <Loaded query={query} missing={MissingDestination}>
       {(destination) => <DestinationView key={destinationId} client={client} destination={destination} />}
     </Loaded>
   );

@@ -40,7 +40,7 @@ const ReadExport = ({ client }: { client: PlatformClient }): ReactNode => {
   const query = useExport(client, exportId);
   if (needsOtherKey(query.error)) return <KeyForm need={exportNeed} refusal={query.error} />;
   return (
-    <Loaded query={query} missing={<MissingExport />}>
+    <Loaded query={query} missing={MissingExport}>
       {(found) => <ExportView client={client} found={found} />}
     </Loaded>
   );

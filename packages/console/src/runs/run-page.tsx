@@ -48,7 +48,7 @@ export const RunPage = (): ReactNode => {
       </State>
     );
   return (
-    <Loaded query={query} missing={<MissingRun />}>
+    <Loaded query={query} missing={MissingRun}>
       {(run) => <RunView run={run} />}
     </Loaded>
   );

@@ -34,7 +34,7 @@ export const ThreadPage = (): ReactNode => {
   const { threadId } = route.useParams();
   const query = useThread(threadId);
   return (
-    <Loaded query={query} missing={<MissingThread />}>
+    <Loaded query={query} missing={MissingThread}>
       {(thread) => <ThreadView thread={thread} />}
     </Loaded>
   );

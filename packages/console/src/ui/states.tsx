@@ -1,7 +1,7 @@
 // The four states of everything that is read from the server: loading, empty, failed, and not permitted.
 import type { UseQueryResult } from '@tanstack/react-query';
 import { ApiError } from '@svc/sdk';
-import type { ReactNode } from 'react';
+import type { ComponentType, ReactNode } from 'react';
 import { sentencesOf } from './error-sentences.ts';
 import { Icon, type IconName } from './icons.tsx';
 
@@ -81,15 +81,16 @@ export const ErrorNotice = ({ error }: { error: Error | null | undefined }): Rea
 /** Shows the data of a query, or why there is none. `missing`: in place of an answer with 404. */
 export const Loaded = <Data,>({
   query,
-  missing,
+  missing: Missing,
   children,
 }: {
   query: UseQueryResult<Data>;
-  missing?: ReactNode;
+  missing?: ComponentType<{ requestId?: string | undefined }>;
   children: (data: Data) => ReactNode;
 }): ReactNode => {
   if (query.data !== undefined) return children(query.data);
-  if (missing !== undefined && query.error && statusOf(query.error) === 404) return missing;
+  if (Missing && query.error instanceof ApiError && query.error.status === 404)
+    return <Missing requestId={query.error.requestId} />;
   if (query.error) return <Failure error={query.error} onRetry={() => void query.refetch()} />;
   return <Skeleton />;
 };
