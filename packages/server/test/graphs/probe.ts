@@ -76,9 +76,9 @@ const actions: Record<string, (state: typeof State.State, config: LangGraphRunna
     for (const afterMs of [0, 30]) {
       while (performance.now() < startMs + afterMs);
       writer?.({ afterMs });
-      await Promise.resolve();
+      // The engine passes an event on in microtasks.
+      for (let hop = 0; hop < 1_000; hop++) await Promise.resolve();
     }
-    // The events are passed on in microtasks.
     while (!existsSync(String(out)) && performance.now() < startMs + ms) await Promise.resolve();
     return existsSync(String(out)) ? 'read' : 'not read';
   },
