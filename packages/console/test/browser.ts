@@ -90,6 +90,8 @@ const reset = async (page: Page): Promise<boolean> => {
   page.removeAllListeners();
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await page.evaluate(() => sessionStorage.clear());
+  // The page would go on: with requests to a server that has ended, or without the cookie of its session.
+  await page.goto('about:blank');
   await context.clearCookies();
   return true;
 };
