@@ -106,6 +106,15 @@ describe('the interrupts of a thread after a cancelled run', () => {
     expect(await client.runs.wait(null, 'probe', { input: { do: 'pid' } })).toMatchObject({ do: 'pid' });
   });
 
+  it('are kept whenever the run is cancelled, also before it has read the checkpoint', async () => {
+    const thread_id = await asking('approval');
+    for (let at = 0; at < 20; at++) {
+      const { run_id } = await client.runs.create(thread_id, 'approval', { command: { resume: 'hold' } });
+      await client.runs.cancel(thread_id, run_id, { wait: true });
+      await expectQuestions(thread_id, [{ question: 'send?' }]);
+    }
+  });
+
   it('are kept when its executor was killed', async () => {
     await using killing = await startTestServer({
       database: server.database,

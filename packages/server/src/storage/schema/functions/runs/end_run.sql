@@ -1,6 +1,7 @@
 -- Ends a run: updates its row and thread, closes its log and queues its webhook. Applies a cancel that was requested in time; a rollback
 -- removes the run and its effects. The caller has checked that it may end the run (by the lease or the row's lock).
 -- p_ending: the thread's new state: 'error', 'interrupted', null for neither, or 'as_stored' to derive it from the newest checkpoint.
+-- A cancelled run with null may have ended before its executor read the checkpoint: its thread is derived from the newest checkpoint, too.
 -- p_told: the log contains the error already.
 create or replace function end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text,
                         p_told boolean default false) returns void
@@ -43,7 +44,7 @@ begin
   if v_action = 'rollback' then
     perform remove_run(p_run_id, v_run.thread_id);
     perform restore_thread(v_run.thread_id);
-  elsif p_ending is distinct from 'as_stored' then
+  elsif p_ending is distinct from 'as_stored' and (p_ending is not null or p_status <> 'interrupted') then
     perform settle_thread(v_run.thread_id, p_run_id, p_ending, coalesce(p_interrupts, kept_interrupts(p_run_id)), p_error);
   elsif v_begun then
     perform settle_stopped_thread(v_run.thread_id, p_run_id);

@@ -1,4 +1,4 @@
--- Sets the thread's status after a run that was cancelled without its executor: it follows from the newest checkpoint.
+-- Sets the thread's status after a cancelled run whose executor has reported no remaining tasks, or nothing: it follows from the newest checkpoint.
 create or replace function settle_stopped_thread(p_thread_id uuid, p_run_id uuid) returns void
 language sql as $$
   update threads t
