@@ -115,6 +115,13 @@ it('returns no blobs and the exact size when they are larger than the limit', as
   expect(await read(roots, bytes - 1)).toEqual({ blobs: undefined, bytes });
 });
 
+it('takes one statement when nothing is known and the blobs are larger than the limit', async () => {
+  const { read, statements } = openReader();
+  const roots = [{ space: stored.space, hashes: [stored.list] }];
+  expect((await read(roots, 1)).blobs).toBeUndefined();
+  expect(statements).toEqual([{ of: 'all', hashes: [stored.list] }]);
+});
+
 it('does not count a blob twice that is known and below one that is not', async () => {
   const { read, fromStorage } = openReader();
   const [first = ''] = stored.messages;

@@ -43,13 +43,13 @@ export class BlobReader {
     if (space === undefined || roots.some((root) => root.space !== space))
       return this.#stored.blobsOf(roots, bytesMax);
     const hashes = roots.flatMap((root) => root.hashes);
-    const read = await this.#readOf(space, hashes, bytesMax);
-    if (read?.blobs === undefined || read.bytes > bytesMax) return this.#stored.blobsOf(roots, bytesMax);
-    this.#counts.set(space, read.blobs.length);
+    const read =
+      (await this.#readOf(space, hashes, bytesMax)) ?? (await this.#stored.blobsOf(roots, bytesMax));
+    if (read.blobs) this.#counts.set(space, read.blobs.length);
     return read;
   }
 
-  /** Undefined when it has to be read as a whole. A blob that is both known and below a missing one counts twice. */
+  /** Undefined when storage must tell the size: here, a blob that is both known and below a missing one counts twice. */
   async #readOf(space: string, hashes: string[], bytesMax: number): Promise<SizedBlobs | undefined> {
     let found = this.#find(space, hashes);
     if (found.missing.length > 0 && (this.#counts.get(space) ?? 0) > fewBlobs) {
@@ -59,11 +59,12 @@ export class BlobReader {
       found = this.#find(space, hashes);
     }
     const { known, bytes, missing } = found;
-    if (missing.length === 0) return { blobs: known, bytes };
+    if (missing.length === 0) return { blobs: bytes > bytesMax ? undefined : known, bytes };
     const read = await this.#stored.blobsOf([{ space, hashes: missing }], bytesMax);
-    if (!read.blobs) return undefined;
-    this.#recent.add(space, read.blobs);
-    return { blobs: [...known, ...read.blobs], bytes: bytes + read.bytes };
+    if (read.blobs) this.#recent.add(space, read.blobs);
+    if (known.length === 0) return read;
+    const sum = bytes + read.bytes;
+    return read.blobs && sum <= bytesMax ? { blobs: [...known, ...read.blobs], bytes: sum } : undefined;
   }
 
   #find(space: string, hashes: string[]): Found {

@@ -1,5 +1,5 @@
-// Reads states of threads from storage, as JSON text. A page needs one query for its checkpoints and at most one for their blobs, both bounded in
-// bytes; large states are rendered in a parser thread.
+// Reads states of threads from storage, as JSON text. A page needs one query for its checkpoints and none, one or two for their
+// blobs, all bounded in bytes; large states are rendered in a parser thread.
 import { notFound, Problem } from '@svc/contract/problem';
 import type { ThreadState } from '@svc/contract';
 import { RecentBlobs } from '../../engine/checkpoints/recent-blobs.ts';
