@@ -1,7 +1,8 @@
 // The interrupts at which the root graph of a thread waits, by task id: those of the checkpoint that a session has loaded, and its own ones.
 //
 //   unknown ──load(), add(), clear()──▶ known
-import { type PendingWrite, WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
+import type { PendingWrite } from '@langchain/langgraph-checkpoint';
+import { isControl } from './task-writes.ts';
 
 export class OpenInterrupts {
   #byTask: Map<string, unknown[]> | undefined;
@@ -16,28 +17,25 @@ export class OpenInterrupts {
     this.#byTask = new Map();
   }
 
-  /** The newest root checkpoint was loaded, with these writes. */
+  /** The newest root checkpoint was loaded, with these writes, in any order. */
   load(writes: readonly [task_id: string, channel: string, value: unknown][]): void {
     this.clear();
-    // First the interrupts: writes have no order.
-    const [asking, others] = [true, false].map((asks) =>
-      writes.filter(([, channel]) => (channel === '__interrupt__') === asks),
-    );
-    for (const [task_id, ...write] of [...(asking ?? []), ...(others ?? [])]) this.add(task_id, [write]);
+    for (const [task_id, ...write] of writes) this.#ask(task_id, write);
+    for (const [task_id, channel] of writes) this.#finish(task_id, channel);
   }
 
   /** A task of the newest root checkpoint has written this. */
   add(task_id: string, writes: readonly PendingWrite[]): void {
-    for (const [channel, value] of writes) {
-      if (channel !== '__interrupt__') continue;
-      this.#byTask ??= new Map();
-      this.#byTask.set(task_id, [value].flat());
-    }
-    this.#finish(task_id, writes);
+    for (const write of writes) this.#ask(task_id, write);
+    for (const [channel] of writes) this.#finish(task_id, channel);
   }
 
-  /** A task that has finished asks nothing any more. Control writes, such as those of an answer, do not finish it. */
-  #finish(task_id: string, writes: readonly PendingWrite[]): void {
-    if (writes.some(([channel]) => (WRITES_IDX_MAP[channel] ?? 0) >= 0)) this.#byTask?.delete(task_id);
+  #ask(task_id: string, [channel, value]: PendingWrite): void {
+    if (channel === '__interrupt__') (this.#byTask ??= new Map()).set(task_id, [value].flat());
+  }
+
+  /** A task that has finished asks nothing any more. */
+  #finish(task_id: string, channel: string): void {
+    if (!isControl(channel)) this.#byTask?.delete(task_id);
   }
 }
