@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { request } from 'undici';
 import type { OtlpReceiver } from '../config/settings/telemetry-settings.ts';
-import { unsampled } from './unsampled.ts';
+import { otlpHeaders } from './otlp-headers.ts';
 
 export type ProbeResult =
   /** `type`: media type. `text`: the message of the receiver, shortened. */
@@ -16,20 +16,14 @@ const textMax = 200;
 
 /** Follows no redirect, as the exporters do not. */
 export const probeReceiver = async (receiver: OtlpReceiver, limitMs: number): Promise<ProbeResult> => {
-  const own = Object.entries(receiver.headers).map(([name, secret]) => [name, secret.reveal()] as const);
-  const secrets = own.flatMap(([, value]) => secretsOf(value));
+  const secrets = Object.values(receiver.headers).flatMap((secret) => secretsOf(secret.reveal()));
   // The receiver may repeat what it has got.
   const masked = (text: string): string =>
     secrets.reduce((shown, secret) => shown.replaceAll(secret, '[redacted]'), text);
   try {
     const { statusCode, headers, body } = await request(receiver.url, {
       method: 'POST',
-      headers: {
-        ...Object.fromEntries(own),
-        'content-type': 'application/x-protobuf',
-        'content-encoding': 'gzip',
-        traceparent: unsampled,
-      },
+      headers: { ...otlpHeaders(receiver), 'content-encoding': 'gzip' },
       body: gzipSync(new Uint8Array()),
       signal: AbortSignal.timeout(limitMs),
     });

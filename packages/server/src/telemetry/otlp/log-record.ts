@@ -2,7 +2,7 @@
 import { type Context, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { millisToHrTime } from '@opentelemetry/core';
 import type { LoggerProvider } from '@opentelemetry/sdk-logs';
-import { type LevelAndTime, levelAndTime } from '../level-and-time.ts';
+import { levelAndTime } from '../level-and-time.ts';
 
 export type LogRecord = Parameters<ReturnType<LoggerProvider['getLogger']>['emit']>[0];
 
@@ -24,9 +24,9 @@ const severities = new Map<unknown, [number: NonNullable<LogRecord['severityNumb
 /** Undefined for a line that is no record. */
 export const toLogRecord = (line: string): LogRecord | undefined => {
   const fields = parse(line);
-  const own = levelAndTime(line);
   if (!isObject(fields) || !isWithin(fields, depthMax)) return undefined;
-  const { msg, err, ...rest } = withoutOwn(fields, own);
+  const own = levelAndTime(line);
+  const { level, time, msg, err, ...rest } = fields;
   const { trace_id, span_id, ...others } = rest;
   const [severityNumber, severityText] = severities.get(own.level) ?? [];
   const context = spanContextOf(trace_id, span_id);
@@ -34,19 +34,17 @@ export const toLogRecord = (line: string): LogRecord | undefined => {
     timestamp: millisToHrTime(own.time ?? Date.now()),
     ...(severityNumber === undefined ? {} : { severityNumber, severityText: severityText ?? '' }),
     ...(typeof msg === 'string' ? { body: msg } : {}),
-    attributes: { ...(context ? others : rest), ...exceptionOf(err) } as Attributes,
+    attributes: {
+      ...(context ? others : rest),
+      // The caller's fields with these names: in the line they stand behind those of the logger.
+      ...(level === own.level ? {} : { level }),
+      ...(time === own.time ? {} : { time }),
+      ...exceptionOf(err),
+    } as Attributes,
     // Never the context that is active here: it may be that of a program that contains the server.
     context: context ?? ROOT_CONTEXT,
   };
 };
-
-/** The caller's fields `level` and `time` stay attributes: in the line they stand behind those of the logger. */
-const withoutOwn = (fields: Record<string, unknown>, own: LevelAndTime): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(fields).filter(
-      ([name, value]) => !(name in own && own[name as keyof LevelAndTime] === value),
-    ),
-  );
 
 const parse = (line: string): unknown => {
   try {

@@ -21,7 +21,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { OtlpReceiver } from '../../config/settings/telemetry-settings.ts';
-import { unsampled } from '../unsampled.ts';
+import { otlpHeaders } from '../otlp-headers.ts';
 import type { FailureLog } from './failure-log.ts';
 
 /** For one batch, with its repetitions. */
@@ -31,13 +31,9 @@ const sendingMax = 4;
 
 type HttpOptions = Parameters<typeof createOtlpHttpExportDelegate>[0];
 
-const optionsFor = ({ url, headers }: OtlpReceiver): HttpOptions => ({
-  url,
-  headers: () => {
-    const own = Object.entries(headers).map(([name, secret]) => [name, secret.reveal()]);
-    const needed = { 'content-type': 'application/x-protobuf', traceparent: unsampled };
-    return Promise.resolve({ ...Object.fromEntries(own), ...needed });
-  },
+const optionsFor = (receiver: OtlpReceiver): HttpOptions => ({
+  url: receiver.url,
+  headers: () => Promise.resolve(otlpHeaders(receiver)),
   timeoutMillis: sendMsMax,
   concurrencyLimit: sendingMax,
   compression: 'gzip',
