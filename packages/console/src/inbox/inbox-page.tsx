@@ -5,7 +5,7 @@ import type { Thread } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useFeedState, usePollMs } from '../live/live-feed.tsx';
-import { useOpenTasks, useRun, useThreadCount } from '../api/queries.ts';
+import { type CountFilter, useOpenTasks, useRun, useThreadCount } from '../api/queries.ts';
 import { isOpen, runStatusNames } from '../api/statuses.ts';
 import { QuestionBox } from '../interrupts/question-box.tsx';
 import { questionsOf, titleOf } from '../interrupts/read-interrupt.ts';
@@ -25,9 +25,9 @@ const threadsMax = 100;
 /** Threads that ask a question, or those that stopped without one: at a breakpoint, or because their run was cancelled. */
 type Shown = 'questions' | 'stopped';
 
-const filterOf = (shown: Shown, graph: string | undefined) => ({
-  status: 'interrupted' as const,
-  has_interrupts: shown === 'questions',
+/** Without a graph, the filter of the questions is that of the rail: both read one count. */
+const filterOf = (shown: Shown, graph: string | undefined): CountFilter => ({
+  ...(shown === 'questions' ? { has_interrupts: true } : { has_interrupts: false, status: 'interrupted' }),
   ...(graph === undefined ? {} : { metadata: { graph_id: graph } }),
 });
 

@@ -144,7 +144,7 @@ const ShownOnce = ({ created, onClose }: { created: NewApiKey; onClose: () => vo
     }
   >
     <p>This is the only time that the key is shown. Copy it now.</p>
-    <p className="new-key">
+    <p className="copy-block">
       <CopyText text={created.key} label="the key" />
     </p>
   </Dialog>

@@ -12,7 +12,6 @@ import { visibleText } from '../values/visible-text.ts';
 import { useTimeline } from './timeline-query.ts';
 import { unfinishedStep } from './timeline-rows.ts';
 
-const timelineMs = 3_000;
 const behindMax = 100;
 
 export const RunProgress = ({ run }: { run: Run }): ReactNode => (
@@ -24,7 +23,7 @@ export const RunProgress = ({ run }: { run: Run }): ReactNode => (
 
 /** The nodes that execute, or in which the run has stopped. */
 const UnfinishedStep = ({ run }: { run: Run }): ReactNode => {
-  const { data: timeline } = useTimeline(run, timelineMs);
+  const { data: timeline } = useTimeline(run);
   const step = timeline && unfinishedStep(timeline);
   if (!step) return null;
   const { nodes, since, to } = step;

@@ -9,10 +9,8 @@ import { useTimeline } from './timeline-query.ts';
 import { omissions, toTimelineTable, type TimelineRow, type TimelineTable } from './timeline-rows.ts';
 import './run-timeline.css';
 
-const pollMs = 2_000;
-
 export const RunTimelineTab = ({ run }: { run: Run }): ReactNode => {
-  const query = useTimeline(run, pollMs);
+  const query = useTimeline(run);
   return (
     <>
       <ErrorNotice error={query.data && query.error} />

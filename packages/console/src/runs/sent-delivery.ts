@@ -1,5 +1,11 @@
 // A delivery that a person has sent, and its outcome. The cache of mutations keeps it when its row leaves a filtered list.
-import { useMutation, useMutationState, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  type QueryClient,
+  useMutation,
+  useMutationState,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import type { Client, WebhookDelivery } from '@svc/sdk';
 import { useClient } from '../api/client.tsx';
 import { sentText } from './sent-text.ts';
@@ -11,6 +17,13 @@ const pollMs = 5_000;
 
 const keyOf = ({ delivery_id: id }: Pick<WebhookDelivery, 'delivery_id'>) => ['send delivery', id];
 
+/** Reads again what shows the deliveries of the run. */
+const rereadDeliveries = (queries: QueryClient, { thread_id, run_id }: WebhookDelivery): Promise<unknown> =>
+  Promise.all([
+    queries.invalidateQueries({ queryKey: ['webhooks'] }),
+    queries.invalidateQueries({ queryKey: ['run', thread_id, run_id, 'webhooks'] }),
+  ]);
+
 export const useSendDelivery = (delivery: WebhookDelivery) => {
   const client = useClient();
   const queries = useQueryClient();
@@ -18,11 +31,7 @@ export const useSendDelivery = (delivery: WebhookDelivery) => {
   return useMutation({
     mutationKey: keyOf(delivery),
     mutationFn: () => client.runs.retryWebhook(threadId, runId, id),
-    onSettled: () =>
-      Promise.all([
-        queries.invalidateQueries({ queryKey: ['webhooks'] }),
-        queries.invalidateQueries({ queryKey: ['run', threadId, runId, 'webhooks'] }),
-      ]),
+    onSettled: () => rereadDeliveries(queries, delivery),
   });
 };
 
@@ -50,11 +59,7 @@ export const useSentText = (delivery: WebhookDelivery): string | undefined => {
     queryKey: ['sent delivery', delivery.delivery_id, sent?.sentMs],
     queryFn: async ({ signal }) => {
       const now = sent ? await readOutcome(client, sent.queued, signal) : null;
-      if (now) {
-        const { thread_id: threadId, run_id: runId } = now;
-        void queries.invalidateQueries({ queryKey: ['webhooks'] });
-        void queries.invalidateQueries({ queryKey: ['run', threadId, runId, 'webhooks'] });
-      }
+      if (now) void rereadDeliveries(queries, now);
       return now;
     },
     staleTime: ({ state }) => (state.data ? Infinity : 0),

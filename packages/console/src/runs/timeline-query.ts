@@ -3,8 +3,10 @@ import type { Run, RunTimeline } from '@svc/sdk';
 import { useClient } from '../api/client.tsx';
 import { isOpen } from '../api/statuses.ts';
 
-/** `pollMs`: how often it is read again while the run is open. */
-export const useTimeline = (run: Run, pollMs: number): UseQueryResult<RunTimeline> => {
+/** How often it is read again while the run is open. */
+const pollMs = 2_000;
+
+export const useTimeline = (run: Run): UseQueryResult<RunTimeline> => {
   const client = useClient();
   return useQuery({
     queryKey: ['run', run.thread_id, run.run_id, 'timeline', run.updated_at],

@@ -53,6 +53,8 @@ export const Checkpoints = ({ threadId }: { threadId: string }): ReactNode => {
   if (query.data === undefined)
     return query.error ? <Failure error={query.error} onRetry={() => void query.refetch()} /> : <Skeleton />;
   const rows: Row[] = query.data.pages.flat();
+  const byId = new Map(rows.map((row) => [row.checkpoint_id, row]));
+  const names = new Map(rows.map((row) => [row, nameOf(row, byId.get(row.parent_checkpoint_id))]));
   const [newest] = rows;
   if (!newest)
     return (
@@ -65,7 +67,7 @@ export const Checkpoints = ({ threadId }: { threadId: string }): ReactNode => {
     <div className="split">
       <nav className="split-list checkpoint-list" aria-label="Checkpoints, newest first" tabIndex={0}>
         <ErrorNotice error={query.error} />
-        <CheckpointTree rows={rows} selected={selected} />
+        <CheckpointTree rows={rows} names={names} selected={selected} />
         {query.hasNextPage && (
           <div className="load-more">
             <button type="button" className="button" onClick={() => void query.fetchNextPage()}>
@@ -74,12 +76,20 @@ export const Checkpoints = ({ threadId }: { threadId: string }): ReactNode => {
           </div>
         )}
       </nav>
-      <CheckpointDetail threadId={threadId} row={selected} rows={rows} />
+      <CheckpointDetail threadId={threadId} row={selected} name={names.get(selected) ?? ''} />
     </div>
   );
 };
 
-const CheckpointTree = ({ rows, selected }: { rows: readonly Row[]; selected: Row }): ReactNode => {
+const CheckpointTree = ({
+  rows,
+  names,
+  selected,
+}: {
+  rows: readonly Row[];
+  names: ReadonlyMap<Row, string>;
+  selected: Row;
+}): ReactNode => {
   const lanes = useMemo(() => layLanes(rows), [rows]);
   const columns = Math.max(...lanes.map(({ lines }) => Math.max(...lines))) + 1;
   return (
@@ -97,7 +107,7 @@ const CheckpointTree = ({ rows, selected }: { rows: readonly Row[]; selected: Ro
           >
             <LaneCell lane={lanes[index]} columns={columns} isLast={index === rows.length - 1} />
             <span className="checkpoint-step">{stepOf(row)}</span>
-            <span className="checkpoint-name">{nameOf(row, rows)}</span>
+            <span className="checkpoint-name">{names.get(row)}</span>
             {row.interrupts.length > 0 && (
               <span className="badge" data-tone="amber">
                 asks
@@ -151,11 +161,8 @@ const LaneCell = ({
 const stepOf = ({ metadata: { step } }: Row): string => (typeof step === 'number' ? String(step) : '');
 
 /** The nodes of the step, also those that wrote nothing: the checkpoint before it has planned them. Otherwise where the checkpoint comes from. */
-const nameOf = (
-  { metadata: { source }, nodes = [], parent_checkpoint_id: parent }: Row,
-  rows: readonly Row[],
-): string => {
-  const planned = rows.find(({ checkpoint_id: id }) => id === parent)?.next ?? [];
+const nameOf = ({ metadata: { source }, nodes = [] }: Row, parent: Row | undefined): string => {
+  const planned = parent?.next ?? [];
   const names = [...new Set([...nodes, ...planned])].map((node) => (node === '__start__' ? 'input' : node));
   const from = typeof source === 'string' ? source : '';
   return visibleText(source === 'loop' && names.length > 0 ? names.join(', ') : from);
@@ -164,11 +171,11 @@ const nameOf = (
 const CheckpointDetail = ({
   threadId,
   row,
-  rows,
+  name,
 }: {
   threadId: string;
   row: Row;
-  rows: readonly Row[];
+  name: string;
 }): ReactNode => {
   const { view = 'changes' } = route.useSearch();
   const navigate = route.useNavigate();
@@ -179,7 +186,7 @@ const CheckpointDetail = ({
     <section className="split-detail" aria-label="Checkpoint" tabIndex={0}>
       <header className="row">
         <h2>
-          Step {stepOf(row)} · {nameOf(row, rows)}
+          Step {stepOf(row)} · {name}
         </h2>
         {id !== null && <CopyId id={id} label="checkpoint id" />}
         <div className="chips spread" role="group" aria-label="View">
