@@ -9,7 +9,7 @@ type List = '/threads' | '/runs' | '/traces' | '/exports' | '/destinations' | '/
 interface Props {
   /** Of the request that the server has answered with 404. Absent when no request was made. */
   requestId?: string | undefined;
-  /** From the router, for an address whose id the server would not accept. */
+  /** Set by the router when the id in the address is no UUID. */
   isNotFound?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Runs whose attempt has been running for long.
+// Runs that started more than ten minutes ago and are still running.
 import type { Client, Run } from '@svc/sdk';
 import type { StuckRun } from './pending-runs.ts';
 

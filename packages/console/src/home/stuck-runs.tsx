@@ -1,4 +1,4 @@
-// Runs that have been pending for a minute, by the reason, and runs whose attempt has been running for long.
+// Runs that have been pending for a minute, by the reason, and runs that have been running for ten minutes.
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Assistant } from '@svc/sdk';

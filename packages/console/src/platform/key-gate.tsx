@@ -110,9 +110,9 @@ const KeyIntroduction = (form: KeyFormProps): ReactNode => {
     );
   return (
     <p className="muted">
-      {need.what} belong to workspaces. Their routes need the key of a workspace, also on a server whose other
-      routes are open on this machine, and the console has no key of its own. The first start has written a
-      key to <code>admin-key</code> in the data folder.{' '}
+      {need.what} belong to workspaces. Their routes always need the key of a workspace, and the console has
+      no key of its own. The first start of the server has written a key to <code>admin-key</code> in the data
+      folder.{' '}
       {need.role === 'viewer'
         ? 'A key that only reads is enough to look at them:'
         : `${need.creates ? 'Creating them needs' : 'They need'} a key with the role admin:`}
@@ -123,7 +123,7 @@ const KeyIntroduction = (form: KeyFormProps): ReactNode => {
 const KeyFields = ({ need, refusal }: KeyFormProps): ReactNode => (
   <>
     <KeyIntroduction need={need} refusal={refusal} />
-    <p className="key-command">
+    <p className="key-command copy-block">
       <CopyText text={`npx svc keys create --role ${need.role} --data-dir DATA_FOLDER`} label="the command" />
     </p>
     <p className="muted">

@@ -60,7 +60,7 @@ export const RunOverview = ({
   </div>
 );
 
-/** When the run was created, started and ended, and what it does meanwhile. */
+/** The times of the run, and what it executes. */
 const Times = ({ run }: { run: Run }): ReactNode => (
   <>
     <dt>Created</dt>

@@ -51,7 +51,7 @@ describeInBrowser('the inbox', () => {
     await page.getByRole('heading', { name: 'Nobody is waiting for you' }).waitFor();
   });
 
-  it('lists a thread whose run was cancelled apart from those that ask', async () => {
+  it('lists threads with a cancelled run separately from threads that ask', async () => {
     await using gate = closedGate();
     const { thread_id: threadId } = await console.client.threads.create();
     const options = { input: says(gate.word) };

@@ -43,7 +43,7 @@ const filters = {
   ),
   status: nullish(ThreadStatus),
   has_interrupts: nullish(z.boolean()).describe(
-    'True: only threads with the status `interrupted` that wait for an answer. False: all others; with this status, those that stopped at a breakpoint or whose run was cancelled',
+    'True: only threads that have the status `interrupted` and wait for an answer. False: all other threads. With the status `interrupted`, false finds threads that stopped at a breakpoint or whose run was cancelled',
   ),
 };
 

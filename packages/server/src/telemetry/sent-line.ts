@@ -3,7 +3,7 @@ import { levelAndTime } from './level-and-time.ts';
 /** Longer lines are written, but not sent. */
 export const sentLineBytes = 65_536;
 
-/** The line; for one that is too long, a line with its level and its time that says so. */
+/** Returns the line. Replaces a line that is too long by a note with the same level and time. */
 export const sentLine = (line: string): string => {
   // Bytes are counted only where the number of characters leaves it open.
   if (line.length * 3 <= sentLineBytes) return line;

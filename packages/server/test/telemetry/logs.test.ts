@@ -23,7 +23,7 @@ const settingsFor = (
   ...more,
 });
 
-/** A log whose lines are kept. */
+/** A log that keeps its lines. */
 const keptLog = () => {
   const lines: Record<string, unknown>[] = [];
   const write = (line: string): void => void lines.push(JSON.parse(line) as Record<string, unknown>);
@@ -43,7 +43,7 @@ const severities: Record<string, [number, string]> = {
   50: [17, 'ERROR'],
 };
 
-describe('a server whose log is sent', () => {
+describe('a server that sends its log', () => {
   let folder: ProjectFolder;
   let receiver: OtlpReceiver;
   let server: TestServer;
@@ -141,7 +141,7 @@ const see = () => {
   });
 });
 
-it('a server whose settings have an endpoint alone sends no log', async () => {
+it('a server with an endpoint, but without a setting for the log, sends no log', async () => {
   await using receiver = await startReceiver();
   const { otelLogsExporter: _, ...settings } = settingsFor(receiver, { otelTracesExporter: 'otlp' });
   {

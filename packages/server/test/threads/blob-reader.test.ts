@@ -122,7 +122,7 @@ it('takes one statement when nothing is known and the blobs are larger than the 
   expect(statements).toEqual([{ of: 'all', hashes: [stored.list] }]);
 });
 
-it('does not count a blob twice that is known and below one that is not', async () => {
+it('counts a blob once that is known and that a missing blob references too', async () => {
   const { read, fromStorage } = openReader();
   const [first = ''] = stored.messages;
   const roots = [{ space: stored.space, hashes: [first, stored.longer] }];
