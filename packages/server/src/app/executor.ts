@@ -6,6 +6,7 @@ import * as checkpoint from '@langchain/langgraph-checkpoint';
 import { exposeEnvironment } from '../config/environment.ts';
 import { LoadedModules } from '../config/project/loaded-modules.ts';
 import type { StoreIndexConfig } from '../config/project/store-index.ts';
+import { optimizeEarly } from '../early-optimization.ts';
 import { ownTraces } from '../tracing/traces/own-traces.ts';
 import { createCodec } from '../engine/codec/value-codec.ts';
 import { openDatabase, type Database } from '../storage/postgres/database.ts';
@@ -110,7 +111,10 @@ export const startExecutor = (notices: readonly string[]): ((url: string) => voi
     process.on('unhandledRejection', (err) => logger.error({ err }, 'unhandled promise rejection'));
     executor = setUp(setup, { send, modules, logger, notices, address });
     executor.then(
-      () => send({ kind: 'ready' }),
+      () => {
+        optimizeEarly();
+        send({ kind: 'ready' });
+      },
       (err: unknown) => {
         logger.fatal({ err }, 'executor failed to start');
         process.exit(1);

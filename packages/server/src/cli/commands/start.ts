@@ -1,5 +1,6 @@
 import { loadConfig } from '../../config/config.ts';
 import type { ConfigSources } from '../../config/config.ts';
+import { optimizeEarly } from '../../early-optimization.ts';
 import { createLogger } from '../../telemetry/logger.ts';
 import { banner } from '../output/banner.ts';
 import { serveToExit, startOrStop } from '../serving.ts';
@@ -17,6 +18,7 @@ export async function start(sources: ConfigSources): Promise<void> {
     const { startServer } = await import('../../app/server.ts');
     const starting = startServer({ settings, project, logger, signal: signals.stopping });
     await using server = await startOrStop(starting, signals);
+    optimizeEarly();
     console.log(banner(server, { settings, project }, { isTerminal: process.stdout.isTTY }));
     await signals.stop;
     await server.drain(signals.hurry);
