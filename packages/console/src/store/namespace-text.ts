@@ -5,3 +5,7 @@ export const formatNamespace = (namespace: readonly string[]): string => namespa
 /** The labels of a text; an empty text is the root. */
 export const readNamespace = (text: string | undefined): string[] =>
   text === undefined || text.trim() === '' ? [] : text.trim().split('.');
+
+/** Why the server would not accept the text as a namespace. */
+export const namespaceProblem = (text: string): string | undefined =>
+  readNamespace(text).includes('') ? 'A label is empty: labels are separated by single dots.' : undefined;

@@ -3,7 +3,7 @@ import { useEffect, useState, type ReactNode } from 'react';
 import { pageNumber, pageText } from '../ui/paging.tsx';
 import { ItemList } from './item-table.tsx';
 import { ItemView } from './item-view.tsx';
-import { readNamespace } from './namespace-text.ts';
+import { namespaceProblem, readNamespace } from './namespace-text.ts';
 import { NamespaceTree } from './namespace-tree.tsx';
 import './store.css';
 
@@ -54,12 +54,14 @@ const PrefixField = ({
 }): ReactNode => {
   const [text, setText] = useState(prefix ?? '');
   useEffect(() => setText(prefix ?? ''), [prefix]);
+  const problem = namespaceProblem(text);
   return (
     <form
       role="search"
+      className="row"
       onSubmit={(event) => {
         event.preventDefault();
-        onChange(text.trim() || undefined);
+        if (problem === undefined) onChange(text.trim() || undefined);
       }}
     >
       <input
@@ -68,9 +70,15 @@ const PrefixField = ({
         size={32}
         aria-label="Namespace prefix, labels separated by dots"
         placeholder="namespace prefix, as users.ada"
+        aria-invalid={problem !== undefined}
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
+      {problem !== undefined && (
+        <span role="alert" style={{ color: 'var(--red)' }}>
+          {problem}
+        </span>
+      )}
     </form>
   );
 };

@@ -36,6 +36,7 @@ const titleOf = (error: Error): string => {
   const status = statusOf(error);
   if (status === 404) return 'Not found';
   if (status === undefined) return 'The server cannot be reached';
+  if (status < 500) return 'The server does not accept this request';
   return 'The server reports an error';
 };
 

@@ -32,10 +32,23 @@ describeInBrowser('the store', () => {
 
   it('says which label of a prefix is not valid', async () => {
     const page = await console.open('/store?prefix=walk..ada', { expected: /422/ });
+    await page.getByRole('heading', { name: 'The server does not accept this request' }).waitFor();
     await page
       .getByText(/namespace_prefix/)
       .first()
       .waitFor();
+  });
+
+  it('keeps the address while a label of the prefix in the field is empty', async () => {
+    const page = await console.open('/store?prefix=walk');
+    const field = page.getByLabel('Namespace prefix, labels separated by dots');
+    await field.fill('walk..ada');
+    await field.press('Enter');
+    await page.getByRole('alert').getByText('A label is empty').waitFor();
+    expect(new URL(page.url()).searchParams.get('prefix')).toBe('walk');
+    await field.fill('walk.ada');
+    await field.press('Enter');
+    await page.waitForURL(/prefix=walk\.ada/);
   });
 });
 

@@ -44,7 +44,7 @@ export function banner(
     ...rows.map(([name, value]) => `  ${name.padEnd(11)}${value}`),
     '',
     ...(firstKey === undefined ? [] : [...firstKeyLines(firstKey, isTerminal), '']),
-    'Try it:',
+    'Try it, with an input that the graph expects:',
     '',
     `  ${exampleRequest(base, graphs[0] ?? 'agent', mode)}`,
     '',
