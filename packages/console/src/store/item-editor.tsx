@@ -6,16 +6,16 @@ import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import { isBranch } from '../values/json-entries.ts';
 import { JsonField } from '../values/json-field.tsx';
-import { formatJson, readJson } from '../values/read-json.ts';
-import { findRoundedInteger } from './rounded-integer.ts';
+import { formatJson, readExactJson } from '../values/read-json.ts';
 
 /** The item was changed while it was edited. The text in the field stays. */
 class ChangedMeanwhile extends Error {}
 
-const problemOf = (value: unknown, text: string): string | undefined => {
-  if (!isBranch(value) || Array.isArray(value)) return 'The value must be an object.';
-  const rounded = findRoundedInteger(text);
-  return rounded && `${rounded.slice(0, 40)} would be rounded: write it as a text.`;
+const readValue = (text: string): { value: object } | { problem: string } => {
+  const read = readExactJson(text);
+  if ('problem' in read) return read;
+  const { value } = read;
+  return isBranch(value) && !Array.isArray(value) ? { value } : { problem: 'The value must be an object.' };
 };
 
 export const ItemEditor = ({ item, onClose }: { item: Item; onClose: () => void }): ReactNode => {
@@ -24,9 +24,8 @@ export const ItemEditor = ({ item, onClose }: { item: Item; onClose: () => void 
   // The version that is edited. The page may read a newer one while the dialog is open.
   const [base, setBase] = useState(item);
   const [text, setText] = useState(() => formatJson(item.value));
-  const read = readJson(text);
-  const problem = 'value' in read ? problemOf(read.value, text) : undefined;
-  const isValid = 'value' in read && problem === undefined;
+  const read = readValue(text);
+  const isValid = 'value' in read;
   const save = useMutation({
     mutationFn: async () => {
       const current = await client.store.get(base.namespace, base.key, { refreshTtl: false });
@@ -61,8 +60,14 @@ export const ItemEditor = ({ item, onClose }: { item: Item; onClose: () => void 
         />
       }
     >
-      <JsonField label="Value, as JSON" text={text} onChange={setText} onSubmit={submit} rows={14} />
-      {problem !== undefined && <p style={{ color: 'var(--red)' }}>{problem}</p>}
+      <JsonField
+        label="Value, as JSON"
+        text={text}
+        problem={isValid ? undefined : read.problem}
+        onChange={setText}
+        onSubmit={submit}
+        rows={14}
+      />
       <p className="muted">
         Saving sets the time to live and the index that <code>svc.json</code> has as defaults.
       </p>

@@ -5,12 +5,15 @@ import { readJson } from './read-json.ts';
 export const JsonField = ({
   label,
   text,
+  problem: given,
   onChange,
   onSubmit,
   rows = 6,
 }: {
   label: string;
   text: string;
+  /** Why the JSON cannot be sent. */
+  problem?: string | undefined;
   onChange: (text: string) => void;
   /** Called at Ctrl Enter. */
   onSubmit?: () => void;
@@ -18,7 +21,7 @@ export const JsonField = ({
 }): ReactNode => {
   const id = useId();
   const read = readJson(text);
-  const problem = 'problem' in read ? read.problem : undefined;
+  const problem = 'problem' in read ? read.problem : given;
   return (
     <div className="stack" style={{ gap: 4 }}>
       <label htmlFor={id}>{label}</label>

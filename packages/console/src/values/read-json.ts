@@ -1,3 +1,5 @@
+import { findRoundedInteger } from './rounded-integer.ts';
+
 /** The value of a JSON text; undefined for an empty one. */
 export const readJson = (text: string): { value: unknown } | { problem: string } => {
   if (text.trim() === '') return { value: undefined };
@@ -6,6 +8,15 @@ export const readJson = (text: string): { value: unknown } | { problem: string }
   } catch (error) {
     return { problem: `Not valid JSON: ${(error as Error).message}` };
   }
+};
+
+/** As `readJson()`, for a value that is sent to the server: rounded numbers are refused. */
+export const readExactJson = (text: string): { value: unknown } | { problem: string } => {
+  const read = readJson(text);
+  const rounded = 'value' in read ? findRoundedInteger(text) : undefined;
+  return rounded === undefined
+    ? read
+    : { problem: `${rounded.slice(0, 40)} would be rounded: write it as a text.` };
 };
 
 /** JSON with two spaces, for a field that is edited. */

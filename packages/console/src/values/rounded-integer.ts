@@ -11,3 +11,9 @@ const isKept = (token: string): boolean => {
   const number = Number(token);
   return String(number) === token || (Number.isFinite(number) && BigInt(number) === BigInt(token));
 };
+
+/** True when a value that was read from JSON has an integer that the browser may have rounded. */
+export const mayBeRounded = (value: unknown): boolean => {
+  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(mayBeRounded);
+};

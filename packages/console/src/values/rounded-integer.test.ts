@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findRoundedInteger } from './rounded-integer.ts';
+import { findRoundedInteger, mayBeRounded } from './rounded-integer.ts';
 
 it('an integer that a browser rounds is found, outside of texts', () => {
   expect(findRoundedInteger('{"a": [{"b": 9007199254740993}]}')).toBe('9007199254740993');
@@ -16,4 +16,9 @@ it('numbers that a browser keeps are not found', () => {
     e: -1,
   });
   expect(findRoundedInteger(text)).toBeUndefined();
+});
+
+it('a value that was read may have a rounded integer anywhere in it', () => {
+  expect(mayBeRounded(JSON.parse('{"a": [1, {"b": 9007199254740993}]}'))).toBe(true);
+  expect(mayBeRounded({ a: [1, null, 'text', 0.5], b: Number.MAX_SAFE_INTEGER })).toBe(false);
 });
