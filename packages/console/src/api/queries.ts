@@ -1,6 +1,6 @@
 // What pages read from the server. The key of a query contains everything that its result depends on.
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
-import type { Assistant, GraphSchemas, Run, Thread, ThreadState } from '@svc/sdk';
+import type { Assistant, Client, GraphSchemas, Run, Thread, ThreadState } from '@svc/sdk';
 import { useIsOpen } from '../session/session.ts';
 import { useFeedState, usePollMs } from '../live/live-feed.tsx';
 import { useClient } from './client.tsx';
@@ -29,6 +29,19 @@ export const useSchemas = (assistantId: string | undefined): UseQueryResult<Grap
   return useQuery({
     queryKey: ['assistants', assistantId, 'schemas'],
     queryFn: ({ signal }) => client.assistants.schemas(assistantId ?? '', { signal }),
+    enabled: assistantId !== undefined,
+    staleTime: 300_000,
+  });
+};
+
+/** The graph of an assistant, as the server draws it. */
+export const useGraph = (
+  assistantId: string | undefined,
+): UseQueryResult<Awaited<ReturnType<Client['assistants']['graph']>>> => {
+  const client = useClient();
+  return useQuery({
+    queryKey: ['assistants', assistantId, 'graph'],
+    queryFn: ({ signal }) => client.assistants.graph(assistantId ?? '', { signal }),
     enabled: assistantId !== undefined,
     staleTime: 300_000,
   });
@@ -65,6 +78,22 @@ export const useThreadState = (threadId: string | undefined): UseQueryResult<Thr
     queryKey: ['thread', threadId, 'state'],
     queryFn: ({ signal }) => client.threads.getState(threadId ?? '', { signal }),
     enabled: threadId !== undefined,
+  });
+};
+
+/** The state of a thread at a checkpoint, whole. */
+export const useStateAt = (
+  threadId: string | undefined,
+  checkpointId: string | undefined,
+): UseQueryResult<ThreadState> => {
+  const client = useClient();
+  return useQuery({
+    queryKey: ['thread', threadId, 'state', 'at', checkpointId],
+    queryFn: ({ signal }) =>
+      client.threads.getState(threadId ?? '', { checkpointId: checkpointId ?? '', signal }),
+    enabled: threadId !== undefined && checkpointId !== undefined,
+    // The values of a checkpoint never change.
+    staleTime: 'static',
   });
 };
 

@@ -52,13 +52,14 @@ export const Conversation = ({
 };
 
 const Notes = ({ conversation }: { conversation: ConversationOf }): ReactNode => {
-  const { state, isRunning, isFork, questions, stoppedBefore, error } = conversation;
+  const { state, isRunning, isFork, startsAtCheckpoint, questions, stoppedBefore, error } = conversation;
   const threadId = state?.checkpoint.thread_id;
   return (
     <div className="playground-notes">
-      {isFork && threadId !== undefined && (
+      {(isFork || startsAtCheckpoint) && threadId !== undefined && (
         <p className="notice">
-          <Icon name="fork" size={14} /> Forked. The earlier branch is in the{' '}
+          <Icon name="fork" size={14} />{' '}
+          {isFork ? 'Forked. The earlier branch is in the' : 'Started at a checkpoint. Branches are in the'}{' '}
           <Link to="/threads/$threadId" params={{ threadId }} search={{ tab: 'checkpoints' }}>
             checkpoints of the thread
           </Link>

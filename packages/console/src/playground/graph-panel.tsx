@@ -1,6 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo, type ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
+import { useGraph } from '../api/queries.ts';
 import { readGraph } from '../graph/read-graph.ts';
 import type { NodeActivity } from '../messages/fold-run.ts';
 import { Loaded, Skeleton } from '../ui/states.tsx';
@@ -16,12 +15,7 @@ export const GraphPanel = ({
   assistantId: string;
   activity: Activity;
 }): ReactNode => {
-  const client = useClient();
-  const graph = useQuery({
-    queryKey: ['assistants', assistantId, 'graph'],
-    queryFn: ({ signal }) => client.assistants.graph(assistantId, { signal }),
-    staleTime: 300_000,
-  });
+  const graph = useGraph(assistantId);
   return (
     <section className="playground-graph" aria-label="Graph">
       <Loaded query={graph}>{(data) => <Drawn data={data} activity={activity} />}</Loaded>

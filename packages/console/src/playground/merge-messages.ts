@@ -1,5 +1,5 @@
 // The conversation while a run streams: what the thread has, what was just sent, and what the run has written so far.
-import { readMessage, type Message } from '../messages/read-messages.ts';
+import { isObject, readMessage, type Message } from '../messages/read-messages.ts';
 
 export interface Sent {
   /** Raw messages of the input, which the state does not have yet. */
@@ -7,6 +7,12 @@ export interface Sent {
   /** The message that a fork replaces: it and those after it belong to the earlier branch. */
   cutId: string | undefined;
 }
+
+/** The messages of an input, which has them in one of its lists. */
+export const messagesIn = (input: unknown): Sent['messages'] =>
+  isObject(input)
+    ? Object.values(input).flatMap((value) => (Array.isArray(value) ? value.filter(isObject) : []))
+    : [];
 
 export const mergeMessages = (
   stored: readonly Message[],

@@ -4,14 +4,15 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { Assistant, Run, RunOptions, ThreadState } from '@svc/sdk';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { useClient } from '../api/client.tsx';
-import { useRun, useThreadState } from '../api/queries.ts';
+import { useRun, useStateAt, useThreadState } from '../api/queries.ts';
 import { refreshChanged } from '../api/refresh.ts';
 import { isOpen } from '../api/statuses.ts';
 import { questionsOf, resumeOf, type Question } from '../interrupts/read-interrupt.ts';
 import type { NodeActivity } from '../messages/fold-run.ts';
 import { messagesKey, readMessages, type Message } from '../messages/read-messages.ts';
 import { findForkPoint } from './fork.ts';
-import { mergeMessages, type Sent } from './merge-messages.ts';
+import { mergeMessages, messagesIn, type Sent } from './merge-messages.ts';
+import { startOf } from './run-start.ts';
 import { useRunStream, type RunStream } from './use-run-stream.ts';
 
 const route = getRouteApi('/playground');
@@ -28,6 +29,8 @@ export interface Conversation {
   stoppedBefore: string[];
   error: Error | undefined;
   isFork: boolean;
+  /** The run of the address started at a checkpoint. */
+  startsAtCheckpoint: boolean;
   send: (input: Record<string, unknown>) => Promise<void>;
   answer: (question: Question, answer: unknown) => Promise<void>;
   resume: () => Promise<void>;
@@ -46,10 +49,14 @@ export const useConversation = (assistant: Assistant, settings: RunOptions): Con
   const stream = useStream(run.data, () => setSent(undefined));
   const { isRunning, view } = stream;
 
-  const stored = useMemo(() => readMessages(state.data?.values), [state.data]);
+  // A run that another page has started at a checkpoint: until it ends, the newest state may be that of another branch.
+  const runStart = useMemo(() => run.data && startOf(run.data), [run.data]);
+  const joined = isRunning && sent === undefined ? runStart : undefined;
+  const base = useStateAt(threadId, joined?.checkpointId);
+  const stored = useMemo(() => readMessages((base.data ?? state.data)?.values), [base.data, state.data]);
   const messages = useMemo(
-    () => (isRunning ? mergeMessages(stored, sent, view.messages) : stored),
-    [stored, sent, isRunning, view.messages],
+    () => (isRunning ? mergeMessages(stored, sent ?? joined?.sent, view.messages) : stored),
+    [stored, sent, joined, isRunning, view.messages],
   );
   const questions = isRunning || !state.data ? [] : questionsOf(state.data);
   const actions = useActions({
@@ -79,6 +86,7 @@ export const useConversation = (assistant: Assistant, settings: RunOptions): Con
       runError(view.error, run.data) ??
       (state.data ? undefined : (state.error ?? undefined)),
     isFork,
+    startsAtCheckpoint: runStart !== undefined,
     ...actions,
     clear: () => {
       stream.reset();
@@ -144,10 +152,8 @@ const useActions = ({ assistant, settings, stream, state, begin, fail }: Context
     });
   return {
     send: (input: Record<string, unknown>) => {
-      const messages = Object.values(input).flatMap((value) =>
-        Array.isArray(value) ? (value as Sent['messages']) : [],
-      );
-      return start({ input: input as RunOptions['input'] }, { messages, cutId: undefined });
+      const sent = { messages: messagesIn(input), cutId: undefined };
+      return start({ input: input as RunOptions['input'] }, sent);
     },
     answer: (question: Question, answer: unknown) =>
       start({ command: { resume: resumeOf(question, answer) } as RunOptions['command'] }),
