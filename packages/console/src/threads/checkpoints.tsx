@@ -1,49 +1,29 @@
-// The checkpoints of a thread as a tree, and what each one has changed.
+// The checkpoints of a thread as a tree, with the selected one beside it.
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ThreadState } from '@svc/sdk';
+import type { Thread } from '@svc/sdk';
 import { useMemo, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
-import { useStoredState } from '../stored/stored-queries.ts';
-import { CopyId } from '../ui/copy-id.tsx';
-import { ErrorNotice, Failure, Loaded, Skeleton, State } from '../ui/states.tsx';
+import { ErrorNotice, Failure, Skeleton, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { JsonChanges } from '../values/json-changes.tsx';
-import { JsonTree } from '../values/json-tree.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { CheckpointDetail } from './checkpoint-detail.tsx';
+import { nameOf, rowFields, runIdOf, stepOf, type CheckpointRow } from './checkpoint-row.ts';
 import { layLanes, type Lane } from './lanes.ts';
 import './checkpoints.css';
 
 const route = getRouteApi('/threads/$threadId');
 const pageSize = 100;
 
-/** Values are read for the checkpoint that is looked at only. */
-const select = [
-  'checkpoint_id',
-  'parent_checkpoint_id',
-  'metadata.source',
-  'metadata.step',
-  'metadata.run_id',
-  'nodes',
-  'created_at',
-  'next',
-  'interrupts',
-] as const;
-
-type Row = Pick<
-  ThreadState,
-  'checkpoint_id' | 'parent_checkpoint_id' | 'metadata' | 'nodes' | 'created_at' | 'next' | 'interrupts'
->;
-
-export const Checkpoints = ({ threadId }: { threadId: string }): ReactNode => {
+export const Checkpoints = ({ thread }: { thread: Thread }): ReactNode => {
   const client = useClient();
+  const { thread_id: threadId } = thread;
   const { checkpoint: chosen } = route.useSearch();
   const query = useInfiniteQuery({
     queryKey: ['thread', threadId, 'checkpoints'],
     queryFn: ({ signal, pageParam }) =>
       client.threads.getHistory(
         threadId,
-        { limit: pageSize, before: pageParam, select: [...select] },
+        { limit: pageSize, before: pageParam, select: [...rowFields] },
         { signal },
       ),
     initialPageParam: undefined as string | undefined,
@@ -52,7 +32,7 @@ export const Checkpoints = ({ threadId }: { threadId: string }): ReactNode => {
   });
   if (query.data === undefined)
     return query.error ? <Failure error={query.error} onRetry={() => void query.refetch()} /> : <Skeleton />;
-  const rows: Row[] = query.data.pages.flat();
+  const rows: CheckpointRow[] = query.data.pages.flat();
   const byId = new Map(rows.map((row) => [row.checkpoint_id, row]));
   const names = new Map(rows.map((row) => [row, nameOf(row, byId.get(row.parent_checkpoint_id))]));
   const [newest] = rows;
@@ -76,7 +56,12 @@ export const Checkpoints = ({ threadId }: { threadId: string }): ReactNode => {
           </div>
         )}
       </nav>
-      <CheckpointDetail threadId={threadId} row={selected} name={names.get(selected) ?? ''} />
+      <CheckpointDetail
+        thread={thread}
+        row={selected}
+        name={names.get(selected) ?? ''}
+        runId={runIdOf(selected, byId)}
+      />
     </div>
   );
 };
@@ -86,9 +71,9 @@ const CheckpointTree = ({
   names,
   selected,
 }: {
-  rows: readonly Row[];
-  names: ReadonlyMap<Row, string>;
-  selected: Row;
+  rows: readonly CheckpointRow[];
+  names: ReadonlyMap<CheckpointRow, string>;
+  selected: CheckpointRow;
 }): ReactNode => {
   const lanes = useMemo(() => layLanes(rows), [rows]);
   const columns = Math.max(...lanes.map(({ lines }) => Math.max(...lines))) + 1;
@@ -155,78 +140,5 @@ const LaneCell = ({
       ))}
       <circle cx={x(lane)} cy={middle} r={4} data-lane={lane} />
     </svg>
-  );
-};
-
-const stepOf = ({ metadata: { step } }: Row): string => (typeof step === 'number' ? String(step) : '');
-
-/** The nodes of the step, also those that wrote nothing: the checkpoint before it has planned them. Otherwise where the checkpoint comes from. */
-const nameOf = ({ metadata: { source }, nodes = [] }: Row, parent: Row | undefined): string => {
-  const planned = parent?.next ?? [];
-  const names = [...new Set([...nodes, ...planned])].map((node) => (node === '__start__' ? 'input' : node));
-  const from = typeof source === 'string' ? source : '';
-  return visibleText(source === 'loop' && names.length > 0 ? names.join(', ') : from);
-};
-
-const CheckpointDetail = ({
-  threadId,
-  row,
-  name,
-}: {
-  threadId: string;
-  row: Row;
-  name: string;
-}): ReactNode => {
-  const { view = 'changes' } = route.useSearch();
-  const navigate = route.useNavigate();
-  const { checkpoint_id: id, parent_checkpoint_id: parent } = row;
-  const state = useStoredState(threadId, id);
-  const before = useStoredState(threadId, view === 'changes' ? parent : null);
-  return (
-    <section className="split-detail" aria-label="Checkpoint" tabIndex={0}>
-      <header className="row">
-        <h2>
-          Step {stepOf(row)} · {name}
-        </h2>
-        {id !== null && <CopyId id={id} label="checkpoint id" />}
-        <div className="chips spread" role="group" aria-label="View">
-          {(['changes', 'values'] as const).map((name) => (
-            <button
-              key={name}
-              type="button"
-              className="chip"
-              aria-pressed={view === name}
-              onClick={() =>
-                void navigate({ search: (search) => ({ ...search, view: name }), replace: true })
-              }
-            >
-              {name === 'changes' ? 'Changes since the parent' : 'All values'}
-            </button>
-          ))}
-        </div>
-      </header>
-      <p className="muted">
-        next: <code>{row.next.length > 0 ? visibleText(row.next.join(', ')) : 'nothing'}</code>
-        {typeof row.metadata['run_id'] === 'string' && (
-          <>
-            {' · '}
-            <Link to="/runs/$runId" params={{ runId: row.metadata['run_id'] }} search={{ thread: threadId }}>
-              its run
-            </Link>
-          </>
-        )}
-      </p>
-      <Loaded query={state}>
-        {({ values }) => {
-          if (view === 'values') return <JsonTree value={values} openDepth={2} />;
-          if (parent === null) return <JsonChanges before={{}} after={values ?? {}} />;
-          return (
-            <Loaded query={before}>
-              {(earlier) => <JsonChanges before={earlier.values} after={values} />}
-            </Loaded>
-          );
-        }}
-      </Loaded>
-    </section>
   );
 };

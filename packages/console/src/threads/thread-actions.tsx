@@ -3,18 +3,10 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import type { Thread } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
-import { useAssistants } from '../api/queries.ts';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
-
-/** The assistant that the thread was used with; that of the graph when the thread does not name one. */
-const useAssistantOf = ({ metadata }: Thread): string | undefined => {
-  const assistants = useAssistants();
-  const { assistant_id: id, graph_id: graph } = metadata;
-  const known = assistants.data?.find((one) => one.assistant_id === id || one.graph_id === graph);
-  return typeof id === 'string' ? id : known?.assistant_id;
-};
+import { useThreadAssistant } from './use-thread-assistant.ts';
 
 export const ThreadActions = ({ thread }: { thread: Thread }): ReactNode => {
   const client = useClient();
@@ -22,7 +14,7 @@ export const ThreadActions = ({ thread }: { thread: Thread }): ReactNode => {
   const navigate = useNavigate();
   const [isAsking, setAsking] = useState(false);
   const { thread_id: threadId } = thread;
-  const assistant = useAssistantOf(thread);
+  const assistant = useThreadAssistant(thread);
   const refresh = () => queries.invalidateQueries({ queryKey: ['threads'] });
   const copy = useMutation({
     mutationFn: () => client.threads.copy(threadId),

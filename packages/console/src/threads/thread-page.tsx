@@ -61,7 +61,7 @@ const ThreadView = ({ thread }: { thread: Thread }): ReactNode => {
         onChange={(next) => void navigate({ search: { tab: next }, replace: true })}
       />
       {tab === 'chat' && <Chat thread={thread} />}
-      {tab === 'checkpoints' && <Checkpoints threadId={threadId} />}
+      {tab === 'checkpoints' && <Checkpoints thread={thread} />}
       {tab === 'runs' && <ThreadRuns threadId={threadId} />}
       {tab === 'details' && <Details thread={thread} />}
     </div>

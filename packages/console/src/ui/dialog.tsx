@@ -3,11 +3,13 @@ import { useEffect, useId, useRef, type ReactNode } from 'react';
 /** A modal dialog. The browser keeps the focus in it, and gives it back afterwards. */
 export const Dialog = ({
   title,
+  isWide = false,
   onClose,
   children,
   actions,
 }: {
   title: string;
+  isWide?: boolean;
   onClose: () => void;
   children: ReactNode;
   actions?: ReactNode;
@@ -23,6 +25,7 @@ export const Dialog = ({
     <dialog
       ref={ref}
       className="dialog"
+      data-wide={isWide || undefined}
       aria-labelledby={titleId}
       onCancel={(event) => {
         event.preventDefault();
@@ -39,24 +42,27 @@ export const Dialog = ({
   );
 };
 
-/** The buttons of a dialog: one that closes it, and one for its action. */
+/** The buttons of a dialog: one that closes it, and one for its action. The children are other actions. */
 export const DialogActions = ({
   action,
   kind = 'primary',
   isDisabled,
   onAction,
   onClose,
+  children,
 }: {
   action: string;
   kind?: 'primary' | 'danger';
   isDisabled: boolean;
   onAction: () => void;
   onClose: () => void;
+  children?: ReactNode;
 }): ReactNode => (
   <>
     <button type="button" className="button" onClick={onClose}>
       Back
     </button>
+    {children}
     <button type="button" className="button" data-kind={kind} disabled={isDisabled} onClick={onAction}>
       {action}
     </button>

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { hasInput, nameOf, runIdOf, type CheckpointRow } from './checkpoint-row.ts';
+
+const row = (id: string, parent: string | null, fields: Partial<CheckpointRow>): CheckpointRow => ({
+  checkpoint_id: id,
+  parent_checkpoint_id: parent,
+  metadata: {},
+  nodes: [],
+  created_at: null,
+  next: [],
+  interrupts: [],
+  ...fields,
+});
+
+it('a checkpoint has the name of its nodes, also of those that wrote nothing', () => {
+  const parent = row('a', null, { next: ['quiet', 'tools'] });
+  expect(nameOf(row('b', 'a', { metadata: { source: 'loop' }, nodes: ['tools'] }), parent)).toBe(
+    'tools, quiet',
+  );
+  expect(nameOf(row('b', 'a', { metadata: { source: 'update' }, nodes: ['tools'] }), parent)).toBe('update');
+});
+
+it('an input that no node has read is told from the step that reads it', () => {
+  expect(hasInput(row('a', null, { metadata: { source: 'input' }, nodes: ['__start__'] }))).toBe(true);
+  expect(hasInput(row('b', 'a', { metadata: { source: 'loop' }, nodes: ['__start__'] }))).toBe(false);
+  expect(hasInput(row('c', 'a', { metadata: { source: 'input' } }))).toBe(false);
+});
+
+it('the run of a state update is that of the nearest checkpoint before it', () => {
+  const rows = [row('c', 'b', {}), row('b', 'a', {}), row('a', null, { metadata: { run_id: 'r' } })];
+  const byId = new Map(rows.map((one) => [one.checkpoint_id, one]));
+  expect(runIdOf(rows[0]!, byId)).toBe('r');
+  expect(runIdOf(row('d', 'missing', {}), byId)).toBeUndefined();
+});

@@ -1,0 +1,107 @@
+import { useMutation, useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { useClient } from '../api/client.tsx';
+import { Dialog, DialogActions } from '../ui/dialog.tsx';
+import { ErrorNotice, Loaded } from '../ui/states.tsx';
+import { JsonField } from '../values/json-field.tsx';
+import { formatJson, readExactJson } from '../values/read-json.ts';
+import { mayBeRounded } from '../values/rounded-integer.ts';
+import type { CheckpointEditor } from './checkpoint-editor.ts';
+
+const title = 'Run again with another input';
+/** A longer text makes the field slow. */
+const charsMax = 200_000;
+
+/** The input that the checkpoint has and that no node has read. */
+const useInput = (threadId: string, checkpointId: string): UseQueryResult<{ input: unknown }> => {
+  const client = useClient();
+  return useQuery({
+    queryKey: ['thread', threadId, 'state', 'input', checkpointId],
+    queryFn: async ({ signal }) => {
+      const at = { checkpointId, select: ['metadata.writes'] };
+      const { metadata } = await client.threads.getState(threadId, { ...at, signal });
+      return { input: (metadata['writes'] as Record<string, unknown> | null)?.['__start__'] };
+    },
+    // The input of a checkpoint never changes.
+    staleTime: 'static',
+  });
+};
+
+export const EditInput = (editor: CheckpointEditor): ReactNode => {
+  const { thread, checkpointId } = editor.chosen;
+  const query = useInput(thread.thread_id, checkpointId);
+  if (query.data) return <InputDialog {...editor} input={query.data.input} />;
+  return (
+    <Dialog title={title} onClose={editor.onClose}>
+      <Loaded query={query}>{() => null}</Loaded>
+    </Dialog>
+  );
+};
+
+/** The text that the field begins with, or why it is empty. */
+const textOf = (input: unknown): { text: string; note?: string } => {
+  if (mayBeRounded(input))
+    return { text: '', note: 'The input has an integer that the browser rounds. Write the whole input.' };
+  const text = formatJson(input);
+  if (text.length <= charsMax) return { text };
+  return {
+    text: '',
+    note: `The input has ${text.length} characters, too many for this field. Write a new one.`,
+  };
+};
+
+const readInput = (text: string): { value: unknown } | { problem: string } => {
+  const read = readExactJson(text);
+  return 'value' in read && (read.value === undefined || read.value === null)
+    ? { problem: 'The input must not be empty.' }
+    : read;
+};
+
+const InputDialog = ({
+  chosen: { row, checkpointId },
+  runAt,
+  onClose,
+  input,
+}: CheckpointEditor & { input: unknown }): ReactNode => {
+  const [initial] = useState(() => textOf(input));
+  const [text, setText] = useState(initial.text);
+  const read = readInput(text);
+  const parent = row.parent_checkpoint_id;
+  const run = useMutation({
+    // Without a parent the run starts at this checkpoint: a new input replaces one that no node has read.
+    mutationFn: (value: unknown) => runAt({ checkpointId: parent ?? checkpointId, input: value }),
+  });
+  const submit = (): void => {
+    if ('value' in read && !run.isPending) run.mutate(read.value);
+  };
+  return (
+    <Dialog
+      title={title}
+      isWide
+      onClose={onClose}
+      actions={
+        <DialogActions
+          action="Run"
+          isDisabled={!('value' in read) || run.isPending}
+          onAction={submit}
+          onClose={onClose}
+        />
+      }
+    >
+      <p className="muted">
+        The run starts from the state before this input, on a branch of its own. The original input and what
+        followed it stay.
+      </p>
+      {initial.note !== undefined && <p>{initial.note}</p>}
+      <JsonField
+        label="Input, as JSON"
+        text={text}
+        problem={'problem' in read ? read.problem : undefined}
+        onChange={setText}
+        onSubmit={submit}
+        rows={12}
+      />
+      <ErrorNotice error={run.error} />
+    </Dialog>
+  );
+};

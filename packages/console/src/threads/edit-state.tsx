@@ -1,0 +1,152 @@
+import { useMutation } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { isObject } from '../messages/read-messages.ts';
+import { useStoredState } from '../stored/stored-queries.ts';
+import { Dialog, DialogActions } from '../ui/dialog.tsx';
+import { ErrorNotice, Loaded } from '../ui/states.tsx';
+import { JsonField } from '../values/json-field.tsx';
+import { formatJson, readExactJson } from '../values/read-json.ts';
+import { visibleText } from '../values/visible-text.ts';
+import { AsNodeSelect } from './as-node-select.tsx';
+import { stepOf } from './checkpoint-row.ts';
+import type { ChosenCheckpoint, CheckpointEditor } from './checkpoint-editor.ts';
+import { draftOf, type StateDraft } from './state-draft.ts';
+import { useFork } from './use-fork.ts';
+
+const route = getRouteApi('/threads/$threadId');
+
+const titleOf = ({ row, name }: ChosenCheckpoint): string =>
+  `Edit the state after step ${stepOf(row)} · ${name}`;
+
+export const EditState = (editor: CheckpointEditor): ReactNode => {
+  const { chosen, onClose } = editor;
+  const { thread, row, checkpointId } = chosen;
+  const parent = row.parent_checkpoint_id;
+  const state = useStoredState(thread.thread_id, checkpointId);
+  const before = useStoredState(thread.thread_id, parent);
+  if (state.data && (before.data || parent === null))
+    return <StateDialog {...editor} draft={draftOf(before.data?.values ?? {}, state.data.values)} />;
+  return (
+    <Dialog title={titleOf(chosen)} onClose={onClose}>
+      <Loaded query={state}>{() => <Loaded query={before}>{() => null}</Loaded>}</Loaded>
+    </Dialog>
+  );
+};
+
+const readUpdate = (text: string): { value: Record<string, unknown> } | { problem: string } => {
+  const read = readExactJson(text);
+  if ('problem' in read) return read;
+  const { value } = read;
+  return isObject(value) ? { value } : { problem: 'The update must be an object whose keys are channels.' };
+};
+
+const StateDialog = ({
+  chosen,
+  assistantId,
+  runAt,
+  onClose,
+  draft,
+}: CheckpointEditor & { draft: StateDraft }): ReactNode => {
+  const { thread, row, checkpointId } = chosen;
+  const wrote = row.nodes ?? [];
+  const navigate = route.useNavigate();
+  const [text, setText] = useState(() => formatJson(draft.update));
+  const [asNode, setAsNode] = useState(wrote[0]);
+  const read = readUpdate(text);
+  const fork = useFork(thread.thread_id, checkpointId);
+  const save = useMutation({
+    mutationFn: async ({ values, isRun }: { values: Record<string, unknown>; isRun: boolean }) => {
+      const { checkpointId: id, next } = await fork({ values, asNode });
+      // After the last node of a graph there is nothing to run: the page shows so.
+      if (isRun && next.length > 0) return runAt({ checkpointId: id, input: null });
+      onClose();
+      return navigate({ search: (search) => ({ ...search, checkpoint: id }) });
+    },
+  });
+  const isReady = 'value' in read && !save.isPending;
+  const submit = (isRun: boolean): void => {
+    if ('value' in read && !save.isPending) save.mutate({ values: read.value, isRun });
+  };
+  return (
+    <Dialog
+      title={titleOf(chosen)}
+      isWide
+      onClose={onClose}
+      actions={
+        <DialogActions
+          action="Fork and run"
+          isDisabled={!isReady}
+          onAction={() => submit(true)}
+          onClose={onClose}
+        >
+          <button type="button" className="button" disabled={!isReady} onClick={() => submit(false)}>
+            Fork only
+          </button>
+        </DialogActions>
+      }
+    >
+      <p className="muted">
+        The update makes a new checkpoint after this one, on a branch of its own. This checkpoint and what
+        followed it stay.
+      </p>
+      <JsonField
+        label="Update of the state, as JSON"
+        text={text}
+        problem={'problem' in read ? read.problem : undefined}
+        onChange={setText}
+        onSubmit={() => submit(true)}
+        rows={12}
+      />
+      {'value' in read && (
+        <AddChannels
+          draft={draft}
+          update={read.value}
+          onAdd={(name) => setText(formatJson({ ...read.value, [name]: draft.channels[name] }))}
+        />
+      )}
+      <Notes draft={draft} />
+      <AsNodeSelect assistantId={assistantId} wrote={wrote} node={asNode} onChange={setAsNode} />
+      <ErrorNotice error={save.error} />
+    </Dialog>
+  );
+};
+
+/** Buttons that put the value of another channel into the update. */
+const AddChannels = ({
+  draft: { channels },
+  update,
+  onAdd,
+}: {
+  draft: StateDraft;
+  update: Record<string, unknown>;
+  onAdd: (name: string) => void;
+}): ReactNode => {
+  const others = Object.keys(channels).filter((name) => !Object.hasOwn(update, name));
+  if (others.length === 0) return null;
+  return (
+    <div className="chips" role="group" aria-label="Other channels">
+      {others.map((name) => (
+        <button key={name} type="button" className="chip" onClick={() => onAdd(name)}>
+          + {visibleText(name)}
+        </button>
+      ))}
+    </div>
+  );
+};
+
+const namesOf = (names: readonly string[]): string => visibleText(names.join(', '));
+
+const Notes = ({ draft: { unread, appended } }: { draft: StateDraft }): ReactNode => (
+  <>
+    {unread.length > 0 && <p>Left out, because the page has not read the whole value: {namesOf(unread)}.</p>}
+    {appended.length > 0 && (
+      <p>Left out, because a reducer may append the list again: {namesOf(appended)}.</p>
+    )}
+    <p className="muted">
+      The update goes through the reducers of the channels, like the output of a node. A message replaces the
+      one with its <code>id</code>, or is appended; <code>{'{"type": "remove", "id": "…"}'}</code> removes
+      one. A channel without a reducer takes the new value. Other lists may be appended.
+    </p>
+  </>
+);

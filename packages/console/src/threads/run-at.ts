@@ -1,0 +1,29 @@
+// A run that starts at a checkpoint.
+import type { Run, RunOptions } from '@svc/sdk';
+import { streamModes } from '../interrupts/use-answer.ts';
+
+export interface NewRun {
+  checkpointId: string;
+  /** Null executes the nodes that are next. */
+  input: unknown;
+}
+
+/**
+ * The options of the run. `origin`: the run that created the checkpoint, whose config and context are repeated. A run of the thread
+ * that has not ended makes the server refuse the new one.
+ */
+export const runOptionsAt = (
+  { checkpointId, input }: NewRun,
+  origin: Pick<Run, 'kwargs'> | undefined,
+): RunOptions => {
+  const { config, context } = (origin?.kwargs ?? {}) as Pick<RunOptions, 'config' | 'context'>;
+  return {
+    ...(config === undefined || config === null ? {} : { config }),
+    ...(context === undefined || context === null ? {} : { context }),
+    input: input as RunOptions['input'],
+    checkpoint_id: checkpointId,
+    multitask_strategy: 'reject',
+    stream_mode: [...streamModes],
+    stream_resumable: true,
+  };
+};

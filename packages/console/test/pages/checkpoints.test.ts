@@ -1,0 +1,195 @@
+import { expect, it } from 'vitest';
+import { closedGate, run, says } from '../conversations.ts';
+import { describeInBrowser, seriousFindings, useConsole, type Page } from '../browser.ts';
+
+const badge = (page: Page, status: string) => page.locator('.badge', { hasText: status }).first();
+
+const messagesOf = (state: { values: unknown }): { content: unknown }[] =>
+  (state.values as { messages: { content: unknown }[] }).messages;
+
+describeInBrowser('a checkpoint', () => {
+  const console = useConsole();
+  const { threads } = console.client;
+
+  /** The oldest checkpoint after which only this node runs next. */
+  const checkpointBefore = async (threadId: string, node: string): Promise<string> => {
+    const history = await threads.getHistory(threadId, { limit: 100, select: ['checkpoint_id', 'next'] });
+    return history.findLast(({ next }) => next.join() === node)?.checkpoint_id ?? '';
+  };
+  const openAt = async (
+    threadId: string,
+    checkpointId: string,
+    options?: Parameters<typeof console.open>[1],
+  ) => console.open(`/threads/${threadId}?tab=checkpoints&checkpoint=${checkpointId}`, options);
+
+  it('is run again on a branch of its own, which streams in the playground', async () => {
+    const { threadId } = await run(console.client, 'agent', says('Add 2 and 40'));
+    const end = (await threads.getState(threadId)).checkpoint_id ?? '';
+    const page = await openAt(threadId, end);
+    const button = page.getByRole('button', { name: 'Run from here' });
+    await page.getByText('next: no node, so there is nothing to run').waitFor();
+    expect(await button.isDisabled()).toBe(true);
+    await page.getByRole('link', { name: /^1 ?agent/ }).click();
+    await page.getByText('next: tools').waitFor();
+    const from = new URL(page.url()).searchParams.get('checkpoint')!;
+    await button.click();
+    await page.waitForURL((url) => url.pathname.endsWith('/playground') && url.searchParams.has('run'));
+    await badge(page, 'success').waitFor();
+    await page.getByText('The sum is 42.').waitFor();
+    expect(await page.getByText('The sum is 42.').count()).toBe(1);
+    await page.getByText('Started at a checkpoint.').waitFor();
+    const { metadata } = await threads.getState(threadId);
+    expect(metadata['run_id']).toBe(new URL(page.url()).searchParams.get('run'));
+    await page.getByRole('link', { name: 'checkpoints of the thread' }).click();
+    await page.getByRole('link', { name: /^2 ?fork/ }).waitFor();
+    const history = await threads.getHistory(threadId, { limit: 100 });
+    expect(history.filter(({ parent_checkpoint_id: parent }) => parent === from)).toHaveLength(2);
+    expect(history.some(({ checkpoint_id: id }) => id === end)).toBe(true);
+  });
+
+  it('is run again with an edited state: a message replaces the one with its id', async () => {
+    const { threadId } = await run(console.client, 'agent', says('Weather in Oslo?'));
+    const page = await openAt(threadId, (await threads.getState(threadId)).checkpoint_id ?? '');
+    await page.getByRole('link', { name: /^2 ?tools/ }).click();
+    await page.getByRole('button', { name: 'Edit and run…' }).click();
+    const field = page.getByLabel('Update of the state, as JSON');
+    const update = JSON.parse(await field.inputValue()) as { messages: Record<string, unknown>[] };
+    expect(update.messages.map(({ content }) => content)).toEqual(['snow, -3 °C']);
+    expect(await page.getByLabel('As node').inputValue()).toBe('tools');
+    expect(await page.getByRole('option', { name: 'agent' }).count()).toBe(1);
+    expect(await seriousFindings(page)).toEqual([]);
+    await field.fill(JSON.stringify({ messages: [{ ...update.messages[0], content: 'rain, 9 °C' }] }));
+    await page.getByRole('button', { name: 'Fork and run' }).click();
+    await page.waitForURL('**/playground?**');
+    await page.getByText('The weather: rain, 9 °C.').waitFor();
+    await badge(page, 'success').waitFor();
+    expect(messagesOf(await threads.getState(threadId))).toHaveLength(4);
+    await page.getByRole('link', { name: 'checkpoints of the thread' }).click();
+    await page.getByRole('link', { name: /^3 ?update/ }).waitFor();
+  });
+
+  it('with an input is run again with an edited one, from the state before it', async () => {
+    const { threadId } = await run(console.client, 'agent', says('Weather in Oslo?'));
+    await console.client.runs.wait(threadId, 'agent', { input: says('Add 1 and 2') });
+    const page = await openAt(threadId, await checkpointBefore(threadId, '__start__'));
+    await page.getByRole('button', { name: 'Edit the input and run…' }).click();
+    const field = page.getByLabel('Input, as JSON');
+    expect(JSON.parse(await field.inputValue())).toEqual(says('Weather in Oslo?'));
+    await field.fill(JSON.stringify(says('Weather in Lisbon?')));
+    await page.keyboard.press('Control+Enter');
+    await page.waitForURL('**/playground?**');
+    await page.getByText('The weather: sunny, 24 °C.').waitFor();
+    await badge(page, 'success').waitFor();
+    expect(messagesOf(await threads.getState(threadId)).map(({ content }) => content)).toEqual([
+      'Weather in Lisbon?',
+      '',
+      'sunny, 24 °C',
+      'The weather: sunny, 24 °C.',
+    ]);
+    // The first input has no checkpoint before it; the second one starts after the first answer.
+    const second = await threads.getHistory(threadId, { limit: 100 });
+    const input = second.findLast(({ metadata }) => metadata['source'] === 'input' && metadata['step'] === 4);
+    await page.goto(
+      `${console.url}/console/threads/${threadId}?tab=checkpoints&checkpoint=${input?.checkpoint_id}`,
+    );
+    await page.getByRole('button', { name: 'Edit the input and run…' }).click();
+    await page.getByLabel('Input, as JSON').fill(JSON.stringify(says('Add 3 and 4')));
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByText('The sum is 7.').waitFor();
+    await badge(page, 'success').waitFor();
+    expect(messagesOf(await threads.getState(threadId))).toHaveLength(8);
+  });
+
+  it('keeps the draft of its state while it is not JSON, and when the server refuses the update', async () => {
+    await using gate = closedGate();
+    const { threadId } = await run(console.client, 'patient', says('hello'));
+    const from = await checkpointBefore(threadId, 'repeat');
+    const open = await console.client.runs.create(threadId, 'patient', { input: says(gate.word) });
+    const page = await openAt(threadId, from, { expected: /409/ });
+    await page.getByRole('button', { name: 'Run from here' }).click();
+    await page.getByRole('alert').filter({ hasText: 'Thread is already running a task.' }).waitFor();
+    await page.getByRole('button', { name: 'Edit and run…' }).click();
+    const dialog = page.getByRole('dialog');
+    const field = dialog.getByLabel('Update of the state, as JSON');
+    expect(JSON.parse(await field.inputValue())).toEqual({ plan: 'Repeat 1 messages' });
+    const fork = dialog.getByRole('button', { name: 'Fork only' });
+    await field.fill('{ "plan": ');
+    await dialog.getByText('Not valid JSON').waitFor();
+    expect(await fork.isDisabled()).toBe(true);
+    await field.fill('["plan"]');
+    await dialog.getByText('The update must be an object').waitFor();
+    const draft = '{ "plan": "Another plan" }';
+    await field.fill(draft);
+    await fork.click();
+    await dialog.getByRole('alert').filter({ hasText: 'Thread is busy' }).waitFor();
+    expect(await field.inputValue()).toBe(draft);
+    await gate.open();
+    await console.client.runs.join(threadId, open.run_id);
+    await fork.click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText('next: repeat').waitFor();
+    const made = new URL(page.url()).searchParams.get('checkpoint')!;
+    expect(made).not.toBe(from);
+    const state = await threads.getState(threadId);
+    expect(state).toMatchObject({ checkpoint_id: made, parent_checkpoint_id: from, next: ['repeat'] });
+    expect(state.values).toMatchObject({ plan: 'Another plan' });
+    await page.getByRole('region', { name: 'changed plan' }).waitFor();
+  });
+
+  it('keeps the fork when only the run is refused: the next try runs it', async () => {
+    const { threadId } = await run(console.client, 'agent', says('Weather in Zurich?'));
+    const page = await openAt(threadId, await checkpointBefore(threadId, 'tools'), { expected: /403/ });
+    await page.route(`**/threads/${threadId}/runs`, (route) =>
+      route.fulfill({ status: 403, json: { detail: 'You may not start runs.' } }),
+    );
+    await page.getByRole('button', { name: 'Edit and run…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Fork and run' }).click();
+    await dialog.getByRole('alert').filter({ hasText: 'You may not start runs.' }).waitFor();
+    await page.unrouteAll();
+    await dialog.getByRole('button', { name: 'Fork and run' }).click();
+    await page.waitForURL('**/playground?**');
+    await badge(page, 'success').waitFor();
+    const history = await threads.getHistory(threadId, { limit: 100 });
+    expect(history.filter(({ metadata }) => metadata['source'] === 'update')).toHaveLength(1);
+    expect(messagesOf(await threads.getState(threadId))).toHaveLength(4);
+  });
+
+  it('that has asked asks again when it is run again', async () => {
+    const { threadId } = await run(console.client, 'approval', { topic: 'tea' });
+    const asked = (await threads.getState(threadId)).checkpoint_id ?? '';
+    await console.client.runs.wait(threadId, 'approval', { command: { resume: { approve: true } } });
+    const page = await openAt(threadId, asked);
+    await page.getByRole('button', { name: 'Run from here' }).click();
+    await page.getByRole('heading', { name: 'Send this?' }).waitFor();
+    await page.getByLabel('Your answer, as JSON').fill('{ "approve": false }');
+    await page.getByRole('button', { name: 'Send answer' }).click();
+    const values = async () => (await threads.getState(threadId)).values;
+    await expect.poll(values).toMatchObject({ decision: 'discarded' });
+  });
+
+  it('is edited without what the page has not read', async () => {
+    const { thread_id: threadId } = await threads.create({ graphId: 'patient' });
+    const plan = Array.from({ length: 5_000 }, (_, row) => ({ row, text: 'word '.repeat(20) }));
+    const values = { plan, ...says('hello') };
+    await threads.updateState(threadId, { values, asNode: 'prepare' });
+    const page = await openAt(threadId, (await threads.getState(threadId)).checkpoint_id ?? '', {
+      viewport: { width: 390, height: 800 },
+    });
+    await page.getByRole('button', { name: 'Edit and run…' }).click();
+    const dialog = page.getByRole('dialog');
+    const field = dialog.getByLabel('Update of the state, as JSON');
+    await dialog.getByText('Left out, because the page has not read the whole value: plan.').waitFor();
+    expect(Object.keys(JSON.parse(await field.inputValue()) as object)).toEqual(['messages']);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+    await field.fill('{}');
+    await dialog.getByRole('button', { name: '+ messages' }).click();
+    await expect.poll(() => field.inputValue()).toContain('"hello"');
+    await field.fill('{}');
+    await dialog.getByRole('button', { name: 'Fork only' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const state = await threads.getState(threadId);
+    expect(state.metadata['step']).toBe(1);
+    expect((state.values as { plan: unknown[] }).plan).toHaveLength(5_000);
+  });
+});
