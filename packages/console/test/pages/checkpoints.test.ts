@@ -100,6 +100,24 @@ describeInBrowser('a checkpoint', () => {
     expect(messagesOf(await threads.getState(threadId))).toHaveLength(8);
   });
 
+  it('shows its own branch while the run streams', async () => {
+    await using gate = closedGate();
+    const { threadId } = await run(console.client, 'patient', says('an older text'));
+    await console.client.runs.wait(threadId, 'patient', { input: says('a newer text') });
+    const page = await openAt(threadId, await checkpointBefore(threadId, '__start__'));
+    await page.getByRole('button', { name: 'Edit the input and run…' }).click();
+    const words = `one two ${gate.word} three`;
+    await page.getByLabel('Input, as JSON').fill(JSON.stringify(says(words)));
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    const conversation = page.getByRole('log', { name: 'Conversation' });
+    await conversation.getByText('one two', { exact: true }).waitFor();
+    await conversation.getByText(words, { exact: true }).waitFor();
+    await expect.poll(() => conversation.getByText(/older|newer/).count()).toBe(0);
+    await gate.open();
+    await badge(page, 'success').waitFor();
+    expect(await conversation.getByText(words, { exact: true }).count()).toBe(2);
+  });
+
   it('keeps the draft of its state while it is not JSON, and when the server refuses the update', async () => {
     await using gate = closedGate();
     const { threadId } = await run(console.client, 'patient', says('hello'));
