@@ -119,6 +119,14 @@ const report = (
   });
 };
 
+/** What has the focus, as a screen reader names it: its label, its text, or its id. */
+export const focused = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const element = document.activeElement as HTMLElement;
+    const label = element.getAttribute('aria-label');
+    return label ?? (element.tagName === 'BUTTON' ? element.innerText : element.id || element.tagName);
+  });
+
 /** Moves the clock of a page with `hasClock` from poll to poll, until it shows `what`. */
 export const shownByAPoll = async (page: Page, what: Locator): Promise<void> => {
   const isShown = async (): Promise<boolean> => {

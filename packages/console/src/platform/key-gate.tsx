@@ -6,6 +6,7 @@ import { useState, type ReactNode } from 'react';
 import { isId } from '../app/search-text.ts';
 import { CopyText } from '../ui/copy-text.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { useFocusOfNextPage } from '../ui/return-focus.ts';
 import { ErrorNotice, State } from '../ui/states.tsx';
 import { session, useSession } from '../session/session.ts';
 import { visibleText } from '../values/visible-text.ts';
@@ -70,18 +71,21 @@ const useTitle = (form: KeyFormProps): string => {
 };
 
 /** The form in place of a page. */
-export const KeyForm = (form: KeyFormProps): ReactNode => (
-  <div
-    className="page-body"
-    tabIndex={0}
-    role="region"
-    aria-label={`Access to ${form.need.what.toLowerCase()}`}
-  >
-    <State icon="lock" title={useTitle(form)}>
-      <KeyFields {...form} />
-    </State>
-  </div>
-);
+export const KeyForm = (form: KeyFormProps): ReactNode => {
+  useFocusOfNextPage();
+  return (
+    <div
+      className="page-body"
+      tabIndex={0}
+      role="region"
+      aria-label={`Access to ${form.need.what.toLowerCase()}`}
+    >
+      <State icon="lock" title={useTitle(form)}>
+        <KeyFields {...form} />
+      </State>
+    </div>
+  );
+};
 
 /** The form over a page, which stays. */
 export const KeyDialog = ({ onClose, ...form }: KeyFormProps & { onClose: () => void }): ReactNode => (

@@ -4,6 +4,7 @@ import { useLocation } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Dialog } from '../ui/dialog.tsx';
+import { useFocusOfNextPage } from '../ui/return-focus.ts';
 import { Failure, Skeleton, State } from '../ui/states.tsx';
 import { session, useSessionState } from './session.ts';
 import { SignInForm } from './sign-in-form.tsx';
@@ -37,12 +38,15 @@ export const SignInGate = ({ children }: { children: ReactNode }): ReactNode => 
   );
 };
 
-const SignInPage = ({ signIn }: { signIn: Parameters<typeof SignInForm>[0]['signIn'] }): ReactNode => (
-  <div className="page">
-    <div className="page-body" tabIndex={0} role="region" aria-label="Sign in">
-      <State icon="lock" title="Sign in">
-        <SignInForm signIn={signIn} />
-      </State>
+const SignInPage = ({ signIn }: { signIn: Parameters<typeof SignInForm>[0]['signIn'] }): ReactNode => {
+  useFocusOfNextPage();
+  return (
+    <div className="page">
+      <div className="page-body" tabIndex={0} role="region" aria-label="Sign in">
+        <State icon="lock" title="Sign in">
+          <SignInForm signIn={signIn} />
+        </State>
+      </div>
     </div>
-  </div>
-);
+  );
+};

@@ -1,6 +1,7 @@
 import { useEffect, useId, useRef, type ReactNode } from 'react';
+import { rememberFocus } from './return-focus.ts';
 
-/** A modal dialog. The browser keeps the focus in it, and gives it back afterwards. */
+/** A modal dialog. The browser keeps the focus in it. Afterwards it returns to where it was. */
 export const Dialog = ({
   title,
   isWide = false,
@@ -18,8 +19,12 @@ export const Dialog = ({
   const titleId = useId();
   useEffect(() => {
     const dialog = ref.current;
+    const returnFocus = rememberFocus();
     dialog?.showModal();
-    return () => dialog?.close();
+    return () => {
+      dialog?.close();
+      returnFocus();
+    };
   }, []);
   return (
     <dialog

@@ -3,6 +3,7 @@ import { expect, it, beforeAll, afterAll } from 'vitest';
 import { createClient } from '@svc/sdk';
 import {
   describeInBrowser,
+  focused,
   seriousFindings,
   shownByAPoll,
   useConsole,
@@ -47,6 +48,7 @@ describeInBrowser('home', () => {
     expect(await seriousFindings(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+    await expect.poll(() => focused(page)).toBe('Enter the key…');
   });
 
   it('leads from a run that is pending to the run in front of it, which can be cancelled', async () => {
@@ -63,6 +65,8 @@ describeInBrowser('home', () => {
     await page.getByRole('button', { name: 'Cancel…' }).click();
     await page.getByRole('button', { name: 'Cancel the run' }).click();
     await page.locator('.badge', { hasText: 'cancelled' }).waitFor();
+    await page.getByRole('button', { name: 'Cancel…' }).waitFor({ state: 'detached' });
+    await expect.poll(() => focused(page)).not.toBe('BODY');
     await page.getByRole('link', { name: 'Home' }).click();
     await shownByAPoll(page, page.getByText('Nothing: no run is stuck'));
   });
@@ -105,6 +109,8 @@ describeInBrowser('home', () => {
     await page.getByRole('button', { name: 'Enter the key…' }).click();
     await enterKey(page);
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+    // The button that opened the dialog is gone with it.
+    await expect.poll(() => focused(page)).toBe('Needs attention');
     const retrying = finding(page, '1 export to full bucket is retried after an error');
     await retrying.getByText(/The bucket has 20 of 20 GB/).waitFor();
     const failure = finding(page, '1 export to wrong key failed in the last day');

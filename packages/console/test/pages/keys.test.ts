@@ -1,6 +1,6 @@
 import { createPlatformClient } from '@svc/sdk';
 import { expect, it } from 'vitest';
-import { describeInBrowser, useConsole } from '../browser.ts';
+import { describeInBrowser, focused, useConsole } from '../browser.ts';
 import { startServerProcess } from '../serve.ts';
 import { enterKey, tracesOf } from '../traces.ts';
 
@@ -10,6 +10,9 @@ describeInBrowser('the keys', () => {
   it('are created, shown once, and revoked', async () => {
     const page = await console.open('/keys');
     await enterKey(page);
+    await page.getByRole('button', { name: 'New key…' }).waitFor();
+    // The form with the focus is gone.
+    await expect.poll(() => focused(page)).toBe('content');
     await page.getByRole('button', { name: 'New key…' }).click();
     await page.getByLabel('Description').fill('a key of the tests');
     await page.getByLabel('Role').selectOption('viewer');
@@ -24,6 +27,7 @@ describeInBrowser('the keys', () => {
     await shown.waitFor();
     await page.getByRole('button', { name: 'I have saved the key' }).click();
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+    await expect.poll(() => focused(page)).toBe('New key…');
     expect(await page.getByText(key).count()).toBe(0);
     const row = page.getByRole('row').filter({ hasText: 'a key of the tests' });
     await row.getByRole('cell', { name: 'viewer' }).waitFor();
