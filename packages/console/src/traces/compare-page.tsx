@@ -7,7 +7,7 @@ import { StatusBadge } from '../ui/badge.tsx';
 import { duration } from '../ui/duration.ts';
 import { Loaded, State } from '../ui/states.tsx';
 import { visibleText } from '../values/visible-text.ts';
-import { costOf, tokensOf } from './figures.ts';
+import { costOf, tokensOf } from '../ui/token-text.ts';
 import { OtherTrace } from './other-trace.tsx';
 import { PairList, spansOf, type PairedTraces } from './pair-list.tsx';
 import { PairPanel } from './pair-panel.tsx';

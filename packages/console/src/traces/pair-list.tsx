@@ -2,7 +2,7 @@
 import type { KeyboardEvent, ReactNode } from 'react';
 import { duration } from '../ui/duration.ts';
 import { visibleText } from '../values/visible-text.ts';
-import { tokensOf } from './figures.ts';
+import { tokensOf } from '../ui/token-text.ts';
 import { SpanScroll } from './span-scroll.tsx';
 import type { SpanPair } from './span-pairs.ts';
 import type { Span, SpanTable } from './span-table.ts';

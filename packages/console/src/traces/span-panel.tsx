@@ -7,7 +7,7 @@ import { Loaded } from '../ui/states.tsx';
 import { Took } from '../ui/time.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
-import { costOf, tokensOf } from './figures.ts';
+import { costOf, tokensOf } from '../ui/token-text.ts';
 import type { TreeRun } from './span-table.ts';
 import { useSpan } from './trace-queries.ts';
 

@@ -7,7 +7,7 @@ import { CopyId } from '../ui/copy-id.tsx';
 import { duration } from '../ui/duration.ts';
 import { Loaded, State } from '../ui/states.tsx';
 import { visibleText } from '../values/visible-text.ts';
-import { costOf, tokensOf } from './figures.ts';
+import { costOf, tokensOf } from '../ui/token-text.ts';
 import { KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
 import { SpanPanel } from './span-panel.tsx';
 import { toSpanTable } from './span-table.ts';

@@ -5,7 +5,7 @@ import { StatusBadge } from '../ui/badge.tsx';
 import { duration } from '../ui/duration.ts';
 import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
-import { costOf, tokensOf } from './figures.ts';
+import { costOf, tokensOf } from '../ui/token-text.ts';
 
 const nameMax = 80;
 const errorMax = 300;
