@@ -18,3 +18,21 @@ it('reads again what was read for the first time when the change happened', asyn
   expect(observer.getCurrentResult().data).toBe('after the change');
   stop();
 });
+
+it('does not read other threads again when one thread has changed', async () => {
+  const queries = new QueryClient();
+  const reads: string[] = [];
+  const stops = ['first', 'second'].map((id) =>
+    new QueryObserver(queries, {
+      queryKey: ['thread', id, 'state'],
+      queryFn: () => {
+        reads.push(id);
+        return id;
+      },
+    }).subscribe(() => undefined),
+  );
+  await expect.poll(() => queries.isFetching()).toBe(0);
+  await refreshChanged(queries, 'first');
+  expect(reads).toEqual(['first', 'second', 'first']);
+  for (const stop of stops) stop();
+});

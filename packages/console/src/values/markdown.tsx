@@ -1,5 +1,5 @@
 // Markdown of models and users. HTML in it is text, and nothing is loaded from elsewhere.
-import { lazy, Suspense, type ReactNode } from 'react';
+import { lazy, memo, Suspense, type ReactNode } from 'react';
 import { visibleText } from './visible-text.ts';
 import './markdown.css';
 
@@ -11,7 +11,7 @@ const hasMarkup = /[*_`#>|[\]~<-]|https?:|\d\./;
 /** A longer text is shown as it is: rendering it would block the page. */
 const charsMax = 100_000;
 
-export const Markdown = ({ text }: { text: string }): ReactNode => {
+const MarkdownText = ({ text }: { text: string }): ReactNode => {
   const plain = <div className="markdown plain-text">{visibleText(text)}</div>;
   if (text.length > charsMax || !hasMarkup.test(text)) return plain;
   return (
@@ -20,3 +20,6 @@ export const Markdown = ({ text }: { text: string }): ReactNode => {
     </Suspense>
   );
 };
+
+/** A page that streams is drawn often, and most of its texts have not changed. */
+export const Markdown = memo(MarkdownText);
