@@ -38,7 +38,7 @@ export const QuestionBox = ({
 }): ReactNode => {
   const form = readInterrupt(question.value);
   return (
-    <section className="question" aria-label={`Question of ${question.node}`}>
+    <section className="question" tabIndex={-1} aria-label={`Question of ${question.node}`}>
       <header className="row">
         <span className="badge" data-tone="amber">
           waiting for you

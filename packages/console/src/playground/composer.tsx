@@ -1,21 +1,33 @@
 // The input of the next run: a message, a form, or JSON, as the schema of the graph says.
-import { useMemo, useRef, useState, type ReactNode } from 'react';
+import { useMemo, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { fieldsOf, messagesField } from '../schemas/read-schema.ts';
-import { readDraft, SchemaForm, type Draft } from '../schemas/schema-form.tsx';
+import { SchemaForm, type Draft } from '../schemas/schema-form.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { JsonField } from '../values/json-field.tsx';
-import { formatJson, readJson } from '../values/read-json.ts';
-import { isObject } from '../messages/read-messages.ts';
+import { formatJson } from '../values/read-json.ts';
+import { DropNotice, FoldedComposer, useFolding } from './composer-folding.tsx';
+import { readForm, readInput } from './input-draft.ts';
 
 interface ComposerProps {
   schema: unknown;
   isBusy: boolean;
+  /** How many questions of the thread, or of both threads, are open. */
+  questions: number;
   /** Why the settings of the run cannot be sent. */
   problem: string | undefined;
   onSend: (input: Record<string, unknown>) => void;
+  /** A question is open, and the focus was here. */
+  onFold: () => void;
 }
 
-export const Composer = ({ schema, isBusy, problem, onSend }: ComposerProps): ReactNode => {
+export const Composer = ({
+  schema,
+  isBusy,
+  questions,
+  problem,
+  onSend,
+  onFold,
+}: ComposerProps): ReactNode => {
   const [isJson, setJson] = useState(false);
   const [message, setMessage] = useState('');
   const [draft, setDraft] = useState<Draft>({});
@@ -23,6 +35,9 @@ export const Composer = ({ schema, isBusy, problem, onSend }: ComposerProps): Re
   const conversation = messagesField(schema);
   const fields = useMemo(() => fieldsOf(schema), [schema]);
   const field = useRef<HTMLTextAreaElement>(null);
+
+  const folding = useFolding({ questions, hasDraft: message.trim() !== '', onFold });
+  const { form, isFolded } = folding;
 
   const read = isJson ? readInput(text) : readForm({ fields, draft, conversation, message });
   const wrong = problem ?? ('problem' in read ? read.problem : undefined);
@@ -38,84 +53,96 @@ export const Composer = ({ schema, isBusy, problem, onSend }: ComposerProps): Re
     setJson(!isJson);
   };
   return (
-    <form
-      className="composer"
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
-      {isJson ? (
-        <JsonField label="Input, as JSON" text={text} onChange={setText} onSubmit={send} />
-      ) : (
-        <>
-          {conversation !== undefined && (
-            <textarea
-              ref={field}
-              className="field composer-message"
-              aria-label="Message"
-              placeholder="Write a message"
-              rows={2}
-              value={message}
-              onChange={(event) => setMessage(event.target.value)}
-              onKeyDown={(event) => {
-                if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
-                event.preventDefault();
-                send();
-              }}
-            />
-          )}
-          {fields.length > 0 &&
-            (conversation === undefined ? (
-              <SchemaForm fields={fields} draft={draft} onChange={setDraft} />
-            ) : (
-              <details>
-                <summary className="muted">More input ({fields.length})</summary>
+    <>
+      {isFolded && <FoldedComposer questions={questions} onUnfold={folding.unfold} />}
+      <form
+        ref={form}
+        className="composer"
+        hidden={isFolded}
+        onSubmit={(event) => {
+          event.preventDefault();
+          send();
+        }}
+      >
+        {questions > 0 && <DropNotice questions={questions} onFold={folding.fold} />}
+        {isJson ? (
+          <JsonField label="Input, as JSON" text={text} onChange={setText} onSubmit={send} />
+        ) : (
+          <>
+            {conversation !== undefined && (
+              <MessageField ref={field} message={message} onChange={setMessage} onSend={send} />
+            )}
+            {fields.length > 0 &&
+              (conversation === undefined ? (
                 <SchemaForm fields={fields} draft={draft} onChange={setDraft} />
-              </details>
-            ))}
-        </>
-      )}
-      <div className="row">
-        <button type="button" className="chip" aria-pressed={isJson} onClick={toggle}>
-          JSON
-        </button>
-        <span className="muted">
-          {wrong ?? (conversation === undefined ? '' : 'Enter sends, Shift Enter breaks the line')}
-        </span>
-        <button
-          type="submit"
-          className="button spread"
-          data-kind="primary"
-          disabled={isBusy || isEmpty || wrong !== undefined}
-        >
-          <Icon name="send" size={14} /> {conversation === undefined || isJson ? 'Run' : 'Send'}
-        </button>
-      </div>
-    </form>
+              ) : (
+                <details>
+                  <summary className="muted">More input ({fields.length})</summary>
+                  <SchemaForm fields={fields} draft={draft} onChange={setDraft} />
+                </details>
+              ))}
+          </>
+        )}
+        <SendRow
+          hint={wrong ?? (conversation === undefined ? '' : 'Enter sends, Shift Enter breaks the line')}
+          action={conversation === undefined || isJson ? 'Run' : 'Send'}
+          isDisabled={isBusy || isEmpty || wrong !== undefined}
+          isJson={isJson}
+          onToggle={toggle}
+        />
+      </form>
+    </>
   );
 };
 
-const readInput = (text: string): { value: Record<string, unknown> } | { problem: string } => {
-  const read = readJson(text);
-  if ('problem' in read) return read;
-  return isObject(read.value) ? { value: read.value } : { problem: 'The input must be an object.' };
-};
-
-const readForm = ({
-  fields,
-  draft,
-  conversation,
+const MessageField = ({
+  ref,
   message,
+  onChange,
+  onSend,
 }: {
-  fields: ReturnType<typeof fieldsOf>;
-  draft: Draft;
-  conversation: string | undefined;
+  ref: RefObject<HTMLTextAreaElement | null>;
   message: string;
-}): { value: Record<string, unknown> } | { problem: string } => {
-  const read = readDraft(fields, draft);
-  if ('problem' in read || conversation === undefined) return read;
-  // The id makes the message in the state the one that is shown already.
-  const sent = { type: 'human', content: message, id: crypto.randomUUID() };
-  return { value: { ...read.value, [conversation]: [sent] } };
-};
+  onChange: (message: string) => void;
+  onSend: () => void;
+}): ReactNode => (
+  <textarea
+    ref={ref}
+    className="field composer-message"
+    aria-label="Message"
+    placeholder="Write a message"
+    rows={2}
+    value={message}
+    onChange={(event) => onChange(event.target.value)}
+    onKeyDown={(event) => {
+      if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+      event.preventDefault();
+      onSend();
+    }}
+  />
+);
+
+const SendRow = ({
+  hint,
+  action,
+  isDisabled,
+  isJson,
+  onToggle,
+}: {
+  hint: string;
+  action: string;
+  isDisabled: boolean;
+  isJson: boolean;
+  /** Between the form and the input as JSON. */
+  onToggle: () => void;
+}): ReactNode => (
+  <div className="row">
+    <button type="button" className="chip" aria-pressed={isJson} onClick={onToggle}>
+      JSON
+    </button>
+    <span className="muted">{hint}</span>
+    <button type="submit" className="button spread" data-kind="primary" disabled={isDisabled}>
+      <Icon name="send" size={14} /> {action}
+    </button>
+  </div>
+);

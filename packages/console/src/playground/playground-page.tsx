@@ -1,7 +1,7 @@
 // Try an assistant: talk to it, watch its graph, answer its questions, edit a message and fork.
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Assistant } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import { useAssistants, useSchemas } from '../api/queries.ts';
 import { CopyId } from '../ui/copy-id.tsx';
 import { Icon } from '../ui/icons.tsx';
@@ -75,6 +75,7 @@ const NoAssistants = (): ReactNode => (
 const Playground = ({ assistant, all }: { assistant: Assistant; all: readonly Assistant[] }): ReactNode => {
   const navigate = route.useNavigate();
   const { thread: threadId, panel = 'config', part = 'talk' } = route.useSearch();
+  const talk = useRef<HTMLElement>(null);
   const schemas = useSchemas(assistant.assistant_id);
   const [settings, setSettings] = useState<RunSettings>(noSettings);
   const read = readSettings(settings);
@@ -125,13 +126,15 @@ const Playground = ({ assistant, all }: { assistant: Assistant; all: readonly As
       <PartTabs />
       <div className="playground" data-part={part}>
         <GraphPanel assistantId={assistant.assistant_id} activity={conversation.activity} />
-        <section className="playground-talk" aria-label="Conversation and input">
+        <section className="playground-talk" aria-label="Conversation and input" ref={talk}>
           <Conversation assistant={assistant} conversation={conversation} />
           <Composer
             schema={schemas.data?.input_schema}
             isBusy={conversation.isRunning}
+            questions={conversation.questions.length}
             problem={problem}
             onSend={(input) => void conversation.send(input)}
+            onFold={() => talk.current?.querySelector<HTMLElement>('.question')?.focus()}
           />
         </section>
         <SidePanel

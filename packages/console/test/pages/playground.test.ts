@@ -102,6 +102,60 @@ describeInBrowser('the playground', () => {
     await page.getByRole('definition').filter({ hasText: 'sent' }).waitFor();
   });
 
+  it('folds the composer while a question is open, for a graph with a conversation', async () => {
+    const page = await console.open('/playground?assistant=patient');
+    const message = page.getByLabel('Message', { exact: true });
+    await send(page, 'ask me first');
+    const question = page.getByRole('region', { name: 'Question of prepare' });
+    await question.getByRole('heading', { name: 'Go on?' }).waitFor();
+    await expect.poll(() => message.isVisible()).toBe(false);
+    // The focus was in the message, which is hidden.
+    await expect.poll(() => question.evaluate((box) => box === document.activeElement)).toBe(true);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Send another input instead' }).click();
+    await page.getByText('Sending this drops 1 open question.').waitFor();
+    await expect.poll(() => message.evaluate((field) => field === document.activeElement)).toBe(true);
+    await page.getByRole('button', { name: 'Back to the question' }).click();
+    await expect.poll(() => message.isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Send another input instead' }).click();
+    await send(page, 'something else');
+    await expect.poll(() => page.getByText('something else', { exact: true }).count()).toBe(2);
+    await badge(page, 'success').waitFor();
+    expect(await question.count()).toBe(0);
+    expect(await message.isVisible()).toBe(true);
+  });
+
+  it('folds the form while a question is open, and shows it again after the answer', async () => {
+    const page = await console.open('/playground?assistant=approval');
+    await page.getByLabel('topic').fill('milk');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByText('1 open question above. A new input would drop it.').waitFor();
+    expect(await page.getByLabel('topic').isVisible()).toBe(false);
+    await page.getByRole('button', { name: '{ "approve": false }' }).click();
+    await page.getByRole('button', { name: 'Send answer' }).click();
+    await page.getByRole('definition').filter({ hasText: 'discarded' }).waitFor();
+    await page.getByLabel('topic').waitFor();
+    expect(await page.getByLabel('topic').inputValue()).toBe('milk');
+  });
+
+  it('keeps a message in sight that is being written when a question comes', async () => {
+    const page = await console.open('/playground?assistant=patient');
+    let release: (() => void) | undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/runs/stream', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await send(page, 'ask me first');
+    const message = page.getByLabel('Message', { exact: true });
+    await message.fill('my next message');
+    release?.();
+    await page.getByRole('heading', { name: 'Go on?' }).waitFor();
+    await page.getByText('Sending this drops 1 open question.').waitFor();
+    expect(await message.inputValue()).toBe('my next message');
+    expect(await message.evaluate((field) => field === document.activeElement)).toBe(true);
+  });
+
   it('shows its graph and its settings on a narrow screen too', async () => {
     const page = await console.open('/playground?assistant=agent', { viewport: { width: 390, height: 800 } });
     const message = page.getByLabel('Message', { exact: true });

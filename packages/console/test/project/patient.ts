@@ -1,4 +1,5 @@
-// A graph for tests: it streams the words of its input, waits at words that name a gate until the test has opened it, and fails on request.
+// A graph for tests: it streams the words of its input, waits at words that name a gate until the test has opened it, and fails or asks on
+// request.
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { AIMessage, AIMessageChunk, type BaseMessage } from '@langchain/core/mes
 import type { CallbackManagerForLLMRun } from '@langchain/core/callbacks/manager';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs';
-import { Annotation, END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
+import { Annotation, END, interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 
 const pauseMs = 20;
 
@@ -47,8 +48,9 @@ const State = Annotation.Root({ ...MessagesAnnotation.spec, plan: Annotation<str
 
 export const patient = new StateGraph(State)
   .addNode('prepare', ({ messages }) => {
-    if (String(messages.at(-1)?.content).startsWith('fail'))
-      throw new TypeError('The plan has no first step.');
+    const text = String(messages.at(-1)?.content);
+    if (text.startsWith('fail')) throw new TypeError('The plan has no first step.');
+    if (text.startsWith('ask')) interrupt('Go on?');
     return { plan: `Repeat ${messages.length} messages` };
   })
   .addNode('repeat', async ({ messages }) => {

@@ -1,0 +1,29 @@
+// The input of a run, from what a person has typed.
+import { isObject } from '../messages/read-messages.ts';
+import type { fieldsOf } from '../schemas/read-schema.ts';
+import { readDraft, type Draft } from '../schemas/schema-form.tsx';
+import { readJson } from '../values/read-json.ts';
+
+export const readInput = (text: string): { value: Record<string, unknown> } | { problem: string } => {
+  const read = readJson(text);
+  if ('problem' in read) return read;
+  return isObject(read.value) ? { value: read.value } : { problem: 'The input must be an object.' };
+};
+
+export const readForm = ({
+  fields,
+  draft,
+  conversation,
+  message,
+}: {
+  fields: ReturnType<typeof fieldsOf>;
+  draft: Draft;
+  conversation: string | undefined;
+  message: string;
+}): { value: Record<string, unknown> } | { problem: string } => {
+  const read = readDraft(fields, draft);
+  if ('problem' in read || conversation === undefined) return read;
+  // The id makes the message in the state the one that is shown already.
+  const sent = { type: 'human', content: message, id: crypto.randomUUID() };
+  return { value: { ...read.value, [conversation]: [sent] } };
+};
