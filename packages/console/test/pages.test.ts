@@ -66,6 +66,16 @@ describeInBrowser('every page', () => {
         },
       },
       {
+        name: 'playground-comparison',
+        path: '/playground?assistant=agent&compare=patient',
+        ready: async (page) => {
+          await page.getByLabel('Message', { exact: true }).fill('What is the weather in Oslo?');
+          await page.keyboard.press('Enter');
+          await text(page, 'The weather: snow, -3 °C.');
+          await expect.poll(() => page.locator('.badge', { hasText: 'success' }).count()).toBe(2);
+        },
+      },
+      {
         name: 'inbox',
         path: `/inbox?sel=${waiting.threadId}`,
         ready: (page) => text(page, 'the summer party'),

@@ -41,6 +41,12 @@ describe('the messages of a run', () => {
     expect(messages.get('m')).toEqual(whole);
   });
 
+  it('have the time of the first part that a model has written', () => {
+    const human = { event: 'messages', data: [{ type: 'human', id: 'h', content: 'hi' }, {}] };
+    expect(fold([human]).firstTokenMs).toBeUndefined();
+    expect(fold([human, chunk('a'), chunk('b')]).firstTokenMs).toBe(100);
+  });
+
   it('begin again when another attempt begins', () => {
     const { messages, runId } = fold([
       chunk('lost'),

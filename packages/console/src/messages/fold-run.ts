@@ -1,6 +1,6 @@
 // What the events of a run say so far: its messages, and which nodes run. A pure function of the events.
 import type { RunStreamEvent } from '@svc/sdk';
-import { isObject } from './read-messages.ts';
+import { isObject, readMessage } from './read-messages.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -18,6 +18,10 @@ export interface RunView {
   /** Raw messages in the order of their first event, by id. */
   messages: ReadonlyMap<string, Fields>;
   nodes: ReadonlyMap<string, NodeActivity>;
+  /** When the first part of an answer of a model has arrived. */
+  firstTokenMs: number | undefined;
+  /** When its stream has ended. */
+  endedMs: number | undefined;
   error: string | undefined;
 }
 
@@ -25,6 +29,8 @@ export const emptyView: RunView = {
   runId: undefined,
   messages: new Map(),
   nodes: new Map(),
+  firstTokenMs: undefined,
+  endedMs: undefined,
   error: undefined,
 };
 
@@ -38,7 +44,9 @@ export const foldEvent = (view: RunView, { event, data }: RunStreamEvent, nowMs:
         ? { ...emptyView, runId: data['run_id'] }
         : view;
     case 'messages':
-      return Array.isArray(data) && isObject(data[0]) ? withMessage(view, data[0]) : view;
+      return Array.isArray(data) && isObject(data[0])
+        ? withFirstToken(withMessage(view, data[0]), data[0], nowMs)
+        : view;
     case 'updates':
       return isObject(data) ? withUpdates(view, data) : view;
     case 'tasks':
@@ -65,6 +73,11 @@ const withMessage = (view: RunView, message: Fields): RunView => {
   const after = before && isChunk ? joined(before, message) : message;
   return { ...view, messages: new Map(view.messages).set(id, after) };
 };
+
+const withFirstToken = (view: RunView, message: Fields, nowMs: number): RunView =>
+  view.firstTokenMs === undefined && readMessage(message)?.kind === 'ai'
+    ? { ...view, firstTokenMs: nowMs }
+    : view;
 
 const joined = (before: Fields, chunk: Fields): Fields => {
   const calls = joinedCalls(listOf(before['tool_call_chunks']), listOf(chunk['tool_call_chunks']));
@@ -123,7 +136,7 @@ export const endView = (view: RunView, nowMs: number): RunView => {
   for (const [name, node] of nodes)
     if (node.state === 'running')
       nodes.set(name, { ...node, state: 'interrupted', tookMs: nowMs - node.startedMs });
-  return { ...view, nodes };
+  return { ...view, nodes, endedMs: nowMs };
 };
 
 /** The start of a task has its input, the end its result. */

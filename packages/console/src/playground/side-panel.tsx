@@ -1,11 +1,12 @@
 import type { GraphSchemas, ThreadState } from '@svc/sdk';
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Tabs } from '../ui/tabs.tsx';
 import { JsonField } from '../values/json-field.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import type { RunSettings } from './run-settings.ts';
 
-type Panel = 'config' | 'state' | 'schema';
+const route = getRouteApi('/playground');
 
 const tabs = [
   { name: 'config', label: 'Config' },
@@ -14,23 +15,28 @@ const tabs = [
 ] as const;
 
 export const SidePanel = ({
-  panel,
-  onPanel,
   schemas,
   settings,
   onSettings,
   state,
 }: {
-  panel: Panel;
-  onPanel: (panel: Panel) => void;
   schemas: GraphSchemas | undefined;
   settings: RunSettings;
   onSettings: (settings: RunSettings) => void;
   state: ThreadState | undefined;
 }): ReactNode => {
+  const { panel = 'config' } = route.useSearch();
+  const navigate = route.useNavigate();
   return (
     <aside className="playground-side" aria-label="Settings and state">
-      <Tabs label="Panel" tabs={tabs} active={panel} onChange={onPanel} />
+      <Tabs
+        label="Panel"
+        tabs={tabs}
+        active={panel}
+        onChange={(next) =>
+          void navigate({ search: (search) => ({ ...search, panel: next }), replace: true })
+        }
+      />
       <div className="playground-side-body" tabIndex={0} role="region" aria-label={panel}>
         {panel === 'config' && <ConfigForm schemas={schemas} settings={settings} onChange={onSettings} />}
         {panel === 'state' &&
@@ -50,7 +56,7 @@ export const SidePanel = ({
   );
 };
 
-const ConfigForm = ({
+export const ConfigForm = ({
   schemas,
   settings,
   onChange,

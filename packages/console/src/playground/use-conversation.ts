@@ -1,29 +1,27 @@
-// The thread of the playground: its state, the run that streams into it, and what a person can do with it.
-import { useQueryClient } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+// The thread of a column: its state, the run that streams into it, and what a person can do with it.
 import type { Assistant, Run, RunOptions, ThreadState } from '@svc/sdk';
-import { useEffect, useMemo, useRef, useState } from 'react';
-import { useClient } from '../api/client.tsx';
+import { useMemo, useState } from 'react';
 import { useRun, useStateAt, useThreadState } from '../api/queries.ts';
-import { refreshChanged } from '../api/refresh.ts';
-import { isOpen } from '../api/statuses.ts';
-import { questionsOf, resumeOf, type Question } from '../interrupts/read-interrupt.ts';
+import { questionsOf, type Question } from '../interrupts/read-interrupt.ts';
 import type { NodeActivity } from '../messages/fold-run.ts';
-import { messagesKey, readMessages, type Message } from '../messages/read-messages.ts';
-import { findForkPoint } from './fork.ts';
-import { mergeMessages, messagesIn, type Sent } from './merge-messages.ts';
+import { readMessages, type Message } from '../messages/read-messages.ts';
+import type { ColumnAddress } from './column-address.ts';
+import { useConversationActions, type ConversationActions } from './conversation-actions.ts';
+import { mergeMessages, type Sent } from './merge-messages.ts';
 import { startOf } from './run-start.ts';
-import { useRunStream, type RunStream } from './use-run-stream.ts';
+import { useShownThread } from './shown-thread.ts';
+import { useFollowedRun } from './use-followed-run.ts';
+import type { RunTimes } from './use-run-stream.ts';
 
-const route = getRouteApi('/playground');
-
-export interface Conversation {
+export interface Conversation extends ConversationActions {
+  threadId: string | undefined;
   messages: Message[];
   state: ThreadState | undefined;
   isLoading: boolean;
   isRunning: boolean;
   run: Run | undefined;
   activity: ReadonlyMap<string, NodeActivity>;
+  times: RunTimes;
   questions: Question[];
   /** Nodes before which the thread has stopped without a question. */
   stoppedBefore: string[];
@@ -31,23 +29,31 @@ export interface Conversation {
   isFork: boolean;
   /** The run of the address started at a checkpoint. */
   startsAtCheckpoint: boolean;
-  send: (input: Record<string, unknown>) => Promise<void>;
-  answer: (question: Question, answer: unknown) => Promise<void>;
-  resume: () => Promise<void>;
-  edit: (message: Message, text: string) => Promise<void>;
-  stop: () => Promise<void>;
-  clear: () => void;
 }
 
-export const useConversation = (assistant: Assistant, settings: RunOptions): Conversation => {
-  const { thread: threadId, run: runId } = route.useSearch();
+export const useConversation = (
+  assistant: Assistant,
+  settings: RunOptions,
+  address: ColumnAddress,
+): Conversation => {
+  const { threadId, runId } = address;
   const [sent, setSent] = useState<Sent>();
   const [failure, setFailure] = useState<Error>();
   const [isFork, setFork] = useState(false);
   const state = useThreadState(threadId);
   const run = useRun(threadId, runId);
-  const stream = useStream(run.data, () => setSent(undefined));
+  const stream = useFollowedRun(run.data, { onCreated: address.setRun, onRead: () => setSent(undefined) });
   const { isRunning, view } = stream;
+  const shown = useShownThread({
+    assistantId: assistant.assistant_id,
+    threadId,
+    clear: () => {
+      stream.reset();
+      setSent(undefined);
+      setFailure(undefined);
+      setFork(false);
+    },
+  });
 
   // A run that another page has started at a checkpoint: until it ends, the newest state may be that of another branch.
   const runStart = useMemo(() => run.data && startOf(run.data), [run.data]);
@@ -59,11 +65,13 @@ export const useConversation = (assistant: Assistant, settings: RunOptions): Con
     [stored, sent, joined, isRunning, view.messages],
   );
   const questions = isRunning || !state.data ? [] : questionsOf(state.data);
-  const actions = useActions({
+  const actions = useConversationActions({
     assistant,
     settings,
     stream,
     state: state.data,
+    address,
+    shown,
     begin: (next) => {
       setFailure(undefined);
       setSent(next);
@@ -72,12 +80,14 @@ export const useConversation = (assistant: Assistant, settings: RunOptions): Con
     fail: setFailure,
   });
   return {
+    threadId,
     messages,
     state: state.data,
     isLoading: threadId !== undefined && state.isPending,
     isRunning,
     run: run.data,
     activity: view.nodes,
+    times: stream.times,
     questions,
     stoppedBefore: questions.length > 0 || isRunning ? [] : (state.data?.next ?? []),
     error:
@@ -88,92 +98,6 @@ export const useConversation = (assistant: Assistant, settings: RunOptions): Con
     isFork,
     startsAtCheckpoint: runStart !== undefined,
     ...actions,
-    clear: () => {
-      stream.reset();
-      setSent(undefined);
-      setFailure(undefined);
-      setFork(false);
-    },
-  };
-};
-
-/** The stream of the run in the address. It is joined when this page has not started it, as after a reload. */
-const useStream = (run: Run | undefined, onRead: () => void): RunStream => {
-  const queries = useQueryClient();
-  const navigate = route.useNavigate();
-  const followed = useRef<string>(undefined);
-  const stream = useRunStream({
-    onCreated: (id) => {
-      followed.current = id;
-      void navigate({ search: (search) => ({ ...search, run: id }), replace: true });
-    },
-    onEnded: async () => {
-      await refreshChanged(queries);
-      onRead();
-    },
-  });
-  const { join } = stream;
-  useEffect(() => {
-    if (run === undefined || followed.current === run.run_id || !isOpen(run.status)) return;
-    followed.current = run.run_id;
-    void join(run.thread_id, run.run_id);
-  }, [run, join]);
-  return stream;
-};
-
-interface Context {
-  assistant: Assistant;
-  settings: RunOptions;
-  stream: RunStream;
-  state: ThreadState | undefined;
-  begin: (sent: Sent | undefined) => void;
-  fail: (error: Error) => void;
-}
-
-const useActions = ({ assistant, settings, stream, state, begin, fail }: Context) => {
-  const client = useClient();
-  const navigate = route.useNavigate();
-  const { thread: threadId, run: runId } = route.useSearch();
-  const reported = async (work: () => Promise<void>): Promise<void> => {
-    try {
-      await work();
-    } catch (error) {
-      fail(error as Error);
-    }
-  };
-  const start = (options: RunOptions, sent?: Sent): Promise<void> =>
-    reported(async () => {
-      begin(sent);
-      const id = threadId ?? (await client.threads.create({ graphId: assistant.graph_id })).thread_id;
-      // The run does not wait until the page has the new address.
-      if (threadId === undefined) void navigate({ search: (search) => ({ ...search, thread: id }) });
-      const assistantId = assistant.assistant_id;
-      await stream.start({ threadId: id, assistantId, options: { ...settings, ...options } });
-    });
-  return {
-    send: (input: Record<string, unknown>) => {
-      const sent = { messages: messagesIn(input), cutId: undefined };
-      return start({ input: input as RunOptions['input'] }, sent);
-    },
-    answer: (question: Question, answer: unknown) =>
-      start({ command: { resume: resumeOf(question, answer) } as RunOptions['command'] }),
-    resume: () => start({ input: null }),
-    edit: (message: Message, text: string) =>
-      reported(async () => {
-        const channel = messagesKey(state?.values);
-        const head = state?.checkpoint_id;
-        if (threadId === undefined || channel === undefined || message.id === undefined || !head) return;
-        const from = await findForkPoint(client, threadId, head, { channel, messageId: message.id });
-        const edited = { ...message.raw, id: crypto.randomUUID(), content: text };
-        await start(
-          { input: { [channel]: [edited] }, checkpoint_id: from },
-          { messages: [edited], cutId: message.id },
-        );
-      }),
-    stop: () =>
-      reported(async () => {
-        if (threadId !== undefined && runId !== undefined) await client.runs.cancel(threadId, runId);
-      }),
   };
 };
 

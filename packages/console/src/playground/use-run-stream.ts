@@ -1,6 +1,6 @@
 // One run at a time, as a stream: started here, or joined after the page was loaded again. Leaving the page does not stop the run.
 import type { RunOptions, RunStreamEvent } from '@svc/sdk';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useClient } from '../api/client.tsx';
 import { streamModes } from '../interrupts/use-answer.ts';
 import { emptyView, endView, foldEvent, type RunView } from '../messages/fold-run.ts';
@@ -11,9 +11,16 @@ export interface NewRun {
   options: RunOptions;
 }
 
+/** From the request on. Unknown for a run that was joined: its events were recorded earlier. */
+export interface RunTimes {
+  firstTokenMs: number | undefined;
+  tookMs: number | undefined;
+}
+
 export interface RunStream {
   view: RunView;
   isRunning: boolean;
+  times: RunTimes;
   /** The request or the connection has failed; a run that fails has its error in the view. */
   error: Error | undefined;
   start: (run: NewRun) => Promise<void>;
@@ -21,6 +28,8 @@ export interface RunStream {
   join: (threadId: string, runId: string) => Promise<void>;
   reset: () => void;
 }
+
+type Open = (signal: AbortSignal) => AsyncIterable<RunStreamEvent>;
 
 /** How long events are collected before the page is drawn again. */
 const drawMs = 30;
@@ -30,17 +39,19 @@ export const useRunStream = ({
   onEnded,
 }: {
   onCreated: (runId: string) => void;
-  onEnded: () => Promise<void>;
+  /** The run of this thread has ended. */
+  onEnded: (threadId: string) => Promise<void>;
 }): RunStream => {
   const client = useClient();
   const [view, setView] = useState<RunView>(emptyView);
   const [isRunning, setRunning] = useState(false);
+  const [startedMs, setStarted] = useState<number>();
   const [error, setError] = useState<Error>();
   const current = useRef<AbortController>(undefined);
   const callbacks = useRef({ onCreated, onEnded });
   callbacks.current = { onCreated, onEnded };
 
-  const follow = useCallback(async (open: (signal: AbortSignal) => AsyncIterable<RunStreamEvent>) => {
+  const follow = useCallback(async (threadId: string, open: Open) => {
     current.current?.abort();
     const controller = new AbortController();
     current.current = controller;
@@ -55,13 +66,14 @@ export const useRunStream = ({
     }
     if (!isCurrent() || controller.signal.aborted) return;
     setView((last) => endView(last, performance.now()));
-    await callbacks.current.onEnded();
+    await callbacks.current.onEnded(threadId);
     if (isCurrent()) setRunning(false);
   }, []);
 
   const start = useCallback(
-    ({ threadId, assistantId, options }: NewRun) =>
-      follow((signal) =>
+    ({ threadId, assistantId, options }: NewRun) => {
+      setStarted(performance.now());
+      return follow(threadId, (signal) =>
         client.runs.stream(
           threadId,
           assistantId,
@@ -72,12 +84,17 @@ export const useRunStream = ({
             onRunCreated: ({ runId }) => callbacks.current.onCreated(runId),
           },
         ),
-      ),
+      );
+    },
     [client, follow],
   );
   const join = useCallback(
-    (threadId: string, runId: string) =>
-      follow((signal) => client.runs.joinStream(threadId, runId, { lastEventId: '-1', signal })),
+    (threadId: string, runId: string) => {
+      setStarted(undefined);
+      return follow(threadId, (signal) =>
+        client.runs.joinStream(threadId, runId, { lastEventId: '-1', signal }),
+      );
+    },
     [client, follow],
   );
   const reset = useCallback(() => {
@@ -88,7 +105,13 @@ export const useRunStream = ({
     setView(emptyView);
   }, []);
   useEffect(() => () => current.current?.abort(), []);
-  return { view, isRunning, error, start, join, reset };
+  const { firstTokenMs, endedMs } = view;
+  const times = useMemo(() => {
+    const since = (ms: number | undefined): number | undefined =>
+      startedMs === undefined || ms === undefined ? undefined : ms - startedMs;
+    return { firstTokenMs: since(firstTokenMs), tookMs: since(endedMs) };
+  }, [startedMs, firstTokenMs, endedMs]);
+  return { view, isRunning, times, error, start, join, reset };
 };
 
 /** Calls `update` once for all events of a moment. */

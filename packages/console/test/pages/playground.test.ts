@@ -156,6 +156,28 @@ describeInBrowser('the playground', () => {
     expect(await message.evaluate((field) => field === document.activeElement)).toBe(true);
   });
 
+  it('shows the thread of the address after Back, also while another run streams', async () => {
+    await using gate = closedGate();
+    const page = await console.open('/playground?assistant=patient');
+    await send(page, 'the first thread');
+    await badge(page, 'success').waitFor();
+    await page.getByRole('button', { name: 'New thread' }).click();
+    await send(page, `the second ${gate.word} thread`);
+    await page.getByText('the second', { exact: true }).waitFor();
+    await page.goBack();
+    await page.goBack();
+    await expect.poll(() => page.getByText('the first thread', { exact: true }).count()).toBe(2);
+    expect(await page.getByText('the second', { exact: true }).count()).toBe(0);
+    await page.goForward();
+    await page.goForward();
+    await page.getByText('the second', { exact: true }).waitFor();
+    await gate.open();
+    await badge(page, 'success').waitFor();
+    await expect
+      .poll(() => page.getByText(`the second ${gate.word} thread`, { exact: true }).count())
+      .toBe(2);
+  });
+
   it('shows its graph and its settings on a narrow screen too', async () => {
     const page = await console.open('/playground?assistant=agent', { viewport: { width: 390, height: 800 } });
     const message = page.getByLabel('Message', { exact: true });

@@ -1,0 +1,13 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { CopyId } from '../ui/copy-id.tsx';
+
+export const ThreadLink = ({ threadId }: { threadId: string | undefined }): ReactNode =>
+  threadId === undefined ? null : (
+    <span className="row">
+      <Link to="/threads/$threadId" params={{ threadId }}>
+        Thread
+      </Link>
+      <CopyId id={threadId} label="thread id" />
+    </span>
+  );

@@ -1,0 +1,45 @@
+// The stream of the run in the address. It is joined when this page has not started it, as after a reload.
+import { useQueryClient } from '@tanstack/react-query';
+import type { Run } from '@svc/sdk';
+import { useEffect, useRef } from 'react';
+import { refreshChanged } from '../api/refresh.ts';
+import { isOpen } from '../api/statuses.ts';
+import { useRunStream, type RunStream } from './use-run-stream.ts';
+
+export const useFollowedRun = (
+  run: Run | undefined,
+  {
+    onCreated,
+    onRead,
+  }: {
+    onCreated: (runId: string) => void;
+    /** The state of the thread was read after the end of the run. */
+    onRead: () => void;
+  },
+): RunStream => {
+  const queries = useQueryClient();
+  const followed = useRef<string>(undefined);
+  const stream = useRunStream({
+    onCreated: (id) => {
+      followed.current = id;
+      onCreated(id);
+    },
+    onEnded: async (threadId) => {
+      await refreshChanged(queries, threadId);
+      onRead();
+    },
+  });
+  const { join } = stream;
+  useEffect(() => {
+    if (run === undefined || followed.current === run.run_id || !isOpen(run.status)) return;
+    followed.current = run.run_id;
+    void join(run.thread_id, run.run_id);
+  }, [run, join]);
+  return {
+    ...stream,
+    reset: () => {
+      followed.current = undefined;
+      stream.reset();
+    },
+  };
+};
