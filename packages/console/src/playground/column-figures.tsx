@@ -12,12 +12,12 @@ export const ColumnFigures = ({ conversation }: { conversation: Conversation }):
   const { threadId, messages, run, isRunning, times } = conversation;
   const usage = turnUsage(messages);
   const traceCost = useTraceCost(isRunning ? undefined : run);
-  const tookMs = isRunning ? undefined : (times.tookMs ?? recordedMs(run));
+  const tookMs = isRunning ? undefined : (times?.tookMs ?? recordedMs(run));
   const figures = [
     {
       name: 'First token',
       title: 'From the request to the first part of an answer, as this page has seen it',
-      value: times.firstTokenMs === undefined ? '' : duration(times.firstTokenMs),
+      value: times?.firstTokenMs === undefined ? '' : duration(times.firstTokenMs),
     },
     {
       name: 'Took',

@@ -11,13 +11,15 @@ type Activity = ReadonlyMap<string, NodeActivity>;
 export const GraphPanel = ({
   assistantId,
   activity,
+  isRestored,
 }: {
   assistantId: string;
   activity: Activity;
+  isRestored: boolean;
 }): ReactNode => {
   const graph = useGraph(assistantId);
   return (
-    <section className="playground-graph" aria-label="Graph">
+    <section className="playground-graph" aria-label="Graph" data-restored={isRestored}>
       <Loaded query={graph}>{(data) => <Drawn data={data} activity={activity} />}</Loaded>
     </section>
   );

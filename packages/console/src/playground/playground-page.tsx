@@ -71,7 +71,13 @@ const Playground = ({
         data-comparison={isComparison || undefined}
         data-part={isComparison ? 'talk' : part}
       >
-        {!isComparison && <GraphPanel assistantId={assistant.assistant_id} activity={left.activity} />}
+        {!isComparison && (
+          <GraphPanel
+            assistantId={assistant.assistant_id}
+            activity={left.activity}
+            isRestored={left.isRestored}
+          />
+        )}
         <section className="playground-talk" aria-label="Conversation and input" ref={talk}>
           {isComparison ? (
             <Columns

@@ -1,17 +1,20 @@
 // The thread of a column: its state, the run that streams into it, and what a person can do with it.
+import { useQueryClient } from '@tanstack/react-query';
 import type { Assistant, Run, RunOptions, ThreadState } from '@svc/sdk';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { useRun, useStateAt, useThreadState } from '../api/queries.ts';
 import { questionsOf, type Question } from '../interrupts/read-interrupt.ts';
 import type { NodeActivity } from '../messages/fold-run.ts';
 import { readMessages, type Message } from '../messages/read-messages.ts';
 import type { ColumnAddress } from './column-address.ts';
 import { useConversationActions, type ConversationActions } from './conversation-actions.ts';
+import { keepEnded, useEndedRun } from './ended-run.ts';
 import { mergeMessages, type Sent } from './merge-messages.ts';
+import { withWaiting } from './run-nodes.ts';
 import { startOf } from './run-start.ts';
 import { useShownThread } from './shown-thread.ts';
 import { useFollowedRun } from './use-followed-run.ts';
-import type { RunTimes } from './use-run-stream.ts';
+import type { RunStream, RunTimes } from './use-run-stream.ts';
 
 export interface Conversation extends ConversationActions {
   threadId: string | undefined;
@@ -21,7 +24,10 @@ export interface Conversation extends ConversationActions {
   isRunning: boolean;
   run: Run | undefined;
   activity: ReadonlyMap<string, NodeActivity>;
-  times: RunTimes;
+  /** The activity is that of a run that this page has not seen. */
+  isRestored: boolean;
+  /** Undefined where this page has not seen the run. */
+  times: RunTimes | undefined;
   questions: Question[];
   /** Nodes before which the thread has stopped without a question. */
   stoppedBefore: string[];
@@ -86,8 +92,7 @@ export const useConversation = (
     isLoading: threadId !== undefined && state.isPending,
     isRunning,
     run: run.data,
-    activity: view.nodes,
-    times: stream.times,
+    ...useActivity({ stream, run: run.data, runId, state: state.data, questions }),
     questions,
     stoppedBefore: questions.length > 0 || isRunning ? [] : (state.data?.next ?? []),
     error:
@@ -98,6 +103,38 @@ export const useConversation = (
     isFork,
     startsAtCheckpoint: runStart !== undefined,
     ...actions,
+  };
+};
+
+/** Which nodes the run in the address has executed, and how fast: from its stream, or restored when that is gone. */
+const useActivity = ({
+  stream: { isRunning, view, times, error },
+  run,
+  runId,
+  state,
+  questions,
+}: {
+  stream: RunStream;
+  run: Run | undefined;
+  runId: string | undefined;
+  state: ThreadState | undefined;
+  questions: readonly Question[];
+}): Pick<Conversation, 'activity' | 'isRestored' | 'times'> => {
+  const queries = useQueryClient();
+  const { nodes, runId: streamedId } = view;
+  const isStreamed = isRunning || (streamedId !== undefined && streamedId === runId);
+  const ended = useEndedRun(isStreamed ? undefined : run);
+  useEffect(() => {
+    if (isRunning || streamedId === undefined || error !== undefined) return;
+    keepEnded(queries, streamedId, { nodes, times });
+  }, [queries, isRunning, streamedId, error, nodes, times]);
+  if (isStreamed || ended === undefined) return { activity: nodes, isRestored: false, times };
+  const isNewest = state?.metadata?.['run_id'] === runId;
+  const waiting = isNewest ? questions.map(({ node }) => node) : [];
+  return {
+    activity: withWaiting(ended.nodes, waiting),
+    isRestored: true,
+    times: ended.times,
   };
 };
 

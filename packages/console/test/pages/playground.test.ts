@@ -156,6 +156,54 @@ describeInBrowser('the playground', () => {
     expect(await message.evaluate((field) => field === document.activeElement)).toBe(true);
   });
 
+  it('shows the nodes that have run after Back and after a reload, without lighting them', async () => {
+    const page = await console.open('/playground?assistant=agent');
+    await send(page, 'What is the weather in Oslo?');
+    await badge(page, 'success').waitFor();
+    await page.evaluate(() => {
+      const lit: string[] = [];
+      Object.assign(globalThis, { lit });
+      addEventListener('animationstart', ({ animationName }) => lit.push(animationName));
+    });
+    await page.getByRole('link', { name: 'Trace', exact: true }).click();
+    await page.getByRole('heading', { name: 'Traces need an API key' }).waitFor();
+    await page.goBack();
+    const nodes = page.getByRole('list', { name: 'Nodes' }).getByRole('listitem');
+    const done = ['agent: done', 'tools: done'];
+    await expect.poll(() => nodes.allTextContents()).toEqual(done);
+    const tick = page.locator('.graph-node[title=agent] .graph-node-activity');
+    await expect.poll(() => tick.innerText()).toContain('×2');
+    expect(await page.evaluate(() => (globalThis as unknown as { lit: string[] }).lit)).not.toContain(
+      'graph-node-lit',
+    );
+    await page.reload();
+    await expect.poll(() => nodes.allTextContents()).toEqual(done);
+    await expect.poll(() => tick.innerText()).toContain('×2');
+  });
+
+  it('shows where a run has failed, was stopped or asks, after a reload', async () => {
+    const nodes = (page: Page) => page.getByRole('list', { name: 'Nodes' });
+    const page = await console.open('/playground?assistant=patient');
+    await send(page, 'fail');
+    await page.getByRole('alert').waitFor();
+    await page.reload();
+    await expect.poll(() => nodes(page).textContent()).toContain('prepare: error');
+    await page.getByRole('button', { name: 'New thread' }).click();
+    await expect.poll(() => nodes(page).textContent()).toContain('prepare: not run');
+    await send(page, 'ask me');
+    await page.getByRole('heading', { name: 'Go on?' }).waitFor();
+    await page.reload();
+    await expect.poll(() => nodes(page).textContent()).toContain('prepare: interrupted');
+    await using gate = closedGate();
+    await page.getByRole('button', { name: 'New thread' }).click();
+    await send(page, `stop here ${gate.word}`);
+    await page.getByText('stop here', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await badge(page, 'cancelled').waitFor();
+    await page.reload();
+    await expect.poll(() => nodes(page).textContent()).toContain('repeat: interrupted');
+  });
+
   it('shows the thread of the address after Back, also while another run streams', async () => {
     await using gate = closedGate();
     const page = await console.open('/playground?assistant=patient');
