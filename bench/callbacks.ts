@@ -42,7 +42,10 @@ const kinds: Record<string, (run_id: string, graph: object) => Handlers> = {
       'default',
       outbox,
     );
-    return { callbacks: callbacksOf(graph, [tracer]), end: () => tracer.close(null) };
+    return {
+      callbacks: callbacksOf(graph, [tracer]),
+      end: () => tracer.close({ status: 'success', error: null }),
+    };
   },
   'the stock tracer, which sends nothing': () => ({ callbacks: [new LangChainTracer({ client })] }),
 };

@@ -156,7 +156,7 @@ describe('a run with tracing on', () => {
   });
 
   it.each(['waitForAbort', 'sleep'])(
-    'that is cancelled ends as an error, and so do its unfinished steps: %s',
+    'that is cancelled ends as an error that says so, and so do its unfinished steps: %s',
     async (action) => {
       const { body: thread } = await server.call('POST', '/threads', {});
       const { thread_id } = thread as { thread_id: string };
@@ -167,7 +167,9 @@ describe('a run with tracing on', () => {
       const { run_id } = body as { run_id: string };
       await eventually(async () => expect(await traceOf(server, run_id)).toHaveLength(2));
       await server.call('POST', `/threads/${thread_id}/runs/${run_id}/cancel?wait=true`);
-      expect(shape(await ended(server, run_id))).toEqual(['probe chain error', '  act chain error']);
+      const runs = await ended(server, run_id);
+      expect(shape(runs)).toEqual(['probe chain error', '  act chain error']);
+      expect(runs[0]?.error).toBe('RunCancelled: The run was cancelled');
     },
   );
 
@@ -214,7 +216,7 @@ it.each(['waitForAbort', 'sleep'])(
     const { run_id } = await run(server, 'probe', { input: { do: action, ms: 9_000 } });
     const runs = await ended(server, run_id);
     expect(shape(runs)).toEqual(['probe chain error', '  act chain error']);
-    expect(runs[0]?.error).not.toBe('');
+    expect(runs[0]?.error).toBe('RunTimeout: The run exceeded its time limit');
   },
 );
 

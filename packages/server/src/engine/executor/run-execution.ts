@@ -146,7 +146,7 @@ export class RunExecution {
       stack: stackOf(thrown),
       ...(values === undefined ? {} : { values }),
     });
-    this.#tracer?.close(error);
+    this.#tracer?.close({ status, error });
   }
 
   async #stream(): Promise<void> {
@@ -358,7 +358,7 @@ export class RunExecution {
     try {
       await this.#store('error', 'error', error, null, this.#detached());
       this.#tools.send({ kind: 'done', run_id, lease_token, status: 'error', error, stack: stackOf(thrown) });
-      this.#tracer?.close(error);
+      this.#tracer?.close({ status: 'error', error });
     } catch (again) {
       this.#lost(again);
     }

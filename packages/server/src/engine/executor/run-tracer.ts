@@ -1,7 +1,7 @@
 // Traces one attempt of a run by the engine's callbacks, as any tracer of LangChain does. The root trace run has the id
 // of the run, and ends with the outcome that was stored, so an attempt that was lost does not end it.
 import { BaseTracer, type Run } from '@langchain/core/tracers/base';
-import type { RunError, ParsedRunCommand } from '../dispatch/protocol.ts';
+import type { ParsedRunCommand, RunError, RunStatus } from '../dispatch/protocol.ts';
 import { MessageTexts } from './message-texts.ts';
 import { traceText } from './trace-text.ts';
 import type { TraceOutbox } from './trace-outbox.ts';
@@ -11,6 +11,20 @@ const hiddenTag = 'langsmith:hidden';
 
 /** The engine's name for a compiled graph without a name. The root of its trace gets the id of the graph instead. */
 const unnamedGraph = 'LangGraph';
+
+interface Outcome {
+  status: RunStatus;
+  error: RunError | null;
+}
+
+/** A person, another run or the time limit has ended the run. */
+const wasStopped = ({ status }: Outcome): boolean => status === 'interrupted' || status === 'timeout';
+
+/** The error of the root; undefined for a run that has succeeded. The API calls a cancelled run `interrupted`. */
+const outcomeText = ({ status, error }: Outcome): string | undefined => {
+  if (status === 'interrupted') return 'RunCancelled: The run was cancelled';
+  return error === null ? undefined : `${error.error}: ${error.message}`;
+};
 
 interface BubbleUp {
   is_bubble_up: true;
@@ -61,12 +75,17 @@ export class RunTracer extends BaseTracer {
   }
 
   /** Ends the trace with the outcome of the run. Further callbacks are ignored. */
-  close(error: RunError | null): void {
+  close(outcome: Outcome): void {
     this.#isClosed = true;
     const root = this.#root ?? this.#unstarted();
-    if (error) root.run.error ??= `${error.error}: ${error.message}`;
+    const error = outcomeText(outcome);
+    // A graph that was stopped has failed with the engine's error "Abort", which does not name the reason.
+    if (error !== undefined && (root.run.error === undefined || wasStopped(outcome))) root.run.error = error;
     for (const traced of this.#open.values()) {
-      traced.run.error ??= 'It had not ended when the run ended';
+      traced.run.error ??=
+        outcome.status === 'interrupted'
+          ? 'It had not ended when the run was cancelled'
+          : 'It had not ended when the run ended';
       this.#end(traced, traced === root);
     }
     if (root.isEnded) this.#outbox.add(root, true);
