@@ -8,6 +8,7 @@ import type { Span, SpanTable } from './span-table.ts';
 const nameMax = 120;
 /** Deeper spans are not indented further: their names would leave the row. */
 const depthMax = 24;
+const barMinPx = 2;
 
 interface SpanRowProps {
   id: string;
@@ -71,7 +72,9 @@ const SpanRowView = ({
           className="span-bar"
           data-status={run.status}
           style={{
-            left: `${((startMs - table.startMs) / total) * 100}%`,
+            // A span at the right end stays visible.
+            left: `min(${((startMs - table.startMs) / total) * 100}%, calc(100% - ${barMinPx}px))`,
+            minWidth: barMinPx,
             width: `${((endMs - startMs) / total) * 100}%`,
           }}
         />
