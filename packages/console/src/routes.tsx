@@ -161,7 +161,12 @@ const traceComparison = createRoute({
   getParentRoute: () => root,
   path: '/traces/compare',
   validateSearch: (raw: Record<string, unknown>) =>
-    optional({ left: idOf(raw, 'left'), right: idOf(raw, 'right'), sel: idOf(raw, 'sel') }),
+    optional({
+      left: idOf(raw, 'left'),
+      right: idOf(raw, 'right'),
+      sel: idOf(raw, 'sel'),
+      payload: oneOf(raw, 'payload', ['json']),
+    }),
   component: lazyRouteComponent(() => import('./traces/compare-page.tsx'), 'ComparePage'),
 });
 
@@ -170,7 +175,12 @@ const trace = createRoute({
   path: '/traces/$traceId',
   loader: ({ params: { traceId } }) => needId(traceId),
   notFoundComponent: MissingTrace,
-  validateSearch: (raw: Record<string, unknown>) => optional({ sel: idOf(raw, 'sel'), q: textOf(raw, 'q') }),
+  validateSearch: (raw: Record<string, unknown>) =>
+    optional({
+      sel: idOf(raw, 'sel'),
+      q: textOf(raw, 'q'),
+      payload: oneOf(raw, 'payload', ['json']),
+    }),
   component: lazyRouteComponent(() => import('./traces/trace-page.tsx'), 'TracePage'),
 });
 

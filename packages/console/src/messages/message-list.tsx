@@ -2,13 +2,13 @@
 import { useState, type ReactNode } from 'react';
 import { Icon } from '../ui/icons.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
-import { Markdown } from '../values/markdown.tsx';
 import { visibleText } from '../values/visible-text.ts';
+import { MessageText } from './message-text.tsx';
 import type { Message } from './read-messages.ts';
 import { ToolCallBox } from './tool-call.tsx';
 import './messages.css';
 
-const pageSize = 100;
+const pageSizeDefault = 100;
 
 export interface MessageActions {
   /** Absent where messages cannot be edited. */
@@ -26,11 +26,18 @@ export const MessageList = ({
   messages,
   earlier,
   isStreaming = false,
+  label = 'Conversation',
+  pageSize = pageSizeDefault,
+  noAnswer,
   onEdit,
 }: {
   messages: readonly Message[];
   earlier?: Earlier;
   isStreaming?: boolean;
+  label?: string;
+  pageSize?: number;
+  /** Text of a tool call that none of the messages answers. */
+  noAnswer?: string;
 } & MessageActions): ReactNode => {
   const [shown, setShown] = useState(pageSize);
   const hidden = Math.max(0, messages.length - shown);
@@ -41,12 +48,15 @@ export const MessageList = ({
   };
   const answers = new Map(messages.map((message) => [message.toolCallId, message]));
   const asked = new Set(messages.flatMap(({ toolCalls }) => toolCalls.map(({ id }) => id)));
+  // A call without an id has no answer, and most messages answer no call.
+  answers.delete(undefined);
+  asked.delete(undefined);
   const visible = messages
     .slice(hidden)
     // The result of a call is shown with the call.
     .filter(({ kind, toolCallId }) => kind !== 'tool' || !asked.has(toolCallId));
   return (
-    <div className="messages" role="log" aria-label="Conversation">
+    <div className="messages" role="log" aria-label={label}>
       {before > 0 && (
         <button type="button" className="button" onClick={showMore}>
           {before} earlier messages
@@ -57,6 +67,7 @@ export const MessageList = ({
           key={message.id ?? index}
           message={message}
           answers={answers}
+          noAnswer={noAnswer}
           isWriting={isStreaming && index === visible.length - 1 && message.kind === 'ai'}
           onEdit={onEdit}
         />
@@ -76,11 +87,13 @@ const labels: Record<Message['kind'], string> = {
 const MessageBox = ({
   message,
   answers,
+  noAnswer,
   isWriting,
   onEdit,
 }: {
   message: Message;
   answers: ReadonlyMap<string | undefined, Message>;
+  noAnswer: string | undefined;
   isWriting: boolean;
 } & MessageActions): ReactNode => {
   const [isEditing, setEditing] = useState(false);
@@ -123,19 +136,19 @@ const MessageBox = ({
           {reasoning !== '' && (
             <details className="reasoning">
               <summary>Reasoning</summary>
-              <Markdown text={reasoning} />
+              <MessageText text={reasoning} />
             </details>
           )}
           {(text !== '' || isWriting) && (
             <div className="message-text" data-writing={isWriting}>
-              <Markdown text={text} />
+              <MessageText text={text} />
             </div>
           )}
-          {images.map((source) => (
-            <img key={source.slice(0, 200)} className="message-image" src={source} alt="In the message" />
+          {images.map((source, index) => (
+            <img key={index} className="message-image" src={source} alt="In the message" />
           ))}
           {toolCalls.map((call, index) => (
-            <ToolCallBox key={call.id ?? index} call={call} answer={answers.get(call.id)} />
+            <ToolCallBox key={index} call={call} answer={answers.get(call.id)} noAnswer={noAnswer} />
           ))}
           {kind === 'other' && text === '' && <JsonTree value={message.raw} openDepth={0} />}
         </>

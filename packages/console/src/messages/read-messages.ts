@@ -29,17 +29,22 @@ type Fields = Record<string, unknown>;
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const kinds: Record<string, Message['kind']> = {
-  human: 'human',
-  user: 'human',
-  ai: 'ai',
-  assistant: 'ai',
-  AIMessageChunk: 'ai',
-  tool: 'tool',
-  ToolMessage: 'tool',
-  system: 'system',
-  developer: 'system',
-};
+/** A map, because an object has members such as `constructor`, which a message may name as its type. */
+const kinds: ReadonlyMap<string, Message['kind']> = new Map([
+  ['human', 'human'],
+  ['user', 'human'],
+  ['ai', 'ai'],
+  ['assistant', 'ai'],
+  ['AIMessageChunk', 'ai'],
+  ['tool', 'tool'],
+  ['ToolMessage', 'tool'],
+  ['system', 'system'],
+  ['developer', 'system'],
+]);
+
+/** The kind of a message with this type or role; undefined for others than those of LangChain. */
+export const kindOf = (type: unknown): Message['kind'] | undefined =>
+  typeof type === 'string' ? kinds.get(type) : undefined;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
@@ -50,8 +55,10 @@ const partsOf = (content: unknown): Fields[] =>
   typeof content === 'string'
     ? [{ type: 'text', text: content }]
     : Array.isArray(content)
-      ? content.map((part): Fields => (isObject(part) ? part : { type: 'text', text: String(part) }))
+      ? content.map((part): Fields => (isObject(part) ? part : { type: 'text', text: partText(part) }))
       : [];
+
+const partText = (part: unknown): string => (typeof part === 'string' ? part : JSON.stringify(part));
 
 const imageOf = (part: Fields): string | undefined => {
   const given = isObject(part['image_url']) ? part['image_url']['url'] : part['image_url'];
@@ -101,7 +108,7 @@ export const readMessage = (raw: unknown): Message | undefined => {
     : '';
   return {
     id: optional(raw['id']),
-    kind: kinds[type] ?? 'other',
+    kind: kindOf(type) ?? 'other',
     name: optional(raw['name']),
     text: texts('text', 'text'),
     reasoning: texts('reasoning', 'reasoning') + texts('thinking', 'thinking') + extra,

@@ -10,7 +10,16 @@ const shortText = (value: unknown): string => {
 };
 
 /** One call of a tool, closed to one line: its name, its arguments, and its result when it has one. */
-export const ToolCallBox = ({ call, answer }: { call: ToolCall; answer: Message | undefined }): ReactNode => {
+export const ToolCallBox = ({
+  call,
+  answer,
+  noAnswer = 'no result yet',
+}: {
+  call: ToolCall;
+  answer: Message | undefined;
+  /** What is shown in place of an answer. */
+  noAnswer?: string | undefined;
+}): ReactNode => {
   const [isOpen, setOpen] = useState(false);
   const state = answer === undefined ? 'waiting' : answer.isError ? 'error' : 'done';
   return (
@@ -24,9 +33,7 @@ export const ToolCallBox = ({ call, answer }: { call: ToolCall; answer: Message 
         <Icon name="tool" size={14} />
         <span className="tool-call-name">{visibleText(call.name.slice(0, 200))}</span>
         <span className="tool-call-args">{shortText(call.args)}</span>
-        <span className="tool-call-result">
-          {answer === undefined ? 'no result yet' : shortText(answer.text)}
-        </span>
+        <span className="tool-call-result">{answer === undefined ? noAnswer : shortText(answer.text)}</span>
       </button>
       {isOpen && (
         <div className="tool-call-body">

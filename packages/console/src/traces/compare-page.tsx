@@ -11,6 +11,7 @@ import { costOf, tokensOf } from '../ui/token-text.ts';
 import { OtherTrace } from './other-trace.tsx';
 import { PairList, spansOf, type PairedTraces } from './pair-list.tsx';
 import { PairPanel } from './pair-panel.tsx';
+import { withForm } from './payload-form.ts';
 import { pairSpans } from './span-pairs.ts';
 import { toSpanTable, type SpanTable } from './span-table.ts';
 import { traceNeed, useTrace } from './trace-queries.ts';
@@ -87,7 +88,7 @@ const Paired = ({
   left: RunTree;
   right: RunTree;
 }): ReactNode => {
-  const { sel } = route.useSearch();
+  const { sel, payload } = route.useSearch();
   const navigate = route.useNavigate();
   const traces = useMemo((): PairedTraces => {
     const [before, after] = [toSpanTable(left, Date.now()), toSpanTable(right, Date.now())];
@@ -127,7 +128,13 @@ const Paired = ({
       </header>
       <div className="trace">
         <PairList traces={traces} selected={selected} onSelect={select} />
-        <PairPanel client={client} left={shown.left?.run} right={shown.right?.run} />
+        <PairPanel
+          client={client}
+          left={shown.left?.run}
+          right={shown.right?.run}
+          form={payload ?? 'rendered'}
+          onForm={(form) => void navigate({ search: (search) => withForm(search, form), replace: true })}
+        />
       </div>
     </>
   );

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { Loaded } from '../ui/states.tsx';
 import { JsonChanges } from '../values/json-changes.tsx';
 import { visibleText } from '../values/visible-text.ts';
+import type { PayloadForm } from './payload-form.ts';
 import { SpanPanel } from './span-panel.tsx';
 import type { TreeRun } from './span-table.ts';
 import { useSpan } from './trace-queries.ts';
@@ -12,14 +13,17 @@ export const PairPanel = ({
   client,
   left,
   right,
+  ...form
 }: {
   client: PlatformClient;
   left: TreeRun | undefined;
   right: TreeRun | undefined;
+  form: PayloadForm;
+  onForm: (form: PayloadForm) => void;
 }): ReactNode => {
   if (left && right) return <Differences client={client} left={left} right={right} />;
   const only = left ?? right;
-  return only ? <SpanPanel client={client} span={only} /> : null;
+  return only ? <SpanPanel client={client} span={only} {...form} /> : null;
 };
 
 const Differences = ({

@@ -1,6 +1,6 @@
 // One span with its payloads.
 import type { PlatformClient, TraceRun } from '@svc/sdk';
-import type { ReactNode } from 'react';
+import { useMemo, type ReactNode } from 'react';
 import { StatusBadge } from '../ui/badge.tsx';
 import { CopyId } from '../ui/copy-id.tsx';
 import { Loaded } from '../ui/states.tsx';
@@ -8,10 +8,22 @@ import { Took } from '../ui/time.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { costOf, tokensOf } from '../ui/token-text.ts';
+import type { PayloadForm } from './payload-form.ts';
+import { PayloadFormSwitch, PayloadView } from './payload-view.tsx';
+import { readPayload, type Payload } from './payload.ts';
 import type { TreeRun } from './span-table.ts';
 import { useSpan } from './trace-queries.ts';
 
-export const SpanPanel = ({ client, span }: { client: PlatformClient; span: TreeRun }): ReactNode => {
+interface FormProps {
+  form: PayloadForm;
+  onForm: (form: PayloadForm) => void;
+}
+
+export const SpanPanel = ({
+  client,
+  span,
+  ...formProps
+}: { client: PlatformClient; span: TreeRun } & FormProps): ReactNode => {
   const query = useSpan(client, span.id, { isOpen: span.status === 'pending' });
   return (
     <section className="span-panel" aria-label="Selected span" tabIndex={0}>
@@ -20,28 +32,39 @@ export const SpanPanel = ({ client, span }: { client: PlatformClient; span: Tree
         <StatusBadge status={span.status} />
         <CopyId id={span.id} label="id of the trace run" />
       </header>
-      <Loaded query={query}>{(run) => <SpanDetails run={run} />}</Loaded>
+      <Loaded query={query}>{(run) => <SpanDetails run={run} {...formProps} />}</Loaded>
     </section>
   );
 };
 
-const SpanDetails = ({ run }: { run: TraceRun }): ReactNode => (
-  <>
-    {run.error !== null && (
-      <div className="stack">
-        <h3>Error</h3>
-        <pre className="notice" data-tone="red">
-          {visibleText(run.error)}
-        </pre>
-      </div>
-    )}
-    <Figures run={run} />
-    <Payload title="Inputs" value={run.inputs} />
-    <Payload title="Outputs" value={run.outputs} />
-    <Payload title="Metadata" value={run.extra?.['metadata']} />
-    {run.events !== null && run.events.length > 0 && <Payload title="Events" value={run.events} />}
-  </>
-);
+const isRendered = ({ kind }: Payload): boolean => kind === 'messages' || kind === 'tool';
+
+const SpanDetails = ({ run, form, onForm }: { run: TraceRun } & FormProps): ReactNode => {
+  const { run_type: runType, inputs, outputs, error, events } = run;
+  const given = useMemo(() => readPayload(runType, 'inputs', inputs), [runType, inputs]);
+  const made = useMemo(() => readPayload(runType, 'outputs', outputs), [runType, outputs]);
+  return (
+    <>
+      {error !== null && (
+        <Part title="Error">
+          <pre className="notice" data-tone="red">
+            {visibleText(error)}
+          </pre>
+        </Part>
+      )}
+      <Figures run={run} />
+      {[given, made].some(isRendered) && <PayloadFormSwitch form={form} onForm={onForm} />}
+      <Part title="Inputs">
+        <PayloadView side="inputs" payload={given} form={form} />
+      </Part>
+      <Part title="Outputs">
+        <PayloadView side="outputs" payload={made} form={form} />
+      </Part>
+      <Json title="Metadata" value={run.extra?.['metadata']} />
+      {events !== null && events.length > 0 && <Json title="Events" value={events} />}
+    </>
+  );
+};
 
 const Figures = ({ run }: { run: TraceRun }): ReactNode => {
   const { start_time: start, end_time: end, first_token_time: firstToken } = run;
@@ -98,13 +121,19 @@ const Figures = ({ run }: { run: TraceRun }): ReactNode => {
   );
 };
 
-const Payload = ({ title, value }: { title: string; value: unknown }): ReactNode => (
+const Part = ({ title, children }: { title: string; children: ReactNode }): ReactNode => (
   <div className="stack">
     <h3>{title}</h3>
+    {children}
+  </div>
+);
+
+const Json = ({ title, value }: { title: string; value: unknown }): ReactNode => (
+  <Part title={title}>
     {value === null || value === undefined ? (
       <p className="muted">none</p>
     ) : (
       <JsonTree value={value} openDepth={3} />
     )}
-  </div>
+  </Part>
 );

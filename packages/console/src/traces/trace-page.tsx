@@ -9,6 +9,7 @@ import { Loaded, State } from '../ui/states.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { costOf, tokensOf } from '../ui/token-text.ts';
 import { KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
+import { withForm } from './payload-form.ts';
 import { SpanPanel } from './span-panel.tsx';
 import { toSpanTable } from './span-table.ts';
 import { SpanTree } from './span-tree.tsx';
@@ -45,7 +46,7 @@ const NoTrace = (): ReactNode => (
 );
 
 const TraceView = ({ client, tree }: { client: PlatformClient; tree: RunTree }): ReactNode => {
-  const { sel, q } = route.useSearch();
+  const { sel, q, payload } = route.useSearch();
   const navigate = route.useNavigate();
   const table = useMemo(() => toSpanTable(tree, Date.now()), [tree]);
   const root = table.spans[0]?.run;
@@ -98,7 +99,13 @@ const TraceView = ({ client, tree }: { client: PlatformClient; tree: RunTree }):
             void navigate({ search: (search) => ({ ...search, q: text || undefined }), replace: true })
           }
         />
-        <SpanPanel key={span.id} client={client} span={span} />
+        <SpanPanel
+          key={span.id}
+          client={client}
+          span={span}
+          form={payload ?? 'rendered'}
+          onForm={(form) => void navigate({ search: (search) => withForm(search, form), replace: true })}
+        />
       </div>
     </>
   );
