@@ -9,11 +9,18 @@ export const useWorkspaces = (client: PlatformClient): UseQueryResult<Workspace[
     staleTime: 10_000,
   });
 
-/** Why the key may not change anything; undefined while it may, or while its role is unknown. A key has one role in all workspaces. */
-export const useReadOnly = (client: PlatformClient): string | undefined => {
+/** Why the key has not this permission; undefined while it has, or while its role is unknown. A key has one role in all workspaces. */
+const useLack = (client: PlatformClient, permission: string, roles: string): string | undefined => {
   const { data } = useWorkspaces(client);
   const [first] = data ?? [];
-  return first === undefined || first.permissions.includes('admin')
+  return first === undefined || first.permissions.includes(permission)
     ? undefined
-    : `This needs a key with the role admin; yours is ${first.role_name}`;
+    : `This needs a key with the role ${roles}; yours is ${first.role_name}`;
 };
+
+/** Why the key may not change exports, destinations and keys. */
+export const useReadOnly = (client: PlatformClient): string | undefined => useLack(client, 'admin', 'admin');
+
+/** Why the key may not add feedback to traces. */
+export const useNoWriting = (client: PlatformClient): string | undefined =>
+  useLack(client, 'write', 'editor or admin');

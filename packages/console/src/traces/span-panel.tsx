@@ -1,4 +1,4 @@
-// One span with its payloads.
+// One span with its payloads and its feedback.
 import type { PlatformClient, TraceRun } from '@svc/sdk';
 import { useMemo, type ReactNode } from 'react';
 import { StatusBadge } from '../ui/badge.tsx';
@@ -8,6 +8,7 @@ import { Took } from '../ui/time.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { costOf, tokensOf } from '../ui/token-text.ts';
+import { FeedbackPart } from './feedback-part.tsx';
 import type { PayloadForm } from './payload-form.ts';
 import { PayloadFormSwitch, PayloadView } from './payload-view.tsx';
 import { readPayload, type Payload } from './payload.ts';
@@ -32,14 +33,19 @@ export const SpanPanel = ({
         <StatusBadge status={span.status} />
         <CopyId id={span.id} label="id of the trace run" />
       </header>
-      <Loaded query={query}>{(run) => <SpanDetails run={run} {...formProps} />}</Loaded>
+      <Loaded query={query}>{(run) => <SpanDetails client={client} run={run} {...formProps} />}</Loaded>
     </section>
   );
 };
 
 const isRendered = ({ kind }: Payload): boolean => kind === 'messages' || kind === 'tool';
 
-const SpanDetails = ({ run, form, onForm }: { run: TraceRun } & FormProps): ReactNode => {
+const SpanDetails = ({
+  client,
+  run,
+  form,
+  onForm,
+}: { client: PlatformClient; run: TraceRun } & FormProps): ReactNode => {
   const { run_type: runType, inputs, outputs, error, events } = run;
   const given = useMemo(() => readPayload(runType, 'inputs', inputs), [runType, inputs]);
   const made = useMemo(() => readPayload(runType, 'outputs', outputs), [runType, outputs]);
@@ -60,6 +66,7 @@ const SpanDetails = ({ run, form, onForm }: { run: TraceRun } & FormProps): Reac
       <Part title="Outputs">
         <PayloadView side="outputs" payload={made} form={form} />
       </Part>
+      <FeedbackPart client={client} runId={run.id} />
       <Json title="Metadata" value={run.extra?.['metadata']} />
       {events !== null && events.length > 0 && <Json title="Events" value={events} />}
     </>

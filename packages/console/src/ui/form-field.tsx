@@ -47,6 +47,8 @@ const FormField = ({
   );
 };
 
+const focus = (field: HTMLElement | null): void => field?.focus();
+
 /** A field of one line of text. */
 export const TextField = ({
   text,
@@ -55,6 +57,7 @@ export const TextField = ({
   placeholder,
   autoComplete = 'off',
   isMono = true,
+  isFocused = false,
   ...field
 }: {
   label: string;
@@ -66,12 +69,15 @@ export const TextField = ({
   placeholder?: string;
   autoComplete?: 'off' | 'new-password';
   isMono?: boolean;
+  /** For the first field of a form that the user has opened. */
+  isFocused?: boolean;
 }): ReactNode => (
   <FormField {...field}>
     {(control) => (
       <input
         {...control}
         className={isMono ? 'field mono' : 'field'}
+        ref={isFocused ? focus : undefined}
         type={type}
         {...(type === 'datetime-local' ? { step: text.includes('.') ? 0.001 : 1 } : {})}
         placeholder={placeholder}
@@ -79,6 +85,39 @@ export const TextField = ({
         spellCheck={false}
         value={text}
         onChange={(event) => onChange(event.target.value)}
+      />
+    )}
+  </FormField>
+);
+
+/** A field of several lines of text. */
+export const AreaField = ({
+  text,
+  onChange,
+  onSubmit,
+  ...field
+}: {
+  label: string;
+  hint?: ReactNode;
+  problem?: string | undefined;
+  text: string;
+  onChange: (text: string) => void;
+  /** Called at Ctrl Enter. */
+  onSubmit: () => void;
+}): ReactNode => (
+  <FormField {...field}>
+    {(control) => (
+      <textarea
+        {...control}
+        className="field"
+        rows={3}
+        value={text}
+        onChange={(event) => onChange(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+          event.preventDefault();
+          onSubmit();
+        }}
       />
     )}
   </FormField>

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { emptyDraft, readDraft } from './feedback-draft.ts';
+
+const faultsAt = (changed: Partial<typeof emptyDraft>): string[] => {
+  const read = readDraft({ ...emptyDraft, ...changed });
+  return 'faults' in read ? [...read.faults.keys()] : [];
+};
+
+describe('the form for feedback', () => {
+  it('sends what was entered, without spaces around it', () => {
+    expect(readDraft({ key: ' correct ', score: '0.5', comment: ' almost ' })).toEqual({
+      given: { key: 'correct', score: 0.5, comment: 'almost' },
+    });
+    expect(readDraft({ key: 'correct', score: '-1', comment: '' })).toEqual({
+      given: { key: 'correct', score: -1 },
+    });
+    expect(readDraft({ key: 'note', score: '', comment: 'why?' })).toEqual({
+      given: { key: 'note', comment: 'why?' },
+    });
+  });
+
+  it('needs a key, and a score or a comment', () => {
+    expect(faultsAt({})).toEqual(['key', 'score']);
+    expect(faultsAt({ key: ' ', score: '1' })).toEqual(['key']);
+    expect(faultsAt({ key: 'correct', comment: ' ' })).toEqual(['score']);
+  });
+
+  it.each(['one', '1e999', '0x10', 'Infinity', '1,5', '.'])('takes %s for no score', (score) => {
+    expect(faultsAt({ key: 'correct', score })).toEqual(['score']);
+  });
+});
