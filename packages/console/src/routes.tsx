@@ -152,7 +152,8 @@ const traces = createRoute({
       runs: oneOf(raw, 'runs', ['all']),
       since: oneOf(raw, 'since', ['15m', '1h', '1d', '7d']),
       ...timeRangeOf(raw),
-      view: oneOf(raw, 'view', ['charts']),
+      view: oneOf(raw, 'view', ['threads', 'charts']),
+      thread: textOf(raw, 'thread'),
     }),
   component: lazyRouteComponent(() => import('./traces/traces-page.tsx'), 'TracesPage'),
 });

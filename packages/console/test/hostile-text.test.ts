@@ -74,18 +74,27 @@ describeInBrowser('text of users and models', () => {
     const cron = await client.crons.create(null, assistant.assistant_id, { schedule: '0 9 * * *', metadata });
     const traceId = randomUUID();
     const time = new Date().toISOString();
-    const span = { run_type: name, start_time: time, end_time: time, inputs: metadata, outputs: metadata };
-    await tracesOf(url).client.traces.create({
+    const inputs = { messages: [messages], [name]: payloads };
+    const span = { run_type: name, start_time: time, end_time: time, inputs, outputs: metadata };
+    const { traces, projects } = tracesOf(url).client;
+    await traces.create({
       ...span,
       id: traceId,
       name,
       error: payloads,
       session_name: 'hostile',
+      extra: { metadata: { thread_id: name } },
     });
+    await traces.addFeedback({ run_id: traceId, key: name, comment: payloads, value: metadata });
+    const [project] = await projects.list({ name: 'hostile' });
     const page = await console.open(`/traces/${traceId}`);
     await enterKey(page);
-    await page.getByRole('treeitem').waitFor();
+    await page.getByRole('log').getByText('image not loaded: secret').first().waitFor();
+    await page.getByRole('region', { name: 'Feedback' }).getByText('onerror').first().waitFor();
+    const threads = `/traces?view=threads&project=${project?.id}`;
     const pages = [
+      threads,
+      `${threads}&thread=${encodeURIComponent(name)}`,
       '/store?prefix=hostile',
       `/crons/${cron.cron_id}`,
       `/assistants/${assistant.assistant_id}`,

@@ -188,10 +188,15 @@ describeInBrowser('every page', () => {
         ready: async (page) => {
           await page.getByRole('treeitem').nth(2).waitFor();
           await page.getByRole('link', { name: 'Open the run' }).waitFor();
+          await page.getByRole('log', { name: 'Messages of the outputs' }).waitFor();
+          await page.getByRole('listitem').filter({ hasText: 'correct' }).waitFor();
         },
       },
     );
     const traces = tracesOf(console.url);
+    await traces.eventually(talk.runId);
+    await traces.client.traces.addFeedback({ run_id: talk.runId, key: 'correct', score: 1 });
+    const [own] = await traces.client.projects.list({ name: 'default' });
     const newer = await traces.send('shop', 40);
     const older = await traces.send('shop', 30, 86_400_000);
     const nowMs = Date.now();
@@ -228,6 +233,19 @@ describeInBrowser('every page', () => {
         ready: async (page) => {
           for (const title of ['Traces', 'Tokens', 'Cost'])
             await page.getByRole('figure', { name: title, exact: true }).locator('canvas').waitFor();
+        },
+      },
+      {
+        name: 'trace-threads',
+        path: `/traces?view=threads&project=${own?.id}`,
+        ready: (page) => page.getByRole('row').nth(3).waitFor(),
+      },
+      {
+        name: 'trace-thread',
+        path: `/traces?view=threads&project=${own?.id}&thread=${talk.threadId}`,
+        ready: async (page) => {
+          await page.getByRole('row').nth(2).waitFor();
+          await page.getByRole('link', { name: 'Open the thread' }).waitFor();
         },
       },
       {

@@ -14,6 +14,10 @@ export interface ThreadPage {
   items: TraceThread[];
   has_more: boolean;
   next_cursor: string | null;
+  /** True when the search used up its time budget: the cursor continues. */
+  is_partial: boolean;
+  /** Explains a partial page, and how to narrow the query. */
+  notice: string | null;
 }
 
 /** A trace run as a tracer sends it. */

@@ -9,7 +9,7 @@ import './traces.css';
 
 /** What the address contains. */
 export interface TraceSearch extends TraceFilter {
-  view?: 'charts' | undefined;
+  view?: 'threads' | 'charts' | undefined;
 }
 
 interface FilterProps {

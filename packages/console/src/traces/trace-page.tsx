@@ -125,11 +125,22 @@ const OriginLinks = ({
 }): ReactNode => {
   const root = useSpan(client, rootId, { isOpen });
   const origin = useOrigin(root.data);
+  const { session_id: project, thread_id: threadId } = root.data ?? {};
   return (
     <div className="page-actions">
       <Link className="button" to="/traces/compare" search={{ left: traceId }}>
         Compare
       </Link>
+      {project && threadId && (
+        <Link
+          className="button"
+          to="/traces"
+          search={{ view: 'threads', project, thread: threadId }}
+          title={`Thread ${threadId}`}
+        >
+          Traces of the thread
+        </Link>
+      )}
       {origin?.runId !== undefined && (
         <Link
           className="button"

@@ -30,7 +30,7 @@ const treePollMs = (runs: number): number => (runs > 2_000 ? 10_000 : 1_500);
 const openMaxMs = 3_600_000;
 
 /** Without payloads, a page costs the server several times less. */
-const select = [
+export const select = [
   'id',
   'trace_id',
   'parent_run_id',

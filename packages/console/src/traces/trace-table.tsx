@@ -10,8 +10,8 @@ import { costOf, tokensOf } from '../ui/token-text.ts';
 const nameMax = 80;
 const errorMax = 300;
 
-export const TraceTable = ({ runs }: { runs: readonly TraceRun[] }): ReactNode => (
-  <table className="table">
+export const TraceTable = ({ runs, label }: { runs: readonly TraceRun[]; label?: string }): ReactNode => (
+  <table className="table" aria-label={label}>
     <thead>
       <tr>
         <th scope="col">Status</th>

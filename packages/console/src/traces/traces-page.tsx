@@ -1,16 +1,15 @@
-// Traces of a workspace: a list, newest first, or charts. The filter is the query string.
+// Traces of a workspace: a list, newest first, their threads, or charts. The filter is the query string.
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { LoadOlder } from '../ui/paging.tsx';
 import { Failure, Skeleton, State } from '../ui/states.tsx';
-import { Tabs } from '../ui/tabs.tsx';
-import { ForgetKey, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
-import { rejectedFilter } from './rejected-filter.ts';
+import { KeyGate } from '../platform/key-gate.tsx';
 import { TraceCharts } from './trace-charts.tsx';
-import { TraceFilters, type TraceSearch } from './trace-filters.tsx';
 import { type TraceFilter, traceNeed, useTraceRuns, useTraceSeries } from './trace-queries.ts';
 import { TraceTable } from './trace-table.tsx';
+import { TraceThreads } from './trace-threads.tsx';
+import { TracesView } from './traces-view.tsx';
 
 const route = getRouteApi('/traces');
 
@@ -23,71 +22,31 @@ export const TracesPage = (): ReactNode => (
 const isFiltered = ({ project, filter, since, from, to }: TraceFilter): boolean =>
   [project, filter, since, from, to].some((value) => value !== undefined);
 
-const Traces = ({ client }: { client: PlatformClient }): ReactNode =>
-  route.useSearch().view === 'charts' ? <ChartView client={client} /> : <ListView client={client} />;
+const Traces = ({ client }: { client: PlatformClient }): ReactNode => {
+  const { view } = route.useSearch();
+  if (view === 'charts') return <ChartView client={client} />;
+  return view === 'threads' ? <TraceThreads client={client} /> : <ListView client={client} />;
+};
 
 const ListView = ({ client }: { client: PlatformClient }): ReactNode => {
-  const { view: _, ...filter } = route.useSearch();
+  const { view: _, thread: __, ...filter } = route.useSearch();
   const query = useTraceRuns(client, filter);
   return (
-    <View client={client} error={query.error}>
+    <TracesView client={client} error={query.error}>
       <TraceList query={query} search={filter} />
-    </View>
+    </TracesView>
   );
 };
 
 const ChartView = ({ client }: { client: PlatformClient }): ReactNode => {
-  const { view: _, ...filter } = route.useSearch();
+  const { view: _, thread: __, ...filter } = route.useSearch();
   const query = useTraceSeries(client, filter);
   return (
-    <View client={client} error={query.error}>
+    <TracesView client={client} error={query.error}>
       <TraceCharts query={query} filter={filter} />
-    </View>
+    </TracesView>
   );
 };
-
-/** `error`: of what the view reads. */
-const View = ({
-  client,
-  error,
-  children,
-}: {
-  client: PlatformClient;
-  error: Error | null;
-  children: ReactNode;
-}): ReactNode => {
-  const search: TraceSearch = route.useSearch();
-  const navigate = route.useNavigate();
-  const change = (changed: TraceSearch): void =>
-    void navigate({ search: { ...search, ...changed }, replace: true });
-  if (needsOtherKey(error)) return <KeyForm need={traceNeed} refusal={error} />;
-  const rejected = rejectedFilter(error);
-  return (
-    <>
-      <header className="page-head">
-        <h1>Traces</h1>
-        <div className="page-actions">
-          <ForgetKey />
-        </div>
-      </header>
-      <Tabs
-        label="View of the traces"
-        tabs={views}
-        active={search.view ?? 'list'}
-        onChange={(view) => change({ view: view === 'charts' ? view : undefined })}
-      />
-      <TraceFilters client={client} search={search} rejected={rejected} onChange={change} />
-      <div className="page-body" tabIndex={0} role="region" aria-label="Traces">
-        {rejected === undefined && children}
-      </div>
-    </>
-  );
-};
-
-const views = [
-  { name: 'list', label: 'List' },
-  { name: 'charts', label: 'Charts' },
-] as const;
 
 const TraceList = ({
   query,

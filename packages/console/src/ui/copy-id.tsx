@@ -1,8 +1,16 @@
 import { useEffect, useState, type ReactNode } from 'react';
 import { Icon } from './icons.tsx';
 
-/** The start of an id; a click copies all of it. */
-export const CopyId = ({ id, label = 'id' }: { id: string; label?: string }): ReactNode => {
+/** The start of an id, or another short form of it; a click copies all of it. */
+export const CopyId = ({
+  id,
+  label = 'id',
+  shown = id.slice(0, 8),
+}: {
+  id: string;
+  label?: string;
+  shown?: string;
+}): ReactNode => {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return undefined;
@@ -20,7 +28,7 @@ export const CopyId = ({ id, label = 'id' }: { id: string; label?: string }): Re
         void navigator.clipboard.writeText(id).then(() => setCopied(true));
       }}
     >
-      {id.slice(0, 8)}
+      {shown}
       <Icon name={isCopied ? 'check' : 'copy'} size={12} />
     </button>
   );

@@ -1,0 +1,120 @@
+// Threads of traces: conversations that the metadata of trace runs names. A thread of this server is one of them if its runs are traced.
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useQuery,
+  type InfiniteData,
+  type UseInfiniteQueryResult,
+  type UseQueryResult,
+} from '@tanstack/react-query';
+import type { PlatformClient, RunPage, ThreadPage, TraceThread } from '@svc/sdk';
+import { useClient } from '../api/client.tsx';
+import { isId } from '../app/search-text.ts';
+import { useIsOpen } from '../session/session.ts';
+import { select, type TraceFilter } from './trace-queries.ts';
+import { boundsOf } from './trace-time.ts';
+
+const threadsOfPage = 25;
+const tracesOfPage = 50;
+/** Each thread is summed over its trace runs. */
+const pollMs = 15_000;
+const tracePollMs = 5_000;
+
+/** A filter that the trace runs of a thread match. Filters and JSON write texts in the same way. */
+export const threadFilter = (threadId: string): string => `eq(thread_id, ${JSON.stringify(threadId)})`;
+
+/** Which threads of a project. */
+export type ThreadFilter = TraceFilter & { project: string };
+
+const conditionsOf = ({ project, filter, runs, ...time }: ThreadFilter) => {
+  const { start_time: from, end_time: to } = boundsOf(time, Date.now());
+  return {
+    project_id: project,
+    ...(runs === 'all' ? { filter } : { trace_filter: filter }),
+    min_start_time: from,
+    max_start_time: to,
+  };
+};
+
+/** Threads with a trace that matches the filter, or with a trace run that does, for `runs: all`. Newest trace runs first. */
+export const useTraceThreads = (
+  client: PlatformClient,
+  asked: ThreadFilter,
+): UseInfiniteQueryResult<InfiniteData<ThreadPage>> =>
+  useInfiniteQuery({
+    queryKey: ['traces', 'threads', asked],
+    queryFn: ({ signal, pageParam }) =>
+      client.traces.threads(
+        { ...conditionsOf(asked), page_size: threadsOfPage, cursor: pageParam },
+        { signal },
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) =>
+      state.error === null && (state.data?.pages.length ?? 0) <= 1 ? pollMs : false,
+  });
+
+/** One thread with all of its traces; null when the project has none of it. */
+export const useTraceThread = (
+  client: PlatformClient,
+  project: string,
+  threadId: string,
+): UseQueryResult<TraceThread | null> =>
+  useQuery({
+    queryKey: ['traces', 'thread', project, threadId],
+    queryFn: async ({ signal }) => {
+      const asked = { project_id: project, filter: threadFilter(threadId), page_size: 1 };
+      const { items } = await client.traces.threads(asked, { signal });
+      return items[0] ?? null;
+    },
+    refetchInterval: ({ state }) => state.error === null && pollMs,
+  });
+
+/** The traces of a thread, oldest first: the roots that have its id. */
+export const useTracesOfThread = (
+  client: PlatformClient,
+  project: string,
+  threadId: string,
+): UseInfiniteQueryResult<InfiniteData<RunPage>> =>
+  useInfiniteQuery({
+    queryKey: ['traces', 'thread', project, threadId, 'traces'],
+    // Not the route of a thread's trace runs, which sends their inputs and outputs too.
+    queryFn: ({ signal, pageParam }) =>
+      client.traces.query(
+        {
+          session: [project],
+          is_root: true,
+          filter: threadFilter(threadId),
+          order: 'asc',
+          select,
+          limit: tracesOfPage,
+          cursor: pageParam,
+        },
+        { signal },
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ cursors }) => cursors.next ?? undefined,
+    refetchInterval: ({ state }) =>
+      state.error === null && (state.data?.pages.length ?? 0) <= 1 ? tracePollMs : false,
+  });
+
+/** Whether this server has a thread with this id that the user may read. */
+export const useHasThread = (threadId: string): boolean => {
+  const client = useClient();
+  const isOpen = useIsOpen();
+  const { data = false } = useQuery({
+    queryKey: ['thread', threadId, 'exists'],
+    queryFn: async ({ signal }) => {
+      // A search, because a read of a thread that is gone is an error.
+      const found = await client.threads.search(
+        { ids: [threadId], select: ['thread_id'], limit: 1 },
+        { signal },
+      );
+      return found.length > 0;
+    },
+    enabled: isOpen && isId(threadId),
+    staleTime: 60_000,
+  });
+  return data;
+};

@@ -1,0 +1,141 @@
+// One thread: what its traces add up to, and the traces in their order.
+import { Link } from '@tanstack/react-router';
+import type { PlatformClient, TraceThread } from '@svc/sdk';
+import type { ReactNode } from 'react';
+import { KeyForm, needsOtherKey } from '../platform/key-gate.tsx';
+import { CopyId } from '../ui/copy-id.tsx';
+import { countText } from '../ui/count-text.ts';
+import { duration } from '../ui/duration.ts';
+import { LoadOlder } from '../ui/paging.tsx';
+import { Failure, Skeleton, State } from '../ui/states.tsx';
+import { Ago } from '../ui/time.tsx';
+import { visibleText } from '../values/visible-text.ts';
+import { costOf, tokensOf } from './figures.ts';
+import { shortThreadId } from './short-thread-id.ts';
+import { traceNeed } from './trace-queries.ts';
+import { threadFilter, useHasThread, useTracesOfThread, useTraceThread } from './trace-thread-queries.ts';
+import { TraceTable } from './trace-table.tsx';
+import './traces.css';
+
+interface ThreadProps {
+  client: PlatformClient;
+  project: string;
+  threadId: string;
+}
+
+export const TraceThreadView = ({ client, project, threadId }: ThreadProps): ReactNode => {
+  const sums = useTraceThread(client, project, threadId);
+  const traces = useTracesOfThread(client, project, threadId);
+  const refusal = traces.error ?? sums.error;
+  if (needsOtherKey(refusal)) return <KeyForm need={traceNeed} refusal={refusal} />;
+  return (
+    <>
+      <header className="page-head">
+        <h1>Traces of a thread</h1>
+        <CopyId id={threadId} label="thread id" shown={shortThreadId(threadId)} />
+        <ThreadLinks project={project} threadId={threadId} />
+      </header>
+      <div className="page-body" tabIndex={0} role="region" aria-label="Traces of the thread">
+        {sums.data && <ThreadFacts thread={sums.data} />}
+        <TracesInOrder query={traces} project={project} threadId={threadId} />
+      </div>
+    </>
+  );
+};
+
+const ThreadLinks = ({ project, threadId }: Omit<ThreadProps, 'client'>): ReactNode => (
+  <div className="page-actions">
+    <Link className="button" to="/traces" search={{ view: 'threads', project }}>
+      All threads
+    </Link>
+    <Link className="button" to="/traces" search={traceRunsOf(project, threadId)}>
+      All trace runs of the thread
+    </Link>
+    {useHasThread(threadId) && (
+      <Link className="button" to="/threads/$threadId" params={{ threadId }}>
+        Open the thread
+      </Link>
+    )}
+  </div>
+);
+
+const traceRunsOf = (project: string, threadId: string) =>
+  ({ project, runs: 'all', filter: threadFilter(threadId) }) as const;
+
+const ThreadFacts = ({ thread }: { thread: TraceThread }): ReactNode => {
+  const { count, num_errored_turns: failed, latency_p50: p50, latency_p99: p99, notice } = thread;
+  const figures = [
+    ['Traces', `${tokensOf(count)}${failed > 0 ? `, ${tokensOf(failed)} failed` : ''}`],
+    ['Trace runs', tokensOf(thread.run_count)],
+    ['Tokens', thread.total_tokens > 0 ? tokensOf(thread.total_tokens) : ''],
+    ['Cost', costOf(thread.total_cost)],
+    ['Latency', p50 === null ? '' : `p50 ${seconds(p50)}${p99 === null ? '' : `, p99 ${seconds(p99)}`}`],
+  ].filter(([, text]) => text !== '');
+  const texts = [
+    ['First input', thread.first_inputs],
+    ['Last output', thread.last_outputs],
+    ['Last error', thread.last_error],
+  ].filter(([, text]) => text !== null);
+  return (
+    <div className="pad stack">
+      <dl className="facts">
+        {[...figures, ...texts].map(([name, text]) => (
+          <div key={name} className="thread-fact">
+            <dt>{name}</dt>
+            <dd>{visibleText(text ?? '')}</dd>
+          </div>
+        ))}
+        <div className="thread-fact">
+          <dt>Started</dt>
+          <dd>
+            first <Ago at={thread.min_start_time} />, last <Ago at={thread.max_start_time} />
+          </dd>
+        </div>
+      </dl>
+      {notice !== null && (
+        <p className="notice" data-tone="amber">
+          {notice}. Their tokens and costs are not in these figures.
+        </p>
+      )}
+    </div>
+  );
+};
+
+const seconds = (value: number): string => duration(value * 1_000);
+
+const TracesInOrder = ({
+  query,
+  project,
+  threadId,
+}: { query: ReturnType<typeof useTracesOfThread> } & Omit<ThreadProps, 'client'>): ReactNode => {
+  if (query.data === undefined)
+    return query.error ? (
+      <Failure error={query.error} onRetry={() => void query.refetch()} />
+    ) : (
+      <Skeleton rows={8} />
+    );
+  const runs = query.data.pages.flatMap((page) => page.runs);
+  const notice = query.data.pages.at(-1)?.notice;
+  if (runs.length === 0 && !query.hasNextPage)
+    return (
+      <State icon="empty" title="No root of a trace names this thread">
+        <p className="muted">Trace runs below the root may name it.</p>
+        <Link className="button" to="/traces" search={traceRunsOf(project, threadId)}>
+          All trace runs of the thread
+        </Link>
+      </State>
+    );
+  return (
+    <>
+      {runs.length > 0 && (
+        <TraceTable runs={runs} label={`${countText(runs.length, 'trace')}, oldest first`} />
+      )}
+      {typeof notice === 'string' && (
+        <p className="notice" data-tone="amber">
+          {notice}
+        </p>
+      )}
+      <LoadOlder query={query} label="Load later traces" />
+    </>
+  );
+};

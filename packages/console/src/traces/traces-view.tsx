@@ -1,0 +1,55 @@
+// The frame of the views of traces: tabs, filters, and what keeps a view from being read.
+import { getRouteApi } from '@tanstack/react-router';
+import type { PlatformClient } from '@svc/sdk';
+import type { ReactNode } from 'react';
+import { Tabs } from '../ui/tabs.tsx';
+import { ForgetKey, KeyForm, needsOtherKey } from '../platform/key-gate.tsx';
+import { rejectedFilter } from './rejected-filter.ts';
+import { TraceFilters, type TraceSearch } from './trace-filters.tsx';
+import { traceNeed } from './trace-queries.ts';
+
+const route = getRouteApi('/traces');
+
+/** `error`: of what the view reads. */
+export const TracesView = ({
+  client,
+  error,
+  children,
+}: {
+  client: PlatformClient;
+  error: Error | null;
+  children: ReactNode;
+}): ReactNode => {
+  const search: TraceSearch = route.useSearch();
+  const navigate = route.useNavigate();
+  const change = (changed: TraceSearch): void =>
+    void navigate({ search: { ...search, ...changed }, replace: true });
+  if (needsOtherKey(error)) return <KeyForm need={traceNeed} refusal={error} />;
+  const rejected = rejectedFilter(error);
+  return (
+    <>
+      <header className="page-head">
+        <h1>Traces</h1>
+        <div className="page-actions">
+          <ForgetKey />
+        </div>
+      </header>
+      <Tabs
+        label="View of the traces"
+        tabs={views}
+        active={search.view ?? 'list'}
+        onChange={(view) => change({ view: view === 'list' ? undefined : view })}
+      />
+      <TraceFilters client={client} search={search} rejected={rejected} onChange={change} />
+      <div className="page-body" tabIndex={0} role="region" aria-label="Traces">
+        {rejected === undefined && children}
+      </div>
+    </>
+  );
+};
+
+const views = [
+  { name: 'list', label: 'List' },
+  { name: 'threads', label: 'Threads' },
+  { name: 'charts', label: 'Charts' },
+] as const;
