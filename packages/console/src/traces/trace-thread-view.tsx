@@ -10,7 +10,7 @@ import { LoadOlder } from '../ui/paging.tsx';
 import { Failure, Skeleton, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
-import { costOf, tokensOf } from './figures.ts';
+import { costOf, tokensOf } from '../ui/token-text.ts';
 import { shortThreadId } from './short-thread-id.ts';
 import { traceNeed } from './trace-queries.ts';
 import { threadFilter, useHasThread, useTracesOfThread, useTraceThread } from './trace-thread-queries.ts';
