@@ -35,6 +35,9 @@ export const Time = z
   .string()
   .meta({ id: 'Time', format: 'date-time', description: 'ISO 8601 with time zone' });
 
+/** A time in a request. */
+export const When = z.iso.datetime({ offset: true }).meta({ description: 'ISO 8601 with time zone' });
+
 /** A boolean in a query string. */
 export const QueryBoolean = z
   .enum(['true', 'false', '1', '0', 'yes', 'no'])

@@ -88,7 +88,10 @@ export class ThreadsClient {
     return this.#transport.call('getThreadStorage', { params: { thread_id: threadId } }, options);
   }
 
-  /** Threads that match. They have `values` only when `select` names it. */
+  /**
+   * Threads that match. They have `values` only when `select` names it.
+   * @example await client.threads.search({ status: 'error', created_after: '2026-01-31T12:00:00Z' });
+   */
   search(body: Body<'searchThreads'> = {}, options: CallOptions = {}): Promise<Thread[]> {
     return this.#transport.call('searchThreads', { body }, options);
   }

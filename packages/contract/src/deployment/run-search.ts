@@ -1,10 +1,8 @@
 import * as z from 'zod';
-import { Id, Metadata, nullish } from '../json.ts';
+import { Id, Metadata, nullish, When } from '../json.ts';
 import { limit, limitedBy, SortOrder } from '../page.ts';
 import { route } from '../route.ts';
 import { Run, RunStatus } from './run.ts';
-
-const When = z.iso.datetime({ offset: true }).meta({ description: 'ISO 8601 with time zone' });
 
 /** Which runs a search or a feed returns. */
 export const runFilter = {

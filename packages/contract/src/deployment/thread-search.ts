@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Id, Metadata, nullish, queryList } from '../json.ts';
+import { Id, Metadata, nullish, queryList, When } from '../json.ts';
 import { limit, offset, pageHeaders, sortBy, SortOrder } from '../page.ts';
 import { route } from '../route.ts';
 import { Thread, ThreadStatus } from './thread.ts';
@@ -45,6 +45,12 @@ const filters = {
   has_interrupts: nullish(z.boolean()).describe(
     'True: only threads that have the status `interrupted` and wait for an answer. False: all other threads. With the status `interrupted`, false finds threads that stopped at a breakpoint or whose run was cancelled',
   ),
+  created_after: nullish(When).describe('Only threads created at this time or later'),
+  created_before: nullish(When).describe('Only threads created before this time'),
+  updated_after: nullish(When).describe('Only threads whose `updated_at` is this time or later'),
+  updated_before: nullish(When).describe('Only threads whose `updated_at` is before this time'),
+  state_updated_after: nullish(When).describe('Only threads whose state changed last at this time or later'),
+  state_updated_before: nullish(When).describe('Only threads whose state changed last before this time'),
 };
 
 export const threadSearchRoutes = {

@@ -225,8 +225,24 @@ const sameAsMissing: Partial<Record<keyof typeof deploymentRoutes, Case[]>> = {
 const scoped: Partial<Record<keyof typeof deploymentRoutes, { bodies: object[]; count?: number }>> = {
   searchAssistants: { bodies: [{}, { metadata: { mark: canary } }, { name: canary }], count: 1 },
   countAssistants: { bodies: [{}, { metadata: { mark: canary } }], count: 1 },
-  searchThreads: { bodies: [{}, { metadata: { owner: 'alice' } }, { values: { note: canary } }], count: 2 },
-  countThreads: { bodies: [{}, { metadata: { owner: 'alice' } }, { values: { note: canary } }], count: 2 },
+  searchThreads: {
+    bodies: [
+      {},
+      { metadata: { owner: 'alice' } },
+      { values: { note: canary } },
+      { created_after: '2020-01-01T00:00:00Z' },
+    ],
+    count: 2,
+  },
+  countThreads: {
+    bodies: [
+      {},
+      { metadata: { owner: 'alice' } },
+      { values: { note: canary } },
+      { created_after: '2020-01-01T00:00:00Z' },
+    ],
+    count: 2,
+  },
   searchRuns: { bodies: [{}, { status: ['success'], sort_order: 'asc' }] },
   getRunFigures: { bodies: [{}, { status: ['success'] }] },
   searchWebhookDeliveries: { bodies: [{}, { status: ['failed'] }, { limit: 1 }], count: 0 },

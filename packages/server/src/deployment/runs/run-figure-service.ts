@@ -2,12 +2,12 @@
 import { figurePointsMax, type RunFigures } from '@svc/contract';
 import { invalid } from '@svc/contract/problem';
 import { intervalsOf } from '../../api/intervals.ts';
+import { timeOf } from '../../api/request-time.ts';
 import type { FigurePoint } from '../../storage/deployment/run-figures.ts';
 import type { RunSearch } from '../../storage/deployment/run-search.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { timeMs } from '../../time.ts';
-import { timeOf } from './run-search-service.ts';
 
 type Times = 'created_after' | 'created_before' | 'ended_after' | 'ended_before';
 

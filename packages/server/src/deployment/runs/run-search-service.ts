@@ -1,7 +1,7 @@
 // Searches of runs across threads.
 import type { Run } from '@svc/contract';
-import { invalid } from '@svc/contract/problem';
 import { cursorOfBody, foreignCursor, isId, toCursor } from '../../api/cursor.ts';
+import { withTimes } from '../../api/request-time.ts';
 import { type FoundPage, foundPage, searchWindows } from '../../api/windowed-search.ts';
 import { toTime } from '../../time.ts';
 import type {
@@ -34,7 +34,7 @@ export class RunSearchService {
   /** Throws invalid for a cursor or a time that is none. */
   async search(request: RunSearchRequest, access: RowFilter): Promise<FoundPage<string>> {
     const { cursor, limit, sort_order, select, ...filter } = request;
-    const search = withTimes(filter);
+    const search = withRunTimes(filter);
     const after = cursor === undefined ? undefined : placeOf(cursor);
     const searched = await this.#find(search, { sort_order, after, limit: limit + 1 }, access);
     const wanted = searched.places.slice(0, limit);
@@ -80,25 +80,7 @@ const placeOf = (cursor: string): RunPlace => {
   return { created_at, thread_id, run_id };
 };
 
-/** With its times as the database reads them. Throws invalid for a time that is none. */
-export const withTimes = (search: RunSearch): RunSearch => {
-  const time = (field: 'created_after' | 'created_before' | 'ended_after' | 'ended_before') => {
-    const text = search[field];
-    return text === undefined ? undefined : timeOf(field, text);
-  };
-  return {
-    ...search,
-    created_after: time('created_after'),
-    created_before: time('created_before'),
-    ended_after: time('ended_after'),
-    ended_before: time('ended_before'),
-  };
-};
+const times = ['created_after', 'created_before', 'ended_after', 'ended_before'] as const;
 
-/** Throws invalid for a text that is no time. */
-export const timeOf = (field: string, text: string): string => {
-  const time = toTime(text);
-  if (time === undefined)
-    throw invalid(['body', field], `${field} must be a time, such as 2026-01-31T12:00:00Z`);
-  return time;
-};
+/** With its times as the database reads them. Throws invalid for a time that is none. */
+export const withRunTimes = (search: RunSearch): RunSearch => withTimes(search, times);

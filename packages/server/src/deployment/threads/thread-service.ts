@@ -5,6 +5,7 @@ import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import type { JsonPart } from '../../parsing/json-bytes.ts';
 import type { PageOf } from '../../api/pagination.ts';
+import { withTimes } from '../../api/request-time.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';
 import { unlessGone } from '../unless-gone.ts';
@@ -18,6 +19,7 @@ import type {
   ThreadRow,
   GivenTtl,
 } from '../../storage/deployment/threads.ts';
+import { threadTimeFields } from '../../storage/deployment/thread-times.ts';
 import type { StateReader } from './state-reader.ts';
 import { sweepMs, ThreadDeletion } from './thread-deletion.ts';
 import type { StateService, Superstep, Updater } from './state-service.ts';
@@ -190,14 +192,15 @@ export class ThreadService {
 
   /**
    * A page of threads, and the number that match, which is counted up to `threadCountMax` or the end of the page; undefined for a page that
-   * begins behind a place. Only the requested fields are read.
+   * begins behind a place. Only the requested fields are read. Throws invalid for a time that is none.
    */
   async search(
-    filter: ThreadSearch,
+    search: ThreadSearch,
     page: ThreadPage,
     shown: ShownParts,
     access: RowFilter,
   ): Promise<{ page: ThreadsPage; total: number | undefined }> {
+    const filter = withTimes(search, threadTimeFields);
     if (filter.values && Object.keys(filter.values).length > 0) {
       const ids = await this.#matching(filter, page, filter.values, access);
       const wanted = ids.slice(page.offset, page.offset + page.limit);
@@ -215,7 +218,8 @@ export class ThreadService {
     return { page: found, total };
   }
 
-  async count(filter: ThreadSearch, access: RowFilter): Promise<number> {
+  async count(search: ThreadSearch, access: RowFilter): Promise<number> {
+    const filter = withTimes(search, threadTimeFields);
     if (!filter.values || Object.keys(filter.values).length === 0)
       return this.#storage.threads.count(filter, access);
     const order = { sort_by: 'created_at', sort_order: 'desc' } as const;
@@ -307,7 +311,7 @@ export class ThreadService {
     if (candidates > scannedMax) {
       throw invalid(
         ['body', 'values'],
-        `A search by values reads at most ${scannedMax} threads, and more match the other filters: narrow them by metadata or status`,
+        `A search by values reads at most ${scannedMax} threads, and more match the other filters: narrow them by metadata, status or time`,
       );
     }
     const scan = this.#reader.matcher(values);

@@ -7,6 +7,7 @@ import { containsMetadata, passes, type RowFilter } from '../postgres/row-filter
 import { exactTime } from '../postgres/exact-time.ts';
 import { readSortedPage, sortedIds, type SortedPage } from '../postgres/sorted-page.ts';
 import { count, countUpTo, select, type Sql, sql } from '../postgres/sql.ts';
+import { type ThreadTimes, withinTimes } from './thread-times.ts';
 import { findThreadUsage } from './thread-usage.ts';
 
 export interface ThreadRow {
@@ -39,7 +40,7 @@ export type ThreadTtl = { strategy: TtlStrategy; minutes: number } | null;
 /** Without a strategy, an existing thread keeps its strategy, and a new thread gets `delete`. */
 export type GivenTtl = { strategy: TtlStrategy | undefined; minutes: number } | null;
 
-export interface ThreadFilter {
+export interface ThreadFilter extends ThreadTimes {
   ids?: string[] | undefined;
   status?: ThreadRow['status'] | undefined;
   /** Containment, as jsonb `@>` defines it. */
@@ -173,12 +174,16 @@ const ttlValues = (ttl: GivenTtl) => [ttl?.strategy ?? null, ttl?.minutes ?? nul
 /** The condition of the index threads_waiting. Without parameters, so that a plan for any values can use it. */
 const isWaiting = sql`(status = 'interrupted' and interrupts <> '{}')`;
 
-const conditions = ({ ids, status, metadata, has_interrupts }: ThreadFilter, access: RowFilter): Sql[] => [
+const conditions = (
+  { ids, status, metadata, has_interrupts, ...times }: ThreadFilter,
+  access: RowFilter,
+): Sql[] => [
   ...passes(access),
   ...(ids === undefined ? [] : [sql`thread_id = any (${ids}::uuid[])`]),
   ...(status === undefined ? [] : [sql`status = ${status}`]),
   ...containsMetadata(metadata),
   ...(has_interrupts === undefined ? [] : [has_interrupts ? isWaiting : sql`not ${isWaiting}`]),
+  ...withinTimes(times),
 ];
 
 const tableOf = (filter: ThreadFilter, access: RowFilter) => ({
