@@ -3,7 +3,8 @@ import { useCallback, useMemo, useRef, useState, type UIEvent } from 'react';
 import type { RunSummary } from '@svc/sdk';
 import { metadataOf } from '../app/search-text.ts';
 import type { ListMeta } from '../live/patch-runs.ts';
-import { createdWithin, endedWithin, type RunFilter } from './run-filter.ts';
+import { withinSpan } from '../plots/time-span.ts';
+import { endedWithin, type RunFilter } from './run-filter.ts';
 
 /** Pixels below the beginning of the list from which on it is not moved. */
 const topPx = 40;
@@ -23,7 +24,7 @@ export interface NewRuns {
 /** False for runs that the filter surely leaves out. The graph of a run is known to the server only. */
 export const canContain = (filter: RunFilter, run: RunSummary, nowMs: number): boolean => {
   const { status, thread, meta } = filter;
-  const { fromMs = -Infinity, toMs = Infinity } = createdWithin(filter, nowMs);
+  const { fromMs = -Infinity, toMs = Infinity } = withinSpan(filter, nowMs);
   const createdMs = Date.parse(run.created_at);
   return (
     (status === undefined || status.includes(run.status)) &&

@@ -1,17 +1,14 @@
 // The filter of the runs page: its query string, and what the server is asked for.
 import type { RunStatus } from '../api/statuses.ts';
 import { metadataOf } from '../app/search-text.ts';
+import { withinSpan, type TimeSpan } from '../plots/time-span.ts';
 
-export interface RunFilter {
+/** The time is that of the creation. */
+export interface RunFilter extends TimeSpan {
   status?: RunStatus[] | undefined;
   graph?: string | undefined;
   thread?: string | undefined;
   meta?: string | undefined;
-  since?: '15m' | '1h' | '1d' | '7d' | undefined;
-  /** Created at this time or later, instead of `since`. */
-  from?: string | undefined;
-  /** Created before this time. */
-  to?: string | undefined;
   /** Ended at this time or later. */
   ended_from?: string | undefined;
   /** Ended before this time. */
@@ -19,23 +16,12 @@ export interface RunFilter {
   sort?: 'asc' | 'desc' | undefined;
 }
 
-export const spans = { '15m': 15 * 60_000, '1h': 3_600_000, '1d': 86_400_000, '7d': 7 * 86_400_000 } as const;
-
 export const isFiltered = (filter: RunFilter): boolean => {
   const { status, graph, thread, meta, since, from, to, ended_from, ended_to } = filter;
   return [status, graph, thread, meta, since, from, to, ended_from, ended_to].some(
     (value) => value !== undefined,
   );
 };
-
-/** Runs are created from the first time on, and before the second one. */
-export const createdWithin = (
-  { since, from, to }: Pick<RunFilter, 'since' | 'from' | 'to'>,
-  nowMs: number,
-): { fromMs: number | undefined; toMs: number | undefined } => ({
-  fromMs: from === undefined ? since && nowMs - spans[since] : Date.parse(from),
-  toMs: to === undefined ? undefined : Date.parse(to),
-});
 
 /** Runs have ended from the first time on, and before the second one. */
 export const endedWithin = ({
@@ -65,7 +51,7 @@ const select = [
 /** What a filter asks the server for. The statuses are separate, because bulk actions restrict them. */
 export const conditionsOf = (filter: RunFilter, nowMs: number) => {
   const { graph, thread, meta } = filter;
-  const { fromMs, toMs } = createdWithin(filter, nowMs);
+  const { fromMs, toMs } = withinSpan(filter, nowMs);
   const ended = endedWithin(filter);
   return {
     ...(graph === undefined ? {} : { graph_id: graph }),

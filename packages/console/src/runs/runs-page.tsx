@@ -13,11 +13,12 @@ import { FilterField } from '../ui/filter-field.tsx';
 import { LoadOlder } from '../ui/paging.tsx';
 import { Failure, Skeleton, State } from '../ui/states.tsx';
 import { rangeText } from '../plots/range-text.ts';
+import { TimeSelect } from '../plots/time-select.tsx';
 import { StatusChips } from '../ui/status-chips.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import { BulkPanel } from './bulk-progress.tsx';
 import { useNewRuns, type NewRuns } from './new-runs.ts';
-import { isFiltered, spans, toRequest, type RunFilter } from './run-filter.ts';
+import { isFiltered, toRequest, type RunFilter } from './run-filter.ts';
 import { RunTable, type RowSelection } from './run-table.tsx';
 
 const route = getRouteApi('/runs');
@@ -167,7 +168,7 @@ const Filters = ({
         onChange={(chosen) => onChange({ status: chosen })}
       />
       <GraphSelect graph={graph} onChange={(changed) => onChange({ graph: changed })} />
-      <CreatedSelect filter={filter} onChange={onChange} />
+      <TimeSelect label="Created" time={filter} onChange={onChange} />
       <EndedSelect filter={filter} onChange={onChange} />
       <ThreadField thread={thread} onChange={(changed) => onChange({ thread: changed })} />
       <FilterField
@@ -177,39 +178,6 @@ const Filters = ({
         onChange={(changed) => onChange({ meta: changed })}
       />
     </div>
-  );
-};
-
-/** A range of the address, which a plot leads to, is one of the options. */
-const CreatedSelect = ({
-  filter: { since, from, to },
-  onChange,
-}: {
-  filter: RunFilter;
-  onChange: (changed: RunFilter) => void;
-}): ReactNode => {
-  const range = rangeText(from, to);
-  return (
-    <select
-      className="field"
-      aria-label="Created"
-      value={range === undefined ? (since ?? '') : 'range'}
-      onChange={(event) =>
-        onChange({
-          since: (event.target.value || undefined) as RunFilter['since'],
-          from: undefined,
-          to: undefined,
-        })
-      }
-    >
-      {range !== undefined && <option value="range">{range}</option>}
-      <option value="">Any time</option>
-      {Object.keys(spans).map((span) => (
-        <option key={span} value={span}>
-          Last {span}
-        </option>
-      ))}
-    </select>
   );
 };
 

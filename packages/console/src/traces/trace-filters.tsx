@@ -1,10 +1,10 @@
 import type { ApiError, PlatformClient } from '@svc/sdk';
 import { useEffect, useState, type ReactNode } from 'react';
 import { ProjectSelect } from '../platform/project-select.tsx';
-import { rangeText } from '../plots/range-text.ts';
+import { TimeSelect } from '../plots/time-select.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import type { TraceFilter } from './trace-queries.ts';
-import { chartSpan, spanMs } from './trace-time.ts';
+import { chartSpan } from './trace-time.ts';
 import './traces.css';
 
 /** What the address contains. */
@@ -43,38 +43,16 @@ export const TraceFilters = ({
         all trace runs
       </button>
     </div>
-    <StartedSelect search={search} onChange={onChange} />
+    {/* Charts always have a span. */}
+    <TimeSelect
+      label="Started"
+      hasAnyTime={search.view !== 'charts'}
+      time={search.view === 'charts' ? { ...search, since: search.since ?? chartSpan } : search}
+      onChange={onChange}
+    />
     <FilterField filter={search.filter} rejected={rejected} onChange={(filter) => onChange({ filter })} />
   </div>
 );
-
-/** A range of the address, which a chart leads to, is one of the options. Charts always have a span. */
-const StartedSelect = ({ search: { since, from, to, view }, onChange }: FilterProps): ReactNode => {
-  const range = rangeText(from, to);
-  const anyTime = view === 'charts' ? chartSpan : '';
-  return (
-    <select
-      className="field"
-      aria-label="Started"
-      value={range === undefined ? (since ?? anyTime) : 'range'}
-      onChange={(event) =>
-        onChange({
-          since: (event.target.value || undefined) as TraceFilter['since'],
-          from: undefined,
-          to: undefined,
-        })
-      }
-    >
-      {range !== undefined && <option value="range">{range}</option>}
-      {anyTime === '' && <option value="">Any time</option>}
-      {Object.keys(spanMs).map((span) => (
-        <option key={span} value={span}>
-          Last {span}
-        </option>
-      ))}
-    </select>
-  );
-};
 
 /** The filter as a text. The server parses it, and its error names the position. */
 const FilterField = ({

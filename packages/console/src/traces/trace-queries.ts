@@ -12,11 +12,12 @@ import { useClient } from '../api/client.tsx';
 import { isId } from '../app/search-text.ts';
 import type { KeyNeed } from '../platform/key-gate.tsx';
 import { plotPollMs } from '../plots/poll-ms.ts';
+import type { TimeSpan } from '../plots/time-span.ts';
 import type { TraceSeries } from './chart-series.ts';
 import type { TreeRun } from './span-table.ts';
-import { boundsOf, chartRange, type TraceTime } from './trace-time.ts';
+import { boundsOf, chartRange } from './trace-time.ts';
 
-export interface TraceFilter extends TraceTime {
+export interface TraceFilter extends TimeSpan {
   project?: string | undefined;
   filter?: string | undefined;
   runs?: 'all' | undefined;

@@ -1,0 +1,23 @@
+// The time that a list is of, as its address has it: a span until now, or a range.
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+export const timeSpans = { '15m': 15 * minuteMs, '1h': hourMs, '1d': dayMs, '7d': 7 * dayMs } as const;
+
+export interface TimeSpan {
+  since?: keyof typeof timeSpans | undefined;
+  /** At this time or later, instead of `since`. */
+  from?: string | undefined;
+  /** Before this time. */
+  to?: string | undefined;
+}
+
+/** From the first time on, and before the second one. */
+export const withinSpan = (
+  { since, from, to }: TimeSpan,
+  nowMs: number,
+): { fromMs: number | undefined; toMs: number | undefined } => ({
+  fromMs: from === undefined ? since && nowMs - timeSpans[since] : Date.parse(from),
+  toMs: to === undefined ? undefined : Date.parse(to),
+});
