@@ -89,7 +89,10 @@ const threads = createRoute({
     optional({
       status: oneOf(raw, 'status', threadStatuses),
       graph: textOf(raw, 'graph'),
+      owner: textOf(raw, 'owner'),
       meta: textOf(raw, 'meta'),
+      since: oneOf(raw, 'since', ['15m', '1h', '1d', '7d']),
+      ...timeRangeOf(raw),
       sort: oneOf(raw, 'sort', ['created_at', 'updated_at', 'state_updated_at']),
       page: textOf(raw, 'page'),
     }),

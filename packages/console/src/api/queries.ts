@@ -119,33 +119,6 @@ export const useRun = (threadId: string | undefined, runId: string | undefined):
   });
 };
 
-export interface ThreadFilter {
-  status: Thread['status'] | undefined;
-  metadata: Record<string, unknown> | undefined;
-  sort: 'created_at' | 'updated_at' | 'state_updated_at';
-  offset: number;
-  limit: number;
-}
-
-/** The first words of a conversation are read by the server: values are not sent. */
-const preview = { last: 'values.messages[-1].content', first: 'values.messages[0].content' };
-
-export const useThreads = (filter: ThreadFilter): UseQueryResult<Thread[]> => {
-  const client = useClient();
-  const { status, metadata, sort, offset, limit } = filter;
-  const pollMs = usePollMs(listMs);
-  return useQuery({
-    queryKey: ['threads', filter],
-    queryFn: ({ signal }) =>
-      client.threads.search(
-        { status, metadata, sort_by: sort, sort_order: 'desc', offset, limit, extract: preview },
-        { signal },
-      ),
-    placeholderData: keepPreviousData,
-    refetchInterval: pollMs,
-  });
-};
-
 export interface CountFilter {
   status?: Thread['status'] | undefined;
   metadata?: Record<string, unknown> | undefined;

@@ -9,17 +9,17 @@ import { useAssistants, useThread } from '../api/queries.ts';
 import { StateView } from '../messages/state-view.tsx';
 import { RunTable } from '../runs/run-table.tsx';
 import { useStoredState } from '../stored/stored-queries.ts';
-import { StatusBadge } from '../ui/badge.tsx';
 import { CopyId } from '../ui/copy-id.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
-import { Ago } from '../ui/time.tsx';
 import { isBranch } from '../values/json-entries.ts';
-import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { Checkpoints } from './checkpoints.tsx';
 import { OpenRuns } from './open-runs.tsx';
 import { ThreadActions } from './thread-actions.tsx';
+import { ThreadBadge } from './thread-badge.tsx';
+import { ThreadDetails } from './thread-details.tsx';
+import { useAsks } from './thread-queries.ts';
 
 const route = getRouteApi('/threads/$threadId');
 
@@ -44,13 +44,14 @@ const ThreadView = ({ thread }: { thread: Thread }): ReactNode => {
   const { tab = 'chat' } = route.useSearch();
   const navigate = route.useNavigate();
   const { thread_id: threadId, status, metadata } = thread;
+  const asks = useAsks(thread);
   const graph = typeof metadata['graph_id'] === 'string' ? metadata['graph_id'] : '';
   return (
     <div className="page">
       <header className="page-head" data-tabs>
         <h1>Thread</h1>
         <CopyId id={threadId} label="thread id" />
-        <StatusBadge status={status} />
+        <ThreadBadge status={status} asks={asks} />
         <span className="muted">{visibleText(graph)}</span>
         <ThreadActions thread={thread} />
       </header>
@@ -63,7 +64,7 @@ const ThreadView = ({ thread }: { thread: Thread }): ReactNode => {
       {tab === 'chat' && <Chat thread={thread} />}
       {tab === 'checkpoints' && <Checkpoints thread={thread} />}
       {tab === 'runs' && <ThreadRuns threadId={threadId} />}
-      {tab === 'details' && <Details thread={thread} />}
+      {tab === 'details' && <ThreadDetails thread={thread} />}
     </div>
   );
 };
@@ -112,36 +113,3 @@ const ThreadRuns = ({ threadId }: { threadId: string }): ReactNode => {
     </div>
   );
 };
-
-const Details = ({ thread }: { thread: Thread }): ReactNode => (
-  <div className="page-body pad" tabIndex={0} role="region" aria-label="Details">
-    <section className="panel">
-      <dl className="facts pad">
-        <dt>Thread</dt>
-        <dd className="mono">{thread.thread_id}</dd>
-        <dt>Created</dt>
-        <dd>
-          <Ago at={thread.created_at} /> <span className="muted mono">{thread.created_at}</span>
-        </dd>
-        <dt>State changed</dt>
-        <dd>
-          <Ago at={thread.state_updated_at} /> <span className="muted mono">{thread.state_updated_at}</span>
-        </dd>
-        <dt>Expires</dt>
-        <dd>{thread.ttl === undefined ? 'never' : <JsonTree value={thread.ttl} />}</dd>
-        <dt>Metadata</dt>
-        <dd>
-          <JsonTree value={thread.metadata} openDepth={2} />
-        </dd>
-        {thread.error !== undefined && thread.error !== null && (
-          <>
-            <dt>Error of the last run</dt>
-            <dd>
-              <JsonTree value={thread.error} />
-            </dd>
-          </>
-        )}
-      </dl>
-    </section>
-  </div>
-);

@@ -1,4 +1,4 @@
-import { useState, type InputHTMLAttributes, type ReactNode } from 'react';
+import { useEffect, useState, type InputHTMLAttributes, type ReactNode } from 'react';
 
 /** A filter that is applied by Enter, or when the focus leaves the field. Empty text is no filter. */
 export const FilterField = ({
@@ -8,11 +8,16 @@ export const FilterField = ({
 }: {
   text: string | undefined;
   onChange: (text: string | undefined) => void;
-} & Pick<InputHTMLAttributes<HTMLInputElement>, 'placeholder' | 'aria-label'> & {
+} & Pick<InputHTMLAttributes<HTMLInputElement>, 'placeholder' | 'aria-label' | 'size'> & {
     'data-filter'?: true;
   }): ReactNode => {
   const [text, setText] = useState(given ?? '');
-  const apply = (): void => onChange(text.trim() || undefined);
+  // The address changes by links too.
+  useEffect(() => setText(given ?? ''), [given]);
+  const apply = (): void => {
+    const changed = text.trim() || undefined;
+    if (changed !== given) onChange(changed);
+  };
   return (
     <form
       onSubmit={(event) => {

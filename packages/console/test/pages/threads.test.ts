@@ -38,6 +38,47 @@ describeInBrowser('the threads', () => {
     await notice.waitFor({ state: 'detached' });
   });
 
+  it('are found by the time by which they are sorted', async () => {
+    const metadata = { case: 'time' };
+    const earlier = await console.client.threads.create({ metadata });
+    await run(console.client, 'agent', says('hello'));
+    const later = await console.client.threads.create({ metadata });
+    const ranged = `meta=case:time&sort=created_at&from=${encodeURIComponent(later.created_at)}`;
+    const page = await console.open(`/threads?${ranged}`, { hasClock: true });
+    const rowOf = ({ thread_id: id }: { thread_id: string }) =>
+      page.getByRole('link', { name: `Thread ${id}` });
+    await rowOf(later).waitFor();
+    expect(await rowOf(earlier).count()).toBe(0);
+    const created = page.getByLabel('Created', { exact: true });
+    expect(await created.locator('option:checked').textContent()).toMatch(/^from \d/);
+    await created.selectOption('Created in the last 1h');
+    await rowOf(earlier).waitFor();
+    expect(await rowOf(later).count()).toBe(1);
+    const { searchParams } = new URL(page.url());
+    expect(Object.fromEntries(searchParams)).toEqual({ meta: 'case:time', since: '1h', sort: 'created_at' });
+    await page.clock.setSystemTime(Date.now() + 2 * 3_600_000);
+    await page.getByLabel('Order').selectOption('Newest change first');
+    await page.getByRole('heading', { name: 'No thread matches the filter' }).waitFor();
+    await page.getByLabel('Changed', { exact: true }).selectOption('Changed in the last 1d');
+    await rowOf(earlier).waitFor();
+  });
+
+  it('that are interrupted say whether they ask', async () => {
+    const metadata = { case: 'interrupted' };
+    const asking = await run(console.client, 'approval', { topic: 'the list' }, metadata);
+    const { thread_id: stopped } = await console.client.threads.create({ metadata });
+    const options = { input: says('wait'), interrupt_before: ['repeat'] };
+    await console.client.runs.wait(stopped, 'patient', options);
+    const page = await console.open('/threads?meta=case:interrupted');
+    await page.getByRole('row', { name: `interrupted · asks Thread ${asking.threadId}` }).waitFor();
+    await page.getByRole('row', { name: `interrupted · stopped Thread ${stopped}` }).click();
+    await page.getByText('interrupted · stopped', { exact: true }).waitFor();
+    await console.client.runs.wait(stopped, 'patient');
+    await page.getByText('idle', { exact: true }).waitFor();
+    await page.goto(`${console.url}/console/threads/${asking.threadId}`);
+    await page.getByText('interrupted · asks', { exact: true }).waitFor();
+  });
+
   it('say when nothing matches, and clear the filter', async () => {
     await run(console.client, 'agent', says('hello'));
     const page = await console.open('/threads?meta=case:nothing');

@@ -1,4 +1,4 @@
-// Users by name: `Authorization: Bearer alice`. Each has their own threads; assistants are for everybody.
+// Users by name: `Authorization: Bearer alice`. Each has their own threads, and `supervisor` sees those of all; assistants are for everybody.
 import { Auth, HTTPException } from '@svc/sdk/auth';
 
 export const auth = new Auth()
@@ -11,7 +11,7 @@ export const auth = new Auth()
     const payload = value as { metadata?: Record<string, unknown> };
     if (/:(create|update|create_run)$/.test(event))
       payload.metadata = { ...payload.metadata, owner: user.identity };
-    return { owner: user.identity };
+    return user.identity === 'supervisor' ? {} : { owner: user.identity };
   })
   .on('assistants', () => ({}))
   .on('store', ({ user }) => ({ namespace: { $contains: user.identity } }));

@@ -1,0 +1,99 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useState, type ReactNode } from 'react';
+import { threadStatuses } from '../api/statuses.ts';
+import { isId } from '../app/search-text.ts';
+import { GraphSelect } from '../graph/graph-select.tsx';
+import { TimeSelect } from '../plots/time-select.tsx';
+import { FilterField } from '../ui/filter-field.tsx';
+import { defaultOrder, threadOrders, type ThreadFilter, type ThreadOrder } from './thread-filter.ts';
+
+interface FilterProps {
+  filter: ThreadFilter;
+  onChange: (changed: ThreadFilter) => void;
+}
+
+/** The option of an order, and the words about its time. */
+const orders: Record<ThreadOrder, { option: string; label: string; names: string }> = {
+  state_updated_at: {
+    option: 'Newest state first',
+    label: 'State changed',
+    names: 'State changed in the last',
+  },
+  created_at: { option: 'Newest first', label: 'Created', names: 'Created in the last' },
+  updated_at: { option: 'Newest change first', label: 'Changed', names: 'Changed in the last' },
+};
+
+export const ThreadFilters = ({ filter, onChange }: FilterProps): ReactNode => {
+  const { status: chosen, graph, owner, sort = defaultOrder } = filter;
+  const { label, names } = orders[sort];
+  return (
+    <div className="filters" role="search" aria-label="Filter of threads">
+      <div className="chips" role="group" aria-label="Status">
+        {threadStatuses.map((status) => (
+          <button
+            key={status}
+            type="button"
+            className="chip"
+            aria-pressed={chosen === status}
+            onClick={() => onChange({ status: chosen === status ? undefined : status })}
+          >
+            {status}
+          </button>
+        ))}
+      </div>
+      <GraphSelect graph={graph} onChange={(changed) => onChange({ graph: changed })} />
+      <FreeField filter={filter} onChange={onChange} />
+      <FilterField
+        aria-label="Owner"
+        placeholder="owner"
+        size={10}
+        text={owner}
+        onChange={(changed) => onChange({ owner: changed })}
+      />
+      <select
+        className="field"
+        aria-label="Order"
+        value={sort}
+        onChange={(event) => onChange({ sort: event.target.value as ThreadOrder })}
+      >
+        {threadOrders.map((order) => (
+          <option key={order} value={order}>
+            {orders[order].option}
+          </option>
+        ))}
+      </select>
+      <TimeSelect label={label} names={names} time={filter} onChange={onChange} />
+    </div>
+  );
+};
+
+/** An id opens its thread; `key:value` filters by metadata. */
+const FreeField = ({ filter: { meta }, onChange }: FilterProps): ReactNode => {
+  const navigate = useNavigate();
+  const [text, setText] = useState(meta ?? '');
+  // The address changes by links too.
+  useEffect(() => setText(meta ?? ''), [meta]);
+  const submit = (): void => {
+    const trimmed = text.trim();
+    if (isId(trimmed)) void navigate({ to: '/threads/$threadId', params: { threadId: trimmed } });
+    else onChange({ meta: trimmed || undefined });
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <input
+        className="field"
+        data-filter
+        size={28}
+        aria-label="Thread id, or metadata as key:value"
+        placeholder="thread id, or metadata key:value"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+    </form>
+  );
+};

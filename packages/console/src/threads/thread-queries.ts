@@ -1,0 +1,76 @@
+// What the pages of threads read from the server.
+import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
+import type { Client, Thread } from '@svc/sdk';
+import { useClient } from '../api/client.tsx';
+import { usePollMs } from '../live/live-feed.tsx';
+import { pageSize } from '../ui/paging.tsx';
+import { conditionsOf, defaultOrder, type ThreadFilter } from './thread-filter.ts';
+
+const listMs = 5_000;
+
+/** `asks`: an interrupted thread waits for an answer; otherwise a breakpoint or a cancelled run has stopped it. */
+export type ThreadRow = Thread & { asks: boolean };
+
+/** The first words of a conversation are read by the server: values are not sent. */
+const preview = { last: 'values.messages[-1].content', first: 'values.messages[0].content' };
+
+/** The server tells which threads ask. Their questions are not read: they may be large. */
+const listAsking = async (client: Client, ids: string[], signal: AbortSignal): Promise<Set<string>> => {
+  if (ids.length === 0) return new Set();
+  const found = await client.threads.search(
+    { ids, has_interrupts: true, select: ['thread_id'], limit: ids.length },
+    { signal },
+  );
+  return new Set(found.map(({ thread_id: id }) => id));
+};
+
+const isInterrupted = ({ status }: Thread): boolean => status === 'interrupted';
+
+/** `page` begins with 1. */
+export const useThreads = (filter: ThreadFilter, page: number): UseQueryResult<ThreadRow[]> => {
+  const client = useClient();
+  return useQuery({
+    queryKey: ['threads', filter, page],
+    queryFn: async ({ signal }) => {
+      const threads = await client.threads.search(
+        {
+          ...conditionsOf(filter, Date.now()),
+          sort_by: filter.sort ?? defaultOrder,
+          sort_order: 'desc',
+          offset: (page - 1) * pageSize,
+          limit: pageSize,
+          extract: preview,
+        },
+        { signal },
+      );
+      const interrupted = threads.filter(isInterrupted).map(({ thread_id: id }) => id);
+      const asking = await listAsking(client, interrupted, signal);
+      return threads.map((thread) => ({ ...thread, asks: asking.has(thread.thread_id) }));
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: usePollMs(listMs),
+  });
+};
+
+export const useThreadTotal = (filter: ThreadFilter): UseQueryResult<number> => {
+  const client = useClient();
+  return useQuery({
+    queryKey: ['counts', 'threads', filter],
+    queryFn: ({ signal }) => client.threads.count(conditionsOf(filter, Date.now()), { signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: usePollMs(listMs),
+  });
+};
+
+/** Whether an interrupted thread waits for an answer; undefined for other threads, and until it is known. */
+export const useAsks = (thread: Thread): boolean | undefined => {
+  const client = useClient();
+  const { thread_id: threadId } = thread;
+  const { data } = useQuery({
+    queryKey: ['thread', threadId, 'asks'],
+    queryFn: async ({ signal }) => (await listAsking(client, [threadId], signal)).has(threadId),
+    enabled: isInterrupted(thread),
+    refetchInterval: usePollMs(listMs),
+  });
+  return isInterrupted(thread) ? data : undefined;
+};
