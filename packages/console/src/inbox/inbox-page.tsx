@@ -130,7 +130,7 @@ const Nobody = ({ shown }: { shown: Shown }): ReactNode =>
 const AnswerSent = ({ sent }: { sent: SentAnswer | undefined }): ReactNode => (
   <div role="status">
     {sent && (
-      <p className="notice inbox-sent" data-tone="blue">
+      <p className="notice page-notice" data-tone="blue">
         <span>
           Answer sent.{' '}
           <Link to="/runs/$runId" params={{ runId: sent.runId }} search={{ thread: sent.threadId }}>

@@ -6,13 +6,23 @@ import { useClient } from '../api/client.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
+import { PruneDialog, type Pruned } from './prune-dialog.tsx';
+import { TtlDialog } from './ttl-dialog.tsx';
 import { useThreadAssistant } from './use-thread-assistant.ts';
 
-export const ThreadActions = ({ thread }: { thread: Thread }): ReactNode => {
+type Asked = 'delete' | 'prune' | 'ttl';
+
+export const ThreadActions = ({
+  thread,
+  onPruned,
+}: {
+  thread: Thread;
+  onPruned: (pruned: Pruned) => void;
+}): ReactNode => {
   const client = useClient();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [isAsking, setAsking] = useState(false);
+  const [asked, setAsked] = useState<Asked>();
   const { thread_id: threadId } = thread;
   const assistant = useThreadAssistant(thread);
   const refresh = () => queries.invalidateQueries({ queryKey: ['threads'] });
@@ -23,14 +33,12 @@ export const ThreadActions = ({ thread }: { thread: Thread }): ReactNode => {
       await navigate({ to: '/threads/$threadId', params: { threadId: created.thread_id } });
     },
   });
-  const remove = useMutation({
-    mutationFn: () => client.threads.delete(threadId),
-    onSuccess: async () => {
-      await navigate({ to: '/threads' });
-      queries.removeQueries({ queryKey: ['thread', threadId] });
-      await refresh();
-    },
-  });
+  const leave = async (): Promise<void> => {
+    await navigate({ to: '/threads' });
+    queries.removeQueries({ queryKey: ['thread', threadId] });
+    await refresh();
+  };
+  const close = (): void => setAsked(undefined);
   return (
     <>
       <div className="page-actions">
@@ -40,26 +48,61 @@ export const ThreadActions = ({ thread }: { thread: Thread }): ReactNode => {
         <button type="button" className="button" disabled={copy.isPending} onClick={() => copy.mutate()}>
           <Icon name="copy" size={14} /> Copy
         </button>
-        <button type="button" className="button" data-kind="danger" onClick={() => setAsking(true)}>
+        <button type="button" className="button" onClick={() => setAsked('ttl')}>
+          <Icon name="crons" size={14} /> Time to live…
+        </button>
+        <button type="button" className="button" onClick={() => setAsked('prune')}>
+          <Icon name="cut" size={14} /> Prune…
+        </button>
+        <button type="button" className="button" data-kind="danger" onClick={() => setAsked('delete')}>
           <Icon name="trash" size={14} /> Delete…
         </button>
       </div>
       <ErrorNotice error={copy.error} />
-      {isAsking && (
-        <Confirm
-          title="Delete this thread?"
-          action="Delete the thread"
-          isBusy={remove.isPending}
-          onConfirm={() => remove.mutate()}
-          onClose={() => setAsking(false)}
-        >
-          <p>
-            Its state, its checkpoints and its runs are deleted with it. This cannot be undone. Copies of the
-            thread stay.
-          </p>
-          <ErrorNotice error={remove.error} />
-        </Confirm>
+      {asked === 'ttl' && <TtlDialog thread={thread} onClose={close} />}
+      {asked === 'prune' && (
+        <PruneDialog
+          threadId={threadId}
+          onPruned={(result) => {
+            onPruned(result);
+            close();
+          }}
+          onDeleted={leave}
+          onClose={close}
+        />
       )}
+      {asked === 'delete' && <DeleteDialog threadId={threadId} onDeleted={leave} onClose={close} />}
     </>
+  );
+};
+
+const DeleteDialog = ({
+  threadId,
+  onDeleted,
+  onClose,
+}: {
+  threadId: string;
+  onDeleted: () => Promise<void>;
+  onClose: () => void;
+}): ReactNode => {
+  const client = useClient();
+  const remove = useMutation({
+    mutationFn: () => client.threads.delete(threadId),
+    onSuccess: onDeleted,
+  });
+  return (
+    <Confirm
+      title="Delete this thread?"
+      action="Delete the thread"
+      isBusy={remove.isPending}
+      onConfirm={() => remove.mutate()}
+      onClose={onClose}
+    >
+      <p>
+        Its state, its checkpoints and its runs are deleted with it. This cannot be undone. Copies of the
+        thread stay.
+      </p>
+      <ErrorNotice error={remove.error} />
+    </Confirm>
   );
 };

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { Ago } from '../ui/time.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
+import { Expiry } from './expiry.tsx';
 import { ownerOf } from './thread-filter.ts';
 
 export const ThreadDetails = ({ thread }: { thread: Thread }): ReactNode => {
@@ -33,7 +34,9 @@ export const ThreadDetails = ({ thread }: { thread: Thread }): ReactNode => {
             <Ago at={thread.state_updated_at} /> <span className="muted mono">{thread.state_updated_at}</span>
           </dd>
           <dt>Expires</dt>
-          <dd>{thread.ttl === undefined ? 'never' : <JsonTree value={thread.ttl} />}</dd>
+          <dd>
+            <Expiry ttl={thread.ttl} />
+          </dd>
           <dt>Metadata</dt>
           <dd>
             <JsonTree value={thread.metadata} openDepth={2} />

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Thread } from '@svc/sdk';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { MissingThread } from '../app/missing.tsx';
 import { usePollMs } from '../live/live-feed.tsx';
@@ -15,7 +15,9 @@ import { Tabs } from '../ui/tabs.tsx';
 import { isBranch } from '../values/json-entries.ts';
 import { visibleText } from '../values/visible-text.ts';
 import { Checkpoints } from './checkpoints.tsx';
+import { ExpirySummary } from './expiry.tsx';
 import { OpenRuns } from './open-runs.tsx';
+import { PruneResult, type Pruned } from './prune-dialog.tsx';
 import { ThreadActions } from './thread-actions.tsx';
 import { ThreadBadge } from './thread-badge.tsx';
 import { ThreadDetails } from './thread-details.tsx';
@@ -35,7 +37,7 @@ export const ThreadPage = (): ReactNode => {
   const query = useThread(threadId);
   return (
     <Loaded query={query} missing={MissingThread}>
-      {(thread) => <ThreadView thread={thread} />}
+      {(thread) => <ThreadView key={thread.thread_id} thread={thread} />}
     </Loaded>
   );
 };
@@ -43,8 +45,9 @@ export const ThreadPage = (): ReactNode => {
 const ThreadView = ({ thread }: { thread: Thread }): ReactNode => {
   const { tab = 'chat' } = route.useSearch();
   const navigate = route.useNavigate();
-  const { thread_id: threadId, status, metadata } = thread;
+  const { thread_id: threadId, status, metadata, ttl } = thread;
   const asks = useAsks(thread);
+  const [pruned, setPruned] = useState<Pruned>();
   const graph = typeof metadata['graph_id'] === 'string' ? metadata['graph_id'] : '';
   return (
     <div className="page">
@@ -53,8 +56,10 @@ const ThreadView = ({ thread }: { thread: Thread }): ReactNode => {
         <CopyId id={threadId} label="thread id" />
         <ThreadBadge status={status} asks={asks} />
         <span className="muted">{visibleText(graph)}</span>
-        <ThreadActions thread={thread} />
+        <ExpirySummary ttl={ttl} />
+        <ThreadActions thread={thread} onPruned={setPruned} />
       </header>
+      <PruneResult pruned={pruned} />
       <Tabs
         label="Parts of the thread"
         tabs={tabs}
