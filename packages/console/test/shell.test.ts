@@ -142,7 +142,9 @@ describeInBrowser('every page', () => {
       expect({
         path,
         failed: await page
-          .getByRole('heading', { name: /This page has failed|The server reports an error|The server does not accept this request/ })
+          .getByRole('heading', {
+            name: /This page has failed|The server reports an error|The server does not accept this request/,
+          })
           .count(),
       }).toEqual({ path, failed: 0 });
     }
