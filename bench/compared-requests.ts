@@ -50,6 +50,7 @@ export const runs = async (target: Target, scale: number): Promise<Figures> => {
     client.runs.wait(randomUUID(), 'one-node', { input: userMessage('hello'), if_not_exists: 'create' });
   const one = await alone(target, 500 * scale, wait);
   const many = await together(target, 3_200 * scale, wait);
+  const later = await alone(target, 500 * scale, wait);
   const interrupts: number[] = [];
   const resumes: number[] = [];
   for (let at = 0; at < 150 * scale; at++) {
@@ -61,6 +62,8 @@ export const runs = async (target: Target, scale: number): Promise<Figures> => {
     waitMs: one.p50Ms,
     waitCpu: one.cpuMs,
     waits: many.perSecond,
+    laterMs: later.p50Ms,
+    laterCpu: later.cpuMs,
     waitsCpu: many.cpuMs,
     interruptMs: median(interrupts.slice(interrupts.length / 5)),
     resumeMs: median(resumes.slice(resumes.length / 5)),
