@@ -144,16 +144,44 @@ const MessageBox = ({
               <MessageText text={text} />
             </div>
           )}
-          {images.map((source, index) => (
-            <img key={index} className="message-image" src={source} alt="In the message" />
-          ))}
-          {toolCalls.map((call, index) => (
-            <ToolCallBox key={index} call={call} answer={answers.get(call.id)} noAnswer={noAnswer} />
-          ))}
+          <FirstOf all={images}>
+            {(source, index) => (
+              <img key={index} className="message-image" src={source} alt="In the message" />
+            )}
+          </FirstOf>
+          <FirstOf all={toolCalls}>
+            {(call, index) => (
+              <ToolCallBox key={index} call={call} answer={answers.get(call.id)} noAnswer={noAnswer} />
+            )}
+          </FirstOf>
           {kind === 'other' && text === '' && <JsonTree value={message.raw} openDepth={0} />}
         </>
       )}
     </article>
+  );
+};
+
+/** Calls of tools or images of one message that are shown at once. */
+const partsMax = 50;
+
+/** The first elements, and a button for more of them. */
+const FirstOf = <Element,>({
+  all,
+  children,
+}: {
+  all: readonly Element[];
+  children: (element: Element, index: number) => ReactNode;
+}): ReactNode => {
+  const [shown, setShown] = useState(partsMax);
+  return (
+    <>
+      {all.slice(0, shown).map(children)}
+      {all.length > shown && (
+        <button type="button" className="button" data-kind="plain" onClick={() => setShown(shown + partsMax)}>
+          {all.length - shown} more
+        </button>
+      )}
+    </>
   );
 };
 

@@ -1,7 +1,7 @@
 // Finds the conversations in the inputs and outputs of a span: the state of a graph, the lists of messages that a model gets, its
 // generations, or one message.
 import { plainMessage } from './plain-message.ts';
-import { isObject, readMessage, type Message } from './read-messages.ts';
+import { isObject, jsonMessage, readMessage, type Message } from './read-messages.ts';
 
 export interface PayloadMessages {
   /** A model may get several at once. None is empty. */
@@ -101,19 +101,8 @@ const isBlank = ({ text, reasoning, toolCalls, images, raw }: Message): boolean 
 };
 
 /** An element of a list of messages that is none. */
-const oddMessage = (value: unknown): Message => ({
-  id: undefined,
-  kind: 'other',
-  name: undefined,
-  text: '',
-  reasoning: '',
-  toolCalls: [],
-  toolCallId: undefined,
-  isError: false,
-  images: [],
-  usage: undefined,
-  raw: typeof value === 'object' && value !== null ? value : { value },
-});
+const oddMessage = (value: unknown): Message =>
+  jsonMessage(typeof value === 'object' && value !== null ? value : { value });
 
 /** An id identifies the first message that has it: a tracer may send a message twice. */
 const withOwnIds = (messages: readonly Message[]): Message[] => {

@@ -121,6 +121,21 @@ export const readMessage = (raw: unknown): Message | undefined => {
   };
 };
 
+/** A message of which only its JSON is shown. */
+export const jsonMessage = (raw: object, id?: string): Message => ({
+  id,
+  kind: 'other',
+  name: undefined,
+  text: '',
+  reasoning: '',
+  toolCalls: [],
+  toolCallId: undefined,
+  isError: false,
+  images: [],
+  usage: undefined,
+  raw,
+});
+
 /** The name of the channel that holds messages, if the state has one: `messages`, or the first list of messages. */
 export const messagesKey = (values: unknown): string | undefined => {
   if (!isObject(values)) return undefined;

@@ -5,7 +5,7 @@ import { useLastElements, type StoredState } from '../stored/stored-queries.ts';
 import { Failure, Skeleton } from '../ui/states.tsx';
 import { ChannelList } from '../values/channel-list.tsx';
 import { MessageList } from './message-list.tsx';
-import { isObject, readMessage, readMessages, type Message } from './read-messages.ts';
+import { isObject, jsonMessage, readMessage, readMessages, type Message } from './read-messages.ts';
 
 /** `newest`: how many messages are shown; earlier ones on request when absent. */
 export const StateView = ({ state, newest }: { state: StoredState; newest?: number }): ReactNode => {
@@ -54,18 +54,4 @@ const isMessages = ({ path }: StoredPart): boolean => path.join('/') === 'messag
 
 /** A message that is too large to be in the page is shown as a tree. */
 const toMessage = (value: unknown): Message | undefined =>
-  value instanceof StoredPart
-    ? {
-        id: value.path.join('/'),
-        kind: 'other',
-        name: undefined,
-        text: '',
-        reasoning: '',
-        toolCalls: [],
-        toolCallId: undefined,
-        isError: false,
-        images: [],
-        usage: undefined,
-        raw: value,
-      }
-    : readMessage(value);
+  value instanceof StoredPart ? jsonMessage(value, value.path.join('/')) : readMessage(value);

@@ -1,12 +1,16 @@
 import { useState, type ReactNode } from 'react';
 import { Icon } from '../ui/icons.tsx';
+import { inlineJson } from '../values/inline-json.ts';
 import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { parsedArgs, type Message, type ToolCall } from './read-messages.ts';
 
+const charsMax = 120;
+
 const shortText = (value: unknown): string => {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-  return visibleText(text.length > 120 ? `${text.slice(0, 120)}…` : text);
+  if (value === undefined) return '';
+  if (typeof value !== 'string') return visibleText(inlineJson(value, charsMax));
+  return visibleText(value.length > charsMax ? `${value.slice(0, charsMax)}…` : value);
 };
 
 /** One call of a tool, closed to one line: its name, its arguments, and its result when it has one. */

@@ -25,7 +25,10 @@ describe('the form for feedback', () => {
     expect(faultsAt({ key: 'correct', comment: ' ' })).toEqual(['score']);
   });
 
-  it.each(['one', '1e999', '0x10', 'Infinity', '1,5', '.'])('takes %s for no score', (score) => {
-    expect(faultsAt({ key: 'correct', score })).toEqual(['score']);
-  });
+  it.each(['one', '1e999', '0x10', 'Infinity', '1,5', '.', '9'.repeat(400)])(
+    'takes %s for no score',
+    (score) => {
+      expect(faultsAt({ key: 'correct', score })).toEqual(['score']);
+    },
+  );
 });

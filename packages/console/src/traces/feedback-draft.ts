@@ -26,7 +26,7 @@ export const readDraft = (
   ];
   const faults = new Map<string, string>();
   if (key === '') faults.set('key', 'Name what the feedback is about.');
-  if (score !== '' && !/^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(score))
+  if (score !== '' && !(/^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(score) && Number.isFinite(Number(score))))
     faults.set('score', 'The score must be a number, such as 1 or 0.5.');
   if (score === '' && comment === '') faults.set('score', 'Enter a score, a comment, or both.');
   if (faults.size > 0) return { faults };

@@ -63,7 +63,8 @@ const traceRunsOf = (project: string, threadId: string) =>
   ({ project, runs: 'all', filter: threadFilter(threadId) }) as const;
 
 const ThreadFacts = ({ thread }: { thread: TraceThread }): ReactNode => {
-  const { count, num_errored_turns: failed, latency_p50: p50, latency_p99: p99, notice } = thread;
+  const { count, num_errored_turns: failed, latency_p50: p50, latency_p99: p99 } = thread;
+  const { runs_without_thread_id: lacking } = thread;
   const figures = [
     ['Traces', `${tokensOf(count)}${failed > 0 ? `, ${tokensOf(failed)} failed` : ''}`],
     ['Trace runs', tokensOf(thread.run_count)],
@@ -92,9 +93,10 @@ const ThreadFacts = ({ thread }: { thread: TraceThread }): ReactNode => {
           </dd>
         </div>
       </dl>
-      {notice !== null && (
+      {lacking > 0 && (
         <p className="notice" data-tone="amber">
-          {notice}. Their tokens and costs are not in these figures.
+          {countText(lacking, 'trace run')} without a thread id: tokens and costs of these are not counted
+          here.
         </p>
       )}
     </div>
