@@ -18,8 +18,14 @@ export type ProtectedAccess = Exclude<RoutePermission, 'public' | 'caller'>;
 
 export interface Authorizer {
   readonly user: User | undefined;
-  /** Throws `forbidden` when it is not allowed, or the error that the auth handler throws. */
-  authorize<E extends AuthEvent>(event: E, value: AuthValue<E>): Promise<Granted<E>> | Granted<E>;
+  /**
+   * Throws `forbidden` when it is not allowed, or the error that the auth handler throws. The value has no other fields than the event: they
+   * would be missing in what is granted where there are handlers, and be there where there are none.
+   */
+  authorize<E extends AuthEvent, V extends AuthValue<E>>(
+    event: E,
+    value: V & Record<Exclude<keyof V, keyof AuthValue<E>>, never>,
+  ): Promise<Granted<E>> | Granted<E>;
   /**
    * The filter of the assistants that a run or cron may use. A default assistant belongs to the deployment: a handler may refuse it, no
    * handler is needed to allow it, and no filter applies to it.

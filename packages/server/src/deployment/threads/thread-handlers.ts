@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Thread, type threadRoutes } from '@svc/contract';
+import type * as z from 'zod';
 import { invalid, Problem } from '@svc/contract/problem';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
@@ -18,6 +19,17 @@ const fields = Object.keys(Thread.shape);
 const costly = new Set(['values', 'interrupts']);
 const usual = new Set(fields.filter((name) => !costly.has(name)));
 
+type Asked = Pick<z.output<typeof threadRoutes.countThreads.body>, keyof ThreadSearch> & {
+  limit: number;
+  offset: number;
+};
+
+/** The payload of the event `threads:search`, and the filters that handlers do not see. */
+const splitFilters = ({ ids, metadata, values, status, limit, offset, ...others }: Asked) => ({
+  event: { ids, metadata, values, status, limit, offset },
+  others,
+});
+
 /** `compat`: for projects that have a langgraph.json, results include values and interrupts. */
 const searchHandlers = (
   threads: ThreadService,
@@ -28,8 +40,9 @@ const searchHandlers = (
     if (cursor !== undefined && asked.offset > 0)
       throw invalid(['body', 'offset'], 'offset cannot be combined with cursor');
     const after = cursor === undefined ? undefined : threadPlace(cursor, { sort_by, sort_order });
-    const { value, access } = await authorizer.authorize('threads:search', asked);
-    const { limit, offset, ...wanted } = value;
+    const { event, others } = splitFilters(asked);
+    const { value, access } = await authorizer.authorize('threads:search', event);
+    const { limit, offset, ...wanted } = { ...value, ...others };
     const page = { limit, offset, sort_by, sort_order, after };
     const extracts = parseExtracts(extract ?? {});
     const shown = select ? new Set<string>(select) : compat ? new Set(fields) : usual;
@@ -42,8 +55,9 @@ const searchHandlers = (
     });
   },
   countThreads: async ({ body }, { authorizer }) => {
-    const { value, access } = await authorizer.authorize('threads:search', { ...body, limit: 0, offset: 0 });
-    return threads.count(value as ThreadSearch, access);
+    const { event, others } = splitFilters({ ...body, limit: 0, offset: 0 });
+    const { value, access } = await authorizer.authorize('threads:search', event);
+    return threads.count({ ...value, ...others } as ThreadSearch, access);
   },
 });
 
