@@ -34,27 +34,49 @@ const activityText = ({ state, tookMs = 0 }: NodeActivity): string =>
   state === 'running' ? '…' : state === 'interrupted' ? '‖' : took(tookMs);
 
 const NodeBox = ({ data: { node, activity } }: NodeProps<FlowNode>): ReactNode => (
-  <div
-    // Another visit lights the node again.
-    key={activity?.visits}
-    className="graph-node"
-    data-kind={node.kind}
-    data-activity={activity?.state ?? 'none'}
-    style={sizeOf(node)}
-    title={node.id}
-  >
+  <>
     <Handle type="target" position={Position.Top} isConnectable={false} />
-    <span className="graph-node-label">{visibleText(node.label)}</span>
-    {node.tools.length > 0 && <span className="graph-node-tools">{visibleText(node.tools.join(', '))}</span>}
-    {activity && (
-      <span className="graph-node-activity">
-        {activity.visits > 1 && `×${activity.visits} `}
-        {activityText(activity)}
-      </span>
-    )}
+    <div
+      // Another visit lights the node again.
+      key={activity?.visits}
+      className="graph-node"
+      data-kind={node.kind}
+      data-activity={activity?.state ?? 'none'}
+      style={sizeOf(node)}
+      title={node.id}
+    >
+      <span className="graph-node-label">{visibleText(node.label)}</span>
+      {node.tools.length > 0 && (
+        <span className="graph-node-tools">{visibleText(node.tools.join(', '))}</span>
+      )}
+      {activity && (
+        <span className="graph-node-activity">
+          {activity.visits > 1 && `×${activity.visits} `}
+          {activityText(activity)}
+        </span>
+      )}
+    </div>
     <Handle type="source" position={Position.Bottom} isConnectable={false} />
-  </div>
+  </>
 );
+
+/**
+ * The size and the ends of edges, which React Flow would measure otherwise. It measures nodes again whenever they are replaced without
+ * these, as with each event of a run, and draws no edges until then.
+ */
+const measuresOf = (node: GraphNode): Pick<FlowNode, 'width' | 'height' | 'measured' | 'handles'> => {
+  const { width, height } = sizeOf(node);
+  const end = { x: width / 2, width: 0, height: 0 };
+  return {
+    width,
+    height,
+    measured: { width, height },
+    handles: [
+      { ...end, type: 'target', position: Position.Top, y: 0 },
+      { ...end, type: 'source', position: Position.Bottom, y: height },
+    ],
+  };
+};
 
 /** An edge to an earlier node leaves and arrives at the right side, around the nodes between. */
 const pathAround = ({ sourceX, sourceY, targetX, targetY, data }: EdgeProps<FlowEdge>): string => {
@@ -137,7 +159,7 @@ export const GraphView = ({
     type: 'graph',
     position: positions[node.id] ?? { x: 0, y: 0 },
     data: { node, activity: activity.get(node.id) },
-    ...sizeOf(node),
+    ...measuresOf(node),
   }));
   return (
     <div className="graph" ref={box}>
