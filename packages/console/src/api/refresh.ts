@@ -5,8 +5,8 @@ const changing = [['threads'], ['thread'], ['runs'], ['run'], ['inbox'], ['count
 
 /**
  * Reads again what a change of a thread or a run can have changed. Reads in flight are cancelled first: the cache would take the result of
- * a first read that has begun before the change. `threadId`: the only thread that has changed. Reads of other threads continue, so that
- * who waits for them gets their results.
+ * a first read that has begun before the change. `threadId`: the only thread that has changed. Reads of other threads continue: a page
+ * may need their results.
  */
 export const refreshChanged = async (queries: QueryClient, threadId?: string): Promise<void> => {
   const keys = changing.map(([name = '']) =>

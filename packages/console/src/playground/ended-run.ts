@@ -15,7 +15,7 @@ export interface EndedRun {
 
 const keyOf = (runId: string | undefined) => ['playground', 'ended', runId];
 
-/** Who comes back to the page sees the same run at once. */
+/** The page shows the same run at once when the person returns to it. */
 export const keepEnded = (queries: QueryClient, runId: string, ended: EndedRun): void => {
   queries.setQueryData(keyOf(runId), ended);
 };
