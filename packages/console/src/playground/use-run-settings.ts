@@ -10,10 +10,13 @@ interface ReadSettings {
   problem: string | undefined;
 }
 
-/** The settings of an assistant. In a comparison they are those of both, whichever they are. */
+/** The settings of an assistant: another one begins without any. In a comparison they are those of both, whichever they are. */
 export const useRunSettings = (assistantId: string, isComparison: boolean): ReadSettings => {
   const [kept, setKept] = useState({ assistantId, settings: noSettings });
-  const settings = isComparison || kept.assistantId === assistantId ? kept.settings : noSettings;
+  const isOther = !isComparison && kept.assistantId !== assistantId;
+  // Not only hidden: a comparison would send them.
+  if (isOther) setKept({ assistantId, settings: noSettings });
+  const settings = isOther ? noSettings : kept.settings;
   const read = readSettings(settings);
   return {
     settings,

@@ -129,6 +129,31 @@ describeInBrowser('a comparison of two assistants', () => {
       await column(page, side).getByText('Stopped before tools.').waitFor();
   });
 
+  it('begins without the settings of an assistant that is not shown', async () => {
+    const page = await console.open('/playground?assistant=patient');
+    const stop = page.getByLabel('Stop before these nodes');
+    await stop.fill('tools');
+    await page.getByLabel('Assistant', { exact: true }).selectOption({ label: 'agent v1' });
+    await expect.poll(() => stop.inputValue()).toBe('');
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.getByText('Config of both').click();
+    expect(await stop.inputValue()).toBe('');
+    await send(page, 'Weather in Zurich?');
+    for (const side of ['Left', 'Right'] as const)
+      await column(page, side).getByText('The weather: fog in the morning, 9 °C.').waitFor();
+  });
+
+  it('begins with the settings of the assistant that is shown', async () => {
+    const page = await console.open('/playground?assistant=agent');
+    await page.getByLabel('Stop before these nodes').fill('tools');
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await choose(page, 'Left', 'patient');
+    await choose(page, 'Left', 'agent');
+    await send(page, 'Weather in Zurich?');
+    for (const side of ['Left', 'Right'] as const)
+      await column(page, side).getByText('Stopped before tools.').waitFor();
+  });
+
   it('shows the tokens of messages that have them', async () => {
     const { threadId } = await run(console.client, 'agent', says('hello'));
     const usage_metadata = {
