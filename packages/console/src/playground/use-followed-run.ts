@@ -13,7 +13,7 @@ export const useFollowedRun = (
     onRead,
   }: {
     onCreated: (runId: string) => void;
-    /** The state of the thread was read after the end of the run. */
+    /** The state of the thread was read after the end of the run, which is still the one that is followed. */
     onRead: () => void;
   },
 ): RunStream => {
@@ -24,10 +24,8 @@ export const useFollowedRun = (
       followed.current = id;
       onCreated(id);
     },
-    onEnded: async (threadId) => {
-      await refreshChanged(queries, threadId);
-      onRead();
-    },
+    onEnded: (threadId) => refreshChanged(queries, threadId),
+    onRead,
   });
   const { join } = stream;
   useEffect(() => {

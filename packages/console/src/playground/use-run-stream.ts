@@ -37,10 +37,13 @@ const drawMs = 30;
 export const useRunStream = ({
   onCreated,
   onEnded,
+  onRead,
 }: {
   onCreated: (runId: string) => void;
-  /** The run of this thread has ended. */
+  /** The run of this thread has ended: reads what it has changed. */
   onEnded: (threadId: string) => Promise<void>;
+  /** `onEnded()` is done, and there was no `reset()` and no other run meanwhile. */
+  onRead: () => void;
 }): RunStream => {
   const client = useClient();
   const [view, setView] = useState<RunView>(emptyView);
@@ -48,8 +51,8 @@ export const useRunStream = ({
   const [startedMs, setStarted] = useState<number>();
   const [error, setError] = useState<Error>();
   const current = useRef<AbortController>(undefined);
-  const callbacks = useRef({ onCreated, onEnded });
-  callbacks.current = { onCreated, onEnded };
+  const callbacks = useRef({ onCreated, onEnded, onRead });
+  callbacks.current = { onCreated, onEnded, onRead };
 
   const follow = useCallback(async (threadId: string, open: Open) => {
     current.current?.abort();
@@ -67,7 +70,9 @@ export const useRunStream = ({
     if (!isCurrent() || controller.signal.aborted) return;
     setView((last) => endView(last, performance.now()));
     await callbacks.current.onEnded(threadId);
-    if (isCurrent()) setRunning(false);
+    if (!isCurrent()) return;
+    setRunning(false);
+    callbacks.current.onRead();
   }, []);
 
   const start = useCallback(
