@@ -17,7 +17,7 @@ export const Conversation = ({
   assistant: Assistant;
   conversation: ConversationOf;
 }): ReactNode => {
-  const { messages, state, isRunning, isLoading } = conversation;
+  const { messages, values, isRunning, isLoading } = conversation;
   const end = useRef<HTMLDivElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const length = messages.reduce((sum, { text }) => sum + text.length, messages.length);
@@ -27,7 +27,7 @@ export const Conversation = ({
     if (current && current.scrollHeight - current.scrollTop - current.clientHeight < 240)
       end.current?.scrollIntoView();
   }, [length, conversation.questions.length]);
-  const hasValues = isBranch(state?.values) && Object.keys(state.values).length > 0;
+  const hasValues = isBranch(values) && Object.keys(values).length > 0;
   return (
     <div className="playground-scroll" ref={box} tabIndex={0} aria-label="Conversation" role="region">
       {isLoading ? (
@@ -40,7 +40,7 @@ export const Conversation = ({
         />
       ) : hasValues ? (
         <div className="messages">
-          <ChannelList values={state.values} />
+          <ChannelList values={values} />
         </div>
       ) : (
         !isRunning && <Welcome assistant={assistant} />

@@ -19,7 +19,10 @@ import type { RunStream, RunTimes } from './use-run-stream.ts';
 export interface Conversation extends ConversationActions {
   threadId: string | undefined;
   messages: Message[];
+  /** The newest state of the thread. */
   state: ThreadState | undefined;
+  /** Of the state that `messages` begin with. */
+  values: unknown;
   isLoading: boolean;
   isRunning: boolean;
   run: Run | undefined;
@@ -65,7 +68,8 @@ export const useConversation = (
   const runStart = useMemo(() => run.data && startOf(run.data), [run.data]);
   const joined = isRunning && sent === undefined ? runStart : undefined;
   const base = useStateAt(threadId, joined?.checkpointId);
-  const stored = useMemo(() => readMessages((base.data ?? state.data)?.values), [base.data, state.data]);
+  const values = (joined === undefined ? state : base).data?.values;
+  const stored = useMemo(() => readMessages(values), [values]);
   const messages = useMemo(
     () => (isRunning ? mergeMessages(stored, sent ?? joined?.sent, view.messages) : stored),
     [stored, sent, joined, isRunning, view.messages],
@@ -89,7 +93,8 @@ export const useConversation = (
     threadId,
     messages,
     state: state.data,
-    isLoading: threadId !== undefined && state.isPending,
+    values,
+    isLoading: threadId !== undefined && (state.isPending || (joined !== undefined && base.isPending)),
     isRunning,
     run: run.data,
     ...useActivity({ stream, run: run.data, runId, state: state.data, questions }),

@@ -118,6 +118,44 @@ describeInBrowser('a checkpoint', () => {
     expect(await conversation.getByText(words, { exact: true }).count()).toBe(2);
   });
 
+  it('shows no other branch while its state is read, and when it cannot be read', async () => {
+    await using gate = closedGate();
+    const { threadId } = await run(console.client, 'patient', says('an older text'));
+    const from = (await threads.getState(threadId)).checkpoint_id ?? '';
+    await console.client.runs.wait(threadId, 'patient', { input: says('a newer text') });
+    const words = `one two ${gate.word} three`;
+    const { run_id: runId } = await console.client.runs.create(threadId, 'patient', {
+      input: says(words),
+      checkpoint_id: from,
+      stream_mode: ['messages-tuple', 'updates', 'tasks'],
+      stream_resumable: true,
+    });
+    const page = await console.open('/inbox', { expected: /403/ });
+    let refuse = (): void => undefined;
+    const refused = new Promise<void>((resolve) => (refuse = resolve));
+    await page.route(`**/threads/${threadId}/state/${from}`, async (route) => {
+      await refused;
+      await route.fulfill({ status: 403, json: { detail: 'You may not read the state.' } });
+    });
+    const reads = Promise.all([
+      page.waitForRequest(`**/threads/${threadId}/state/${from}`),
+      page.waitForResponse(`**/threads/${threadId}/state`),
+    ]);
+    await page.goto(`${console.url}/console/playground?assistant=patient&thread=${threadId}&run=${runId}`);
+    const conversation = page.getByRole('region', { name: 'Conversation', exact: true });
+    await reads;
+    await badge(page, 'running').waitFor();
+    expect(await conversation.getByText(/older|newer/).count()).toBe(0);
+    refuse();
+    await conversation.getByText('one two', { exact: true }).waitFor();
+    await conversation.getByText(words, { exact: true }).waitFor();
+    expect(await conversation.getByText(/older|newer/).count()).toBe(0);
+    await gate.open();
+    await badge(page, 'success').waitFor();
+    await conversation.getByText('an older text', { exact: true }).first().waitFor();
+    expect(await conversation.getByText('a newer text').count()).toBe(0);
+  });
+
   it('keeps the draft of its state while it is not JSON, and when the server refuses the update', async () => {
     await using gate = closedGate();
     const { threadId } = await run(console.client, 'patient', says('hello'));

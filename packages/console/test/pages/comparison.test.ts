@@ -154,6 +154,36 @@ describeInBrowser('a comparison of two assistants', () => {
       await column(page, side).getByText('Stopped before tools.').waitFor();
   });
 
+  it('shows in a column the branch of a run that started at a checkpoint', async () => {
+    await using gate = closedGate();
+    const left = await run(console.client, 'patient', says('a text of the left'));
+    const { threadId } = await run(console.client, 'patient', says('an older text'));
+    await console.client.runs.wait(threadId, 'patient', { input: says('a newer text') });
+    const history = await console.client.threads.getHistory(threadId, { limit: 100 });
+    const words = `one two ${gate.word} three`;
+    const forked = await console.client.runs.create(threadId, 'patient', {
+      input: says(words),
+      checkpoint_id: history.at(-1)?.checkpoint_id ?? '',
+      stream_mode: ['messages-tuple', 'updates', 'tasks'],
+      stream_resumable: true,
+    });
+    const page = await console.open(
+      `/playground?assistant=patient&thread=${left.threadId}&run=${left.runId}` +
+        `&compare=patient&compareThread=${threadId}&compareRun=${forked.run_id}`,
+    );
+    const right = column(page, 'Right');
+    await right.getByText('one two', { exact: true }).waitFor();
+    await right.getByText(words, { exact: true }).waitFor();
+    expect(await right.getByText(/older|newer/).count()).toBe(0);
+    await gate.open();
+    await badge(page, 'Right', 'success').waitFor();
+    expect(await right.getByText(words, { exact: true }).count()).toBe(2);
+    expect(await right.getByText(/older|newer/).count()).toBe(0);
+    await right.getByText('Started at a checkpoint.').waitFor();
+    expect(await column(page, 'Left').getByText('Started at a checkpoint.').count()).toBe(0);
+    expect(await column(page, 'Left').getByText('a text of the left', { exact: true }).count()).toBe(2);
+  });
+
   it('shows the tokens of messages that have them', async () => {
     const { threadId } = await run(console.client, 'agent', says('hello'));
     const usage_metadata = {
