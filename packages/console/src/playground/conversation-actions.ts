@@ -24,8 +24,16 @@ interface Context {
   state: ThreadState | undefined;
   address: ColumnAddress;
   shown: ShownThread;
-  begin: (sent: Sent | undefined) => void;
-  fail: (error: Error) => void;
+  /** From the action until the request of its run is sent, or until the action fails. */
+  setStarting: (isStarting: boolean) => void;
+  setSent: (sent: Sent | undefined) => void;
+  fail: (error: Error | undefined) => void;
+}
+
+interface PreparedRun {
+  threadId: string;
+  options: RunOptions;
+  sent: Sent | undefined;
 }
 
 export const useConversationActions = ({
@@ -35,58 +43,72 @@ export const useConversationActions = ({
   state,
   address,
   shown,
-  begin,
+  setStarting,
+  setSent,
   fail,
 }: Context): ConversationActions => {
   const client = useClient();
   const { threadId, runId } = address;
-  const reported = async (work: () => Promise<void>): Promise<void> => {
+  /** `prepare` may wait. No run starts when the column shows another thread or assistant meanwhile. */
+  const start = async (
+    prepare: (isShown: () => boolean) => Promise<PreparedRun | undefined>,
+  ): Promise<void> => {
+    const isShown = shown.watch();
+    setStarting(true);
+    fail(undefined);
     try {
-      await work();
+      const run = await prepare(isShown);
+      if (!isShown()) return;
+      setStarting(false);
+      if (run === undefined) return;
+      setSent(run.sent);
+      const options = { ...settings, ...run.options };
+      void stream.start({ threadId: run.threadId, assistantId: assistant.assistant_id, options });
     } catch (error) {
+      if (!isShown()) return;
+      setStarting(false);
       fail(error as Error);
     }
   };
-  const newThread = async (): Promise<string | undefined> => {
+  const newThread = async (isShown: () => boolean): Promise<string | undefined> => {
     const { thread_id: id } = await client.threads.create({ graphId: assistant.graph_id });
-    // Meanwhile the person has chosen another assistant or thread.
-    if (!shown.isSame()) return undefined;
+    if (!isShown()) return undefined;
     shown.created(id);
     // The run does not wait until the page has the new address.
     address.setThread(id);
     return id;
   };
-  const start = (options: RunOptions, sent?: Sent): Promise<void> =>
-    reported(async () => {
-      begin(sent);
-      const id = threadId ?? (await newThread());
-      if (id === undefined) return;
-      const assistantId = assistant.assistant_id;
-      await stream.start({ threadId: id, assistantId, options: { ...settings, ...options } });
+  const startWith = (options: RunOptions, sent?: Sent): Promise<void> =>
+    start(async (isShown) => {
+      const id = threadId ?? (await newThread(isShown));
+      return id === undefined ? undefined : { threadId: id, options, sent };
     });
   return {
     send: (input) => {
       const sent = { messages: messagesIn(input), cutId: undefined };
-      return start({ input: input as RunOptions['input'] }, sent);
+      return startWith({ input: input as RunOptions['input'] }, sent);
     },
     answer: (question, answer) =>
-      start({ command: { resume: resumeOf(question, answer) } as RunOptions['command'] }),
-    resume: () => start({ input: null }),
+      startWith({ command: { resume: resumeOf(question, answer) } as RunOptions['command'] }),
+    resume: () => startWith({ input: null }),
     edit: (message, text) =>
-      reported(async () => {
+      start(async () => {
         const channel = messagesKey(state?.values);
         const head = state?.checkpoint_id;
-        if (threadId === undefined || channel === undefined || message.id === undefined || !head) return;
+        if (threadId === undefined || channel === undefined || message.id === undefined || !head)
+          return undefined;
         const from = await findForkPoint(client, threadId, head, { channel, messageId: message.id });
         const edited = { ...message.raw, id: crypto.randomUUID(), content: text };
-        await start(
-          { input: { [channel]: [edited] }, checkpoint_id: from },
-          { messages: [edited], cutId: message.id },
-        );
+        const sent = { messages: [edited], cutId: message.id };
+        return { threadId, options: { input: { [channel]: [edited] }, checkpoint_id: from }, sent };
       }),
-    stop: () =>
-      reported(async () => {
+    stop: async () => {
+      const isShown = shown.watch();
+      try {
         if (threadId !== undefined && runId !== undefined) await client.runs.cancel(threadId, runId);
-      }),
+      } catch (error) {
+        if (isShown()) fail(error as Error);
+      }
+    },
   };
 };

@@ -17,7 +17,7 @@ export const Conversation = ({
   assistant: Assistant;
   conversation: ConversationOf;
 }): ReactNode => {
-  const { messages, values, isRunning, isLoading } = conversation;
+  const { messages, values, isRunning, isBusy, isLoading } = conversation;
   const end = useRef<HTMLDivElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const length = messages.reduce((sum, { text }) => sum + text.length, messages.length);
@@ -36,7 +36,7 @@ export const Conversation = ({
         <MessageList
           messages={messages}
           isStreaming={isRunning}
-          onEdit={isRunning ? undefined : (message, text) => void conversation.edit(message, text)}
+          onEdit={isBusy ? undefined : (message, text) => void conversation.edit(message, text)}
         />
       ) : hasValues ? (
         <div className="messages">
@@ -52,7 +52,8 @@ export const Conversation = ({
 };
 
 const Notes = ({ conversation }: { conversation: ConversationOf }): ReactNode => {
-  const { state, isRunning, isFork, startsAtCheckpoint, questions, stoppedBefore, error } = conversation;
+  const { state, isRunning, isBusy, isFork, startsAtCheckpoint, questions, stoppedBefore, error } =
+    conversation;
   const threadId = state?.checkpoint.thread_id;
   return (
     <div className="playground-notes">
@@ -69,14 +70,19 @@ const Notes = ({ conversation }: { conversation: ConversationOf }): ReactNode =>
         <QuestionBox
           key={question.id ?? index}
           question={question}
-          isSending={isRunning}
+          isSending={isBusy}
           onAnswer={(answer) => void conversation.answer(question, answer)}
         />
       ))}
       {stoppedBefore.length > 0 && (
         <p className="notice" data-tone="amber">
           Stopped before {visibleText(stoppedBefore.join(', '))}.
-          <button type="button" className="button spread" onClick={() => void conversation.resume()}>
+          <button
+            type="button"
+            className="button spread"
+            disabled={isBusy}
+            onClick={() => void conversation.resume()}
+          >
             Continue
           </button>
         </p>

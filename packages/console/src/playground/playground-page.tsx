@@ -96,7 +96,7 @@ const Playground = ({
           )}
           <Composer
             schema={schemas.data?.input_schema}
-            isBusy={shown.some(({ isRunning }) => isRunning)}
+            isBusy={shown.some((conversation) => conversation.isBusy)}
             questions={shown.flatMap(({ questions }) => questions).length}
             problem={problem}
             onSend={(input) => {

@@ -25,6 +25,8 @@ export interface Conversation extends ConversationActions {
   values: unknown;
   isLoading: boolean;
   isRunning: boolean;
+  /** A run streams or is about to start: no other one can be started. */
+  isBusy: boolean;
   run: Run | undefined;
   activity: ReadonlyMap<string, NodeActivity>;
   /** The activity is that of a run that this page has not seen. */
@@ -49,6 +51,7 @@ export const useConversation = (
   const [sent, setSent] = useState<Sent>();
   const [failure, setFailure] = useState<Error>();
   const [isFork, setFork] = useState(false);
+  const [isStarting, setStarting] = useState(false);
   const state = useThreadState(threadId);
   const run = useRun(threadId, runId);
   const stream = useFollowedRun(run.data, { onCreated: address.setRun, onRead: () => setSent(undefined) });
@@ -61,6 +64,7 @@ export const useConversation = (
       setSent(undefined);
       setFailure(undefined);
       setFork(false);
+      setStarting(false);
     },
   });
 
@@ -82,8 +86,8 @@ export const useConversation = (
     state: state.data,
     address,
     shown,
-    begin: (next) => {
-      setFailure(undefined);
+    setStarting,
+    setSent: (next) => {
       setSent(next);
       if (next?.cutId !== undefined) setFork(true);
     },
@@ -96,6 +100,7 @@ export const useConversation = (
     values,
     isLoading: threadId !== undefined && (state.isPending || (joined !== undefined && base.isPending)),
     isRunning,
+    isBusy: isRunning || isStarting,
     run: run.data,
     ...useActivity({ stream, run: run.data, runId, state: state.data, questions }),
     questions,
