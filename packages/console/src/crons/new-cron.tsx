@@ -10,7 +10,7 @@ import { faultsOf, type Faults } from '../ui/faults.ts';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { FormProblems, SelectField, TextField } from '../ui/form-field.tsx';
 import { JsonField } from '../values/json-field.tsx';
-import { readJson } from '../values/read-json.ts';
+import { readExactJson } from '../values/read-json.ts';
 import { scheduleWords } from './schedule.tsx';
 import { visibleText } from '../values/visible-text.ts';
 
@@ -52,7 +52,7 @@ export const NewCron = ({
     input: '',
   });
   const chosen = draft.assistant || assistants.data?.[0]?.assistant_id;
-  const input = readJson(draft.input);
+  const input = readExactJson(draft.input);
   const create = useMutation({
     mutationFn: () =>
       client.crons.create(

@@ -4,7 +4,8 @@ import { ErrorNotice } from '../ui/states.tsx';
 import { JsonField } from '../values/json-field.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { Markdown } from '../values/markdown.tsx';
-import { formatJson, readJson } from '../values/read-json.ts';
+import { formatJson, readExactJson } from '../values/read-json.ts';
+import { mayBeRounded } from '../values/rounded-integer.ts';
 import { visibleText } from '../values/visible-text.ts';
 import { readInterrupt, type Choice, type Question } from './read-interrupt.ts';
 import './question-box.css';
@@ -74,7 +75,7 @@ const JsonForm = ({
   onAnswer: (answer: unknown) => void;
 }): ReactNode => {
   const [text, setText] = useDraft(question, '');
-  const read = readJson(text);
+  const read = readExactJson(text);
   const isReady = 'value' in read && read.value !== undefined && !isSending;
   const send = (): void => {
     if (isReady) onAnswer(read.value);
@@ -115,21 +116,24 @@ const ChoiceForm = ({
   isSending: boolean;
   onAnswer: (answer: unknown) => void;
 }): ReactNode => {
-  const [edited, setEdited] = useState(formatJson(args));
+  const [isRounded] = useState(() => mayBeRounded(args));
+  const [edited, setEdited] = useState(() => (isRounded ? '' : formatJson(args)));
   const [text, setText] = useState('');
-  const read = readJson(edited);
+  const read = readExactJson(edited);
   const isWanted = (needs: Choice['needs']): boolean => choices.some((choice) => choice.needs === needs);
   const given = (choice: Choice): unknown =>
     choice.needs === 'text' ? text : choice.needs === 'args' && 'value' in read ? read.value : undefined;
   const isReady = ({ needs }: Choice): boolean =>
-    !isSending && (needs !== 'text' || text.trim() !== '') && (needs !== 'args' || 'value' in read);
+    !isSending &&
+    (needs !== 'text' || text.trim() !== '') &&
+    (needs !== 'args' || ('value' in read && read.value !== undefined));
   return (
     <div className="stack">
-      {isWanted('args') ? (
-        <JsonField label="Arguments" text={edited} onChange={setEdited} rows={5} />
-      ) : (
-        <JsonTree value={args} openDepth={2} />
+      {(isRounded || !isWanted('args')) && <JsonTree value={args} openDepth={2} />}
+      {isRounded && isWanted('args') && (
+        <p>The browser rounds an integer of these arguments. To edit them, write all of them.</p>
       )}
+      {isWanted('args') && <JsonField label="Arguments" text={edited} onChange={setEdited} rows={5} />}
       {isWanted('text') && (
         <label className="stack" style={{ gap: 4 }}>
           Your words

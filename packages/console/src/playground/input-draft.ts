@@ -2,10 +2,10 @@
 import { isObject } from '../messages/read-messages.ts';
 import type { fieldsOf } from '../schemas/read-schema.ts';
 import { readDraft, type Draft } from '../schemas/schema-form.tsx';
-import { readJson } from '../values/read-json.ts';
+import { readExactJson } from '../values/read-json.ts';
 
 export const readInput = (text: string): { value: Record<string, unknown> } | { problem: string } => {
-  const read = readJson(text);
+  const read = readExactJson(text);
   if ('problem' in read) return read;
   return isObject(read.value) ? { value: read.value } : { problem: 'The input must be an object.' };
 };

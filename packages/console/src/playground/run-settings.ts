@@ -1,6 +1,6 @@
 import type { RunOptions } from '@svc/sdk';
 import { isObject } from '../messages/read-messages.ts';
-import { readJson } from '../values/read-json.ts';
+import { readExactJson } from '../values/read-json.ts';
 
 /** What a person sets for the runs of the playground, as it was typed. */
 export interface RunSettings {
@@ -17,11 +17,11 @@ export const readSettings = ({
   context,
   stopBefore,
 }: RunSettings): { options: RunOptions } | { problem: string } => {
-  const config = readJson(configurable);
+  const config = readExactJson(configurable);
   if ('problem' in config) return { problem: `Configurable: ${config.problem}` };
   if (config.value !== undefined && !isObject(config.value))
     return { problem: 'Configurable must be an object.' };
-  const given = readJson(context);
+  const given = readExactJson(context);
   if ('problem' in given) return { problem: `Context: ${given.problem}` };
   const nodes = stopBefore.split(/[\s,]+/).filter((name) => name !== '');
   return {

@@ -37,3 +37,13 @@ it('a draft becomes an object without the empty fields, or says which field is w
     problem: expect.stringMatching(/^tags: Not valid JSON/),
   });
 });
+
+it('a draft with an integer that the browser rounds becomes no object; a text with such digits stays', () => {
+  const fields = fieldsOf(schema);
+  const problem = (name: string) => ({
+    problem: `${name}: 9007199254740993 would be rounded: write it as a text.`,
+  });
+  expect(readDraft(fields, { count: '9007199254740993' })).toEqual(problem('count'));
+  expect(readDraft(fields, { tags: '[9007199254740993]' })).toEqual(problem('tags'));
+  expect(readDraft(fields, { topic: '9007199254740993' })).toEqual({ value: { topic: '9007199254740993' } });
+});

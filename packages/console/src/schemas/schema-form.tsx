@@ -1,7 +1,7 @@
 // A form of an object's fields. Fields that are empty are not sent.
 import { useId, type ReactNode } from 'react';
 import { JsonField } from '../values/json-field.tsx';
-import { formatJson, readJson } from '../values/read-json.ts';
+import { formatJson, readExactJson } from '../values/read-json.ts';
 import { visibleText } from '../values/visible-text.ts';
 import type { Field } from './read-schema.ts';
 
@@ -18,7 +18,7 @@ export const readDraft = (
     const text = draft[name] ?? '';
     if (text === '') continue;
     const read =
-      kind === 'json' || kind === 'boolean' || kind === 'number' ? readJson(text) : { value: text };
+      kind === 'json' || kind === 'boolean' || kind === 'number' ? readExactJson(text) : { value: text };
     if ('problem' in read) return { problem: `${name}: ${read.problem}` };
     value[name] = read.value;
   }

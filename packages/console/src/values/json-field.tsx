@@ -1,7 +1,7 @@
 import { useId, type ReactNode } from 'react';
-import { readJson } from './read-json.ts';
+import { readExactJson } from './read-json.ts';
 
-/** A text field for JSON. It says where the text is not JSON. */
+/** A text field for JSON that is sent. It says where the text is not JSON, and which integer the browser would round. */
 export const JsonField = ({
   label,
   text,
@@ -20,7 +20,7 @@ export const JsonField = ({
   rows?: number;
 }): ReactNode => {
   const id = useId();
-  const read = readJson(text);
+  const read = readExactJson(text);
   const problem = 'problem' in read ? read.problem : given;
   return (
     <div className="stack" style={{ gap: 4 }}>

@@ -1,7 +1,6 @@
 import { findRoundedInteger } from './rounded-integer.ts';
 
-/** The value of a JSON text; undefined for an empty one. */
-export const readJson = (text: string): { value: unknown } | { problem: string } => {
+const readJson = (text: string): { value: unknown } | { problem: string } => {
   if (text.trim() === '') return { value: undefined };
   try {
     return { value: JSON.parse(text) as unknown };
@@ -10,7 +9,7 @@ export const readJson = (text: string): { value: unknown } | { problem: string }
   }
 };
 
-/** As `readJson()`, for a value that is sent to the server: rounded numbers are refused. */
+/** The value of a JSON text that is sent to the server; undefined for an empty one. An integer that the browser rounds is refused. */
 export const readExactJson = (text: string): { value: unknown } | { problem: string } => {
   const read = readJson(text);
   const rounded = 'value' in read ? findRoundedInteger(text) : undefined;

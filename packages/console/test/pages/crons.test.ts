@@ -30,6 +30,9 @@ describeInBrowser('the crons', () => {
     await page.getByRole('button', { name: 'New cron…' }).click();
     await page.getByLabel('Assistant', { exact: true }).last().selectOption({ label: 'agent' });
     await page.getByLabel(/^Schedule/).fill('0 0 30 2 *');
+    await page.getByLabel('Input, as JSON').fill('{ "order": 9007199254740993 }');
+    await page.getByText('9007199254740993 would be rounded: write it as a text.').waitFor();
+    expect(await page.getByRole('button', { name: 'Create', exact: true }).isDisabled()).toBe(true);
     await page.getByLabel('Input, as JSON').fill('{ "messages": [] }');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByRole('dialog').getByRole('alert').filter({ hasText: 'never fires' }).waitFor();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { closedGate } from '../conversations.ts';
+import { closedGate, run } from '../conversations.ts';
 import { describeInBrowser, seriousFindings, useConsole, type Page } from '../browser.ts';
 
 const send = async (page: Page, text: string): Promise<void> => {
@@ -269,6 +269,38 @@ describeInBrowser('the playground', () => {
     expect(await page.getByRole('button', { name: 'Send answer' }).isDisabled()).toBe(true);
     await page.reload();
     await expect.poll(() => page.getByLabel('Your answer, as JSON').inputValue()).toBe('{ "approve": fal');
+  });
+
+  it('sends no answer with an integer that the browser rounds', async () => {
+    const { threadId } = await run(console.client, 'approval', { topic: 'tea' });
+    const address = `/playground?assistant=approval&thread=${threadId}`;
+    const page = await console.open(address);
+    await page.getByLabel('Your answer, as JSON').fill('{ "order": 9007199254740993 }');
+    await page.getByText('9007199254740993 would be rounded: write it as a text.').waitFor();
+    expect(await page.getByRole('button', { name: 'Send answer' }).isDisabled()).toBe(true);
+    // The same question, as LangChain's middleware asks it.
+    await page.route(`**/threads/${threadId}/state`, async (route) => {
+      const response = await route.fetch();
+      const state = (await response.json()) as { tasks: { interrupts: { value: unknown }[] }[] };
+      for (const { interrupts } of state.tasks)
+        for (const interrupt of interrupts)
+          interrupt.value = {
+            action_requests: [{ name: 'order', args: { id: '#' } }],
+            review_configs: [{ allowed_decisions: ['approve', 'edit'] }],
+          };
+      await route.fulfill({ response, body: JSON.stringify(state).replace('"#"', '9007199254740993') });
+    });
+    await page.reload();
+    await page.getByText('The browser rounds an integer of these arguments.').waitFor();
+    await page.getByText('9007199254740992').waitFor();
+    const edited = page.getByRole('button', { name: 'Run edited' });
+    expect(await page.getByLabel('Arguments').inputValue()).toBe('');
+    expect(await edited.isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(false);
+    await page.getByLabel('Arguments').fill('{ "id": 9007199254740993 }');
+    expect(await edited.isDisabled()).toBe(true);
+    await page.getByLabel('Arguments').fill('{ "id": "9007199254740993" }');
+    expect(await edited.isDisabled()).toBe(false);
   });
 
   it('stops before a node, and continues', async () => {
