@@ -26,7 +26,7 @@ export const EditState = (editor: CheckpointEditor): ReactNode => {
   const state = useStoredState(thread.thread_id, checkpointId);
   const before = useStoredState(thread.thread_id, parent);
   if (state.data && (before.data || parent === null))
-    return <StateDialog {...editor} draft={draftOf(before.data?.values ?? {}, state.data.values)} />;
+    return <StateDialog {...editor} draft={draftOf(before.data?.values, state.data.values)} />;
   return (
     <Dialog title={titleOf(chosen)} onClose={onClose}>
       <Loaded query={state}>{() => <Loaded query={before}>{() => null}</Loaded>}</Loaded>
@@ -105,7 +105,7 @@ const StateDialog = ({
           onAdd={(name) => setText(formatJson({ ...read.value, [name]: draft.channels[name] }))}
         />
       )}
-      <Notes draft={draft} />
+      <Notes draft={draft} hasParent={row.parent_checkpoint_id !== null} />
       <AsNodeSelect assistantId={assistantId} wrote={wrote} node={asNode} onChange={setAsNode} />
       <ErrorNotice error={save.error} />
     </Dialog>
@@ -137,16 +137,23 @@ const AddChannels = ({
 
 const namesOf = (names: readonly string[]): string => visibleText(names.join(', '));
 
-const Notes = ({ draft: { unread, appended } }: { draft: StateDraft }): ReactNode => (
+const Notes = ({
+  draft: { unread, additive },
+  hasParent,
+}: {
+  draft: StateDraft;
+  hasParent: boolean;
+}): ReactNode => (
   <>
+    {!hasParent && <p>The update begins empty, because the checkpoint has no parent to compare it with.</p>}
     {unread.length > 0 && <p>Left out, because the page has not read the whole value: {namesOf(unread)}.</p>}
-    {appended.length > 0 && (
-      <p>Left out, because a reducer may append the list again: {namesOf(appended)}.</p>
+    {additive.length > 0 && (
+      <p>Left out, because a reducer may add the value once more: {namesOf(additive)}.</p>
     )}
     <p className="muted">
       The update goes through the reducers of the channels, like the output of a node. A message replaces the
       one with its <code>id</code>, or is appended; <code>{'{"type": "remove", "id": "…"}'}</code> removes
-      one. A channel without a reducer takes the new value. Other lists may be appended.
+      one. A channel without a reducer takes the new value. Another reducer may append a list or add a number.
     </p>
   </>
 );

@@ -25,9 +25,41 @@ it('a conversation that only became shorter is left out', () => {
 });
 
 it('a list that has grown is left out, because a reducer may append it again', () => {
-  const draft = draftOf({ log: ['a'], empty: [] }, { log: ['a', 'b'], empty: ['a'] });
-  expect(draft).toMatchObject({ update: { empty: ['a'] }, appended: ['log'] });
-  expect(draft.channels).toEqual({ log: ['a', 'b'], empty: ['a'] });
+  const draft = draftOf(
+    { log: ['a'], empty: [], none: null },
+    { log: ['a', 'b'], empty: ['a'], none: ['a'], first: ['a'] },
+  );
+  expect(draft).toMatchObject({ update: {}, additive: ['log', 'empty', 'none', 'first'] });
+  expect(draft.channels).toEqual({ log: ['a', 'b'], empty: ['a'], none: ['a'], first: ['a'] });
+});
+
+it('a list that the page cannot compare with the earlier one is left out', () => {
+  const draft = draftOf({ log: part('log', 'x') }, { log: ['a', 'b'] });
+  expect(draft).toMatchObject({ update: {}, additive: ['log'] });
+});
+
+it('a list that has other elements than before is in the draft', () => {
+  expect(draftOf({ plan: ['a', 'b'] }, { plan: ['c'] }).update).toEqual({ plan: ['c'] });
+  expect(draftOf({ plan: ['a'] }, { plan: [] }).update).toEqual({ plan: [] });
+});
+
+it('numbers, and texts that have grown, are left out, because a reducer may add them again', () => {
+  const draft = draftOf({ sum: 1, text: 'a', plan: 'b' }, { sum: 3, first: 2, text: 'a b', plan: 'c' });
+  expect(draft).toMatchObject({ update: { plan: 'c' }, additive: ['sum', 'first', 'text'] });
+});
+
+it('without a parent, the draft is empty', () => {
+  const values = { log: ['a', 'b'], sum: 2, messages: [message('1')], plan: 'a' };
+  expect(draftOf(undefined, values)).toEqual({ update: {}, channels: values, unread: [], additive: [] });
+});
+
+it('a channel can have any name', () => {
+  const after = JSON.parse('{"__proto__": {"a": 1}, "constructor": "b"}') as object;
+  const { update, channels } = draftOf({}, after);
+  expect(JSON.stringify(update)).toBe(JSON.stringify(after));
+  expect(Object.keys(channels)).toEqual(['__proto__', 'constructor']);
+  expect(draftOf(after, {}).update).toEqual({});
+  expect(draftOf(after, after).update).toEqual({});
 });
 
 it('what was not read whole or exactly is never in a draft', () => {
@@ -39,12 +71,12 @@ it('what was not read whole or exactly is never in a draft', () => {
     update: { plan: 'b' },
     channels: { plan: 'b' },
     unread: ['documents', 'id'],
-    appended: [],
+    additive: [],
   });
 });
 
 it('a state that is read in parts has an empty draft, and so has one whose parent is', () => {
   const whole = new StoredPart({ threadId: 't', checkpointId: 'c' }, [], { type: 'object', length: 20_000 });
-  expect(draftOf({}, whole)).toEqual({ update: {}, channels: {}, unread: [], appended: [] });
+  expect(draftOf({}, whole)).toEqual({ update: {}, channels: {}, unread: [], additive: [] });
   expect(draftOf(whole, { plan: 'b' })).toMatchObject({ update: {}, channels: { plan: 'b' } });
 });

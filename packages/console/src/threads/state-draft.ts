@@ -1,18 +1,20 @@
-// What an editor of a state begins with: an update that can be sent as it is, and changes nothing.
+// What an editor of a state begins with: an update that changes nothing when it is sent unedited. The page does not know the reducers of the
+// channels, so values that a reducer may add to themselves are left out. Only unusual reducers change something then, such as one that
+// appends messages whose id it already has.
 import { isObject, readMessage } from '../messages/read-messages.ts';
 import { StoredPart } from '../stored/stored-part.ts';
 import { diffValues } from '../values/json-diff.ts';
 import { mayBeRounded } from '../values/rounded-integer.ts';
 
 export interface StateDraft {
-  /** What the step has changed, as an update that writes it again. */
+  /** What the step has changed, as an update that writes it again. Empty without a parent. */
   update: Record<string, unknown>;
   /** Channels that the page has read whole. */
   channels: Record<string, unknown>;
   /** Channels that the page has not read whole, or not exactly. They are never sent back. */
   unread: string[];
-  /** Lists that have grown: a reducer that appends would append them again. */
-  appended: string[];
+  /** Changed numbers, and lists and texts that have grown: a reducer may add them once more. */
+  additive: string[];
 }
 
 const isEqual = (left: unknown, right: unknown): boolean => diffValues(left, right).length === 0;
@@ -27,32 +29,46 @@ const changedMessages = (before: unknown, after: object[]): object[] => {
   return after.filter((one) => !isEqual(byId.get(readMessage(one)?.id), one));
 };
 
-const hasGrown = (before: unknown, after: unknown): boolean =>
-  Array.isArray(before) &&
-  Array.isArray(after) &&
-  before.length > 0 &&
-  after.length > before.length &&
-  isEqual(before, after.slice(0, before.length));
+/** A list without an earlier value, or with one that the page cannot compare, may have grown. */
+const hasGrownList = (before: unknown, after: unknown[]): boolean =>
+  after.length > 0 &&
+  (!Array.isArray(before) ||
+    (after.length > before.length && isEqual(before, after.slice(0, before.length))));
 
-/** `before`: the values of the parent; an empty object when there is none. */
+const hasGrownText = (before: unknown, after: string): boolean =>
+  before instanceof StoredPart ||
+  (typeof before === 'string' && before !== '' && after.length > before.length && after.startsWith(before));
+
+const isAdditive = (before: unknown, after: unknown): boolean => {
+  if (Array.isArray(after)) return hasGrownList(before, after);
+  return typeof after === 'string' ? hasGrownText(before, after) : typeof after === 'number';
+};
+
+/** `before`: the values of the parent; undefined when there is none. */
 export const draftOf = (before: unknown, after: unknown): StateDraft => {
-  const draft: StateDraft = { update: {}, channels: {}, unread: [], appended: [] };
   // A state with so many channels that they are read in parts.
-  if (!isObject(after) || after instanceof StoredPart) return draft;
-  const earlier = isObject(before) && !(before instanceof StoredPart) ? before : undefined;
+  if (!isObject(after) || after instanceof StoredPart)
+    return { update: {}, channels: {}, unread: [], additive: [] };
+  const earlier =
+    isObject(before) && !(before instanceof StoredPart) ? new Map(Object.entries(before)) : undefined;
+  // Maps, because an object has members such as `__proto__`, which a channel may have as its name.
+  const update = new Map<string, unknown>();
+  const channels = new Map<string, unknown>();
+  const unread: string[] = [];
+  const additive: string[] = [];
   for (const [name, value] of Object.entries(after)) {
     if (value instanceof StoredPart || mayBeRounded(value)) {
-      draft.unread.push(name);
+      unread.push(name);
       continue;
     }
-    draft.channels[name] = value;
-    const old = earlier?.[name];
+    channels.set(name, value);
+    const old = earlier?.get(name);
     if (!earlier || isEqual(old, value)) continue;
     if (isMessages(value)) {
       const changed = changedMessages(old, value);
-      if (changed.length > 0) draft.update[name] = changed;
-    } else if (hasGrown(old, value)) draft.appended.push(name);
-    else draft.update[name] = value;
+      if (changed.length > 0) update.set(name, changed);
+    } else if (isAdditive(old, value)) additive.push(name);
+    else update.set(name, value);
   }
-  return draft;
+  return { update: Object.fromEntries(update), channels: Object.fromEntries(channels), unread, additive };
 };

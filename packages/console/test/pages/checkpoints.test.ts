@@ -236,9 +236,9 @@ describeInBrowser('a checkpoint', () => {
     const dialog = page.getByRole('dialog');
     const field = dialog.getByLabel('Update of the state, as JSON');
     await dialog.getByText('Left out, because the page has not read the whole value: plan.').waitFor();
-    expect(Object.keys(JSON.parse(await field.inputValue()) as object)).toEqual(['messages']);
+    await dialog.getByText('The update begins empty, because the checkpoint has no parent').waitFor();
+    expect(JSON.parse(await field.inputValue())).toEqual({});
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
-    await field.fill('{}');
     await dialog.getByRole('button', { name: '+ messages' }).click();
     await expect.poll(() => field.inputValue()).toContain('"hello"');
     await field.fill('{}');
@@ -247,5 +247,23 @@ describeInBrowser('a checkpoint', () => {
     const state = await threads.getState(threadId);
     expect(state.metadata['step']).toBe(1);
     expect((state.values as { plan: unknown[] }).plan).toHaveLength(5_000);
+  });
+
+  it('that a prune has kept is edited from an empty update, which changes nothing', async () => {
+    const { threadId } = await run(console.client, 'agent', says('Add 2 and 40'));
+    const { values } = await threads.getState(threadId);
+    await threads.prune([threadId], { strategy: 'keep_latest' });
+    const kept = (await threads.getState(threadId)).checkpoint_id ?? '';
+    const page = await openAt(threadId, kept);
+    await page.getByRole('button', { name: 'Edit and run…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('The update begins empty, because the checkpoint has no parent').waitFor();
+    expect(await dialog.getByLabel('Update of the state, as JSON').inputValue()).toBe('{}');
+    await dialog.getByRole('button', { name: '+ messages' }).waitFor();
+    await dialog.getByRole('button', { name: 'Fork only' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const fork = await threads.getState(threadId);
+    expect(fork.parent_checkpoint_id).toBe(kept);
+    expect(fork.values).toEqual(values);
   });
 });
