@@ -24,7 +24,7 @@ export const CheckpointActions = (chosen: ChosenCheckpoint): ReactNode => {
   const Editor = hasInput(row) ? EditInput : EditState;
   const isDone = row.next.length === 0;
   const edit = (): void => {
-    // Without it, the page selects the newest checkpoint, and another run may create a newer one meanwhile.
+    // Without the id in the address, the page selects the newest checkpoint, and another run may create a newer one meanwhile.
     void navigate({ search: (search) => ({ ...search, checkpoint: checkpointId }), replace: true });
     setEditing(true);
   };

@@ -17,12 +17,14 @@ export const CheckpointDetail = ({
   row,
   name,
   runId,
+  notice,
 }: {
   thread: Thread;
   row: CheckpointRow;
   name: string;
   /** The run whose config a new run repeats. */
   runId: string | undefined;
+  notice: ReactNode;
 }): ReactNode => {
   const { checkpoint_id: id } = row;
   const own = row.metadata['run_id'];
@@ -40,6 +42,7 @@ export const CheckpointDetail = ({
         )}
         <ViewChips />
       </header>
+      {notice}
       {id !== null && (
         <CheckpointActions key={id} thread={thread} row={row} checkpointId={id} name={name} runId={runId} />
       )}

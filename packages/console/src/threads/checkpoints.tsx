@@ -6,9 +6,9 @@ import { useMemo, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { ErrorNotice, Failure, Skeleton, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { CheckpointDetail } from './checkpoint-detail.tsx';
-import { nameOf, rowFields, runIdOf, stepOf, type CheckpointRow } from './checkpoint-row.ts';
+import { nameOf, rowFields, stepOf, type CheckpointRow } from './checkpoint-row.ts';
 import { layLanes, type Lane } from './lanes.ts';
+import { SelectedCheckpoint } from './selected-checkpoint.tsx';
 import './checkpoints.css';
 
 const route = getRouteApi('/threads/$threadId');
@@ -42,12 +42,12 @@ export const Checkpoints = ({ thread }: { thread: Thread }): ReactNode => {
         <p className="muted">Each step of a run makes one.</p>
       </State>
     );
-  const selected = rows.find(({ checkpoint_id: id }) => id === chosen) ?? newest;
+  const selectedId = chosen ?? newest.checkpoint_id ?? '';
   return (
     <div className="split">
       <nav className="split-list checkpoint-list" aria-label="Checkpoints, newest first" tabIndex={0}>
         <ErrorNotice error={query.error} />
-        <CheckpointTree rows={rows} names={names} selected={selected} />
+        <CheckpointTree rows={rows} names={names} selected={byId.get(selectedId)} />
         {query.hasNextPage && (
           <div className="load-more">
             <button type="button" className="button" onClick={() => void query.fetchNextPage()}>
@@ -56,12 +56,7 @@ export const Checkpoints = ({ thread }: { thread: Thread }): ReactNode => {
           </div>
         )}
       </nav>
-      <CheckpointDetail
-        thread={thread}
-        row={selected}
-        name={names.get(selected) ?? ''}
-        runId={runIdOf(selected, byId)}
-      />
+      <SelectedCheckpoint thread={thread} checkpointId={selectedId} rows={byId} />
     </div>
   );
 };
@@ -73,7 +68,7 @@ const CheckpointTree = ({
 }: {
   rows: readonly CheckpointRow[];
   names: ReadonlyMap<CheckpointRow, string>;
-  selected: CheckpointRow;
+  selected: CheckpointRow | undefined;
 }): ReactNode => {
   const lanes = useMemo(() => layLanes(rows), [rows]);
   const columns = Math.max(...lanes.map(({ lines }) => Math.max(...lines))) + 1;

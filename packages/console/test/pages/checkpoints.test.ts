@@ -266,4 +266,61 @@ describeInBrowser('a checkpoint', () => {
     expect(fork.parent_checkpoint_id).toBe(kept);
     expect(fork.values).toEqual(values);
   });
+
+  it('beyond the loaded pages of the list stays selected, with the draft of its dialog', async () => {
+    const { thread_id: threadId } = await threads.create({ graphId: 'patient' });
+    // As many checkpoints as the list loads at once: the fork pushes the oldest out.
+    for (let step = 0; step < 100; step++)
+      await threads.updateState(threadId, { values: { plan: `plan ${step}` }, asNode: 'prepare' });
+    const oldest = (await threads.getHistory(threadId, { limit: 100 })).at(-1)?.checkpoint_id ?? '';
+    const page = await openAt(threadId, oldest, { expected: /403/ });
+    await page.route(`**/threads/${threadId}/runs`, (route) =>
+      route.fulfill({ status: 403, json: { detail: 'You may not start runs.' } }),
+    );
+    const row = page.getByRole('link', { name: /^0 ?update/ });
+    await page.getByRole('heading', { name: 'Step 0 · update' }).waitFor();
+    expect(await row.count()).toBe(1);
+    await page.getByRole('button', { name: 'Edit and run…' }).click();
+    const dialog = page.getByRole('dialog');
+    const field = dialog.getByLabel('Update of the state, as JSON');
+    const draft = '{ "plan": "another plan" }';
+    await field.fill(draft);
+    await dialog.getByRole('button', { name: 'Fork and run' }).click();
+    await dialog.getByRole('alert').filter({ hasText: 'You may not start runs.' }).waitFor();
+    expect(await field.inputValue()).toBe(draft);
+    await dialog.getByRole('button', { name: 'Back' }).click();
+    await row.waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'Step 0 · update' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Step 0 · update' }).waitFor();
+    expect(await page.locator('a.checkpoint[aria-current]').count()).toBe(0);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Run from here' }).click();
+    await page.waitForURL('**/playground?**');
+    await badge(page, 'success').waitFor();
+    expect((await threads.getState(threadId)).values).toMatchObject({ plan: 'plan 0' });
+  });
+
+  it('that does not exist is not replaced by the newest', async () => {
+    const { threadId } = await run(console.client, 'agent', says('hello'));
+    const missing = '00000000-0000-4000-8000-000000000000';
+    const page = await openAt(threadId, missing, { expected: /404/ });
+    await page.getByText('The thread has no checkpoint with the id in the address.').waitFor();
+    expect(await page.getByRole('button', { name: 'Run from here' }).count()).toBe(0);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Show the newest' }).click();
+    await page.getByRole('button', { name: 'Run from here' }).waitFor();
+  });
+
+  it('that is pruned while it is shown is said to be gone', async () => {
+    const { threadId } = await run(console.client, 'agent', says('Add 2 and 40'));
+    const page = await openAt(threadId, await checkpointBefore(threadId, 'tools'), { expected: /404/ });
+    await page.getByText('next: tools').waitFor();
+    await page.getByRole('button', { name: 'Prune…' }).click();
+    await page.getByRole('button', { name: 'Delete earlier checkpoints' }).click();
+    await page.getByRole('alert').filter({ hasText: 'This checkpoint no longer exists.' }).waitFor();
+    await page.getByRole('link', { name: 'Show the newest' }).click();
+    await page.getByText('next: no node').waitFor();
+  });
 });
