@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
+import { useStillHere } from '../app/use-still-here.ts';
 import { isObject } from '../messages/read-messages.ts';
 import { useStoredState } from '../stored/stored-queries.ts';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
@@ -51,6 +52,7 @@ const StateDialog = ({
   const { thread, row, checkpointId } = chosen;
   const wrote = row.nodes ?? [];
   const navigate = route.useNavigate();
+  const isStillHere = useStillHere();
   const [text, setText] = useState(() => formatJson(draft.update));
   const [asNode, setAsNode] = useState(wrote[0]);
   const read = readUpdate(text);
@@ -59,9 +61,12 @@ const StateDialog = ({
     mutationFn: async ({ values, isRun }: { values: Record<string, unknown>; isRun: boolean }) => {
       const { checkpointId: id, next } = await fork({ values, asNode });
       // After the last node of a graph there is nothing to run: the page shows so.
-      if (isRun && next.length > 0) return runAt({ checkpointId: id, input: null });
+      if (isRun && next.length > 0) {
+        await runAt({ checkpointId: id, input: null });
+        return;
+      }
       onClose();
-      return navigate({ search: (search) => ({ ...search, checkpoint: id }) });
+      if (isStillHere()) await navigate({ search: (search) => ({ ...search, checkpoint: id }) });
     },
   });
   const isReady = 'value' in read && !save.isPending;

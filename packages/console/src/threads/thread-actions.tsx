@@ -3,6 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import type { Thread } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
+import { useStillHere } from '../app/use-still-here.ts';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
@@ -22,6 +23,7 @@ export const ThreadActions = ({
   const client = useClient();
   const queries = useQueryClient();
   const navigate = useNavigate();
+  const isStillHere = useStillHere();
   const [asked, setAsked] = useState<Asked>();
   const { thread_id: threadId } = thread;
   const assistant = useThreadAssistant(thread);
@@ -30,11 +32,12 @@ export const ThreadActions = ({
     mutationFn: () => client.threads.copy(threadId),
     onSuccess: async (created) => {
       await refresh();
-      await navigate({ to: '/threads/$threadId', params: { threadId: created.thread_id } });
+      if (isStillHere())
+        await navigate({ to: '/threads/$threadId', params: { threadId: created.thread_id } });
     },
   });
   const leave = async (): Promise<void> => {
-    await navigate({ to: '/threads' });
+    if (isStillHere()) await navigate({ to: '/threads' });
     queries.removeQueries({ queryKey: ['thread', threadId] });
     await refresh();
   };

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { ApiError, type Client, type Run } from '@svc/sdk';
 import { useClient } from '../api/client.tsx';
 import { refreshChanged } from '../api/refresh.ts';
+import { useStillHere } from '../app/use-still-here.ts';
 import { runOptionsAt, type NewRun } from './run-at.ts';
 
 export interface RunOrigin {
@@ -13,11 +14,12 @@ export interface RunOrigin {
   assistantId: string | undefined;
 }
 
-/** Starts a run at a checkpoint, and opens the playground, where it streams. Rejects when the server refuses the run. */
+/** Starts a run at a checkpoint, and opens the playground, where it streams, unless the user has left the page. Rejects when the server refuses the run. */
 export const useRunAt = ({ threadId, runId, assistantId }: RunOrigin): ((run: NewRun) => Promise<void>) => {
   const client = useClient();
   const queries = useQueryClient();
   const navigate = useNavigate();
+  const isStillHere = useStillHere();
   return async (run) => {
     const origin = runId === undefined ? undefined : await findRun(client, threadId, runId);
     const assistant = origin?.assistant_id ?? assistantId;
@@ -25,10 +27,11 @@ export const useRunAt = ({ threadId, runId, assistantId }: RunOrigin): ((run: Ne
     const created = await client.runs.create(threadId, assistant, runOptionsAt(run, origin), {
       idempotencyKey: crypto.randomUUID(),
     });
-    await navigate({
-      to: '/playground',
-      search: { assistant: created.assistant_id, thread: threadId, run: created.run_id },
-    });
+    if (isStillHere())
+      await navigate({
+        to: '/playground',
+        search: { assistant: created.assistant_id, thread: threadId, run: created.run_id },
+      });
     void refreshChanged(queries);
   };
 };

@@ -136,6 +136,31 @@ describeInBrowser('a thread', () => {
     await expect(console.client.threads.get(threadId)).rejects.toThrow('404');
   });
 
+  it('does not open the list when it is deleted after the user has left it', async () => {
+    const { threadId } = await run(console.client, 'agent', says('goodbye'));
+    const page = await console.open(`/threads/${threadId}`, { expected: /404/ });
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await page.route(`**/threads/${threadId}`, async (route) => {
+      if (route.request().method() === 'DELETE') await released;
+      await route.continue();
+    });
+    const isDeletion = (request: { method: () => string }): boolean => request.method() === 'DELETE';
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    const sent = page.waitForRequest(isDeletion);
+    await page.getByRole('button', { name: 'Delete the thread' }).click();
+    await sent;
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.keyboard.type('gr');
+    await page.waitForURL(/\/runs$/);
+    const deleted = page.waitForResponse((response) => isDeletion(response.request()));
+    release();
+    await deleted;
+    await expect(page.waitForURL(/\/threads$/, { timeout: 1_000 })).rejects.toThrow('Timeout');
+    await expect(console.client.threads.get(threadId)).rejects.toThrow('404');
+  });
+
   it('that does not exist is said to be missing', async () => {
     const missing = '00000000-0000-4000-8000-000000000000';
     const page = await console.open(`/threads/${missing}`, { expected: /404/ });
