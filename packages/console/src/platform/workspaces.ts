@@ -9,7 +9,7 @@ export const useWorkspaces = (client: PlatformClient): UseQueryResult<Workspace[
     staleTime: 10_000,
   });
 
-/** Why the key has not this permission; undefined while it has, or while its role is unknown. A key has one role in all workspaces. */
+/** Why the key lacks the permission; undefined if it has the permission, or while its role is unknown. A key has one role in all workspaces. */
 const useLack = (client: PlatformClient, permission: string, roles: string): string | undefined => {
   const { data } = useWorkspaces(client);
   const [first] = data ?? [];

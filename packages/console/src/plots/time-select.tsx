@@ -11,7 +11,7 @@ export const TimeSelect = ({
   onChange,
 }: {
   label: string;
-  /** The words before a span: `Last`, or `Created in the last`, where nothing else tells which time it is. */
+  /** The words before a span: `Last`, or `Created in the last` where the page does not show which time is filtered. */
   names?: string;
   hasAnyTime?: boolean;
   time: TimeSpan;

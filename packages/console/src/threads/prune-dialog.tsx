@@ -1,4 +1,4 @@
-// Deletes the earlier checkpoints of a thread, or all of it: what is deleted and what stays is said before.
+// Deletes the earlier checkpoints of a thread, or the thread. The dialog first shows what will be deleted and what will stay.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';

@@ -1,4 +1,4 @@
-// The filter of the threads page: its query string, and what the server is asked for.
+// The filter of the threads page: the fields of its query string, and the conditions of the search request.
 import type { Thread } from '@svc/sdk';
 import type { ThreadStatus } from '../api/statuses.ts';
 import { metadataOf } from '../app/search-text.ts';
@@ -37,7 +37,7 @@ const fields = {
   updated_at: ['updated_after', 'updated_before'],
 } as const;
 
-/** What a filter asks the server for, in a search and in a count. */
+/** The conditions of a search or count request. */
 export const conditionsOf = (filter: ThreadFilter, nowMs: number) => {
   const { status, graph, owner, meta, sort = defaultOrder } = filter;
   const { fromMs, toMs } = withinSpan(filter, nowMs);

@@ -14,7 +14,7 @@ export type ThreadRow = Thread & { asks: boolean };
 /** The first words of a conversation are read by the server: values are not sent. */
 const preview = { last: 'values.messages[-1].content', first: 'values.messages[0].content' };
 
-/** The server tells which threads ask. Their questions are not read: they may be large. */
+/** The ids of the threads that wait for an answer. Their questions are not read: they may be large. */
 const listAsking = async (client: Client, ids: string[], signal: AbortSignal): Promise<Set<string>> => {
   if (ids.length === 0) return new Set();
   const found = await client.threads.search(

@@ -44,6 +44,6 @@ export const amountProblem = ({ strategy, amount, unit }: TtlDraft): string | un
   return undefined;
 };
 
-/** What the server is asked for; null for a thread that never expires. */
+/** The `ttl` of the request; null for a thread that never expires. */
 export const ttlOf = ({ strategy, amount, unit }: TtlDraft) =>
   strategy === 'never' ? null : { strategy, ttl: Number(amount) * unitMinutes[unit] };
