@@ -11,7 +11,7 @@ import { readInterrupt, type Choice, type Question } from './read-interrupt.ts';
 import './question-box.css';
 
 /** Answers that graphs often expect. They fill the field, and are sent only when the person sends them. */
-const templates = ['true', 'false', '{ "approve": true }', '{ "approve": false }', '"…"'];
+const templates = ['{ "approve": true }', '{ "approve": false }', 'true', 'false', '"…"'];
 
 /** A draft survives a reload of the page, and ends with the tab. */
 const draftKey = ({ id, node }: Question): string => `svc-console-answer-${id ?? node}`;
@@ -89,6 +89,7 @@ const JsonForm = ({
       }}
     >
       <JsonField label="Your answer, as JSON" text={text} onChange={setText} onSubmit={send} rows={3} />
+      <p className="muted">The graph decides which form of answer it understands. Often used are:</p>
       <div className="row">
         <span className="chips" role="group" aria-label="Templates of answers">
           {templates.map((template) => (

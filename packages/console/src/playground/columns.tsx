@@ -36,8 +36,8 @@ export const Columns = ({
   return (
     <div className="columns" data-column={column}>
       <ColumnTabs left={left} right={right} />
-      <Column side="left" compared={left} all={all} lacking={[]} />
-      <Column side="right" compared={right} all={all} lacking={lacking} />
+      <Column side="left" compared={left} other={right} all={all} lacking={[]} />
+      <Column side="right" compared={right} other={left} all={all} lacking={lacking} />
     </div>
   );
 };
@@ -45,11 +45,13 @@ export const Columns = ({
 const Column = ({
   side,
   compared: { assistant, conversation },
+  other,
   all,
   lacking,
 }: {
   side: Side;
   compared: Compared;
+  other: Compared;
   all: readonly Assistant[];
   /** Fields of the input that the graph of this column does not take. */
   lacking: readonly string[];
@@ -79,6 +81,11 @@ const Column = ({
       {lacking.length > 0 && (
         <p className="notice column-notice" data-tone="amber">
           The input schema of this assistant does not have: {visibleText(lacking.join(', '))}.
+        </p>
+      )}
+      {conversation.threadId === undefined && other.conversation.messages.length > 0 && (
+        <p className="notice column-notice">
+          This column starts a new thread, without the messages of the other.
         </p>
       )}
       <Conversation assistant={assistant} conversation={conversation} />

@@ -84,7 +84,7 @@ export const ConfigForm = ({
       Stop before these nodes
       <input
         className="field"
-        placeholder="tools, review"
+        placeholder="names of nodes, with commas"
         value={settings.stopBefore}
         onChange={(event) => onChange({ ...settings, stopBefore: event.target.value })}
       />

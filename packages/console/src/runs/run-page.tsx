@@ -149,7 +149,10 @@ const RunActions = ({ run }: { run: Run }): ReactNode => {
           onConfirm={() => cancel.mutate()}
           onClose={() => setAsking(false)}
         >
-          <p>What it has written to its thread stays. The run cannot be continued afterwards.</p>
+          <p>
+            What it has written to its thread stays. The run cannot be continued afterwards. If other runs of
+            the thread wait, the oldest of them starts.
+          </p>
           <ErrorNotice error={cancel.error} />
         </Confirm>
       )}

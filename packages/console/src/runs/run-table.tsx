@@ -136,6 +136,7 @@ const RunRow = ({
       <td className="number">
         {isOpen(run.status) ? (
           <span className="muted">
+            {run.status === 'pending' && 'waits '}
             <Elapsed since={run.created_at} /> so far
           </span>
         ) : (

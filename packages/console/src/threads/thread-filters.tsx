@@ -45,8 +45,8 @@ export const ThreadFilters = ({ filter, onChange }: FilterProps): ReactNode => {
       <FreeField filter={filter} onChange={onChange} />
       <FilterField
         aria-label="Owner"
-        placeholder="owner"
-        size={10}
+        placeholder="owner: a user id"
+        size={14}
         text={owner}
         onChange={(changed) => onChange({ owner: changed })}
       />

@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { PlatformClient, RunTree } from '@svc/sdk';
 import { useMemo, type ReactNode } from 'react';
 import { KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
-import { StatusBadge } from '../ui/badge.tsx';
+import { TraceBadge } from '../ui/badge.tsx';
 import { duration } from '../ui/duration.ts';
 import { Loaded, State } from '../ui/states.tsx';
 import { visibleText } from '../values/visible-text.ts';
@@ -149,7 +149,7 @@ const TraceFacts = ({ side, id, table }: { side: string; id: string; table: Span
       <Link to="/traces/$traceId" params={{ traceId: id }}>
         {visibleText(root.name.slice(0, 60))} <span className="mono">{id.slice(0, 8)}</span>
       </Link>
-      <StatusBadge status={root.status} />
+      <TraceBadge status={root.status} />
       <span className="muted">
         {[
           duration(table.endMs - table.startMs),

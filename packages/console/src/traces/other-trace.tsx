@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import type { PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { StatusBadge } from '../ui/badge.tsx';
+import { TraceBadge } from '../ui/badge.tsx';
 import { duration } from '../ui/duration.ts';
 import { Loaded, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
@@ -48,7 +48,7 @@ export const OtherTrace = ({
                 {runs.map((run) => (
                   <tr key={run.id}>
                     <td>
-                      <StatusBadge status={run.status} />
+                      <TraceBadge status={run.status} />
                     </td>
                     <td>
                       <Link to="/traces/compare" search={{ left, right: run.trace_id }}>

@@ -1,7 +1,7 @@
 // One span with its payloads and its feedback.
 import type { PlatformClient, TraceRun } from '@svc/sdk';
 import { useMemo, type ReactNode } from 'react';
-import { StatusBadge } from '../ui/badge.tsx';
+import { TraceBadge } from '../ui/badge.tsx';
 import { CopyId } from '../ui/copy-id.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { Took } from '../ui/time.tsx';
@@ -30,7 +30,7 @@ export const SpanPanel = ({
     <section className="span-panel" aria-label="Selected span" tabIndex={0}>
       <header className="row">
         <h2>{visibleText(span.name)}</h2>
-        <StatusBadge status={span.status} />
+        <TraceBadge status={span.status} />
         <CopyId id={span.id} label="id of the trace run" />
       </header>
       <Loaded query={query}>{(run) => <SpanDetails client={client} run={run} {...formProps} />}</Loaded>

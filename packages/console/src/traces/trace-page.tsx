@@ -2,7 +2,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ApiError, PlatformClient, RunTree } from '@svc/sdk';
 import { useMemo, type ReactNode } from 'react';
-import { StatusBadge } from '../ui/badge.tsx';
+import { TraceBadge } from '../ui/badge.tsx';
 import { CopyId } from '../ui/copy-id.tsx';
 import { duration } from '../ui/duration.ts';
 import { Loaded, State } from '../ui/states.tsx';
@@ -61,7 +61,7 @@ const TraceView = ({ client, tree }: { client: PlatformClient; tree: RunTree }):
       <header className="page-head">
         <h1>{visibleText(root.name.slice(0, 120))}</h1>
         <CopyId id={tree.trace_id} label="trace id" />
-        <StatusBadge status={root.status} />
+        <TraceBadge status={root.status} />
         <span className="muted">
           {[
             duration(table.endMs - table.startMs),

@@ -1,7 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { TraceRun } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { StatusBadge } from '../ui/badge.tsx';
+import { TraceBadge } from '../ui/badge.tsx';
 import { duration } from '../ui/duration.ts';
 import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
@@ -53,7 +53,7 @@ const TraceRow = ({ run }: { run: TraceRun }): ReactNode => {
   return (
     <tr onClick={() => void navigate(target)}>
       <td>
-        <StatusBadge status={run.status} />
+        <TraceBadge status={run.status} />
       </td>
       <td>
         <Link {...target} data-row aria-label={`Trace run ${name}, ${id}`}>

@@ -12,19 +12,33 @@ const runTones: Record<RunStatus, Tone> = {
   interrupted: 'grey',
 };
 
-const tones: Record<ThreadStatus | 'pending' | 'success', Tone> = {
-  pending: 'grey',
+const traceTones = { pending: 'blue', success: 'green', error: 'red' } as const satisfies Record<
+  string,
+  Tone
+>;
+
+const threadTones: Record<ThreadStatus, Tone> = {
   busy: 'blue',
-  success: 'green',
   idle: 'grey',
   interrupted: 'amber',
   error: 'red',
 };
 
-/** The status of a thread, or of a trace. */
-export const StatusBadge = ({ status }: { status: keyof typeof tones }): ReactNode => (
-  <span className="badge" data-tone={tones[status]}>
+/** The status of a thread. */
+export const StatusBadge = ({ status }: { status: ThreadStatus }): ReactNode => (
+  <span className="badge" data-tone={threadTones[status]}>
     {status}
+  </span>
+);
+
+/** The status of a trace, which the API calls pending while it has no end. */
+export const TraceBadge = ({ status }: { status: keyof typeof traceTones }): ReactNode => (
+  <span
+    className="badge"
+    data-tone={traceTones[status]}
+    title={status === 'pending' ? 'status pending' : undefined}
+  >
+    {status === 'pending' ? 'running' : status}
   </span>
 );
 

@@ -19,4 +19,5 @@ it('an age is a rough one', () => {
 it('a time ahead is named by its two largest units', () => {
   const ms = [-5, 999, 59_000, 61_000, 3_661_000, 90_000_000];
   expect(ms.map(ahead)).toEqual(['now', 'now', 'in 59 s', 'in 1 min', 'in 1 h 1 min', 'in 1 d 1 h']);
+  expect(ahead(30 * 86_400_000 - 2_000)).toBe('in 30 d');
 });

@@ -28,5 +28,7 @@ export const ahead = (ms: number): string => {
   if (ms < minute) return `in ${Math.floor(ms / second)} s`;
   if (ms < hour) return `in ${Math.floor(ms / minute)} min`;
   if (ms < day) return `in ${Math.floor(ms / hour)} h ${Math.floor((ms % hour) / minute)} min`;
-  return `in ${Math.floor(ms / day)} d ${Math.floor((ms % day) / hour)} h`;
+  // Rounded: a month from now, seen a second later, is not 29 days and 23 hours.
+  const hours = Math.round(ms / hour);
+  return hours % 24 === 0 ? `in ${hours / 24} d` : `in ${Math.floor(hours / 24)} d ${hours % 24} h`;
 };

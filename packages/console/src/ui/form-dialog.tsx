@@ -35,6 +35,8 @@ export const FormDialog = ({
         }}
       >
         {children}
+        {/* Without a button in the form, browsers ignore Enter when it has more than one field. */}
+        <button type="submit" hidden />
       </form>
     </Dialog>
   );
