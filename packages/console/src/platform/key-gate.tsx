@@ -118,7 +118,7 @@ const KeyIntroduction = (form: KeyFormProps): ReactNode => {
       no key of its own. The first start of the server has written a key to <code>admin-key</code> in the data
       folder.{' '}
       {need.role === 'viewer'
-        ? 'A key that only reads is enough to look at them:'
+        ? 'A key that only reads is enough to look at them. To change something, write admin in place of viewer:'
         : `${need.creates ? 'Creating them needs' : 'They need'} a key with the role admin:`}
     </p>
   );
