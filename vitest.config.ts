@@ -54,7 +54,16 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      { test: { ...common, name: 'faults', include: [faults], testTimeout: 180_000 } },
+      {
+        test: {
+          ...common,
+          name: 'faults',
+          include: [faults],
+          testTimeout: 180_000,
+          maxWorkers: availableParallelism() + 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
       { test: { ...common, name: 'upgrade', include: [upgrade] } },
       { test: { ...common, name: 'compatibility', include: [compatibility], testTimeout: 300_000 } },
     ],
