@@ -36,8 +36,10 @@ export const searches = async (target: Target): Promise<Figures> => {
   try {
     const figures: Figures = {};
     await db.query('truncate svc.threads cascade');
-    for (const count of [1_000, 1_000_000]) {
-      await fill(db, count);
+    let stored = 0;
+    for (const count of [1_000, 200_000, 1_000_000]) {
+      await fill(db, count - stored);
+      stored = count;
       figures[`newest${count}Ms`] = await p50(() => client.threads.search({ limit: 10 }));
       figures[`status${count}Ms`] = await p50(() =>
         client.threads.search({ status: 'interrupted', limit: 10 }),
