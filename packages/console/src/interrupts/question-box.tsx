@@ -39,7 +39,7 @@ export const QuestionBox = ({
 }): ReactNode => {
   const form = readInterrupt(question.value);
   return (
-    <section className="question" tabIndex={-1} aria-label={`Question of ${question.node}`}>
+    <section className="question" tabIndex={-1} aria-label={`Question of ${visibleText(question.node)}`}>
       <header className="row">
         <span className="badge" data-tone="amber">
           waiting for you

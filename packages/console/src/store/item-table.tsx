@@ -77,6 +77,7 @@ const ItemRow = ({ item, prefix }: { item: Item; prefix: readonly string[] }): R
   const navigate = useNavigate();
   const { key, updated_at: updatedAt } = item;
   const namespace = formatNamespace(item.namespace);
+  const shown = visibleText(key.slice(0, keyMax));
   const target = {
     to: '/store',
     search: { prefix: formatNamespace(prefix) || undefined, ns: namespace, key },
@@ -85,8 +86,8 @@ const ItemRow = ({ item, prefix }: { item: Item; prefix: readonly string[] }): R
     <tr onClick={() => void navigate(target)}>
       <td className="mono">{visibleText(namespace)}</td>
       <td>
-        <Link {...target} data-row aria-label={`Item ${key} of ${namespace}`}>
-          {visibleText(key.slice(0, keyMax))}
+        <Link {...target} data-row aria-label={`Item ${shown} of ${visibleText(namespace)}`}>
+          {shown}
         </Link>
       </td>
       <td className="wide mono">{visibleText(JSON.stringify(item.value).slice(0, previewMax))}</td>

@@ -45,6 +45,7 @@ export const TraceTable = ({ runs, label }: { runs: readonly TraceRun[]; label?:
 const TraceRow = ({ run }: { run: TraceRun }): ReactNode => {
   const navigate = useNavigate();
   const { id, trace_id: traceId, name, start_time: start, end_time: end } = run;
+  const shown = visibleText(name.slice(0, nameMax));
   const target = {
     to: '/traces/$traceId',
     params: { traceId },
@@ -56,8 +57,8 @@ const TraceRow = ({ run }: { run: TraceRun }): ReactNode => {
         <TraceBadge status={run.status} />
       </td>
       <td>
-        <Link {...target} data-row aria-label={`Trace run ${name}, ${id}`}>
-          {visibleText(name.slice(0, nameMax))}
+        <Link {...target} data-row aria-label={`Trace run ${shown}, ${id}`}>
+          {shown}
         </Link>
       </td>
       <td className="optional">{visibleText(run.run_type)}</td>

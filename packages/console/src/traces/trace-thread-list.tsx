@@ -110,7 +110,7 @@ const ThreadRow = ({ thread, project }: { thread: TraceThread; project: string }
   return (
     <tr onClick={() => void navigate(target)}>
       <td>
-        <Link {...target} data-row className="mono" aria-label={`Thread ${threadId}`}>
+        <Link {...target} data-row className="mono" aria-label={`Thread ${visibleText(threadId)}`}>
           {shortThreadId(threadId)}
         </Link>
       </td>

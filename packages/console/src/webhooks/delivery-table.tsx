@@ -78,7 +78,7 @@ const DeliveryRow = ({
           className="button mono webhook-url"
           data-kind="plain"
           aria-expanded={isOpen}
-          aria-label={`Attempts to call ${url} for run ${runId}`}
+          aria-label={`Attempts to call ${visibleText(url)} for run ${runId}`}
           title={url}
           onClick={(event) => (event.stopPropagation(), onToggle())}
         >
