@@ -85,9 +85,13 @@ class BareThread {
       await eventually(async () => expect(await this.#store.get(['waiting'], run_id)).toBeTruthy());
       abort.abort();
       await running.catch(() => undefined);
-      this.#interrupts = [];
     } else this.#interrupts = await running;
     const { tasks } = await this.#graph.getState(config);
+    // A cancelled run leaves the questions open of all tasks that have not finished.
+    if (step.isCancelled)
+      this.#interrupts = tasks
+        .filter(({ result }) => result === undefined || result === null)
+        .flatMap(({ interrupts }) => interrupts as Interrupt[]);
     this.#status = tasks.length > 0 ? 'interrupted' : 'idle';
   }
 

@@ -1,6 +1,7 @@
 // Random sequences of runs, answers, cancels, rollbacks, deletions and state updates on a thread whose nodes ask several questions each, in
 // parallel and inside a subgraph. After each action the thread equals a thread of the bare engine that took only the remaining steps.
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { createClient, type Client } from '@svc/sdk';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -49,6 +50,8 @@ interface Entry {
   /** Absent for a state update. */
   run_id?: string;
   isDeleted: boolean;
+  /** The run has stored nothing, and the steps before it were deleted. */
+  isVoid?: boolean;
 }
 
 const count = fc.oneof(
@@ -159,7 +162,7 @@ class Play {
   }
 
   #expected(): Promise<Outcome> {
-    return this.#bare.after(this.#entries.map(({ step }) => step));
+    return this.#bare.after(this.#entries.filter(({ isVoid }) => !isVoid).map(({ step }) => step));
   }
 
   async #run(action: RunAction): Promise<void> {
@@ -230,7 +233,21 @@ class Play {
     if (!entry) return;
     await client.runs.delete(this.#thread_id, entry.run_id ?? '');
     entry.isDeleted = true;
-    while (this.#entries.at(-1)?.isDeleted) this.#entries.pop();
+    const later: Entry[] = [];
+    for (let last = this.#entries.at(-1); last; last = this.#entries.at(-1)) {
+      if (!last.isDeleted && !last.isVoid && !(await this.#hasStoredNothing(last))) break;
+      this.#entries.pop();
+      if (!last.isDeleted) later.unshift(last);
+    }
+    // Without effect, they need not be repeated by the bare thread, which may lack what they continued.
+    this.#entries.push(...later.map((one) => ({ ...one, isVoid: true })));
+  }
+
+  /** For the last entry: a run that continued the thread and was cancelled before a node had finished. Nothing depends on it, nor it on others. */
+  async #hasStoredNothing({ step }: Entry): Promise<boolean> {
+    if (step.do !== 'continue' || !step.isCancelled) return false;
+    const steps = this.#entries.filter(({ isVoid }) => !isVoid).map((one) => one.step);
+    return isDeepStrictEqual(await this.#bare.after(steps), await this.#bare.after(steps.slice(0, -1)));
   }
 
   /** Undefined when the action does not fit the thread: it has no open question, or nothing left to run. */
