@@ -1,14 +1,10 @@
 // The input of a run, from what a person has typed.
-import { isObject } from '../messages/read-messages.ts';
 import type { fieldsOf } from '../schemas/read-schema.ts';
 import { readDraft, type Draft } from '../schemas/schema-form.tsx';
-import { readExactJson } from '../values/read-json.ts';
+import { readExactObject } from '../values/read-json.ts';
 
-export const readInput = (text: string): { value: Record<string, unknown> } | { problem: string } => {
-  const read = readExactJson(text);
-  if ('problem' in read) return read;
-  return isObject(read.value) ? { value: read.value } : { problem: 'The input must be an object.' };
-};
+export const readInput = (text: string): { value: Record<string, unknown> } | { problem: string } =>
+  readExactObject(text, 'The input must be an object.');
 
 export const readForm = ({
   fields,

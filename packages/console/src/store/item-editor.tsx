@@ -4,19 +4,11 @@ import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
-import { isBranch } from '../values/json-entries.ts';
 import { JsonField } from '../values/json-field.tsx';
-import { formatJson, readExactJson } from '../values/read-json.ts';
+import { formatJson, readExactObject } from '../values/read-json.ts';
 
 /** The item was changed while it was edited. The text in the field stays. */
 class ChangedMeanwhile extends Error {}
-
-const readValue = (text: string): { value: object } | { problem: string } => {
-  const read = readExactJson(text);
-  if ('problem' in read) return read;
-  const { value } = read;
-  return isBranch(value) && !Array.isArray(value) ? { value } : { problem: 'The value must be an object.' };
-};
 
 export const ItemEditor = ({ item, onClose }: { item: Item; onClose: () => void }): ReactNode => {
   const client = useClient();
@@ -24,7 +16,7 @@ export const ItemEditor = ({ item, onClose }: { item: Item; onClose: () => void 
   // The version that is edited. The page may read a newer one while the dialog is open.
   const [base, setBase] = useState(item);
   const [text, setText] = useState(() => formatJson(item.value));
-  const read = readValue(text);
+  const read = readExactObject(text, 'The value must be an object.');
   const isValid = 'value' in read;
   const save = useMutation({
     mutationFn: async () => {

@@ -2,12 +2,11 @@ import { useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useStillHere } from '../app/use-still-here.ts';
-import { isObject } from '../messages/read-messages.ts';
 import { useStoredState } from '../stored/stored-queries.ts';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { JsonField } from '../values/json-field.tsx';
-import { formatJson, readExactJson } from '../values/read-json.ts';
+import { formatJson, readExactObject } from '../values/read-json.ts';
 import { visibleText } from '../values/visible-text.ts';
 import { AsNodeSelect } from './as-node-select.tsx';
 import { stepOf } from './checkpoint-row.ts';
@@ -35,13 +34,6 @@ export const EditState = (editor: CheckpointEditor): ReactNode => {
   );
 };
 
-const readUpdate = (text: string): { value: Record<string, unknown> } | { problem: string } => {
-  const read = readExactJson(text);
-  if ('problem' in read) return read;
-  const { value } = read;
-  return isObject(value) ? { value } : { problem: 'The update must be an object whose keys are channels.' };
-};
-
 const StateDialog = ({
   chosen,
   assistantId,
@@ -55,7 +47,7 @@ const StateDialog = ({
   const isStillHere = useStillHere();
   const [text, setText] = useState(() => formatJson(draft.update));
   const [asNode, setAsNode] = useState(wrote[0]);
-  const read = readUpdate(text);
+  const read = readExactObject(text, 'The update must be an object whose keys are channels.');
   const fork = useFork(thread.thread_id, checkpointId);
   const save = useMutation({
     mutationFn: async ({ values, isRun }: { values: Record<string, unknown>; isRun: boolean }) => {

@@ -46,6 +46,16 @@ export const select = [
   'session_id',
 ];
 
+interface PagedState {
+  state: { error: Error | null; data: InfiniteData<unknown> | undefined };
+}
+
+/** The interval of a list that is read again, unless it has failed or older pages were loaded too. */
+export const everyWhileOnePage =
+  (intervalMs: number) =>
+  ({ state }: PagedState): number | false =>
+    state.error === null && (state.data?.pages.length ?? 0) <= 1 ? intervalMs : false;
+
 export const traceNeed = { what: 'Traces', role: 'viewer' } as const satisfies KeyNeed;
 
 export const useTraceRuns = (
@@ -73,8 +83,7 @@ export const useTraceRuns = (
     getNextPageParam: ({ cursors }) => cursors.next ?? undefined,
     placeholderData: keepPreviousData,
     // A filter that the server has rejected stays rejected.
-    refetchInterval: ({ state }) =>
-      state.error === null && (state.data?.pages.length ?? 0) <= 1 ? pollMs : false,
+    refetchInterval: everyWhileOnePage(pollMs),
   });
 
 /** Figures over time. Roots are counted and timed, and all trace runs of the same traces have the tokens, costs and first tokens. */

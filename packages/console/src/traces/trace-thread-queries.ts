@@ -11,7 +11,7 @@ import type { PlatformClient, RunPage, ThreadPage, TraceThread } from '@svc/sdk'
 import { useClient } from '../api/client.tsx';
 import { isId } from '../app/search-text.ts';
 import { useIsOpen } from '../session/session.ts';
-import { select, type TraceFilter } from './trace-queries.ts';
+import { everyWhileOnePage, select, type TraceFilter } from './trace-queries.ts';
 import { boundsOf } from './trace-time.ts';
 
 const threadsOfPage = 25;
@@ -51,8 +51,7 @@ export const useTraceThreads = (
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) =>
-      state.error === null && (state.data?.pages.length ?? 0) <= 1 ? pollMs : false,
+    refetchInterval: everyWhileOnePage(pollMs),
   });
 
 /** One thread with all of its traces; null when the project has none of it. */
@@ -95,8 +94,7 @@ export const useTracesOfThread = (
       ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ cursors }) => cursors.next ?? undefined,
-    refetchInterval: ({ state }) =>
-      state.error === null && (state.data?.pages.length ?? 0) <= 1 ? tracePollMs : false,
+    refetchInterval: everyWhileOnePage(tracePollMs),
   });
 
 /** Whether this server has a thread with this id that the user may read. */

@@ -1,3 +1,4 @@
+import { isBranch } from './json-entries.ts';
 import { findRoundedInteger } from './rounded-integer.ts';
 
 const readJson = (text: string): { value: unknown } | { problem: string } => {
@@ -16,6 +17,17 @@ export const readExactJson = (text: string): { value: unknown } | { problem: str
   return rounded === undefined
     ? read
     : { problem: `${rounded.slice(0, 40)} would be rounded: write it as a text.` };
+};
+
+/** Like `readExactJson`, for a field whose value is an object. `problem`: the sentence about any other value. */
+export const readExactObject = (
+  text: string,
+  problem: string,
+): { value: Record<string, unknown> } | { problem: string } => {
+  const read = readExactJson(text);
+  if ('problem' in read) return read;
+  const { value } = read;
+  return isBranch(value) && !Array.isArray(value) ? { value: value as Record<string, unknown> } : { problem };
 };
 
 /** JSON with two spaces, for a field that is edited. */
