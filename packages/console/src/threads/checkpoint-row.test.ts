@@ -20,7 +20,7 @@ it('a checkpoint has the name of its nodes, also of those that wrote nothing', (
   expect(nameOf(row('b', 'a', { metadata: { source: 'update' }, nodes: ['tools'] }), parent)).toBe('update');
 });
 
-it('an input that no node has read is told from the step that reads it', () => {
+it('an input that no node has read differs from the step that reads it', () => {
   expect(hasInput(row('a', null, { metadata: { source: 'input' }, nodes: ['__start__'] }))).toBe(true);
   expect(hasInput(row('b', 'a', { metadata: { source: 'loop' }, nodes: ['__start__'] }))).toBe(false);
   expect(hasInput(row('c', 'a', { metadata: { source: 'input' } }))).toBe(false);

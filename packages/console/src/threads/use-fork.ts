@@ -6,7 +6,7 @@ import { refreshChanged } from '../api/refresh.ts';
 
 export interface StateUpdate {
   values: Record<string, unknown>;
-  /** The node as which the update is written; undefined for the one that wrote last. */
+  /** The node that counts as the writer of the update; undefined: the one that wrote last. */
   asNode: string | undefined;
 }
 
