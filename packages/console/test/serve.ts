@@ -56,6 +56,7 @@ const launch = async (
       SVC_TRACING: 'on',
       SVC_EGRESS_ALLOW: '127.0.0.1', // webhooks of tests
       SVC_BOOTSTRAP_API_KEY: traceKey,
+      SVC_CONSOLE_VIEWER: 'off', // most tests of traces enter a key
       ...env,
     },
   });

@@ -8,7 +8,7 @@ import { CopyText } from '../ui/copy-text.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { useFocusOfNextPage } from '../ui/return-focus.ts';
 import { ErrorNotice, State } from '../ui/states.tsx';
-import { session, useSession } from '../session/session.ts';
+import { session, useIsLocal, useSession } from '../session/session.ts';
 import { visibleText } from '../values/visible-text.ts';
 import { useAccess } from './platform-access.ts';
 import './key-gate.css';
@@ -106,6 +106,14 @@ export const KeyDialog = ({ onClose, ...form }: KeyFormProps & { onClose: () => 
 const KeyIntroduction = (form: KeyFormProps): ReactNode => {
   const { need } = form;
   const lacking = useLackingRole(form);
+  if (useIsLocal())
+    return (
+      <p>
+        Everybody on this machine may look at the traces and exports of the workspace <code>default</code>.{' '}
+        {need.what} need a key with the role {need.role}. The first start of the server has written one to{' '}
+        <code>admin-key</code> in the data folder. To create another:
+      </p>
+    );
   if (lacking !== undefined)
     return (
       <p>
@@ -197,13 +205,17 @@ const KeyEntry = ({ refusal }: Pick<KeyFormProps, 'refusal'>): ReactNode => {
   );
 };
 
-/** For a session that holds only this key: ends the session, and removes everything that was read with it. */
+/** For a session that holds only a key that was entered: ends the session, and removes everything that was read with it. */
 export const ForgetKey = (): ReactNode => {
   const queries = useQueryClient();
-  const isOnlyKey = useSession()?.sign_in.kind === 'none';
+  const isLocal = useIsLocal();
+  const isOnlyKey = useSession()?.sign_in.kind === 'none' && !isLocal;
   const forget = useMutation({
     mutationFn: () => session.signOut(),
-    onSuccess: () => forgetAnswers(queries),
+    onSuccess: async () => {
+      if (session.state().session?.workspace) await readAgain(queries);
+      else forgetAnswers(queries);
+    },
   });
   return isOnlyKey ? (
     <button

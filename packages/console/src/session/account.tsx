@@ -2,19 +2,40 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import type { ConsoleSession, PlatformClient } from '@svc/sdk';
+import { KeyDialog } from '../platform/key-gate.tsx';
 import { useAccess } from '../platform/platform-access.ts';
 import { useWorkspaces } from '../platform/workspaces.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { SessionList } from './session-list.tsx';
-import { session, useSession } from './session.ts';
+import { session, useIsLocal, useSession } from './session.ts';
 import './sign-in.css';
+
+/** What a key is for where everybody may look. */
+const changeNeed = { what: 'Changes', role: 'admin' } as const;
 
 export const Account = (): ReactNode => {
   const current = useSession();
-  const [isOpen, setOpen] = useState(false);
+  const isLocal = useIsLocal();
   if (current === undefined || current.csrf_token === null) return null;
+  return isLocal ? <EnterKey /> : <SignedIn current={current} />;
+};
+
+const EnterKey = (): ReactNode => {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" className="button" data-kind="plain" onClick={() => setOpen(true)}>
+        Enter an API key
+      </button>
+      {isOpen && <KeyDialog need={changeNeed} onClose={() => setOpen(false)} />}
+    </>
+  );
+};
+
+const SignedIn = ({ current }: { current: ConsoleSession }): ReactNode => {
+  const [isOpen, setOpen] = useState(false);
   return (
     <>
       <button type="button" className="button" data-kind="plain" onClick={() => setOpen(true)}>

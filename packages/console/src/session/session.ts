@@ -25,3 +25,6 @@ export const useSession = (): ConsoleSession | undefined => useSessionState().se
 
 /** Whether threads, runs and assistants can be read. */
 export const useIsOpen = (): boolean => (useSession()?.deployment ?? null) !== null;
+
+/** Whether the traces are shown because everybody on this machine may look at them, and not because of a key. */
+export const useIsLocal = (): boolean => useSession()?.workspace?.is_local === true;

@@ -28,7 +28,13 @@ export const ConsoleSession = z
       .nullable()
       .describe('Null while the deployment API is not open to this browser'),
     workspace: z
-      .object({ id: z.uuid(), role: KeyRole })
+      .object({
+        id: z.uuid(),
+        role: KeyRole,
+        is_local: z
+          .boolean()
+          .describe('True without a sign-in: on this machine, everybody may look at the workspace `default`'),
+      })
       .nullable()
       .describe(
         'The workspace whose traces, exports and keys are open to this browser, and the role of the key',

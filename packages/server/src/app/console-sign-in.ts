@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Handlers } from '../api/handlers.ts';
 import { ConsoleSessions } from '../auth/console/console-sessions.ts';
 import { oidcHandlers } from '../auth/console/oidc-handlers.ts';
+import { LocalViewer } from '../auth/console/local-viewer.ts';
 import { OidcProvider } from '../auth/console/oidc-provider.ts';
 import { OidcSignIn } from '../auth/console/oidc-sign-in.ts';
 import { sessionHandlers } from '../auth/console/session-handlers.ts';
@@ -16,14 +17,14 @@ import type { SvcJson } from '../config/project/svc-json.ts';
 import type { AccessMode } from '../config/settings/exposure.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import type { EgressGuard } from '../net/guard.ts';
-import type { ConsoleSessionStorage } from '../storage/auth/console-sessions.ts';
+import type { Storage } from '../storage/storage.ts';
 import { mountPrefix } from './mount-prefix.ts';
 
 export interface ConsoleSignInParts {
   settings: Settings;
   project: SvcJson;
   mode: AccessMode;
-  storage: ConsoleSessionStorage;
+  storage: Pick<Storage, 'consoleSessions' | 'apiKeys' | 'workspaces'>;
   sealer: LazySealer;
   limits: CallerLimits;
   /** How API clients authenticate, without limits. */
@@ -44,7 +45,7 @@ export const createConsoleSignIn = (parts: ConsoleSignInParts): ConsoleSignIn =>
   const signIn = signInOf(mode, auth);
   const schemeOf = createSchemeOf(settings.http.trustedProxies);
   const sessions = new ConsoleSessions({
-    storage,
+    storage: storage.consoleSessions,
     sealer,
     mode: mode.kind,
     credentialHeader: auth && (auth.kind === 'header' ? auth.name.toLowerCase() : 'authorization'),
@@ -52,7 +53,12 @@ export const createConsoleSignIn = (parts: ConsoleSignInParts): ConsoleSignIn =>
     ...settings.http.consoleSessions,
   });
   const limited = (authenticate: Authenticate): Authenticate => limits.around(authenticate);
-  const service = new SignInService({ sessions, signIn, deployment, platform, limited });
+  const isOpen = mode.kind === 'anonymous' && mode.local && settings.http.consoleViewer;
+  const warn = (text: string): void => logger.warn(text);
+  const viewer = isOpen
+    ? new LocalViewer({ sealer, keys: storage.apiKeys, workspaces: storage.workspaces, warn })
+    : undefined;
+  const service = new SignInService({ sessions, signIn, deployment, platform, viewer, limited });
   const provider =
     auth?.kind === 'oidc'
       ? new OidcProvider({ auth, clientSecret: settings.auth.oidcClientSecret, guard })

@@ -21,7 +21,6 @@ import { createPlatform, type Platform } from './platform.ts';
 import { type Owned, owning } from './owned.ts';
 import type { Dispatcher } from '../engine/dispatch/dispatcher.ts';
 import type { AnswerLimits } from '../storage/postgres/answer-limits.ts';
-import type { ConsoleSessionStorage } from '../storage/auth/console-sessions.ts';
 import { createStorage, type Storage } from '../storage/storage.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { openServerTelemetry, type ServerTelemetry } from '../telemetry/server-telemetry.ts';
@@ -37,7 +36,8 @@ export interface Services extends AsyncDisposable {
   /** Undefined without custom authentication: all callers are the same user. */
   auth: CustomAuth | undefined;
   tickets: TicketService;
-  consoleSessions: ConsoleSessionStorage;
+  /** For signing in to the console. */
+  signInStorage: Pick<Storage, 'consoleSessions' | 'apiKeys' | 'workspaces'>;
   sealer: LazySealer;
   guard: EgressGuard;
   platform: Platform;
@@ -205,7 +205,7 @@ const buildServices = async (
     handlers,
     auth,
     tickets,
-    consoleSessions: storage.consoleSessions,
+    signInStorage: storage,
     sealer,
     guard,
     platform,

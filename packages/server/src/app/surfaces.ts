@@ -42,7 +42,7 @@ export const createSurfaces = (
     deployment: services.auth?.authenticate ?? authenticatorFor(mode, addressOf),
     platform: services.platform.authenticate,
   };
-  const { consoleSessions, sealer, guard } = services;
+  const { signInStorage, sealer, guard } = services;
   const signIn = servesConsole(mode, settings)
     ? createConsoleSignIn({
         settings,
@@ -50,7 +50,7 @@ export const createSurfaces = (
         mode,
         limits,
         sealer,
-        storage: consoleSessions,
+        storage: signInStorage,
         guard,
         logger,
         ...authenticate,

@@ -146,7 +146,9 @@ describe('behind a proxy that ends TLS', () => {
 
 describe('without authentication on this machine', () => {
   it('the deployment API is open, and a session is only for a workspace', async () => {
-    await using own = await startTestServer({ settings: { bootstrapApiKey: workspaceKey } });
+    await using own = await startTestServer({
+      settings: { bootstrapApiKey: workspaceKey, consoleViewer: 'off' },
+    });
     const tab = new Tab(own.url);
     expect(await tab.load()).toMatchObject({
       sign_in: { kind: 'none' },

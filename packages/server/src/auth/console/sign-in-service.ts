@@ -5,6 +5,7 @@ import { grantOf } from '../keys/grant-of.ts';
 import { anybody, type Authenticate, type Caller, type Credentials } from '../principal/caller.ts';
 import { sha256 } from '../sha256.ts';
 import type { ConsoleSessions, OpenSession, SessionSecrets, StoredSession } from './console-sessions.ts';
+import type { LocalViewer } from './local-viewer.ts';
 import { type CredentialHeaders, SessionCredentials } from './session-credentials.ts';
 
 /** What the deployment API of this server takes. */
@@ -16,6 +17,8 @@ export interface SignInParts {
   /** Without limits and sessions. */
   deployment: Authenticate;
   platform: Authenticate;
+  /** The key of pages that need no sign-in; undefined where every key is entered. */
+  viewer: Pick<LocalViewer, 'credential'> | undefined;
   /** Adds the limit of failed authentications. */
   limited: (authenticate: Authenticate) => Authenticate;
 }
@@ -48,15 +51,44 @@ export class SignInService {
     const session = await sessions.findForPage(credentials);
     if (session !== undefined) {
       const opened = await this.#opened(credentials, session.secrets);
-      if (isLive(opened)) return { session: this.#describe(opened, session), cookie: undefined };
+      if (isLive(opened)) {
+        const isLocal = await this.#isLocal(session.secrets);
+        return { session: this.#describe(opened, session, { isLocal }), cookie: undefined };
+      }
       await sessions.end(session);
     }
     const withoutSession = await this.#opened(credentials, {});
+    const local = await this.#openLocal(credentials, withoutSession);
+    if (local !== undefined) return local;
     const hasCookie = credentials.header('cookie')?.includes('svc-console') === true;
     return {
       session: this.#describe(withoutSession, undefined),
       cookie: hasCookie && sessions.isFromOwnPage(credentials) ? null : undefined,
     };
+  }
+
+  /** A session that nobody has entered a key for. Undefined where there is none, and when its key was revoked. */
+  async #openLocal(credentials: Credentials, opened: Opened): Promise<Shown | undefined> {
+    const { viewer, sessions } = this.#parts;
+    if (viewer === undefined || !sessions.isFromOwnPage(credentials)) return undefined;
+    const headers = await viewer.credential();
+    // Without the limit of failed authentications: the caller has entered nothing.
+    if (headers === undefined) return undefined;
+    const platform = await unlessRefused(this.#authenticate('platform', credentials, headers));
+    if (platform === undefined) return undefined;
+    const secrets = { platform: headers };
+    const { cookie, csrfToken, expiresAt } = await sessions.create(secrets, {
+      owner: ownerOf({ secrets, deployment: undefined, platform }),
+      replaces: undefined,
+      browser: credentials.header('user-agent'),
+    });
+    const session = this.#describe({ ...opened, platform }, { csrfToken, expiresAt }, { isLocal: true });
+    return { session, cookie };
+  }
+
+  async #isLocal({ platform }: SessionSecrets): Promise<boolean> {
+    const local = platform && (await this.#parts.viewer?.credential());
+    return local !== undefined && local['x-api-key'] === platform?.['x-api-key'];
   }
 
   async create(credentials: Credentials, entered: ConsoleSignIn): Promise<Shown> {
@@ -231,12 +263,13 @@ export class SignInService {
   #describe(
     { deployment, platform }: Opened,
     session: Pick<OpenSession, 'csrfToken' | 'expiresAt'> | undefined,
+    { isLocal = false } = {},
   ): ConsoleSession {
     const grant = platform && grantOf(platform);
     return {
       sign_in: this.#parts.signIn,
       deployment: deployment ? { identity: deployment.user?.identity ?? null } : null,
-      workspace: grant ? { id: grant.tenant_id, role: grant.role as KeyRole } : null,
+      workspace: grant ? { id: grant.tenant_id, role: grant.role as KeyRole, is_local: isLocal } : null,
       csrf_token: session?.csrfToken ?? null,
       expires_at: session?.expiresAt ?? null,
     };

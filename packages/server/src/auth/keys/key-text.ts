@@ -22,12 +22,19 @@ export interface KeyText {
   prefix: string;
 }
 
-const randomText = (bytes: number, length: number): string =>
-  base62(BigInt(`0x${randomBytes(bytes).toString('hex')}`), length);
+const textOf = (bytes: Buffer, length: number): string =>
+  base62(BigInt(`0x${bytes.toString('hex')}`), length);
 
-export const newKeyText = (kind: 'service' | 'personal'): KeyText => {
-  const prefix = `svc_${kind === 'service' ? 'sk' : 'pt'}_${randomText(8, publicChars)}`;
-  const head = `${prefix}_${randomText(32, randomChars)}`;
+const publicBytes = 8;
+/** Bytes from which a key is made: those of its public part, and the secret ones. */
+export const keyTextBytes = publicBytes + 32;
+
+export const newKeyText = (
+  kind: 'service' | 'personal',
+  bytes: Buffer = randomBytes(keyTextBytes),
+): KeyText => {
+  const prefix = `svc_${kind === 'service' ? 'sk' : 'pt'}_${textOf(bytes.subarray(0, publicBytes), publicChars)}`;
+  const head = `${prefix}_${textOf(bytes.subarray(publicBytes), randomChars)}`;
   return { prefix, text: head + base62(BigInt(crc32(head)), checkChars) };
 };
 

@@ -1,5 +1,5 @@
 // Encrypts secrets with AES-256-GCM. Each sealed text contains the id of its key, and is bound to its owner (`belongsTo`).
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
 const cipher = 'aes-256-gcm';
 const ivBytes = 12;
@@ -19,6 +19,11 @@ export class Sealer {
   constructor(key: Buffer) {
     this.#key = key;
     this.keyId = createHash('sha256').update('svc key id').update(key).digest('hex').slice(0, 8);
+  }
+
+  /** Secret bytes that are always the same for a purpose (HKDF, RFC 5869). */
+  derive(purpose: string, length: number): Buffer {
+    return Buffer.from(hkdfSync('sha256', this.#key, '', `svc ${purpose}`, length));
   }
 
   /** `v1.<key id>.<base64url of iv, tag and ciphertext>`; opens only with the same `belongsTo`. */

@@ -83,6 +83,12 @@ export const settingDefinitions = {
     default: '7d',
     doc: 'How long a session of the console lives in all.',
   }),
+  consoleViewer: setting({
+    variable: 'SVC_CONSOLE_VIEWER',
+    type: oneOf(['on', 'off']),
+    default: 'on',
+    doc: 'Show the traces of the workspace `default` in the [console](console.md#traces) without an API key, where nobody signs in and only this machine can reach the server.',
+  }),
   mountPrefix: setting({
     variable: 'SVC_MOUNT_PREFIX',
     aliases: [{ name: 'MOUNT_PREFIX' }],

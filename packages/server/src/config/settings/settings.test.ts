@@ -21,6 +21,7 @@ describe('settings', () => {
         answerLimitBytes: 16_777_216,
         heartbeatMs: 5_000,
         console: true,
+        consoleViewer: true,
         guide: true,
         consoleSessions: { idleMs: 43_200_000, totalMs: 604_800_000 },
         corsOrigins: undefined,

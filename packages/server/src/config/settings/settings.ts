@@ -36,6 +36,7 @@ export interface Settings {
     /** Undefined: `http.mount_prefix` of svc.json applies. */
     readonly mountPrefix: string | undefined;
     readonly console: boolean;
+    readonly consoleViewer: boolean;
     readonly guide: boolean;
     readonly consoleSessions: { readonly idleMs: number; readonly totalMs: number };
     /** Undefined: `http.cors` of svc.json applies. */
@@ -311,6 +312,7 @@ function groupHttp(values: SettingValues): Settings['http'] {
     heartbeatMs: values.heartbeat,
     mountPrefix: values.mountPrefix,
     console: values.console === 'on',
+    consoleViewer: values.consoleViewer === 'on',
     guide: values.guide === 'on',
     consoleSessions: { idleMs: values.consoleIdle, totalMs: values.consoleSession },
     corsOrigins: values.corsOrigins,

@@ -1,0 +1,72 @@
+// A server without authentication, as `npm start` serves it: traces are open on this machine, and a key is only for changes.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeInBrowser, seriousFindings, useConsole } from './browser.ts';
+import { startServerProcess, type ServerProcess } from './serve.ts';
+import { enterKey, tracesOf } from './traces.ts';
+
+describeInBrowser('without a sign-in', () => {
+  const console = useConsole();
+  let server: ServerProcess | undefined;
+  beforeAll(async () => {
+    server = await startServerProcess({ env: { SVC_CONSOLE_VIEWER: 'on' } });
+  });
+  afterAll(() => server?.[Symbol.asyncDispose]());
+  const url = () => server?.url ?? '';
+
+  it('the trace of an answer is one click away, and its thread another', async () => {
+    const page = await console.open('/playground?assistant=agent', { url: url() });
+    await page.getByLabel('Message', { exact: true }).fill('What is the weather in Oslo?');
+    await page.keyboard.press('Enter');
+    await page.getByText('The weather: snow, -3 °C.').waitFor();
+    await page.getByRole('link', { name: 'Trace', exact: true }).click();
+    await page.getByRole('heading', { name: 'agent', level: 1 }).waitFor();
+    await page.getByRole('treeitem', { name: /tools/ }).first().waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: 'Thread', exact: true }).click();
+    await page.getByText('The weather: snow, -3 °C.').waitFor();
+    expect(await page.evaluate(() => document.cookie)).toBe('');
+  });
+
+  it('a key is entered once for changes, and forgotten again', async () => {
+    const page = await console.open('/exports', { url: url(), expected: /403/ });
+    const newExport = page.getByRole('button', { name: 'New export' });
+    await expect.poll(() => newExport.getAttribute('title')).toContain('enter one at the top right');
+    expect(await newExport.isDisabled()).toBe(true);
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('heading', { name: 'Settings need the role admin' }).waitFor();
+    await page.getByText('Everybody on this machine may look').waitFor();
+    await page.getByRole('link', { name: 'Exports' }).click();
+    await page.getByRole('button', { name: 'Enter an API key' }).click();
+    await page.getByRole('dialog', { name: 'Changes need an API key' }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await enterKey(page);
+    await expect.poll(() => newExport.isDisabled()).toBe(false);
+    await page.getByRole('button', { name: 'Account' }).waitFor();
+    await page.getByRole('button', { name: 'Forget the API key' }).click();
+    await page.getByRole('button', { name: 'Enter an API key' }).waitFor();
+    await expect.poll(() => newExport.isDisabled()).toBe(true);
+  });
+
+  it('two tabs that open at once both show traces', async () => {
+    await tracesOf(url()).send('both tabs', 1);
+    // One of the two sends the cookie of the other with its own token, and loads the session again.
+    const first = await console.open('/traces', { url: url(), expected: /401/ });
+    const second = await first.context().newPage();
+    await Promise.all([first.reload(), second.goto(`${url()}/console/traces`)]);
+    for (const page of [first, second])
+      await page.getByRole('link', { name: /agent of both tabs/ }).waitFor();
+    await second.close();
+  });
+
+  it('the pages ask for a key when the one of the console was revoked', async () => {
+    await using own = await startServerProcess({ env: { SVC_CONSOLE_VIEWER: 'on' } });
+    const page = await console.open('/traces', { url: own.url, expected: /401/ });
+    await page.getByRole('heading', { name: 'There are no traces yet' }).waitFor();
+    const { keys } = tracesOf(own.url).client;
+    const [key] = (await keys.list()).filter(({ role }) => role === 'viewer');
+    await keys.revoke(key?.id ?? '');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Traces need an API key' }).waitFor();
+    await page.close();
+  });
+});
