@@ -68,7 +68,12 @@ export const startWorkerTasks = (
     ...cronTasks(storage.crons),
     ...webhookTasks(storage.deliveries),
     ...traceTasks(
-      { partitions: storage.tracePartitions, hours: storage.traceHours, projects: storage.projects },
+      {
+        partitions: storage.tracePartitions,
+        hours: storage.traceHours,
+        projects: storage.projects,
+        feedback: storage.feedback,
+      },
       settings.platform.traceDaysKept,
     ),
     ...exportTasks(storage.exportLeases, settings.exports),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { traceTasks } from '../../src/tracing/traces/trace-tasks.ts';
+import { feedbackStorage } from '../../src/storage/tracing/feedback.ts';
 import { projectStorage } from '../../src/storage/tracing/projects.ts';
 import { traceHourStorage } from '../../src/storage/tracing/trace-hours.ts';
 import { tracePartitionStorage } from '../../src/storage/tracing/trace-partitions.ts';
@@ -45,6 +46,7 @@ const doAll = async (daysKept: number): Promise<void> => {
     partitions: tracePartitionStorage(database),
     hours: traceHourStorage(database),
     projects: projectStorage(database),
+    feedback: feedbackStorage(database),
   };
   for (const task of traceTasks(parts, daysKept)) while ((await task.work(signal)) >= (task.batch ?? 1));
 };
@@ -124,5 +126,47 @@ describe('traces', () => {
     const before = await partitions();
     await Promise.all(Array.from({ length: 8 }, () => store(60, daysAgo(45), daysAgo(44))));
     expect(await partitions()).toBe(before + 2);
+  });
+
+  it('take their feedback with them, also when it came without a trace', async () => {
+    const feedback = feedbackStorage(database);
+    await database.query(
+      {
+        name: 'workspace',
+        text: `insert into workspaces (id, display_name) values ($1, 'x') on conflict do nothing`,
+      },
+      [tenant_id],
+    );
+    const [kept = '', expired = ''] = await store(30, daysAgo(1), daysAgo(8));
+    const [early, late, orphan] = [kept, expired, randomUUID()];
+    const ids = [];
+    for (const run_id of [early, late, orphan, orphan]) {
+      const id = randomUUID();
+      ids.push(id);
+      await feedback.put({
+        tenant_id,
+        id,
+        run_id,
+        trace_id: null,
+        session_id: null,
+        key: 'score',
+        score: '1',
+        value: null,
+        correction: null,
+        comment: null,
+        feedback_source: {},
+      });
+    }
+    // All but the last are older than the time for which traces are kept, that of the kept trace too.
+    await database.query(
+      {
+        name: 'age_feedback',
+        text: `update feedback set created_at = now() - interval '8 days' where id = any ($1)`,
+      },
+      [ids.slice(0, 3)],
+    );
+    await doAll(7);
+    const left = await Promise.all(ids.map((id) => feedback.find(tenant_id, id)));
+    expect(left.map((row) => row !== undefined)).toEqual([true, false, false, true]);
   });
 });

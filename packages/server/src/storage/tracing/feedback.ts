@@ -99,6 +99,23 @@ const statements = {
     name: 'feedback_delete',
     text: 'delete from feedback where tenant_id = $1 and id = $2 returning id',
   },
+  // Feedback may be older than its trace run, which may also never have arrived.
+  deleteExpired: {
+    name: 'feedback_delete_expired',
+    text: `with old as (
+        select f.tenant_id, f.id from workspaces w
+        cross join lateral (
+          select f.tenant_id, f.id from feedback f
+          where f.tenant_id = w.id and f.created_at < now() - $1::int * interval '1 day'
+            and not exists (select from trace_run_days d where d.tenant_id = f.tenant_id and d.id = f.run_id)
+          order by f.created_at limit $2::int
+        ) f
+        limit $2::int
+      ), gone as (
+        delete from feedback f using old where f.tenant_id = old.tenant_id and f.id = old.id returning 1
+      )
+      select count(*)::int as count from gone`,
+  },
   list: {
     name: 'feedback_list',
     text: `select ${columns} from feedback where tenant_id = $1
@@ -190,4 +207,9 @@ export const feedbackStorage = (db: Database) => ({
       const rows = await tx.query<FeedbackStat>(statements.ofRuns, [tenant_id, run_ids]);
       return rows.map((row) => ({ ...row, key: fromExactText(row.key) }));
     }),
+
+  /** Deletes at most `limit` rows whose trace has expired, or has not arrived in the time for which traces are kept. Returns how many. */
+  async deleteExpired(daysKept: number, limit: number): Promise<number> {
+    return (await db.query<{ count: number }>(statements.deleteExpired, [daysKept, limit]))[0]?.count ?? 0;
+  },
 });

@@ -1,5 +1,6 @@
 // Periodic tasks of the trace store.
 import type { PeriodicTask } from '../../jobs/periodic-tasks.ts';
+import type { FeedbackStorage } from '../../storage/tracing/feedback.ts';
 import type { ProjectStorage } from '../../storage/tracing/projects.ts';
 import type { TraceHourStorage } from '../../storage/tracing/trace-hours.ts';
 import type { TracePartitionStorage } from '../../storage/tracing/trace-partitions.ts';
@@ -21,10 +22,11 @@ export interface TraceTaskParts {
   partitions: TracePartitionStorage;
   hours: TraceHourStorage;
   projects: Pick<ProjectStorage, 'sweep'>;
+  feedback: Pick<FeedbackStorage, 'deleteExpired'>;
 }
 
 export const traceTasks = (
-  { partitions, hours, projects }: TraceTaskParts,
+  { partitions, hours, projects, feedback }: TraceTaskParts,
   daysKept: number,
 ): PeriodicTask[] => [
   {
@@ -44,6 +46,12 @@ export const traceTasks = (
     name: 'trace-leftovers',
     everyMs: 15 * minuteMs,
     work: () => partitions.deleteOld(daysKept, batch),
+    batch,
+  },
+  {
+    name: 'trace-feedback',
+    everyMs: 15 * minuteMs,
+    work: () => feedback.deleteExpired(daysKept, batch),
     batch,
   },
   {
