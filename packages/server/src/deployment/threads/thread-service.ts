@@ -242,7 +242,7 @@ export class ThreadService {
       const last = found.rows[rows.length - 1];
       return { rows, last, hasMore: found.hasMore || isCut, isCut: found.isCut || isCut };
     }
-    const { rows, last, isCut } = await this.#withValues(found.rows, shown);
+    const { rows, last, isCut } = await this.#withValues(found.rows, shown, access);
     return { rows, last, hasMore: found.hasMore || isCut, isCut: found.isCut || isCut };
   }
 
@@ -250,10 +250,11 @@ export class ThreadService {
   async #withValues(
     found: ListedThread[],
     { fields, extracts }: ShownParts,
+    access: RowFilter,
   ): Promise<Omit<ThreadsPage, 'hasMore'>> {
     const byId = new Map(found.map((row) => [row.thread_id, row]));
     const paths = extracts.filter(({ root }) => root === 'values').map(({ steps }) => steps);
-    const { heads, result } = await this.#ofExisting([...byId.keys()], async (remaining) => ({
+    const { heads, result } = await this.#ofExisting([...byId.keys()], access, async (remaining) => ({
       values: fields.has('values') ? await this.#reader.valuesOf(remaining) : undefined,
       parts: paths.length > 0 ? await this.#reader.extracted(remaining, paths) : undefined,
     }));
@@ -286,16 +287,17 @@ export class ThreadService {
   /** Reads data of the threads. When it fails because some were deleted meanwhile, repeats the read without them. */
   async #ofExisting<T>(
     thread_ids: string[],
+    access: RowFilter,
     read: (heads: HeadValues[]) => Promise<T>,
   ): Promise<{ heads: HeadValues[]; result: T }> {
     for (let ids = thread_ids; ;) {
-      const found = await this.#storage.checkpoints.findHeadValues(ids);
+      const found = await this.#storage.checkpoints.findHeadValues(ids, access);
       const heads = ids.flatMap((id) => found.get(id) ?? []);
       try {
         return { heads, result: await read(heads) };
       } catch (error) {
         ids = heads.map(({ thread_id }) => thread_id);
-        if ((await this.#storage.checkpoints.findHeadValues(ids)).size === ids.length) throw error;
+        if ((await this.#storage.checkpoints.findHeadValues(ids, access)).size === ids.length) throw error;
       }
     }
   }
@@ -320,7 +322,7 @@ export class ThreadService {
     for (let offset = 0; offset < candidates; offset += scanPage) {
       const page = { sort_by, sort_order, after, limit: scanPage, offset };
       const ids = await this.#storage.threads.searchIds(filter, page, access);
-      const { heads, result } = await this.#ofExisting(ids, scan);
+      const { heads, result } = await this.#ofExisting(ids, access, scan);
       matching.push(...heads.flatMap(({ thread_id }, at) => (result[at] === true ? [thread_id] : [])));
     }
     return matching;

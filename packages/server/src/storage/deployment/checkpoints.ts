@@ -1,4 +1,5 @@
 // Checkpoints, their pending writes, and the blobs that hold their values.
+import type { RowFilter } from '../postgres/row-filter.ts';
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
 import type { Database, Statement } from '../postgres/database.ts';
@@ -87,7 +88,7 @@ const statements = {
       left join checkpoint_heads h on h.thread_id = t.thread_id and h.checkpoint_ns = ''
       left join checkpoints c on c.thread_id = h.thread_id and c.checkpoint_ns = h.checkpoint_ns
         and c.checkpoint_id = h.checkpoint_id
-      where t.thread_id = any ($1::uuid[])`,
+      where t.thread_id = any ($1::uuid[]) and t.metadata @@ $2::jsonpath`,
   },
   headId: {
     name: 'checkpoints_head_id',
@@ -198,9 +199,9 @@ const rootColumns = (roots: BlobRoot[]): [spaces: string[], hashes: string[]] =>
 ];
 
 const boundedReads = (db: Database, answers: AnswerLimits) => ({
-  /** What the values of these threads are built from. Deleted threads have no entry. */
-  async findHeadValues(thread_ids: string[]): Promise<Map<string, HeadValues>> {
-    const rows = await db.query<HeadValues>(statements.headValues, [thread_ids]);
+  /** What the values of these threads are built from. Threads that were deleted, or no longer pass, have no entry. */
+  async findHeadValues(thread_ids: string[], access: RowFilter): Promise<Map<string, HeadValues>> {
+    const rows = await db.query<HeadValues>(statements.headValues, [thread_ids, access.jsonpath]);
     return new Map(rows.map((row) => [row.thread_id, row]));
   },
 
