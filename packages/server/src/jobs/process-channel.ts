@@ -63,6 +63,6 @@ export class ProcessChannel {
   }
 }
 
-/** The channel to the process that started this one as a WorkerProcess. */
+/** The channel to the process that started this one as a ProgramProcess. */
 export const openParentChannel = (events: ChannelEvents): ProcessChannel =>
   new ProcessChannel(new Socket({ fd: channelFd, readable: true, writable: true }), events);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../test/eventually.ts';
 import { StandbyProcesses } from './standby-processes.ts';
-import { WorkerProcess } from './worker-process.ts';
+import { ProgramProcess } from './program-process.ts';
 
 let folder: string;
 let program: string;
@@ -34,11 +34,11 @@ const isRunning = (pid: number | undefined): boolean => {
 };
 
 describe('processes on standby', () => {
-  it('are used by a worker process, which ends them', async () => {
+  it('are taken by a ProgramProcess, which ends them', async () => {
     await using standby = new StandbyProcesses({ program, env: {} }, 1);
     const started = standby.take();
     const ends: string[] = [];
-    const worker = new WorkerProcess<unknown, { kind: 'ready' }>({
+    const child = new ProgramProcess<unknown, { kind: 'ready' }>({
       name: 'program',
       program,
       env: {},
@@ -48,8 +48,8 @@ describe('processes on standby', () => {
       onEnd: (reason) => ends.push(reason),
       logger: { error: () => undefined },
     });
-    expect(worker.pid).toBe(started?.pid);
-    await worker.end();
+    expect(child.pid).toBe(started?.pid);
+    await child.end();
     expect(ends).toEqual(['signal SIGKILL']);
     expect(standby.take()).toBeUndefined();
   });

@@ -1,19 +1,19 @@
 // Processes that are started before their work is known: they load their modules while the server opens its database.
 import type { ChildProcess } from 'node:child_process';
-import { startWorker, type WorkerProgram } from './worker-process.ts';
+import { launchProgram, type ProgramLaunch } from './program-process.ts';
 
 export class StandbyProcesses implements AsyncDisposable {
   readonly #waiting: ChildProcess[];
 
-  constructor(program: WorkerProgram, count: number) {
+  constructor(program: ProgramLaunch, count: number) {
     this.#waiting = Array.from({ length: count }, () => {
-      const child = startWorker(program);
+      const child = launchProgram(program);
       child.once('error', () => undefined); // take() skips it
       return child;
     });
   }
 
-  /** Returns a process that runs, for a WorkerProcess, which ends it; undefined when none is left. */
+  /** Returns a process that runs, for a ProgramProcess, which ends it; undefined when none is left. */
   take(): ChildProcess | undefined {
     for (;;) {
       const child = this.#waiting.shift();

@@ -416,4 +416,34 @@ describe('row level security', () => {
     );
     await expect(around).rejects.toThrow(/permission denied/);
   });
+
+  it('is on for every table of a workspace, and its policy compares the workspace', async () => {
+    const { database } = platform.server;
+    const tables = await database.query<{ name: string; is_on: boolean; has_policy: boolean }>(
+      {
+        name: 'tenant_tables',
+        // Partitions are reached through their parents.
+        text: `select c.relname as name, c.relrowsecurity as is_on,
+            exists (select from pg_policy p where p.polrelid = c.oid
+              and pg_get_expr(p.polqual, c.oid) like '%tenant_id%svc.tenant%') as has_policy
+          from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
+          where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = (select relnamespace from pg_class where oid = 'feedback'::regclass)`,
+      },
+      [],
+    );
+    const without = tables.filter(({ is_on, has_policy }) => !is_on || !has_policy).map(({ name }) => name);
+    expect(tables.length - without.length).toBeGreaterThan(5);
+    // Only the server reads these: which workspaces a key opens, and which traces are of its own runs. The role svc_tenant has no rights on them.
+    const serverOnly = ['api_key_workspaces', 'own_trace_runs'];
+    expect(without.toSorted()).toEqual(serverOnly);
+    const granted = await database.query(
+      {
+        name: 'tenant_grants',
+        text: `select table_name from information_schema.role_table_grants
+          where grantee = 'svc_tenant' and table_name = any ($1)`,
+      },
+      [serverOnly],
+    );
+    expect(granted).toEqual([]);
+  });
 });

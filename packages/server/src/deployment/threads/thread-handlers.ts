@@ -24,7 +24,7 @@ type Asked = Pick<z.output<typeof threadRoutes.countThreads.body>, keyof ThreadS
   offset: number;
 };
 
-/** The payload of the event `threads:search`, and the filters that handlers do not see. */
+/** The payload of the event `threads:search`, which auth handlers get, and the other filters of the search. */
 const splitFilters = ({ ids, metadata, values, status, limit, offset, ...others }: Asked) => ({
   event: { ids, metadata, values, status, limit, offset },
   others,

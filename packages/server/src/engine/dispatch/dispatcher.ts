@@ -3,7 +3,7 @@
 //   pending ──claim──▶ running ──done──▶ success | error | interrupted | timeout
 //      ▲                  │
 //      ├── released ◀─────┤ executor lost, server stopped, database unavailable: given back
-//      └── lease over ◀───┘ this process has ended: any other worker recovers it
+//      └── lease over ◀───┘ this process has ended: any worker recovers it
 //
 // Runs are claimed after a notification, when a slot becomes free after all were in use, and after each poll. A poll first queues
 // delayed runs that are due, and runs with expired leases. Leases are renewed here, never in the event loop of a graph.
@@ -349,7 +349,8 @@ export class Dispatcher {
     const { logger, leases } = this.#options;
     logger.warn({ run_id: attempt.id, reason, message }, 'lease lost');
     attempt.end('lost');
-    // `taken`: the lease had ended, because this process did not run for that long. The run may be the reason, so it is charged.
+    // `taken`: this process was paused until the lease had ended, and another one has claimed the run. The run may be the reason for
+    // the pause, so it is charged.
     // `database` and `late`: the lease is given up before its end, and the run is not charged.
     const how = { charge: reason === 'taken', lost: true, reason: message };
     if (reason === 'taken') {

@@ -6,7 +6,7 @@ import { executorEnvironment } from '../../config/environment.ts';
 import { settledWithin } from '../../backoff.ts';
 import { programFile } from '../../programs.ts';
 import type { PooledProcess } from '../../jobs/process-pool.ts';
-import { WorkerProcess, type WorkerProgram } from '../../jobs/worker-process.ts';
+import { ProgramProcess, type ProgramLaunch } from '../../jobs/program-process.ts';
 import { Admission } from './admission.ts';
 import { EventLoopLoad, type LoadChange, longBusyMs } from './event-loop-load.ts';
 import { parseFromExecutor, parseLoadReport } from './executor-message.ts';
@@ -70,7 +70,7 @@ const entry = programFile('executor.js');
 const execArgv = process.versions.node.startsWith('22.') ? ['--experimental-async-context-frame'] : [];
 
 /** How an executor is started. `tsconfig`: path of the project's tsconfig.json, if it has one. */
-export const executorProgram = (tsconfig: string | undefined): WorkerProgram => ({
+export const executorProgram = (tsconfig: string | undefined): ProgramLaunch => ({
   program: entry,
   args: tsconfig === undefined ? [] : [tsconfig],
   execArgv,
@@ -82,7 +82,7 @@ export class ExecutorProcess implements PooledProcess {
   readonly attempts = new Map<string, AttemptRef & { graph_id: string; begunMs: number }>();
   /** True when the modules of all graphs are loaded, or have failed to load. */
   isLoaded = false;
-  readonly #child: WorkerProcess<ToExecutor, FromExecutor>;
+  readonly #child: ProgramProcess<ToExecutor, FromExecutor>;
   readonly #events: ExecutorEvents;
   readonly #waiting = new Map<number, Waiting>();
   #calls = 0;
@@ -108,7 +108,7 @@ export class ExecutorProcess implements PooledProcess {
     this.#events = events;
     this.#admission = new Admission(limits);
     this.#isTracing = setup.tracing !== undefined;
-    this.#child = new WorkerProcess({
+    this.#child = new ProgramProcess({
       name: 'executor',
       ...executorProgram(setup.tsconfig),
       started,

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { executorEnvironment } from '../../config/environment.ts';
 import { programFile } from '../../programs.ts';
 import type { PooledProcess } from '../../jobs/process-pool.ts';
-import { WorkerProcess } from '../../jobs/worker-process.ts';
+import { ProgramProcess } from '../../jobs/program-process.ts';
 import { parseFromExporter } from './exporter-message.ts';
 import type {
   ExporterSetup,
@@ -27,11 +27,11 @@ export interface CommandEvents {
 export const exporterProgram = programFile('exporter.js');
 
 export class ExporterProcess implements PooledProcess {
-  readonly #child: WorkerProcess<ToExporter, FromExporter>;
+  readonly #child: ProgramProcess<ToExporter, FromExporter>;
   #events: CommandEvents | undefined;
 
   constructor(program: string, setup: ExporterSetup, logger: Logger, onExit: (reason: string) => void) {
-    this.#child = new WorkerProcess({
+    this.#child = new ProgramProcess({
       name: 'exporter',
       program,
       // Otherwise every exporter prints the warning of the AWS SDK about the Node version.

@@ -1,5 +1,5 @@
 // How errors of PostgreSQL are handled. One table, by SQLSTATE or a prefix of it, defines what callers see, whether the connection is
-// used retry, and whether the statement is repeated.
+// kept, and whether the statement is repeated.
 import { Problem } from '@svc/contract/problem';
 import pg from 'pg';
 

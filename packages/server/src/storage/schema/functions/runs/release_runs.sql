@@ -1,7 +1,7 @@
 -- Releases runs before their leases end. p_charge: the attempt is charged, unless it committed the work of a node. p_lost: the attempt is
--- added to the lost attempts with p_reason; null means the value of p_charge. If another worker has recovered the run meanwhile, because
--- the caller could not reach the database in time, the run stays as it is, claimed again or not: the lost attempt that was recorded for
--- the caller gets p_reason, and is not charged unless p_charge is set.
+-- added to the lost attempts with p_reason; by default when it is charged.
+-- The caller may come too late, when it could not reach the database: another worker has recovered the run, and perhaps claimed it. The
+-- run then stays as it is. Only its entry in the lost attempts changes: it gets p_reason, and its charge is taken back if p_charge is false.
 create or replace function release_runs(p_run_ids uuid[], p_lease_tokens bigint[], p_charge boolean, p_reason text,
                                         p_lost boolean default null) returns void
 language plpgsql set enable_seqscan = off as $$
@@ -9,6 +9,7 @@ begin
   perform 1 from runs r join unnest(p_run_ids, p_lease_tokens) as l(run_id, lease_token)
     on r.run_id = l.run_id and r.lease_token >= l.lease_token
   order by r.run_id for update of r;
+  -- Too late.
   update runs r
   set attempt = r.attempt - (not p_charge and r.status in ('pending', 'running')
         and r.lost_attempts @> jsonb_build_array(jsonb_build_object('lease_token', l.lease_token, 'charged', true)))::integer,
@@ -21,6 +22,7 @@ begin
   from unnest(p_run_ids, p_lease_tokens) as l(run_id, lease_token)
   where r.run_id = l.run_id and (r.lease_token > l.lease_token or r.lease_token = l.lease_token and r.status <> 'running')
     and r.lost_attempts @> jsonb_build_array(jsonb_build_object('lease_token', l.lease_token));
+  -- In time.
   update runs r
   set status = 'pending', waits_for = 'slot', lease_until = null, worker_id = null, updated_at = now(),
       graph_id = coalesce((select a.graph_id from assistants a where a.assistant_id = r.assistant_id), r.graph_id),
@@ -30,11 +32,5 @@ begin
   from unnest(p_run_ids, p_lease_tokens) as l(run_id, lease_token)
   where r.run_id = l.run_id and r.lease_token = l.lease_token and r.status = 'running';
   if found then perform pg_notify('svc', 'p'); end if;
-  if p_charge then return; end if;
-  update runs r
-  set attempt = r.attempt - 1, lost_attempts = r.lost_attempts - -1
-  from unnest(p_run_ids, p_lease_tokens) as l(run_id, lease_token)
-  where r.run_id = l.run_id and r.lease_token = l.lease_token + 1 and r.status = 'running' and r.attempt > 1
-    and (r.lost_attempts -> -1 ->> 'attempt')::integer = r.attempt - 1;
 end
 $$;

@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import { channelFd, ProcessChannel } from './process-channel.ts';
 
 /** How a process is started. */
-export interface WorkerProgram {
+export interface ProgramLaunch {
   /** Path of the module that it runs. */
   program: string;
   /** Arguments of the program. */
@@ -17,10 +17,10 @@ export interface WorkerProgram {
   env: Readonly<Record<string, string>>;
 }
 
-export interface WorkerProcessOptions<Message> extends WorkerProgram {
+export interface ProgramProcessOptions<Message> extends ProgramLaunch {
   /** Name of the kind of process, for logs and errors. */
   name: string;
-  /** A process that startWorker() has started with the same program. Without it, one is started. */
+  /** A process that launchProgram() has started with the same program. Without it, one is started. */
   started?: ChildProcess | undefined;
   /** The message; undefined when the value is not a valid message. */
   parse: (value: unknown) => Message | undefined;
@@ -36,7 +36,7 @@ interface Ready {
 }
 
 /** Starts a process that waits for its first message. */
-export const startWorker = ({ program, args = [], execArgv = [], env }: WorkerProgram): ChildProcess =>
+export const launchProgram = ({ program, args = [], execArgv = [], env }: ProgramLaunch): ChildProcess =>
   spawn(process.execPath, [...execArgv, program, ...args], {
     env,
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
@@ -46,11 +46,11 @@ export const startWorker = ({ program, args = [], execArgv = [], env }: WorkerPr
 const closingMsMax = 1_000;
 
 /** `Command`: messages to the process. `Message`: messages from it. */
-export class WorkerProcess<Command, Message extends { kind: string }> {
+export class ProgramProcess<Command, Message extends { kind: string }> {
   /** Rejects with `unavailable` when the process ends before it is ready. */
   readonly ready: Promise<void>;
   isReady = false;
-  readonly #options: WorkerProcessOptions<Message>;
+  readonly #options: ProgramProcessOptions<Message>;
   readonly #child: ChildProcess;
   /** Undefined when the process could not be started because no file descriptors were left: an 'error' event follows. */
   readonly #channel: ProcessChannel | undefined;
@@ -64,7 +64,7 @@ export class WorkerProcess<Command, Message extends { kind: string }> {
   #failReady!: (error: Problem) => void;
   #resolveEnded!: () => void;
 
-  constructor(options: WorkerProcessOptions<Message>) {
+  constructor(options: ProgramProcessOptions<Message>) {
     this.#options = options;
     this.ready = new Promise((resolve, reject) => {
       this.#becomeReady = resolve;
@@ -73,7 +73,7 @@ export class WorkerProcess<Command, Message extends { kind: string }> {
     // Without a caller that waits for it, the rejection is reported by onEnd alone.
     this.ready.catch(() => undefined);
     this.#ended = new Promise((resolve) => (this.#resolveEnded = resolve));
-    this.#child = options.started ?? startWorker(options);
+    this.#child = options.started ?? launchProgram(options);
     const socket = (this.#child.stdio as ChildProcess['stdio'] | undefined)?.[channelFd] as
       | Socket
       | undefined;
