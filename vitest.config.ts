@@ -33,7 +33,8 @@ const common = {
 export default defineConfig({
   test: {
     reporters: ['default', './packages/server/test/s3/not-run-reporter.ts'],
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // The processes that tests start wait for leases, locks and deadlines: one worker for each core leaves a fifth of the time unused.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         test: {
@@ -43,27 +44,8 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, slow, faults, upgrade, compatibility, console],
         },
       },
-      // Their processes wait for leases and deadlines a third of the time. Of one command, they run after the other tests:
-      // vitest wants projects with another number of workers in a group of their own.
-      {
-        test: {
-          ...common,
-          name: 'slow',
-          include: [slow],
-          maxWorkers: availableParallelism() + 1,
-          sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        test: {
-          ...common,
-          name: 'faults',
-          include: [faults],
-          testTimeout: 180_000,
-          maxWorkers: availableParallelism() + 1,
-          sequence: { groupOrder: 1 },
-        },
-      },
+      { test: { ...common, name: 'slow', include: [slow] } },
+      { test: { ...common, name: 'faults', include: [faults], testTimeout: 180_000 } },
       { test: { ...common, name: 'upgrade', include: [upgrade] } },
       { test: { ...common, name: 'compatibility', include: [compatibility], testTimeout: 300_000 } },
     ],

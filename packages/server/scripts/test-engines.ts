@@ -82,13 +82,19 @@ const install = async (versions: Versions, folder: string): Promise<void> => {
   });
 };
 
-const testWith = async (versions: Versions, vitestArgs: string[]): Promise<number> => {
+interface Installed extends AsyncDisposable {
+  folder: string;
+}
+
+const installed = async (versions: Versions): Promise<Installed> => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-engine-'));
+  const remove = () => rm(folder, { recursive: true, force: true });
   try {
     await install(versions, folder);
-    return await runVisibly(folder, 'npx', ['vitest', 'run', ...vitestArgs]);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+    return { folder, [Symbol.asyncDispose]: remove };
+  } catch (error) {
+    await remove();
+    throw error;
   }
 };
 
@@ -99,13 +105,24 @@ const main = async (): Promise<number> => {
     options: { engine: { type: 'string', multiple: true, default: Object.keys(engines) } },
     allowPositionals: true,
   });
-  let worst = 0;
-  for (const name of values.engine) {
+  const chosen = values.engine.map((name) => {
     const versions = engines[name];
     if (versions === undefined)
       throw new Error(`No engine "${name}". Available engines: ${Object.keys(engines).join(', ')}.`);
+    return { name, versions };
+  });
+  const tests = positionals.length > 0 ? positionals : coreTests;
+  let worst = 0;
+  let next = chosen[0] && installed(chosen[0].versions);
+  for (const [index, { name, versions }] of chosen.entries()) {
+    await using engine = await next!;
     process.stdout.write(`\n== engine ${name} ${JSON.stringify(versions)}\n`);
-    worst = Math.max(worst, await testWith(versions, positionals.length > 0 ? positionals : coreTests));
+    const following = chosen[index + 1];
+    const testing = runVisibly(engine.folder, 'npx', ['vitest', 'run', ...tests]);
+    // Meanwhile the next engine is installed.
+    next = following && installed(following.versions);
+    next?.catch(() => undefined); // the next round throws it
+    worst = Math.max(worst, await testing);
   }
   return worst;
 };
