@@ -10,6 +10,7 @@ import type { ColumnAddress } from './column-address.ts';
 import { useConversationActions, type ConversationActions } from './conversation-actions.ts';
 import { keepEnded, useEndedRun } from './ended-run.ts';
 import { mergeMessages, type Sent } from './merge-messages.ts';
+import { useNewestRunId } from './newest-run.ts';
 import { withWaiting } from './run-nodes.ts';
 import { startOf } from './run-start.ts';
 import { useShownThread } from './shown-thread.ts';
@@ -27,6 +28,7 @@ export interface Conversation extends ConversationActions {
   isRunning: boolean;
   /** A run streams or is about to start: no other one can be started. */
   isBusy: boolean;
+  /** The run of the address, or the newest one of the thread. */
   run: Run | undefined;
   activity: ReadonlyMap<string, NodeActivity>;
   /** The activity is that of a run that this page has not seen. */
@@ -38,7 +40,7 @@ export interface Conversation extends ConversationActions {
   stoppedBefore: string[];
   error: Error | undefined;
   isFork: boolean;
-  /** The run of the address started at a checkpoint. */
+  /** `run` started at a checkpoint. */
   startsAtCheckpoint: boolean;
 }
 
@@ -47,12 +49,14 @@ export const useConversation = (
   settings: RunOptions,
   address: ColumnAddress,
 ): Conversation => {
-  const { threadId, runId } = address;
+  const { threadId } = address;
   const [sent, setSent] = useState<Sent>();
   const [failure, setFailure] = useState<Error>();
   const [isFork, setFork] = useState(false);
   const [isStarting, setStarting] = useState(false);
   const state = useThreadState(threadId);
+  const newestId = useNewestRunId(address.runId === undefined ? threadId : undefined);
+  const runId = address.runId ?? newestId;
   const run = useRun(threadId, runId);
   const stream = useFollowedRun(run.data, { onCreated: address.setRun, onRead: () => setSent(undefined) });
   const { isRunning, view } = stream;
@@ -84,7 +88,7 @@ export const useConversation = (
     settings,
     stream,
     state: state.data,
-    address,
+    address: { ...address, runId },
     shown,
     setStarting,
     setSent: (next) => {
@@ -116,7 +120,7 @@ export const useConversation = (
   };
 };
 
-/** Which nodes the run in the address has executed, and how fast: from its stream, or restored when that is gone. */
+/** Which nodes the run has executed, and how fast: from its stream, or restored when that is gone. */
 const useActivity = ({
   stream: { isRunning, view, times, error },
   run,
@@ -148,7 +152,7 @@ const useActivity = ({
   };
 };
 
-/** The error of the run that has just failed, or of the run that the address names. */
+/** The error of the run that has just failed, or of the run that the column shows. */
 const runError = (streamed: string | undefined, run: Run | undefined): Error | undefined => {
   if (streamed !== undefined) return new Error(streamed);
   return run?.error === undefined ? undefined : new Error(`${run.error.error}: ${run.error.message}`);

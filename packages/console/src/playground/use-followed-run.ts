@@ -1,4 +1,4 @@
-// The stream of the run in the address. It is joined when this page has not started it, as after a reload.
+// The stream of the run that a column shows. It is joined when this page has not started it, as after a reload.
 import { useQueryClient } from '@tanstack/react-query';
 import type { Run } from '@svc/sdk';
 import { useEffect, useRef } from 'react';
@@ -19,8 +19,11 @@ export const useFollowedRun = (
 ): RunStream => {
   const queries = useQueryClient();
   const followed = useRef<string>(undefined);
+  // A run that starts is the newest one of its thread, maybe before this page has its id.
+  const isStarting = useRef(false);
   const stream = useRunStream({
     onCreated: (id) => {
+      isStarting.current = false;
       followed.current = id;
       onCreated(id);
     },
@@ -29,13 +32,20 @@ export const useFollowedRun = (
   });
   const { join } = stream;
   useEffect(() => {
-    if (run === undefined || followed.current === run.run_id || !isOpen(run.status)) return;
+    if (isStarting.current || run === undefined) return;
+    if (followed.current === run.run_id || !isOpen(run.status)) return;
     followed.current = run.run_id;
     void join(run.thread_id, run.run_id);
   }, [run, join]);
   return {
     ...stream,
+    start: async (newRun) => {
+      isStarting.current = true;
+      await stream.start(newRun);
+      isStarting.current = false;
+    },
     reset: () => {
+      isStarting.current = false;
       followed.current = undefined;
       stream.reset();
     },

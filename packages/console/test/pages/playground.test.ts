@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { closedGate, run } from '../conversations.ts';
+import { closedGate, run, says } from '../conversations.ts';
 import { describeInBrowser, seriousFindings, useConsole, type Page } from '../browser.ts';
 
 const send = async (page: Page, text: string): Promise<void> => {
@@ -179,6 +179,37 @@ describeInBrowser('the playground', () => {
     await page.reload();
     await expect.poll(() => nodes.allTextContents()).toEqual(done);
     await expect.poll(() => tick.innerText()).toContain('×2');
+  });
+
+  it('shows the newest run of a thread that is opened from its page', async () => {
+    const { threadId, runId } = await run(console.client, 'agent', says('What is the weather in Oslo?'));
+    const page = await console.open(`/threads/${threadId}`);
+    await page.getByRole('link', { name: 'Open in the playground' }).click();
+    await badge(page, 'success').waitFor();
+    const nodes = page.getByRole('list', { name: 'Nodes' }).getByRole('listitem');
+    await expect.poll(() => nodes.allTextContents()).toEqual(['agent: done', 'tools: done']);
+    const hrefOf = (name: string) => page.getByRole('link', { name, exact: true }).getAttribute('href');
+    expect(await hrefOf('Run')).toContain(runId);
+    expect(await hrefOf('Trace')).toContain(runId);
+    await send(page, 'And in Lisbon?');
+    await page.getByText('The weather: sunny, 24 °C.').waitFor();
+    await badge(page, 'success').waitFor();
+    expect(await hrefOf('Run')).not.toContain(runId);
+  });
+
+  it('follows the newest run of a thread that is opened while the run is open', async () => {
+    await using gate = closedGate();
+    const { thread_id: threadId } = await console.client.threads.create({ graphId: 'patient' });
+    await console.client.runs.create(threadId, 'patient', {
+      input: says(`one two ${gate.word} three`),
+      stream_mode: ['messages-tuple', 'values'],
+      stream_resumable: true,
+    });
+    const page = await console.open(`/playground?assistant=patient&thread=${threadId}`);
+    await badge(page, 'running').waitFor();
+    await page.getByText('one two', { exact: true }).waitFor();
+    await gate.open();
+    await badge(page, 'success').waitFor();
   });
 
   it('shows where a run has failed, was stopped or asks, after a reload', async () => {
