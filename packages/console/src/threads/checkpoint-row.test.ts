@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hasInput, nameOf, runIdOf, type CheckpointRow } from './checkpoint-row.ts';
+import { hasInput, nameOf, runIdOf, runOfInput, type CheckpointRow } from './checkpoint-row.ts';
 
 const row = (id: string, parent: string | null, fields: Partial<CheckpointRow>): CheckpointRow => ({
   checkpoint_id: id,
@@ -24,6 +24,17 @@ it('an input that no node has read differs from the step that reads it', () => {
   expect(hasInput(row('a', null, { metadata: { source: 'input' }, nodes: ['__start__'] }))).toBe(true);
   expect(hasInput(row('b', 'a', { metadata: { source: 'loop' }, nodes: ['__start__'] }))).toBe(false);
   expect(hasInput(row('c', 'a', { metadata: { source: 'input' } }))).toBe(false);
+});
+
+it('an input has the name of its run, and the step that reads it is the start', () => {
+  const input = row('a', null, {
+    metadata: { source: 'input', run_id: 'r' },
+    nodes: ['__start__'],
+    next: ['__start__'],
+  });
+  const start = row('b', 'a', { metadata: { source: 'loop', run_id: 'r' }, nodes: ['__start__'] });
+  expect([nameOf(input, undefined), runOfInput(input)]).toEqual(['input', 'r']);
+  expect([nameOf(start, input), runOfInput(start)]).toEqual(['start', undefined]);
 });
 
 it('the run of a state update is that of the nearest checkpoint before it', () => {

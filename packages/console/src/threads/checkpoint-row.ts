@@ -21,7 +21,8 @@ export type CheckpointRow = Pick<
 
 export type RowsById = ReadonlyMap<string | null, CheckpointRow>;
 
-export const nodeLabel = (node: string): string => (node === '__start__' ? 'input' : visibleText(node));
+/** `start` is the engine's node that takes over the input. */
+export const nodeLabel = (node: string): string => (node === '__start__' ? 'start' : visibleText(node));
 
 export const stepOf = ({ metadata: { step } }: CheckpointRow): string =>
   typeof step === 'number' ? String(step) : '';
@@ -40,6 +41,12 @@ export const nameOf = (
 /** The checkpoint has the input of a run, which no node has read yet. */
 export const hasInput = ({ metadata: { source }, nodes = [] }: CheckpointRow): boolean =>
   source === 'input' && nodes.includes('__start__');
+
+/** The run whose input the checkpoint has. Each run of a thread can have one. */
+export const runOfInput = ({ metadata }: CheckpointRow): string | undefined => {
+  const { source, run_id: runId } = metadata;
+  return source === 'input' && typeof runId === 'string' ? runId : undefined;
+};
 
 /** The run that created the checkpoint, or the nearest one before it: a state update has no run. */
 export const runIdOf = (row: CheckpointRow, rows: RowsById): string | undefined => {

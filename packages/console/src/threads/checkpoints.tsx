@@ -6,7 +6,7 @@ import { useMemo, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { ErrorNotice, Failure, Skeleton, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { nameOf, rowFields, stepOf, type CheckpointRow } from './checkpoint-row.ts';
+import { nameOf, rowFields, runOfInput, stepOf, type CheckpointRow } from './checkpoint-row.ts';
 import { layLanes, type Lane } from './lanes.ts';
 import { SelectedCheckpoint } from './selected-checkpoint.tsx';
 import './checkpoints.css';
@@ -87,7 +87,9 @@ const CheckpointTree = ({
           >
             <LaneCell lane={lanes[index]} columns={columns} isLast={index === rows.length - 1} />
             <span className="checkpoint-step">{stepOf(row)}</span>
-            <span className="checkpoint-name">{names.get(row)}</span>
+            <span className="checkpoint-name">
+              {names.get(row)} <InputRun runId={runOfInput(row)} />
+            </span>
             {row.interrupts.length > 0 && (
               <span className="badge" data-tone="amber">
                 asks
@@ -100,6 +102,13 @@ const CheckpointTree = ({
     </ol>
   );
 };
+
+const InputRun = ({ runId }: { runId: string | undefined }): ReactNode =>
+  runId !== undefined && (
+    <span className="checkpoint-run" title={`The input of run ${runId}`}>
+      of run {runId.slice(0, 8)}
+    </span>
+  );
 
 const laneWidth = 14;
 const rowHeight = 34;

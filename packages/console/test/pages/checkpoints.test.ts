@@ -47,6 +47,25 @@ describeInBrowser('a checkpoint', () => {
     expect(history.some(({ checkpoint_id: id }) => id === end)).toBe(true);
   });
 
+  it('with an input has the name of its run, and the next one is the start', async () => {
+    const { threadId, runId } = await run(console.client, 'patient', says('first'));
+    let secondId = '';
+    await console.client.runs.wait(
+      threadId,
+      'patient',
+      { input: says('second') },
+      { onRunCreated: (created) => (secondId = created.runId) },
+    );
+    const page = await console.open(`/threads/${threadId}?tab=checkpoints`);
+    const names = page
+      .getByRole('navigation', { name: 'Checkpoints, newest first' })
+      .locator('.checkpoint-name');
+    const inputOf = (id: string): string => `input of run ${id.slice(0, 8)}`;
+    await expect
+      .poll(() => names.allInnerTexts())
+      .toEqual([secondId, runId].flatMap((id) => ['repeat', 'prepare', 'start', inputOf(id)]));
+  });
+
   it('is run again with an edited state: a message replaces the one with its id', async () => {
     const { threadId } = await run(console.client, 'agent', says('Weather in Oslo?'));
     const page = await openAt(threadId, (await threads.getState(threadId)).checkpoint_id ?? '');
