@@ -1,4 +1,4 @@
-import type { Run, Thread, WebhookDelivery } from '@svc/sdk';
+import type { Run, Thread, TraceRun, WebhookDelivery } from '@svc/sdk';
 
 export type RunStatus = Run['status'];
 export type ThreadStatus = Thread['status'];
@@ -35,6 +35,12 @@ export const deliveryNames: Record<DeliveryStatus, string> = {
   delivered: 'delivered',
   failed: 'failed',
 };
+
+export type TraceOutcome = TraceRun['status'] | 'cancelled';
+
+/** The API has the status `error` for the trace of a cancelled run. Its error begins with this name. */
+export const traceOutcome = ({ status, error }: Pick<TraceRun, 'status' | 'error'>): TraceOutcome =>
+  status === 'error' && /^RunCancelled\b/.test(error ?? '') ? 'cancelled' : status;
 
 /** A run that has not ended. */
 export const isOpen = (status: RunStatus): boolean => status === 'pending' || status === 'running';

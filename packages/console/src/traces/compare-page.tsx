@@ -149,7 +149,7 @@ const TraceFacts = ({ side, id, table }: { side: string; id: string; table: Span
       <Link to="/traces/$traceId" params={{ traceId: id }}>
         {visibleText(root.name.slice(0, 60))} <span className="mono">{id.slice(0, 8)}</span>
       </Link>
-      <TraceBadge status={root.status} />
+      <TraceBadge of={root} />
       <span className="muted">
         {[
           duration(table.endMs - table.startMs),

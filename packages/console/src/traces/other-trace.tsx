@@ -48,7 +48,7 @@ export const OtherTrace = ({
                 {runs.map((run) => (
                   <tr key={run.id}>
                     <td>
-                      <TraceBadge status={run.status} />
+                      <TraceBadge of={run} />
                     </td>
                     <td>
                       <Link to="/traces/compare" search={{ left, right: run.trace_id }}>

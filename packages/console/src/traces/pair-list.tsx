@@ -1,5 +1,6 @@
 // The spans of two traces in one list, with the differences of their times and tokens.
 import type { KeyboardEvent, ReactNode } from 'react';
+import { traceOutcome } from '../api/statuses.ts';
 import { duration } from '../ui/duration.ts';
 import { visibleText } from '../values/visible-text.ts';
 import { tokensOf } from '../ui/token-text.ts';
@@ -111,9 +112,9 @@ const PairRow = ({
       <span className="span-name" style={{ paddingLeft: 16 + Math.min(depth, depthMax) * 14 }}>
         <span className="span-title">{visibleText(name.slice(0, nameMax))}</span>
         {side !== undefined && <span className="muted">{side}</span>}
-        {left && right && left.run.status !== right.run.status && (
+        {left && right && traceOutcome(left.run) !== traceOutcome(right.run) && (
           <span className="muted">
-            {left.run.status}, {right.run.status}
+            {traceOutcome(left.run)}, {traceOutcome(right.run)}
           </span>
         )}
       </span>

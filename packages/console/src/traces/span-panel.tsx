@@ -30,7 +30,7 @@ export const SpanPanel = ({
     <section className="span-panel" aria-label="Selected span" tabIndex={0}>
       <header className="row">
         <h2>{visibleText(span.name)}</h2>
-        <TraceBadge status={span.status} />
+        <TraceBadge of={span} />
         <CopyId id={span.id} label="id of the trace run" />
       </header>
       <Loaded query={query}>{(run) => <SpanDetails client={client} run={run} {...formProps} />}</Loaded>

@@ -1,4 +1,5 @@
 import { memo, type ReactNode } from 'react';
+import { traceOutcome } from '../api/statuses.ts';
 import { duration } from '../ui/duration.ts';
 import { Icon } from '../ui/icons.tsx';
 import { visibleText } from '../values/visible-text.ts';
@@ -36,6 +37,7 @@ const SpanRowView = ({
 }: SpanRowProps): ReactNode => {
   const { run, depth, startMs, endMs } = span;
   const total = Math.max(1, table.endMs - table.startMs);
+  const outcome = traceOutcome(run);
   return (
     <div
       id={id}
@@ -60,17 +62,17 @@ const SpanRowView = ({
         >
           {isOpen !== undefined && <Icon name="right" size={10} />}
         </span>
-        <span className="span-dot" data-status={run.status} />
+        <span className="span-dot" data-status={outcome} />
         <span className="span-title">{visibleText(run.name.slice(0, nameMax))}</span>
         <span className="muted">{visibleText(run.run_type)}</span>
-        <span className="visually-hidden">{run.status}</span>
+        <span className="visually-hidden">{outcome}</span>
       </span>
       <span className="span-figure">{run.status === 'pending' ? '…' : duration(endMs - startMs)}</span>
       <span className="span-figure">{tokensOf(run.total_tokens)}</span>
       <span className="span-time">
         <span
           className="span-bar"
-          data-status={run.status}
+          data-status={outcome}
           style={{
             // A span at the right end stays visible.
             left: `min(${((startMs - table.startMs) / total) * 100}%, calc(100% - ${barMinPx}px))`,

@@ -61,7 +61,7 @@ const TraceView = ({ client, tree }: { client: PlatformClient; tree: RunTree }):
       <header className="page-head">
         <h1>{visibleText(root.name.slice(0, 120))}</h1>
         <CopyId id={tree.trace_id} label="trace id" />
-        <TraceBadge status={root.status} />
+        <TraceBadge of={root} />
         <span className="muted">
           {[
             duration(table.endMs - table.startMs),

@@ -54,7 +54,7 @@ const TraceRow = ({ run }: { run: TraceRun }): ReactNode => {
   return (
     <tr onClick={() => void navigate(target)}>
       <td>
-        <TraceBadge status={run.status} />
+        <TraceBadge of={run} />
       </td>
       <td>
         <Link {...target} data-row aria-label={`Trace run ${shown}, ${id}`}>

@@ -1,5 +1,12 @@
+import type { TraceRun } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { runStatusNames, type RunStatus, type ThreadStatus } from '../api/statuses.ts';
+import {
+  runStatusNames,
+  traceOutcome,
+  type RunStatus,
+  type ThreadStatus,
+  type TraceOutcome,
+} from '../api/statuses.ts';
 
 type Tone = 'green' | 'red' | 'amber' | 'blue' | 'grey';
 
@@ -12,10 +19,12 @@ const runTones: Record<RunStatus, Tone> = {
   interrupted: 'grey',
 };
 
-const traceTones = { pending: 'blue', success: 'green', error: 'red' } as const satisfies Record<
-  string,
-  Tone
->;
+const traceTones: Record<TraceOutcome, Tone> = {
+  pending: 'blue',
+  success: 'green',
+  error: 'red',
+  cancelled: 'grey',
+};
 
 const threadTones: Record<ThreadStatus, Tone> = {
   busy: 'blue',
@@ -31,16 +40,20 @@ export const StatusBadge = ({ status }: { status: ThreadStatus }): ReactNode => 
   </span>
 );
 
-/** The status of a trace, which the API calls pending while it has no end. */
-export const TraceBadge = ({ status }: { status: keyof typeof traceTones }): ReactNode => (
-  <span
-    className="badge"
-    data-tone={traceTones[status]}
-    title={status === 'pending' ? 'status pending' : undefined}
-  >
-    {status === 'pending' ? 'running' : status}
-  </span>
-);
+/** The status of a trace, which the API calls pending while it has no end. The title has the status of the API where its name is another. */
+export const TraceBadge = ({ of: run }: { of: Pick<TraceRun, 'status' | 'error'> }): ReactNode => {
+  const outcome = traceOutcome(run);
+  const name = outcome === 'pending' ? 'running' : outcome;
+  return (
+    <span
+      className="badge"
+      data-tone={traceTones[outcome]}
+      title={name === run.status ? undefined : `status ${run.status}`}
+    >
+      {name}
+    </span>
+  );
+};
 
 /** The status of a run. The title has the status of the API where its name is another. */
 export const RunBadge = ({ status }: { status: RunStatus }): ReactNode => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { describeInBrowser, useConsole } from '../browser.ts';
-import { run, says } from '../conversations.ts';
+import { closedGate, run, says } from '../conversations.ts';
 import { startServerProcess } from '../serve.ts';
 import { enterKey, tracesOf } from '../traces.ts';
 
@@ -40,6 +40,25 @@ describeInBrowser('the traces', () => {
     await page.getByRole('heading', { name: 'Traces need an API key' }).waitFor();
     // Before the server ends, because the page would report failed requests.
     await page.close();
+  });
+
+  it('of a cancelled run are cancelled in the list, the tree and the header', async () => {
+    await using gate = closedGate();
+    const { thread_id: threadId } = await console.client.threads.create();
+    const { run_id: runId } = await console.client.runs.create(threadId, 'patient', {
+      input: says(gate.word),
+    });
+    await expect.poll(async () => (await console.client.runs.get(threadId, runId)).status).toBe('running');
+    await console.client.runs.cancel(threadId, runId, { wait: true });
+    await tracesOf(console.url).eventually(runId);
+    const page = await console.open(`/traces?filter=${encodeURIComponent('eq(status, "error")')}`);
+    await enterKey(page);
+    const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: runId }) });
+    await row.locator('.badge', { hasText: 'cancelled' }).waitFor();
+    await row.getByRole('link', { name: runId }).click();
+    await page.locator('.page-head .badge', { hasText: 'cancelled' }).waitFor();
+    await page.getByRole('treeitem', { name: /patient.*cancelled/ }).waitFor();
+    expect(await page.locator('.page-head .badge').getAttribute('title')).toBe('status error');
   });
 
   it('are found by the filter in the address', async () => {
