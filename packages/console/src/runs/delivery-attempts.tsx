@@ -11,9 +11,9 @@ const storedMax = 20;
 export const attemptCount = ({ attempts }: Pick<WebhookDelivery, 'attempts'>): string =>
   `${attempts.length}${attempts.length < storedMax ? '' : '+'}`;
 
-/** The attempts to deliver one end of a run, oldest first. */
+/** The attempts to deliver one end of a run, newest first: the last response says what is wrong now. */
 export const DeliveryAttempts = ({ attempts }: { attempts: WebhookDelivery['attempts'] }): ReactNode => (
-  <table className="table" aria-label="Attempts">
+  <table className="table" aria-label="Attempts, newest first">
     <thead>
       <tr>
         <th scope="col">When</th>
@@ -25,7 +25,7 @@ export const DeliveryAttempts = ({ attempts }: { attempts: WebhookDelivery['atte
       </tr>
     </thead>
     <tbody>
-      {attempts.map(({ at, status, error, ms }) => (
+      {attempts.toReversed().map(({ at, status, error, ms }) => (
         <tr key={at} style={{ cursor: 'default' }}>
           <td>
             <Ago at={at} />
