@@ -16,6 +16,7 @@ import { Ago } from '../ui/time.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { destinationNeed, useDestination } from './destination-queries.ts';
+import { Failures } from './failures.tsx';
 import { NewCredentials } from './new-credentials.tsx';
 import { ProbeSteps } from './probe-steps.tsx';
 import './destinations.css';
@@ -71,6 +72,7 @@ const DestinationView = ({ client, destination }: ViewProps): ReactNode => {
       </header>
       <div className="page-body pad stack" tabIndex={0} role="region" aria-label="Destination">
         {hasChanged && <CredentialsChanged destination={destination} />}
+        <Failures client={client} destinationId={destination.id} />
         <ErrorNotice error={test.error} />
         {test.data && <ProbeSteps probe={test.data} />}
         <Facts destination={destination} />

@@ -4,15 +4,14 @@ import { Link } from '@tanstack/react-router';
 import type { BulkExport, PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { isOpenExport, statusOf, type ExportStatus } from '../platform/export-status.ts';
-import { lastErrorOf } from '../platform/last-error.ts';
 import { useAccess } from '../platform/platform-access.ts';
+import { readRetryErrors } from '../platform/retry-errors.ts';
 import { countText } from '../ui/count-text.ts';
 import { dayMs, findingsMs, type Finding, type Findings } from './finding.tsx';
 
 const exportsMax = 50;
-/** How many open exports are examined, and how many days of each. */
+/** How many open exports are examined. */
 const openMax = 5;
-const daysMax = 50;
 const destinationsMax = 5;
 
 const readStatuses: ExportStatus[] = ['created', 'running', 'completed', 'failed', 'timedout'];
@@ -73,13 +72,7 @@ const readRetried = async (
   open: readonly BulkExport[],
   signal: AbortSignal,
 ): Promise<Failing[]> => {
-  const errors = await Promise.all(
-    open.map(async ({ id }) => {
-      const query = { status: ['created', 'running'], limit: daysMax };
-      const days = await client.exports.runs(id, query, { signal });
-      return days.map(lastErrorOf).find((error) => error !== undefined);
-    }),
-  );
+  const errors = await readRetryErrors(client, open, signal);
   const retried = open.flatMap((found, index) => {
     const reason = errors[index];
     return reason === undefined ? [] : [{ found, reason }];

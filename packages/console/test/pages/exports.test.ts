@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeInBrowser, useConsole, type Page } from '../browser.ts';
+import { describeInBrowser, seriousFindings, useConsole, type Page } from '../browser.ts';
 import { bucket, startExport, untilRetried } from '../exports.ts';
 import { quotaExceeded, startObjectStore } from '../object-store.ts';
 import { enterKey, tracesOf } from '../traces.ts';
@@ -127,6 +127,37 @@ describeInBrowser('the exports', () => {
     await page.getByRole('heading', { name: 'Exports cannot be written here' }).waitFor();
     await page.getByRole('cell', { name: 'InvalidAccessKeyId', exact: true }).waitFor();
     await page.getByText('The key id does not exist here.').waitFor();
+  });
+
+  it('that fail or are retried are on the page of their destination, with the error of the store', async () => {
+    const traces = tracesOf(console.url);
+    await traces.send('to-failing', 2);
+    await using store = await startObjectStore();
+    const destination = await bucket(traces, 'failing', store);
+    store.refusal = { status: 403, code: 'InvalidAccessKeyId', message: 'The key id does not exist here.' };
+    const failed = await startExport(traces, 'to-failing', destination.id);
+    await expect.poll(async () => (await traces.client.exports.get(failed.id)).status).toBe('FAILED');
+    store.refusal = quotaExceeded;
+    const retried = await startExport(traces, 'to-failing', destination.id);
+    await untilRetried(traces, retried.id, 1);
+    const page = await console.open(`/destinations/${destination.id}`);
+    await enterKey(page);
+    const row = (id: string) =>
+      page
+        .getByRole('region', { name: 'Newest failures' })
+        .getByRole('listitem')
+        .filter({ has: page.getByRole('link', { name: `Export ${id}` }) });
+    await row(failed.id).getByText('failed', { exact: true }).waitFor();
+    await row(failed.id)
+      .getByText(/The key id does not exist here/)
+      .waitFor();
+    await row(retried.id).getByText('retrying').waitFor();
+    await row(retried.id)
+      .getByText(/The bucket has 20 of 20 GB/)
+      .waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await traces.client.exports.cancel(retried.id);
+    await expect.poll(() => row(retried.id).count()).toBe(0);
   });
 
   it('leave the credentials of a destination as they are when new ones do not work', async () => {
