@@ -6,7 +6,13 @@ import { duration } from '../ui/duration.ts';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { useTimeline } from './timeline-query.ts';
-import { omissions, toTimelineTable, type TimelineRow, type TimelineTable } from './timeline-rows.ts';
+import {
+  omissions,
+  shareText,
+  toTimelineTable,
+  type TimelineRow,
+  type TimelineTable,
+} from './timeline-rows.ts';
 import './run-timeline.css';
 
 export const RunTimelineTab = ({ run }: { run: Run }): ReactNode => {
@@ -27,15 +33,18 @@ const Timeline = ({ timeline, threadId }: { timeline: RunTimeline; threadId: str
         <thead>
           <tr>
             <th scope="col">What</th>
-            <th scope="col" className="number">
+            <th scope="col" className="number run-timeline-after">
               After
             </th>
             <th scope="col" className="number">
               Took
             </th>
+            <th scope="col" className="number run-timeline-share" title="Of the whole time of the run">
+              Share
+            </th>
             <th scope="col" className="run-timeline-time">
               <span className="row">
-                <span>0</span>
+                <span className="run-timeline-start">0</span>
                 <span className="spread">{duration(table.endMs - table.startMs)}</span>
               </span>
             </th>
@@ -57,14 +66,16 @@ const Timeline = ({ timeline, threadId }: { timeline: RunTimeline; threadId: str
 };
 
 const TimelineRowView = ({
-  row: { kind, label, note, isFailed, runId, fromMs, toMs, isOpen: goesOn },
-  table: { startMs, endMs },
+  row,
+  table,
   threadId,
 }: {
   row: TimelineRow;
   table: TimelineTable;
   threadId: string;
 }): ReactNode => {
+  const { kind, label, note, isFailed, runId, fromMs, toMs, isOpen: goesOn } = row;
+  const { startMs, endMs } = table;
   const total = Math.max(1, endMs - startMs);
   return (
     <tr data-kind={kind}>
@@ -77,13 +88,14 @@ const TimelineRowView = ({
           </Link>
         )}
       </td>
-      <td className="number" title={new Date(fromMs).toISOString()}>
+      <td className="number run-timeline-after" title={new Date(fromMs).toISOString()}>
         {duration(fromMs - startMs)}
       </td>
       <td className="number">
         {duration(toMs - fromMs)}
         {goesOn && <span className="muted"> so far</span>}
       </td>
+      <td className="number run-timeline-share">{shareText(row, table)}</td>
       <td className="run-timeline-time">
         <span
           className="run-timeline-bar"

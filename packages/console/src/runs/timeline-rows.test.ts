@@ -1,6 +1,6 @@
 import type { RunTimeline } from '@svc/sdk';
 import { expect, it } from 'vitest';
-import { omissions, toTimelineTable } from './timeline-rows.ts';
+import { omissions, shareText, toTimelineTable } from './timeline-rows.ts';
 
 const at = (seconds: number): string => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000).toISOString();
 
@@ -35,6 +35,21 @@ it('has waits, attempts and steps in the order of time', () => {
     ['model, tools', 2, 9],
   ]);
   expect(toTimelineTable(timeline()).rows[0]?.runId).toBe('other');
+});
+
+it('has the share of the whole time of waits and steps', () => {
+  const shares = (run: RunTimeline) => {
+    const table = toTimelineTable(run);
+    return table.rows.map((row) => shareText(row, table));
+  };
+  expect(shares(timeline())).toEqual(['20 %', undefined, '0 %', '70 %']);
+  expect(shares(timeline({ waits: [{ reason: 'slot', from: at(0), to: at(0.05) }] }))[0]).toBe('< 1 %');
+  const momentary = timeline({
+    attempts: [],
+    steps: [],
+    waits: [{ reason: 'slot', from: at(0), to: at(0) }],
+  });
+  expect(shares(momentary)).toEqual([undefined]);
 });
 
 it('says that an attempt was cancelled', () => {

@@ -77,6 +77,16 @@ export const toTimelineTable = (timeline: RunTimeline): TimelineTable => {
   return { rows, startMs, endMs };
 };
 
+/** The part of the whole time as `12 %`. Undefined for an attempt, which contains its steps, and for a run without a length. */
+export const shareText = (
+  { kind, fromMs, toMs }: TimelineRow,
+  { startMs, endMs }: TimelineTable,
+): string | undefined => {
+  if (kind === 'attempt' || endMs <= startMs) return undefined;
+  const percent = ((toMs - fromMs) / (endMs - startMs)) * 100;
+  return percent > 0 && percent < 1 ? '< 1 %' : `${Math.round(percent)} %`;
+};
+
 /** The step that has not ended, from the last checkpoint or the start of the attempt. `to`: when the run stopped in it. */
 export const unfinishedStep = ({
   status,

@@ -75,6 +75,20 @@ describeInBrowser('a run', () => {
     expect((await console.client.runs.get(threadId, first.run_id)).status).toBe('interrupted');
   });
 
+  it('has a timeline with the share of each node, and whole names on a narrow screen', async () => {
+    const { threadId, runId } = await run(console.client, 'patient', says('a b c'));
+    const page = await console.open(`/runs/${runId}?thread=${threadId}&tab=timeline`);
+    const repeat = page.getByRole('row', { name: /^repeat/ });
+    await repeat.getByText(/^\d+ %$/).waitFor();
+    await page.setViewportSize({ width: 390, height: 800 });
+    const isCut = (cell: HTMLElement | SVGElement) => cell.scrollWidth > cell.clientWidth;
+    await page.getByRole('columnheader', { name: 'After' }).waitFor({ state: 'hidden' });
+    for (const cell of await page.locator('.run-timeline :is(th, td):not(.run-timeline-time)').all())
+      expect(await cell.evaluate(isCut)).toBe(false);
+    await repeat.getByText(/^\d+ %$/).waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+  });
+
   it('names the node that executes now, and the runs that wait behind it', async () => {
     await using gate = closedGate();
     const { thread_id: threadId } = await console.client.threads.create();
