@@ -1,9 +1,10 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { onlineManager, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { ApiError, createClient } from '@svc/sdk';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ClientProvider } from './api/client.tsx';
+import { ServerReach } from './api/server-reach.ts';
 import { apiUrl } from './app/addresses.ts';
 import { reloadOnceFor } from './app/stale-chunks.ts';
 import { LiveFeed } from './live/live-feed.tsx';
@@ -16,11 +17,18 @@ import './ui/base.css';
 
 reloadOnceFor(window);
 
-const client = createClient({ apiUrl, fetch: session.fetch });
+const reach = new ServerReach({
+  fetch: session.fetch,
+  probe: (signal) => fetch(`${apiUrl}/ok`, { signal, cache: 'no-store' }),
+});
+// Queries pause while the server is away, and are read again when it is back. A server on this machine needs no network.
+onlineManager.setEventListener((setOnline) => reach.subscribe(() => setOnline(!reach.isAway())));
+const client = createClient({ apiUrl, fetch: reach.fetch });
+const feedClient = createClient({ apiUrl, fetch: reach.fetchWhenBack });
 const router = createConsoleRouter();
 const feed = new SharedFeed({
   name: `svc-console-runs ${apiUrl}`,
-  read: (signal) => client.runs.feed({}, { signal }),
+  read: (signal) => feedClient.runs.feed({}, { signal }),
 });
 const queryClient = new QueryClient({
   defaultOptions: {
@@ -30,6 +38,8 @@ const queryClient = new QueryClient({
       retry: (count, error) => !(error instanceof ApiError) && count < 2,
       refetchOnWindowFocus: true,
     },
+    // A change that the user has requested fails at once: it must not happen later.
+    mutations: { networkMode: 'always' },
   },
 });
 

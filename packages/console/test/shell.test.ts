@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { describeInBrowser, shownByAPoll, useConsole } from './browser.ts';
 import { run, says } from './conversations.ts';
@@ -170,6 +171,16 @@ describeInBrowser('every page', () => {
     await server.stop();
     await shownByAPoll(page, page.getByRole('status').filter({ hasText: 'server away' }));
     await page.getByRole('heading', { name: 'There are no runs yet' }).waitFor();
+    const failed: string[] = [];
+    page.on('requestfailed', (request) => failed.push(new URL(request.url()).pathname));
+    for (let second = 0; second < 20; second++) {
+      await page.clock.runFor(1_000);
+      // Lets the requests of this second fail.
+      await setTimeout(50);
+    }
+    // One probe at a time, with growing pauses, and no other request.
+    expect([...new Set(failed)]).toEqual(['/ok']);
+    expect(failed.length).toBeLessThan(8);
     await server.start();
     await shownByAPoll(page, page.getByRole('status').filter({ hasText: 'live' }));
   });

@@ -1,6 +1,6 @@
 import type { Client } from '@svc/sdk';
-import { queryOptions, useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { onlineManager, queryOptions, useQuery } from '@tanstack/react-query';
+import { useSyncExternalStore, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useFeedState } from '../live/live-feed.tsx';
 import { Ago } from '../ui/time.tsx';
@@ -26,14 +26,18 @@ export const useHasGuide = (): boolean => {
   return data ?? false;
 };
 
+const subscribeToReach = (subscriber: () => void): (() => void) => onlineManager.subscribe(subscriber);
+const canReachNow = (): boolean => onlineManager.isOnline();
+
 /** Whether the server answers, and whether the page gets changes of runs as they happen. */
 export const Connection = (): ReactNode => {
   const feed = useFeedState();
+  const canReach = useSyncExternalStore(subscribeToReach, canReachNow);
   const { data, error, dataUpdatedAt } = useQuery({
     ...serverInfo(useClient()),
     refetchInterval: feed === 'live' ? liveMs : pollMs,
   });
-  if (error && feed !== 'live')
+  if ((error || !canReach) && feed !== 'live')
     return (
       <span className="connection" data-state="away" role="status">
         server away

@@ -79,6 +79,15 @@ export const ErrorNotice = ({ error }: { error: Error | null | undefined }): Rea
     </div>
   ) : null;
 
+/** Queries pause while the server is away. */
+const Away = (): ReactNode => (
+  <State icon="warning" title="The server cannot be reached">
+    <p className="muted" role="alert">
+      The page continues when the server answers again.
+    </p>
+  </State>
+);
+
 /** Shows the data of a query, or why there is none. `missing`: in place of an answer with 404. */
 export const Loaded = <Data,>({
   query,
@@ -93,5 +102,5 @@ export const Loaded = <Data,>({
   if (Missing && query.error instanceof ApiError && query.error.status === 404)
     return <Missing requestId={query.error.requestId} />;
   if (query.error) return <Failure error={query.error} onRetry={() => void query.refetch()} />;
-  return <Skeleton />;
+  return query.isPaused ? <Away /> : <Skeleton />;
 };
