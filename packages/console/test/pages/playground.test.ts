@@ -1,6 +1,8 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { closedGate, run, says } from '../conversations.ts';
 import { describeInBrowser, seriousFindings, useConsole, type Page } from '../browser.ts';
+import { startServerProcess } from '../serve.ts';
 
 const send = async (page: Page, text: string): Promise<void> => {
   await page.getByLabel('Message', { exact: true }).fill(text);
@@ -58,6 +60,28 @@ describeInBrowser('the playground', () => {
     await gate.open();
     await badge(page, 'success').waitFor();
     expect(await page.getByText(words, { exact: true }).count()).toBe(2);
+  });
+
+  it('continues a stream when the server is restarted', async () => {
+    await using server = await startServerProcess({ env: { SVC_SHUTDOWN_GRACE: '1s' } });
+    await using gate = closedGate();
+    const words = `one two three ${gate.word} four five six`;
+    const page = await console.open('/playground?assistant=patient', {
+      url: server.url,
+      expected: /Failed to load|ERR_/,
+    });
+    await send(page, words);
+    await page.getByText('one two three', { exact: true }).waitFor();
+    await server.stop();
+    await page.getByRole('status').filter({ hasText: 'server away' }).waitFor();
+    // Longer than the reconnects of the stream alone.
+    await setTimeout(5_000);
+    await server.start();
+    await gate.open();
+    await badge(page, 'success').waitFor();
+    expect(await page.getByText(words, { exact: true }).count()).toBe(2);
+    // Before the server ends, because the page would report failed requests.
+    await page.close();
   });
 
   it('stops a run', async () => {
