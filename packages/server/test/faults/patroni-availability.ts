@@ -1,8 +1,8 @@
 // Whether Patroni, etcd and PostgreSQL 15 are installed, as Debian has them.
 import { existsSync } from 'node:fs';
+import { bin15 } from './postgres-15.ts';
 
-export const bin = '/usr/lib/postgresql/15/bin';
-export const programs = { patroni: '/usr/bin/patroni', etcd: '/usr/bin/etcd', postgres: `${bin}/postgres` };
+export const programs = { patroni: '/usr/bin/patroni', etcd: '/usr/bin/etcd', postgres: `${bin15}/postgres` };
 
 /** Why there can be no cluster on this machine; undefined when there can be one. */
 export const whyNoPatroni = (): string | undefined => {

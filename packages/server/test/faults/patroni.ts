@@ -9,7 +9,8 @@ import { openDatabase } from '../../src/storage/postgres/database.ts';
 import { migrate } from '../../src/storage/schema/migrate.ts';
 import { eventually } from '../eventually.ts';
 import { freePort } from './free-port.ts';
-import { bin, programs } from './patroni-availability.ts';
+import { programs } from './patroni-availability.ts';
+import { bin15 } from './postgres-15.ts';
 import { queryOnce, type ClusterPostgres } from './postgres.ts';
 
 const host = '127.0.0.1';
@@ -159,7 +160,7 @@ class Member implements PatroniMember {
         listen: `${host}:${port}`,
         connect_address: `${host}:${port}`,
         data_dir: member.#data,
-        bin_dir: bin,
+        bin_dir: bin15,
         pg_hba: trust,
         use_pg_rewind: true,
         remove_data_directory_on_rewind_failure: true,

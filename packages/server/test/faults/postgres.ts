@@ -2,14 +2,16 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { appendFile, cp, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { openDatabase } from '../../src/storage/postgres/database.ts';
+import type { Binaries } from '../../src/storage/embedded/binaries.ts';
 import { openHome, type Home } from '../../src/storage/embedded/home.ts';
-import { initialise } from '../../src/storage/embedded/server-process.ts';
+import { initialise, run } from '../../src/storage/embedded/server-process.ts';
 import { migrate } from '../../src/storage/schema/migrate.ts';
 import { freePort } from './free-port.ts';
 
@@ -34,7 +36,7 @@ export interface FaultyPostgres extends ClusterPostgres, AsyncDisposable {
   connection(database: string): pg.ClientConfig;
   stop(mode: StopMode): Promise<void>;
   restart(mode: StopMode): Promise<void>;
-  /** Creates a standby with all data that streams from it; needs a short stop. */
+  /** Creates a standby with all data that streams from it. The embedded PostgreSQL, which has no pg_basebackup, stops for a moment. */
   standby(): Promise<FaultyPostgres>;
   /** Promotes a standby to primary. */
   promote(): Promise<void>;
@@ -51,6 +53,8 @@ const template = 'svc_template';
 const host = '127.0.0.1';
 
 export interface PostgresOptions {
+  /** Those of the embedded PostgreSQL by default. */
+  binaries?: Binaries;
   /** True by default; a server that is not durable loses the newest commits in a crash. */
   durable?: boolean;
   /** Called with the data folder before it exists. */
@@ -65,13 +69,14 @@ const migrateToThisRelease = async (connection: pg.ClientConfig): Promise<void> 
 };
 
 export const startPostgres = async ({
+  binaries,
   durable = true,
   prepare,
   migrateTemplate = migrateToThisRelease,
 }: PostgresOptions = {}): Promise<FaultyPostgres> => {
   const folder = await mkdtemp(join(inject('scratch'), 'faults-'));
   await prepare?.(folder);
-  const home = await openHome(folder);
+  const home = { ...(await openHome(folder)), ...(binaries && { binaries }) };
   await initialise(home);
   const server = new PostgresServer(home, await freePort(), durable);
   await server.start();
@@ -97,13 +102,9 @@ const handleOf = (server: PostgresServer, home: Home, folder: string, durable: b
     log: () => readFile(home.log, 'utf8'),
     async standby() {
       const other = await mkdtemp(join(inject('scratch'), 'standby-'));
-      const otherHome = await openHome(other);
-      await server.stop('fast');
-      await cp(home.data, otherHome.data, { recursive: true, preserveTimestamps: true });
-      await server.start();
-      await writeFile(join(otherHome.data, 'standby.signal'), '');
-      const source = `host=${host} port=${server.port} user=svc`;
-      await appendFile(join(otherHome.data, 'postgresql.auto.conf'), `primary_conninfo = '${source}'\n`);
+      const otherHome = { ...(await openHome(other)), binaries: home.binaries };
+      if (existsSync(home.binaries.program('pg_basebackup'))) await backUp(server, otherHome);
+      else await copyStopped(server, home, otherHome);
       const standby = new PostgresServer(otherHome, await freePort(), durable);
       await standby.start();
       return handleOf(standby, otherHome, other, durable);
@@ -140,6 +141,25 @@ const handleOf = (server: PostgresServer, home: Home, folder: string, durable: b
       await rm(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };
+};
+
+/** Copies the data of a server that accepts writes meanwhile, and lets the copy stream from it. */
+const backUp = ({ port }: PostgresServer, standby: Home): Promise<void> =>
+  run(standby, 'pg_basebackup', [
+    `--dbname=host=${host} port=${port} user=svc`,
+    `--pgdata=${standby.data}`,
+    '--wal-method=stream',
+    '--checkpoint=fast',
+    '--write-recovery-conf',
+  ]);
+
+const copyStopped = async (server: PostgresServer, home: Home, standby: Home): Promise<void> => {
+  await server.stop('fast');
+  await cp(home.data, standby.data, { recursive: true, preserveTimestamps: true });
+  await server.start();
+  await writeFile(join(standby.data, 'standby.signal'), '');
+  const source = `host=${host} port=${server.port} user=svc`;
+  await appendFile(join(standby.data, 'postgresql.auto.conf'), `primary_conninfo = '${source}'\n`);
 };
 
 /** Executes one statement on a connection of its own. */

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { openDatabase, type Database } from '../../src/storage/postgres/database.ts';
 import type { TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
-import { type FaultyPostgres, queryOnce, startPostgres } from './postgres.ts';
+import { type FaultyPostgres, type PostgresOptions, queryOnce, startPostgres } from './postgres.ts';
 
 export interface ReplicaPair extends AsyncDisposable {
   primary: FaultyPostgres;
@@ -24,16 +24,16 @@ export interface ReplicaPair extends AsyncDisposable {
   setStandby(name: string, value: string): Promise<void>;
 }
 
-export const startReplicaPair = async (): Promise<ReplicaPair> => {
-  const primary = await startPostgres();
+export const startReplicaPair = async (options: PostgresOptions = {}): Promise<ReplicaPair> => {
+  const primary = await startPostgres(options);
   const standby = await primary.standby();
   const database = await primary.createDatabase();
   const onStandby = <Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> =>
     queryOnce<Row>(standby.connection(database), text, values);
   const uriOf = (port = standby.port): string => `postgresql://svc@127.0.0.1:${port}/${database}`;
-  const options = { connection: { connectionString: uriOf(primary.port) } };
-  const opened = await openDatabase(options);
-  const db: TestDatabase = { ...opened, options, uri: uriOf(primary.port) };
+  const connection = { connectionString: uriOf(primary.port) };
+  const opened = await openDatabase({ connection });
+  const db: TestDatabase = { ...opened, options: { connection }, uri: uriOf(primary.port) };
   const setStandby = async (name: string, value: string): Promise<void> => {
     await onStandby(`alter system set ${name} = '${value}'`);
     await onStandby('select pg_reload_conf()');

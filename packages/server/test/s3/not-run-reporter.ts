@@ -2,6 +2,7 @@
 import { whyNoShell } from '../documentation/programs.ts';
 import { whyNoPandas } from '../exports/pandas.ts';
 import { whyNoPatroni } from '../faults/patroni-availability.ts';
+import { whyNoPostgres15 } from '../faults/postgres-15.ts';
 import { NotRun } from '../not-run.ts';
 import { whyNoS3 } from './availability.ts';
 
@@ -12,6 +13,7 @@ export default class NotRunReporter extends NotRun {
       { call: 'itInShell(', need: 'a shell with its programs', why: whyNoShell },
       { call: 'itInPandas(', need: 'pandas', why: whyNoPandas },
       { call: 'describeWithPatroni(', need: 'Patroni', why: whyNoPatroni },
+      { call: 'describeWithPostgres15(', need: 'PostgreSQL 15', why: whyNoPostgres15 },
     ]);
   }
 }
