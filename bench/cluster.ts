@@ -2,7 +2,7 @@
 //
 // npm run build && npm run bench:cluster -- [--threads 1000] [--turns 12] [--turn-ms 5000] [--api 2] [--workers 4] [--jobs auto] [--kill]
 //   --jobs  runs that each executor takes at once (N_JOBS_PER_WORKER)
-//   --kill  kills one worker (SIGKILL) when half of the time is over
+//   --kill  kills one worker with its executors (SIGKILL) when half of the time is over
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +17,7 @@ import {
 } from './database-counters.ts';
 import { type Measured, startMeasured } from './processes.ts';
 import { fixed, percentile } from './report.ts';
+import { describeLoss, killWorker } from './worker-loss.ts';
 
 const { values } = parseArgs({
   options: {
@@ -40,6 +41,7 @@ const arrivals = 50;
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 interface Agent {
+  thread_id: string;
   /** From the request to the first superstep. */
   startMs: number;
   /** From the request to the response, without the time that its turns wait. */
@@ -54,7 +56,11 @@ const runAgent = async (client: Client): Promise<Agent | undefined> => {
     input: { count: size.turns, ms: size.turnMs },
   })) as { count?: number; startedAt?: number };
   if (state.count !== 0 || state.startedAt === undefined) return undefined;
-  return { startMs: state.startedAt - sentAt, addedMs: Date.now() - sentAt - size.turns * size.turnMs };
+  return {
+    thread_id,
+    startMs: state.startedAt - sentAt,
+    addedMs: Date.now() - sentAt - size.turns * size.turnMs,
+  };
 };
 
 const runAll = async (clients: Client[]): Promise<(Agent | undefined)[]> => {
@@ -112,7 +118,7 @@ const measure = async (dataDir: string, apis: Measured[], workers: Measured[]): 
   const halfMs = (size.threads / arrivals) * 1_000 + (size.turns * size.turnMs) / 2;
   await sleep(halfMs);
   printMemory(apis, workers);
-  if (values.kill) process.kill(workers.at(-1)!.pid, 'SIGKILL');
+  const loss = values.kill ? killWorker(workers.at(-1)!) : undefined;
   const agents = await running;
   const ended = agents.filter((agent) => agent !== undefined);
   print(
@@ -126,7 +132,11 @@ const measure = async (dataDir: string, apis: Measured[], workers: Measured[]): 
     print(`${what}, p50 and p99: ${percentile(times, 0.5)}, ${percentile(times, 0.99)} ms`);
   }
   // The CPU of a killed worker is not known any more.
-  if (!values.kill) printUsage(before, usageOf(apis, workers));
+  if (loss === undefined) printUsage(before, usageOf(apis, workers));
+  else {
+    const threadIds = ended.map(({ thread_id }) => thread_id);
+    for (const line of await describeLoss(clients[0]!, threadIds, loss)) print(line);
+  }
   await sleep(1_500); // backends of PostgreSQL report their counters when they have been idle for a moment
   const after = await readCounters(dataDir);
   const perRun = (what: 'commits' | 'statements'): string =>
