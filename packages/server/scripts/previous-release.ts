@@ -1,6 +1,7 @@
 // The previous release, from which servers are upgraded: a git ref, installed in a folder of its own.
 //
 // SVC_UPGRADE_FROM=<git ref>   another release than `from` in upgrade-exceptions.json
+// SVC_TEST_BUILT=1             also builds its packages, unless the release is so old that it has no build
 import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -58,6 +59,10 @@ export const withPreviousRelease = async <T>(
     await rm(archive);
     const code = await runCommand(folder, 'npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline']);
     if (code !== 0) throw new Error(`npm ci of ${ref} failed`);
+    if (process.env['SVC_TEST_BUILT'] === '1') {
+      const buildCode = await runCommand(folder, 'npm', ['run', 'build', '--if-present']);
+      if (buildCode !== 0) throw new Error(`npm run build of ${ref} failed`);
+    }
     return await use(folder);
   } finally {
     await rm(folder, { recursive: true, force: true });

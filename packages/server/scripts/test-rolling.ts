@@ -2,6 +2,7 @@
 //
 // npm run test:rolling
 // SVC_UPGRADE_FROM=<git ref>   another release than `from` in upgrade-exceptions.json
+// SVC_TEST_BUILT=1             the packages of both releases as `npm run build` makes them: build this one before
 import { readUpgradeExceptions, root, runCommand, withPreviousRelease } from './previous-release.ts';
 
 process.exitCode = await withPreviousRelease(await readUpgradeExceptions(), (folder) =>

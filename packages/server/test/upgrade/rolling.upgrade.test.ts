@@ -40,6 +40,7 @@ const uriOf = (database: string): string => `postgresql://svc@127.0.0.1:${postgr
 describe('a rolling upgrade', () => {
   beforeAll(async () => {
     previous = await openPreviousRelease();
+    print(`from ${previous.command}`, `to ${thisRelease.command}`);
     postgres = await startPostgres({
       migrateTemplate: async ({ port, database }) => {
         await migrateWith(previous, `postgresql://svc@127.0.0.1:${port}/${database}`);
