@@ -28,6 +28,12 @@ export interface PoolerOptions {
   connectQuery?: string;
 }
 
+export interface Pooler extends AsyncDisposable {
+  port: number;
+  /** kill -9, and a start on the same port. */
+  restart(): Promise<void>;
+}
+
 /** Listens on a loopback port; every user may connect to every database. */
 export const startPooler = async ({
   port,
@@ -35,7 +41,7 @@ export const startPooler = async ({
   ignored = [],
   poolSize = 40,
   connectQuery,
-}: PoolerOptions): Promise<AsyncDisposable & { port: number }> => {
+}: PoolerOptions): Promise<Pooler> => {
   requirePooler();
   const folder = await mkdtemp(join(tmpdir(), 'svc-pooler-'));
   const own = await freePort();
@@ -59,6 +65,22 @@ ignore_startup_parameters = ${['extra_float_digits', ...ignored].join(', ')}
   );
   // PgBouncer refuses to run as root.
   await chmod(folder, 0o755);
+  let running = await startProcess(file, own);
+  return {
+    port: own,
+    async restart() {
+      await running.kill();
+      running = await startProcess(file, own);
+    },
+    async [Symbol.asyncDispose]() {
+      await running.kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+/** Resolves when it accepts connections. */
+const startProcess = async (file: string, port: number): Promise<{ kill(): Promise<void> }> => {
   const isRoot = process.getuid?.() === 0;
   const child = spawn(program, ['-q', file], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -69,15 +91,13 @@ ignore_startup_parameters = ${['extra_float_digits', ...ignored].join(', ')}
   const exited = once(child, 'exit');
   await eventually(async () => {
     if (child.exitCode !== null) throw new Error(`PgBouncer ended: ${output}`);
-    const socket = net.connect(own, '127.0.0.1');
+    const socket = net.connect(port, '127.0.0.1');
     await once(socket, 'connect').finally(() => socket.destroy());
   });
   return {
-    port: own,
-    async [Symbol.asyncDispose]() {
+    async kill() {
       child.kill('SIGKILL');
       await exited;
-      await rm(folder, { recursive: true, force: true });
     },
   };
 };

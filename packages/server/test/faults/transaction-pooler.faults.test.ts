@@ -10,7 +10,7 @@ import { eventually } from '../eventually.ts';
 import { type RequestSpec, readStream, sendOnce } from './caller.ts';
 import { startLongRun, untilOver } from './long-run.ts';
 import { type NodeOptions, startNode, type SvcNode } from './node-process.ts';
-import { requirePooler, startPooler } from './pooler.ts';
+import { type Pooler, requirePooler, startPooler } from './pooler.ts';
 import { queryOnce, startPostgres, type FaultyPostgres } from './postgres.ts';
 
 const project = fileURLToPath(new URL('./graphs/svc.json', import.meta.url));
@@ -18,7 +18,7 @@ const key = `test-${randomUUID()}`;
 
 let postgres: FaultyPostgres;
 let database: string;
-let pooler: Awaited<ReturnType<typeof startPooler>>;
+let pooler: Pooler;
 let dataDir: string;
 beforeAll(async () => {
   requirePooler();
@@ -210,15 +210,40 @@ describe('servers behind a pooler in transaction mode', () => {
     const run = await startLongRun(api, 30);
     await worker.kill();
     worker = await startPooled({ name: 'successor', role: 'worker' });
-    const { lost_attempts } = await untilOver(api, run);
-    expect(lost_attempts).toHaveLength(1);
+    const { attempt, lost_attempts } = await untilOver(api, run);
+    expect({ attempt, lost: lost_attempts.length }).toEqual({ attempt: 1, lost: 1 });
   });
 
-  it('continue a run when PostgreSQL crashes and starts again', async () => {
-    const run = await startLongRun(api, 30);
-    await postgres.restart('immediate');
-    await untilOver(api, run);
-  });
+  it.each([
+    ['PostgreSQL crashes', () => postgres.restart('immediate')],
+    ['the pooler is killed', () => pooler.restart()],
+  ])(
+    'continue a run when %s and starts again, and lose nothing that was acknowledged',
+    async (_, restart) => {
+      const run = await startLongRun(api, 30);
+      const threads: string[] = [];
+      let isOver = false;
+      const writing = (async () => {
+        while (!isOver) {
+          const { status, body } = await sendOnce(api.url, { method: 'POST', path: '/threads', body: {} });
+          expect([200, 503]).toContain(status);
+          if (status === 200) threads.push((body as { thread_id: string }).thread_id);
+        }
+      })();
+      try {
+        await eventually(() => expect(threads.length).toBeGreaterThan(10));
+        await restart();
+        const before = threads.length;
+        await eventually(() => expect(threads.length).toBeGreaterThan(before + 10));
+      } finally {
+        isOver = true;
+        await writing;
+      }
+      expect(await untilOver(api, run)).toMatchObject({ attempt: 1 });
+      for (const thread_id of threads)
+        expect(await call('GET', `/threads/${thread_id}`)).toMatchObject({ thread_id });
+    },
+  );
 });
 
 describe('commands behind a pooler in transaction mode', () => {
