@@ -1,5 +1,5 @@
 // The files and folders that ARCHITECTURE.md and CONTRIBUTING.md name exist.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { repository } from './pages.ts';
@@ -21,4 +21,11 @@ it.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s names files and folders that
     (path) => !path.startsWith(built) && !roots.some((root) => existsSync(join(repository, root, path))),
   );
   expect(missing).toEqual([]);
+});
+
+it('docs/console/README.md shows every picture of the console', () => {
+  const folder = join(repository, 'docs/console');
+  const pictures = readdirSync(folder).filter((name) => name.endsWith('.png'));
+  const shown = [...readFileSync(join(folder, 'README.md'), 'utf8').matchAll(/\(([\w-]+\.png)\)/g)];
+  expect(shown.map(([, name]) => name).toSorted()).toEqual(pictures.toSorted());
 });
