@@ -33,6 +33,18 @@ export const work = async (url: string, key: string): Promise<Acknowledged> => {
   return { thread_id, values, item: thread_id, cron_id, traces };
 };
 
+/** The attempts of its runs that were lost, charged or not. */
+export const lostAttempts = async (url: string, done: readonly Acknowledged[]): Promise<unknown[]> => {
+  const client = createClient({ apiUrl: url });
+  const runs = await Promise.all(done.map(({ thread_id }) => client.runs.list(thread_id)));
+  return runs
+    .flat()
+    .flatMap(({ attempt, lost_attempts }) => [
+      ...(lost_attempts ?? []),
+      ...(attempt === 1 ? [] : [{ attempt }]),
+    ]);
+};
+
 export const check = async (url: string, key: string, expected: Acknowledged): Promise<void> => {
   const client = createClient({ apiUrl: url });
   const { thread_id, values, item, cron_id, traces } = expected;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../cli/cli-process.ts';
 import { startSvc, type SvcProcess } from '../durability/svc-process.ts';
 import { testProject } from '../server.ts';
-import { check, message, work } from './acknowledged-work.ts';
+import { type Acknowledged, check, lostAttempts, message, work } from './acknowledged-work.ts';
 
 let scratch: string;
 let first: SvcProcess | undefined;
@@ -31,23 +31,39 @@ describe('a backup under load', () => {
     const before = [await work(url, key), await work(url, key), await work(url, key)];
     let isDone = false;
     let rounds = 0;
+    /** The longest time of a round, in milliseconds, since it was reset. */
+    let longestMs = 0;
+    const during: Acknowledged[] = [];
     const load = Promise.all(
       [1, 2].map(async () => {
-        for (; !isDone; rounds++) await work(url, key);
+        for (; !isDone; rounds++) {
+          const startMs = performance.now();
+          during.push(await work(url, key));
+          longestMs = Math.max(longestMs, performance.now() - startMs);
+        }
       }),
     );
     await expect.poll(() => rounds).toBeGreaterThan(1);
-    const start = rounds;
+    const [start, withoutMs] = [rounds, longestMs];
+    longestMs = 0;
     const backup = await svc('backup', 'backup', '--data-dir', dataDir);
     expect(backup).toMatchObject({ code: 0, stdout: expect.stringMatching(/tables, [\d,]+ rows/) });
     expect(rounds).toBeGreaterThan(start);
     isDone = true;
+    const withMs = longestMs;
     await load;
+    expect(await lostAttempts(url, during)).toEqual([]);
     await first.killAll();
+    const killedMs = performance.now();
 
     const restored = join(scratch, 'restored');
     expect(await svc('restore', 'backup', '--data-dir', restored)).toMatchObject({ code: 0, stderr: '' });
     second = await startSvc(restored, testProject);
+    const awayMs = performance.now() - killedMs;
+    process.stdout.write(
+      `rounds of requests before and during the backup: at most ${Math.round(withoutMs)} and ${Math.round(withMs)} ms; ` +
+        `from the kill of all processes until the restored server answers: ${Math.round(awayMs)} ms\n`,
+    );
     for (const acknowledged of before) await check(second.url, key, acknowledged);
     const client = createClient({ apiUrl: second.url });
     const thread = before[0]!;
