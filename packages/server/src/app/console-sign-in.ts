@@ -44,16 +44,21 @@ export const createConsoleSignIn = (parts: ConsoleSignInParts): ConsoleSignIn =>
   const auth = mode.kind === 'custom' ? project.raw.console?.auth : undefined;
   const signIn = signInOf(mode, auth);
   const schemeOf = createSchemeOf(settings.http.trustedProxies);
+  const isOpen =
+    mode.kind === 'anonymous' &&
+    mode.local &&
+    settings.http.consoleViewer &&
+    settings.http.trustedProxies.length === 0;
   const sessions = new ConsoleSessions({
     storage: storage.consoleSessions,
     sealer,
     mode: mode.kind,
+    acceptsLocal: isOpen,
     credentialHeader: auth && (auth.kind === 'header' ? auth.name.toLowerCase() : 'authorization'),
     schemeOf,
     ...settings.http.consoleSessions,
   });
   const limited = (authenticate: Authenticate): Authenticate => limits.around(authenticate);
-  const isOpen = mode.kind === 'anonymous' && mode.local && settings.http.consoleViewer;
   const warn = (text: string): void => logger.warn(text);
   const viewer = isOpen
     ? new LocalViewer({ sealer, keys: storage.apiKeys, workspaces: storage.workspaces, warn })

@@ -74,6 +74,15 @@ describe('on a server without authentication', () => {
     expect(answer.headers.get('set-cookie')).toBeNull();
   });
 
+  it.each(['x-forwarded-for', 'forwarded', 'via', 'x-real-ip'])(
+    'a request of a proxy gets no session (%s)',
+    async (name) => {
+      const sent = { [name]: '192.0.2.7' };
+      const answer = await new Tab(server.url).send('GET', '/console/auth/session', undefined, sent);
+      expect(answer).toMatchObject({ status: 200, body: closed });
+    },
+  );
+
   it('a key that somebody enters takes its place, until the session ends', async () => {
     const tab = await loaded(server.url);
     expect((await tab.signIn({ key: adminKey })).body).toMatchObject({
@@ -121,9 +130,36 @@ describe('the key of the page', () => {
   });
 });
 
+describe('a session of the page', () => {
+  it('ends when the server is started with SVC_CONSOLE_VIEWER=off', async () => {
+    await using own = await startTestServer({ settings });
+    const tab = await loaded(own.url);
+    await using closing = await startTestServer({
+      settings: { ...settings, consoleViewer: 'off' },
+      database: own.database,
+    });
+    const there = new Tab(closing.url);
+    there.csrf = tab.csrf;
+    // The name of the cookie has the port.
+    there.cookie = `svc-console-${new URL(closing.url).port}=${tab.cookie?.split('=')[1]}`;
+    expect(await projects(there)).toMatchObject({ status: 401 });
+    expect(await there.load()).toMatchObject(closed);
+  });
+
+  it('is not needed to open the console while there is no workspace for it', async () => {
+    await using own = await startTestServer({ settings });
+    await own.database.script(`update workspaces set display_name = 'renamed'`);
+    const tab = new Tab(own.url);
+    expect(await tab.load()).toMatchObject({ ...closed, deployment: { identity: null } });
+    await tab.signIn({ key: adminKey });
+    expect(await tab.load()).toMatchObject({ workspace: { role: 'admin', is_local: false } });
+  });
+});
+
 describe('there is no session before a sign-in', () => {
   it.each([
     ['with SVC_CONSOLE_VIEWER=off', { consoleViewer: 'off' }],
+    ['behind a proxy', { trustedProxies: '127.0.0.1' }],
     ['on a server with API keys', { apiKeys: 'k'.repeat(32) }],
   ])('%s', async (_, changed) => {
     await using own = await startTestServer({ settings: { ...settings, ...changed } });

@@ -22,8 +22,10 @@ import { SessionWatch } from './session-watch.ts';
 /** The two APIs take different credentials. */
 export type ConsoleApi = 'deployment' | 'platform';
 
-/** What the user has entered, by API. */
-export type SessionSecrets = Partial<Record<ConsoleApi, CredentialHeaders>>;
+/** What the user has entered, by API. `isLocal`: nobody has entered the key of the platform API, it is that of the local viewer. */
+export interface SessionSecrets extends Partial<Record<ConsoleApi, CredentialHeaders>> {
+  isLocal?: true;
+}
 
 export interface ConsoleSessionsParts {
   storage: ConsoleSessionStorage;
@@ -33,6 +35,8 @@ export interface ConsoleSessionsParts {
   /** The header of `console.auth`, in lower case. */
   credentialHeader: string | undefined;
   schemeOf: SchemeOf;
+  /** Whether sessions of the local viewer are valid. */
+  acceptsLocal: boolean;
   idleMs: number;
   totalMs: number;
 }
@@ -206,11 +210,16 @@ export class ConsoleSessions {
     }
   }
 
-  /** A credential in a header that `console.auth` no longer names is not sent. */
-  #valid({ deployment, platform }: SessionSecrets): SessionSecrets {
-    const { mode, credentialHeader } = this.#parts;
+  /** A credential in a header that `console.auth` no longer names is not sent, nor the key of the local viewer when it was turned off. */
+  #valid({ deployment, platform, isLocal }: SessionSecrets): SessionSecrets {
+    const { mode, credentialHeader, acceptsLocal } = this.#parts;
     const expected = mode === 'keys' ? 'x-api-key' : credentialHeader;
     const isValid = deployment !== undefined && expected !== undefined && expected in deployment;
-    return { ...(isValid ? { deployment } : {}), ...(platform === undefined ? {} : { platform }) };
+    const hasPlatform = platform !== undefined && (isLocal !== true || acceptsLocal);
+    return {
+      ...(isValid ? { deployment } : {}),
+      ...(hasPlatform ? { platform } : {}),
+      ...(hasPlatform && isLocal === true ? { isLocal } : {}),
+    };
   }
 }

@@ -20,7 +20,7 @@ export interface LocalViewerParts {
 export class LocalViewer {
   readonly #parts: LocalViewerParts;
   #headers: CredentialHeaders | undefined;
-  #hasWarned = false;
+  readonly #warned = new Set<string>();
 
   constructor(parts: LocalViewerParts) {
     this.#parts = parts;
@@ -35,14 +35,23 @@ export class LocalViewer {
       return (this.#headers ??= await this.#create());
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      if (!this.#hasWarned)
-        this.#parts.warn(`The console asks for an API key before it shows traces: ${error.message}`);
-      this.#hasWarned = true;
+      this.#warnOnce(error.message);
       return undefined;
     }
   }
 
-  /** The text is derived from the encryption key, so that every start finds the same key, and none after it was revoked. */
+  /** Says why the console asks for a key: its own was revoked. */
+  refused(): void {
+    this.#warnOnce('its own key was revoked, which cannot be undone');
+  }
+
+  #warnOnce(reason: string): void {
+    if (this.#warned.has(reason)) return;
+    this.#warned.add(reason);
+    this.#parts.warn(`The console asks for an API key before it shows traces: ${reason}`);
+  }
+
+  /** Every start derives the same text from the encryption key. A revoked key stays revoked. */
   async #create(): Promise<CredentialHeaders> {
     const { sealer, keys, workspaces } = this.#parts;
     const id = await defaultWorkspaceId(workspaces);

@@ -18,7 +18,7 @@ export interface SignInParts {
   deployment: Authenticate;
   platform: Authenticate;
   /** The key of pages that need no sign-in; undefined where every key is entered. */
-  viewer: Pick<LocalViewer, 'credential'> | undefined;
+  viewer: Pick<LocalViewer, 'credential' | 'refused'> | undefined;
   /** Adds the limit of failed authentications. */
   limited: (authenticate: Authenticate) => Authenticate;
 }
@@ -51,10 +51,7 @@ export class SignInService {
     const session = await sessions.findForPage(credentials);
     if (session !== undefined) {
       const opened = await this.#opened(credentials, session.secrets);
-      if (isLive(opened)) {
-        const isLocal = await this.#isLocal(session.secrets);
-        return { session: this.#describe(opened, session, { isLocal }), cookie: undefined };
-      }
+      if (isLive(opened)) return { session: this.#describe(opened, session), cookie: undefined };
       await sessions.end(session);
     }
     const withoutSession = await this.#opened(credentials, {});
@@ -70,25 +67,38 @@ export class SignInService {
   /** A session that nobody has entered a key for. Undefined where there is none, and when its key was revoked. */
   async #openLocal(credentials: Credentials, opened: Opened): Promise<Shown | undefined> {
     const { viewer, sessions } = this.#parts;
-    if (viewer === undefined || !sessions.isFromOwnPage(credentials)) return undefined;
-    const headers = await viewer.credential();
+    if (viewer === undefined || isForwarded(credentials) || !sessions.isFromOwnPage(credentials))
+      return undefined;
+    try {
+      const headers = await viewer.credential();
+      return headers && (await this.#createLocal(credentials, opened, headers));
+    } catch (error) {
+      // The console needs no session to show what is wrong with the database.
+      if (error instanceof Problem && error.code === 'unavailable') return undefined;
+      throw error;
+    }
+  }
+
+  async #createLocal(
+    credentials: Credentials,
+    opened: Opened,
+    headers: CredentialHeaders,
+  ): Promise<Shown | undefined> {
+    const { viewer, sessions } = this.#parts;
     // Without the limit of failed authentications: the caller has entered nothing.
-    if (headers === undefined) return undefined;
     const platform = await unlessRefused(this.#authenticate('platform', credentials, headers));
-    if (platform === undefined) return undefined;
-    const secrets = { platform: headers };
+    if (platform === undefined) {
+      viewer?.refused();
+      return undefined;
+    }
+    const secrets: SessionSecrets = { platform: headers, isLocal: true };
     const { cookie, csrfToken, expiresAt } = await sessions.create(secrets, {
       owner: ownerOf({ secrets, deployment: undefined, platform }),
       replaces: undefined,
       browser: credentials.header('user-agent'),
     });
-    const session = this.#describe({ ...opened, platform }, { csrfToken, expiresAt }, { isLocal: true });
+    const session = this.#describe({ ...opened, secrets, platform }, { csrfToken, expiresAt });
     return { session, cookie };
-  }
-
-  async #isLocal({ platform }: SessionSecrets): Promise<boolean> {
-    const local = platform && (await this.#parts.viewer?.credential());
-    return local !== undefined && local['x-api-key'] === platform?.['x-api-key'];
   }
 
   async create(credentials: Credentials, entered: ConsoleSignIn): Promise<Shown> {
@@ -261,15 +271,16 @@ export class SignInService {
   }
 
   #describe(
-    { deployment, platform }: Opened,
+    { secrets, deployment, platform }: Opened,
     session: Pick<OpenSession, 'csrfToken' | 'expiresAt'> | undefined,
-    { isLocal = false } = {},
   ): ConsoleSession {
     const grant = platform && grantOf(platform);
     return {
       sign_in: this.#parts.signIn,
       deployment: deployment ? { identity: deployment.user?.identity ?? null } : null,
-      workspace: grant ? { id: grant.tenant_id, role: grant.role as KeyRole, is_local: isLocal } : null,
+      workspace: grant
+        ? { id: grant.tenant_id, role: grant.role as KeyRole, is_local: secrets.isLocal === true }
+        : null,
       csrf_token: session?.csrfToken ?? null,
       expires_at: session?.expiresAt ?? null,
     };
@@ -297,8 +308,24 @@ const merged = (existing: StoredSession | undefined, opened: Opened): SessionSec
     deployment !== undefined &&
     existing.secrets.deployment !== undefined &&
     !existing.owner.equals(ownerOf(opened));
-  return isOtherUser ? secrets : { ...existing.secrets, ...secrets };
+  if (isOtherUser) return secrets;
+  // A key that was entered takes the place of that of the local viewer.
+  const { deployment: own, platform } = existing.secrets;
+  return { ...(own && { deployment: own }), ...(platform && { platform }), ...secrets };
 };
+
+const forwardingHeaders = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+];
+
+/** True when a proxy says that it has sent the request for somebody, who may be on another machine. */
+const isForwarded = (credentials: Credentials): boolean =>
+  forwardingHeaders.some((name) => credentials.header(name) !== undefined);
 
 const ownerOf = ({ deployment, platform }: Opened): Buffer => {
   const text = deployment

@@ -87,7 +87,7 @@ export const settingDefinitions = {
     variable: 'SVC_CONSOLE_VIEWER',
     type: oneOf(['on', 'off']),
     default: 'on',
-    doc: 'Show the traces of the workspace `default` in the [console](console.md#traces) without an API key, where nobody signs in and only this machine can reach the server.',
+    doc: 'Show the traces of the workspace `default` in the [console](console.md#traces) without an API key, where nobody signs in and only this machine can reach the server. Off behind a proxy (`SVC_TRUSTED_PROXIES`).',
   }),
   mountPrefix: setting({
     variable: 'SVC_MOUNT_PREFIX',
