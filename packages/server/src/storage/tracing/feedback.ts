@@ -99,7 +99,7 @@ const statements = {
     name: 'feedback_delete',
     text: 'delete from feedback where tenant_id = $1 and id = $2 returning id',
   },
-  // Feedback may be older than its trace run, which may also never have arrived.
+  // delete_old_traces() deletes the feedback of the traces that it deletes. This is for feedback that came later, or whose trace never came.
   deleteExpired: {
     name: 'feedback_delete_expired',
     text: `with old as (
@@ -208,7 +208,7 @@ export const feedbackStorage = (db: Database) => ({
       return rows.map((row) => ({ ...row, key: fromExactText(row.key) }));
     }),
 
-  /** Deletes at most `limit` rows whose trace has expired, or has not arrived in the time for which traces are kept. Returns how many. */
+  /** Deletes at most `limit` rows that are older than traces are kept, and have no trace. Returns how many. */
   async deleteExpired(daysKept: number, limit: number): Promise<number> {
     return (await db.query<{ count: number }>(statements.deleteExpired, [daysKept, limit]))[0]?.count ?? 0;
   },

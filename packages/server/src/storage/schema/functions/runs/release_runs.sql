@@ -1,5 +1,5 @@
 -- Releases runs before their leases end. p_charge: the attempt is charged, unless it committed the work of a node. p_lost: the attempt is
--- added to the lost attempts with p_reason; by default when it is charged.
+-- added to the lost attempts with p_reason; by default when p_charge is true.
 -- The caller may come too late, when it could not reach the database: another worker has recovered the run, and perhaps claimed it. The
 -- run then stays as it is. Only its entry in the lost attempts changes: it gets p_reason, and its charge is taken back if p_charge is false.
 create or replace function release_runs(p_run_ids uuid[], p_lease_tokens bigint[], p_charge boolean, p_reason text,

@@ -1,4 +1,5 @@
--- Deletes at most p_limit expired trace runs of the partition of out-of-range starts, and entries of dropped days. Returns how many.
+-- Deletes at most p_limit expired trace runs of the partition of out-of-range starts, and entries of dropped days, both with their feedback.
+-- Returns how many.
 create or replace function delete_old_traces(p_days_kept integer, p_limit integer) returns integer language plpgsql as $$
 declare
   v_count integer;
@@ -13,14 +14,21 @@ begin
     where old.session_id is not null and old.run_type = 'llm'
   ), files as (
     delete from trace_attachments a using old where a.tenant_id = old.tenant_id and a.run_id = old.id and a.day = '-infinity'
+  ), thoughts as (
+    delete from feedback f using old where f.tenant_id = old.tenant_id and f.run_id = old.id
   ), days as (
     delete from trace_run_days d using old where d.tenant_id = old.tenant_id and d.id = old.id
   )
   delete from trace_runs r using old where r.tenant_id = old.tenant_id and r.id = old.id and r.day = '-infinity';
   get diagnostics v_count = row_count;
-  delete from trace_run_days where (tenant_id, id) in (
-    select tenant_id, id from trace_run_days where isfinite(day) and day < current_date - p_days_kept order by day limit p_limit);
-  get diagnostics v_more = row_count;
+  with old as (
+    delete from trace_run_days where (tenant_id, id) in (
+      select tenant_id, id from trace_run_days where isfinite(day) and day < current_date - p_days_kept order by day limit p_limit)
+    returning tenant_id, id
+  ), thoughts as (
+    delete from feedback f using old where f.tenant_id = old.tenant_id and f.run_id = old.id
+  )
+  select count(*)::integer into v_more from old;
   delete from trace_orphans o where (o.tenant_id, o.parent_run_id, o.id) in (
     select u.tenant_id, u.parent_run_id, u.id from trace_orphans u
     where not exists (select from trace_run_days d where d.tenant_id = u.tenant_id and d.id = u.id) limit p_limit);
