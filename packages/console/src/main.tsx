@@ -4,23 +4,18 @@ import { ApiError, createClient } from '@svc/sdk';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ClientProvider } from './api/client.tsx';
-import { ServerReach } from './api/server-reach.ts';
+import { reach } from './session/reach.ts';
 import { apiUrl } from './app/addresses.ts';
 import { reloadOnceFor } from './app/stale-chunks.ts';
 import { LiveFeed } from './live/live-feed.tsx';
 import { SharedFeed } from './live/shared-feed.ts';
 import { createConsoleRouter } from './routes.tsx';
 import { BulkJobProvider } from './runs/bulk-job-provider.tsx';
-import { session } from './session/session.ts';
 import './ui/tokens.css';
 import './ui/base.css';
 
 reloadOnceFor(window);
 
-const reach = new ServerReach({
-  fetch: session.fetch,
-  probe: (signal) => fetch(`${apiUrl}/ok`, { signal, cache: 'no-store' }),
-});
 // Queries pause while the server is away, and are read again when it is back. A server on this machine needs no network.
 onlineManager.setEventListener((setOnline) => reach.subscribe(() => setOnline(!reach.isAway())));
 const client = createClient({ apiUrl, fetch: reach.fetch });

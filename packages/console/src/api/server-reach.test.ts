@@ -46,17 +46,18 @@ it('sends one probe at a time while the server is away, however many requests ha
   expect(server).toMatchObject({ requests: 3, probes: 5 });
 });
 
-it('holds reads until the server is back, and sends changes at once', async () => {
+it('holds streams until the server is back, fails other reads, and sends changes at once', async () => {
   const { server, reach } = startServer();
   server.isUp = false;
   await expect(reach.fetch('/a')).rejects.toThrow('Failed to fetch');
   await vi.advanceTimersByTimeAsync(0);
   const stop = new AbortController();
-  const [read, left] = [reach.fetch('/a'), reach.fetch('/b', { signal: stop.signal })];
+  const [read, left] = [reach.fetch('/a/stream?last=1'), reach.fetch('/b/stream', { signal: stop.signal })];
   const feed = reach.fetchWhenBack('/feed', { method: 'POST' });
   const leaves = expect(left).rejects.toThrow('left');
   stop.abort(new Error('left'));
   await leaves;
+  await expect(reach.fetch('/c')).rejects.toThrow('Failed to fetch');
   await expect(reach.fetch('/c', { method: 'DELETE' })).rejects.toThrow('Failed to fetch');
   expect(server.requests).toBe(2);
   server.isUp = true;

@@ -16,10 +16,12 @@ export interface ServerReachOptions {
 export const pauseMs = (failures: number, random: number): number =>
   Math.min(pauses.maxMs, pauses.firstMs * 2 ** (failures - 1)) * (1 - random / 2);
 
-const isAbort = (error: unknown): boolean =>
-  error instanceof DOMException && (error.name === 'AbortError' || error.name === 'TimeoutError');
+const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';
 
 const isRead = (method: string | undefined): boolean => method === undefined || method === 'GET';
+
+const isStream = (input: RequestInfo | URL): boolean =>
+  /\/stream(?:\?|$)/.test(input instanceof Request ? input.url : String(input));
 
 export class ServerReach {
   readonly #options: Required<ServerReachOptions>;
@@ -42,11 +44,15 @@ export class ServerReach {
   };
 
   /**
-   * While the server is away, a GET waits until it is back: streams continue then. Other requests are sent at once, because a user who
-   * has pressed a button must not cause a change later.
+   * While the server is away, the GET of a stream waits until it is back, and the stream continues then. Other reads fail without a
+   * request, because their queries pause. Changes are sent: a user who has pressed a button must not cause a change later.
    */
-  readonly fetch: typeof fetch = (input, init) =>
-    isRead(init?.method) ? this.fetchWhenBack(input, init) : this.#send(input, init);
+  readonly fetch: typeof fetch = async (input, init) => {
+    if (!this.#isAway || !isRead(init?.method)) return this.#send(input, init);
+    if (isStream(input)) return this.fetchWhenBack(input, init);
+    // As a browser names it.
+    throw new TypeError('Failed to fetch');
+  };
 
   /** Waits with any method: for the feed of changes, which is a POST. */
   readonly fetchWhenBack: typeof fetch = async (input, init) => {

@@ -31,9 +31,12 @@ const readFailures = async (
       const error = errors[at];
       return error === undefined ? [] : [{ found, error }];
     }),
-    ...failed.map((found) => ({ found, error: found.error ?? 'The export has timed out.' })),
+    ...failed.map((found) => ({ found, error: found.error ?? unnamed(found) })),
   ];
 };
+
+const unnamed = ({ status }: BulkExport): string =>
+  status === 'TIMEDOUT' ? 'The export has timed out.' : 'The export has failed.';
 
 export const Failures = ({
   client,

@@ -111,7 +111,8 @@ const KeyIntroduction = (form: KeyFormProps): ReactNode => {
       <p>
         Everybody on this machine may look at the traces and exports of the workspace <code>default</code>.{' '}
         {need.what} need a key with the role {need.role}. The first start of the server has written one to{' '}
-        <code>admin-key</code> in the data folder. To create another:
+        <code>admin-key</code> in the data folder, unless <code>SVC_BOOTSTRAP_API_KEY</code> was set. To
+        create another:
       </p>
     );
   if (lacking !== undefined)

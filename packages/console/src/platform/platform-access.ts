@@ -3,6 +3,7 @@
 import { createPlatformClient, type PlatformClient } from '@svc/sdk';
 import { useSyncExternalStore } from 'react';
 import { apiUrl } from '../app/addresses.ts';
+import { reach } from '../session/reach.ts';
 import { session, useSession } from '../session/session.ts';
 
 export interface PlatformAccess {
@@ -22,7 +23,7 @@ const subscribe = (listener: () => void): (() => void) => {
 
 const clientOf = (workspaceId: string): PlatformClient => {
   const client =
-    clients.get(workspaceId) ?? createPlatformClient({ apiUrl, workspaceId, fetch: session.fetch });
+    clients.get(workspaceId) ?? createPlatformClient({ apiUrl, workspaceId, fetch: reach.fetch });
   clients.set(workspaceId, client);
   return client;
 };

@@ -1,4 +1,5 @@
-// The run that a column shows when the address names a thread only, as on the way from the page of the thread.
+// The run that a column shows when the address names a thread only, as on the way from the page of the thread: the one that is executed,
+// because others wait for it, or else the newest.
 import { useQuery } from '@tanstack/react-query';
 import { useClient } from '../api/client.tsx';
 
@@ -8,8 +9,10 @@ export const useNewestRunId = (threadId: string | undefined): string | undefined
   const { data } = useQuery({
     queryKey: ['thread', threadId, 'newest-run'],
     queryFn: async ({ signal }) => {
-      const [run] = await client.runs.list(threadId ?? '', { limit: 1, signal });
-      return run?.run_id ?? null;
+      const newest = (status?: 'running') =>
+        client.runs.list(threadId ?? '', { limit: 1, signal, ...(status === undefined ? {} : { status }) });
+      const [[running], [last]] = await Promise.all([newest('running'), newest()]);
+      return (running ?? last)?.run_id ?? null;
     },
     enabled: threadId !== undefined,
   });

@@ -41,8 +41,11 @@ export const useFollowedRun = (
     ...stream,
     start: async (newRun) => {
       isStarting.current = true;
-      await stream.start(newRun);
-      isStarting.current = false;
+      try {
+        await stream.start(newRun);
+      } finally {
+        isStarting.current = false;
+      }
     },
     reset: () => {
       isStarting.current = false;

@@ -44,11 +44,14 @@ export class SessionStore {
 
   readonly state = (): SessionState => this.#state;
 
-  /** Reads the session from the server: another tab may have signed in or out. */
-  load(): Promise<ConsoleSession> {
+  /**
+   * Reads the session from the server: another tab may have signed in or out. `isTold`: another tab has said so. It is not told again:
+   * tabs whose browser keeps no cookie would tell each other without end.
+   */
+  load({ isTold = false } = {}): Promise<ConsoleSession> {
     this.#loading ??= this.#client
       .session()
-      .then((session) => this.#keep(session))
+      .then((session) => this.#keep(session, { isTold }))
       .finally(() => {
         this.#loading = undefined;
       });
@@ -123,7 +126,7 @@ export class SessionStore {
     });
   }
 
-  #keep(session: ConsoleSession): ConsoleSession {
+  #keep(session: ConsoleSession, { isTold = false } = {}): ConsoleSession {
     const { deployment } = session;
     const before = this.#state.session;
     if (deployment !== null) {
@@ -132,7 +135,7 @@ export class SessionStore {
     }
     // In one step: a page without its dialog would be replaced by the form, and lose what it holds.
     this.#state = { session, isExpired: deployment === null && this.#identity !== undefined };
-    if (before?.csrf_token !== session.csrf_token) this.#onChange();
+    if (!isTold && before?.csrf_token !== session.csrf_token) this.#onChange();
     for (const listener of this.#listeners) listener();
     return session;
   }
