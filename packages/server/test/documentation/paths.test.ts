@@ -27,5 +27,5 @@ it('docs/console/README.md shows every picture of the console', () => {
   const folder = join(repository, 'docs/console');
   const pictures = readdirSync(folder).filter((name) => name.endsWith('.png'));
   const shown = [...readFileSync(join(folder, 'README.md'), 'utf8').matchAll(/\(([\w-]+\.png)\)/g)];
-  expect(shown.map(([, name]) => name).toSorted()).toEqual(pictures.toSorted());
+  expect(new Set(shown.map(([, name]) => name))).toEqual(new Set(pictures));
 });
