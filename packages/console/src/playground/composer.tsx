@@ -15,7 +15,8 @@ interface ComposerProps {
   questions: number;
   /** Why the settings of the run cannot be sent. */
   problem: string | undefined;
-  onSend: (input: Record<string, unknown>) => void;
+  /** Resolves with false when no run was created: the message is written into its field again. */
+  onSend: (input: Record<string, unknown>) => Promise<boolean>;
   /** A question is open, and the focus was here. */
   onFold: () => void;
 }
@@ -44,7 +45,9 @@ export const Composer = ({
   const isEmpty = !isJson && conversation !== undefined && message.trim() === '';
   const send = (): void => {
     if (isBusy || isEmpty || problem !== undefined || !('value' in read)) return;
-    onSend(read.value);
+    void onSend(read.value).then((isTaken) => {
+      if (!isTaken) setMessage((now) => (now === '' ? message : now));
+    });
     setMessage('');
     field.current?.focus();
   };

@@ -10,7 +10,8 @@ import type { ShownThread } from './shown-thread.ts';
 import type { RunStream } from './use-run-stream.ts';
 
 export interface ConversationActions {
-  send: (input: Record<string, unknown>) => Promise<void>;
+  /** Resolves at the end of the run; false when the server has not taken it. */
+  send: (input: Record<string, unknown>) => Promise<boolean>;
   answer: (question: Question, answer: unknown) => Promise<void>;
   resume: () => Promise<void>;
   edit: (message: Message, text: string) => Promise<void>;
@@ -29,6 +30,9 @@ interface Context {
   setSent: (sent: Sent | undefined) => void;
   fail: (error: Error | undefined) => void;
 }
+
+/** The user has left, or there is nothing to start. */
+const none = { isTaken: Promise.resolve(true) };
 
 interface PreparedRun {
   threadId: string;
@@ -49,25 +53,30 @@ export const useConversationActions = ({
 }: Context): ConversationActions => {
   const client = useClient();
   const { threadId, runId } = address;
-  /** `prepare` may wait. No run starts when the column shows another thread or assistant meanwhile. */
+  /**
+   * `prepare` may wait. No run starts when the column shows another thread or assistant meanwhile. Resolves when the run is requested;
+   * `isTaken` at its end, with false when the server has not taken it.
+   */
   const start = async (
     prepare: (isShown: () => boolean) => Promise<PreparedRun | undefined>,
-  ): Promise<void> => {
+  ): Promise<{ isTaken: Promise<boolean> }> => {
     const isShown = shown.watch();
     setStarting(true);
     fail(undefined);
     try {
       const run = await prepare(isShown);
-      if (!isShown()) return;
+      if (!isShown()) return none;
       setStarting(false);
-      if (run === undefined) return;
+      if (run === undefined) return none;
       setSent(run.sent);
       const options = { ...settings, ...run.options };
-      void stream.start({ threadId: run.threadId, assistantId: assistant.assistant_id, options });
+      const { threadId: id } = run;
+      return { isTaken: stream.start({ threadId: id, assistantId: assistant.assistant_id, options }) };
     } catch (error) {
-      if (!isShown()) return;
+      if (!isShown()) return none;
       setStarting(false);
       fail(error as Error);
+      return { isTaken: Promise.resolve(false) };
     }
   };
   const newThread = async (isShown: () => boolean): Promise<string | undefined> => {
@@ -78,21 +87,24 @@ export const useConversationActions = ({
     address.setThread(id);
     return id;
   };
-  const startWith = (options: RunOptions, sent?: Sent): Promise<void> =>
+  const startWith = (options: RunOptions, sent?: Sent): Promise<{ isTaken: Promise<boolean> }> =>
     start(async (isShown) => {
       const id = threadId ?? (await newThread(isShown));
       return id === undefined ? undefined : { threadId: id, options, sent };
     });
   return {
-    send: (input) => {
+    send: async (input) => {
       const sent = { messages: messagesIn(input), cutId: undefined };
-      return startWith({ input: input as RunOptions['input'] }, sent);
+      return (await startWith({ input: input as RunOptions['input'] }, sent)).isTaken;
     },
-    answer: (question, answer) =>
-      startWith({ command: { resume: resumeOf(question, answer) } as RunOptions['command'] }),
-    resume: () => startWith({ input: null }),
-    edit: (message, text) =>
-      start(async () => {
+    answer: async (question, answer) => {
+      await startWith({ command: { resume: resumeOf(question, answer) } as RunOptions['command'] });
+    },
+    resume: async () => {
+      await startWith({ input: null });
+    },
+    edit: async (message, text) => {
+      await start(async () => {
         const channel = messagesKey(state?.values);
         const head = state?.checkpoint_id;
         if (threadId === undefined || channel === undefined || message.id === undefined || !head)
@@ -101,7 +113,8 @@ export const useConversationActions = ({
         const edited = { ...message.raw, id: crypto.randomUUID(), content: text };
         const sent = { messages: [edited], cutId: message.id };
         return { threadId, options: { input: { [channel]: [edited] }, checkpoint_id: from }, sent };
-      }),
+      });
+    },
     stop: async () => {
       const isShown = shown.watch();
       try {

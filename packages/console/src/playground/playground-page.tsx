@@ -99,8 +99,9 @@ const Playground = ({
             isBusy={shown.some((conversation) => conversation.isBusy)}
             questions={shown.flatMap(({ questions }) => questions).length}
             problem={problem}
-            onSend={(input) => {
-              for (const conversation of shown) void conversation.send(input);
+            onSend={async (input) => {
+              const taken = await Promise.all(shown.map((conversation) => conversation.send(input)));
+              return taken.includes(true);
             }}
             onFold={() => talk.current?.querySelector<HTMLElement>('.question')?.focus()}
           />

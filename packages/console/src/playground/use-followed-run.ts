@@ -42,7 +42,7 @@ export const useFollowedRun = (
     start: async (newRun) => {
       isStarting.current = true;
       try {
-        await stream.start(newRun);
+        return await stream.start(newRun);
       } finally {
         isStarting.current = false;
       }

@@ -23,7 +23,8 @@ export interface RunStream {
   times: RunTimes;
   /** The request or the connection has failed; a run that fails has its error in the view. */
   error: Error | undefined;
-  start: (run: NewRun) => Promise<void>;
+  /** Resolves at the end; false when the server has not taken the run. */
+  start: (run: NewRun) => Promise<boolean>;
   /** Follows a run from its first event that is kept. */
   join: (threadId: string, runId: string) => Promise<void>;
   reset: () => void;
@@ -54,7 +55,8 @@ export const useRunStream = ({
   const callbacks = useRef({ onCreated, onEnded, onRead });
   callbacks.current = { onCreated, onEnded, onRead };
 
-  const follow = useCallback(async (threadId: string, open: Open) => {
+  /** Resolves with whether the connection or request has failed. */
+  const follow = useCallback(async (threadId: string, open: Open): Promise<boolean> => {
     current.current?.abort();
     const controller = new AbortController();
     current.current = controller;
@@ -62,23 +64,27 @@ export const useRunStream = ({
     setRunning(true);
     setError(undefined);
     setView(emptyView);
+    let hasFailed = false;
     try {
       await foldAll(open(controller.signal), (change) => isCurrent() && setView(change));
     } catch (failure) {
-      if (isCurrent() && !controller.signal.aborted) setError(failure as Error);
+      hasFailed = isCurrent() && !controller.signal.aborted;
+      if (hasFailed) setError(failure as Error);
     }
-    if (!isCurrent() || controller.signal.aborted) return;
+    if (!isCurrent() || controller.signal.aborted) return hasFailed;
     setView((last) => endView(last, performance.now()));
     await callbacks.current.onEnded(threadId);
-    if (!isCurrent()) return;
+    if (!isCurrent()) return hasFailed;
     setRunning(false);
     callbacks.current.onRead();
+    return hasFailed;
   }, []);
 
   const start = useCallback(
-    ({ threadId, assistantId, options }: NewRun) => {
+    async ({ threadId, assistantId, options }: NewRun) => {
       setStarted(performance.now());
-      return follow(threadId, (signal) =>
+      let isCreated = false;
+      const hasFailed = await follow(threadId, (signal) =>
         client.runs.stream(
           threadId,
           assistantId,
@@ -86,17 +92,21 @@ export const useRunStream = ({
           {
             signal,
             idempotencyKey: crypto.randomUUID(),
-            onRunCreated: ({ runId }) => callbacks.current.onCreated(runId),
+            onRunCreated: ({ runId }) => {
+              isCreated = true;
+              callbacks.current.onCreated(runId);
+            },
           },
         ),
       );
+      return isCreated || !hasFailed;
     },
     [client, follow],
   );
   const join = useCallback(
-    (threadId: string, runId: string) => {
+    async (threadId: string, runId: string) => {
       setStarted(undefined);
-      return follow(threadId, (signal) =>
+      await follow(threadId, (signal) =>
         client.runs.joinStream(threadId, runId, { lastEventId: '-1', signal }),
       );
     },

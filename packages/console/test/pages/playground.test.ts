@@ -62,6 +62,21 @@ describeInBrowser('the playground', () => {
     expect(await page.getByText(words, { exact: true }).count()).toBe(2);
   });
 
+  it('gives back a message that the server has not taken', async () => {
+    await using server = await startServerProcess();
+    const page = await console.open('/playground?assistant=patient', {
+      url: server.url,
+      expected: /Failed to load|ERR_/,
+    });
+    const message = page.getByLabel('Message', { exact: true });
+    await message.fill('my message');
+    await server.stop();
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').filter({ hasText: 'No response' }).waitFor();
+    await expect.poll(() => message.inputValue()).toBe('my message');
+    await page.close();
+  });
+
   it('continues a stream when the server is restarted', async () => {
     await using server = await startServerProcess({ env: { SVC_SHUTDOWN_GRACE: '1s' } });
     await using gate = closedGate();
