@@ -46,7 +46,7 @@ interface ViewProps {
 }
 
 const DestinationView = ({ client, destination }: ViewProps): ReactNode => {
-  const readOnly = useReadOnly(client);
+  const readOnly = useReadOnly();
   const [isChanging, setChanging] = useState(false);
   const [hasChanged, setChanged] = useState(false);
   const test = useMutation({ mutationFn: () => client.destinations.test(destination.id) });

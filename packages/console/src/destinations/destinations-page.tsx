@@ -21,7 +21,7 @@ export const DestinationsPage = (): ReactNode => (
 
 const Destinations = ({ client }: { client: PlatformClient }): ReactNode => {
   const navigate = useNavigate();
-  const readOnly = useReadOnly(client);
+  const readOnly = useReadOnly();
   const query = useDestinations(client);
   if (needsOtherKey(query.error)) return <KeyForm need={destinationNeed} refusal={query.error} />;
   return (

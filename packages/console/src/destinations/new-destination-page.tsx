@@ -27,7 +27,7 @@ export const NewDestinationPage = (): ReactNode => (
 const DestinationForm = ({ client }: { client: PlatformClient }): ReactNode => {
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const readOnly = useReadOnly(client);
+  const readOnly = useReadOnly();
   const [draft, setDraft] = useState(emptyDestination);
   const create = useMutation({
     mutationFn: () => client.destinations.create(destinationOf(draft)),

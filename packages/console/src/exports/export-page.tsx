@@ -136,7 +136,7 @@ const Summary = ({ found }: { found: BulkExport }): ReactNode => {
 const Actions = ({ client, found }: { client: PlatformClient; found: BulkExport }): ReactNode => {
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const readOnly = useReadOnly(client);
+  const readOnly = useReadOnly();
   const [isAsking, setAsking] = useState(false);
   const cancel = useMutation({
     mutationFn: () => client.exports.cancel(found.id),

@@ -30,7 +30,7 @@ const Exports = ({ client }: { client: PlatformClient }): ReactNode => {
   const filter = route.useSearch();
   const navigate = route.useNavigate();
   const query = useExports(client, filter);
-  const readOnly = useReadOnly(client);
+  const readOnly = useReadOnly();
   const change = (changed: ExportFilter): void =>
     void navigate({ search: { ...filter, page: undefined, ...changed }, replace: true });
   if (needsOtherKey(query.error)) return <KeyForm need={exportNeed} refusal={query.error} />;

@@ -66,7 +66,7 @@ const useOnlyChoices = (client: PlatformClient, draft: ExportDraft): ExportDraft
 const ExportForm = ({ client, given }: { client: PlatformClient; given: ExportDraft }): ReactNode => {
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const readOnly = useReadOnly(client);
+  const readOnly = useReadOnly();
   const [edited, setDraft] = useState(given);
   const draft = useOnlyChoices(client, edited);
   const [hasAsked, setAsked] = useState(false);

@@ -87,6 +87,11 @@ const pendingFinding = (
             Open the run in front
           </RunLink>
         )}
+        {waiting.reason === 'slot' && (
+          <Link to="/runs" search={{ status: ['running'], sort: 'asc' }} className="button">
+            Open the running runs
+          </Link>
+        )}
         {runs.length === 1 ? (
           <RunLink runId={runId} threadId={threadId}>
             Open the pending run

@@ -31,7 +31,7 @@ const tabs = [
 const KeysAndWorkspaces = ({ client }: { client: PlatformClient }): ReactNode => {
   const { tab = 'keys' } = route.useSearch();
   const navigate = route.useNavigate();
-  const readOnly = useReadOnly(client);
+  const readOnly = useReadOnly();
   const [isCreating, setCreating] = useState(false);
   const close = (): void => setCreating(false);
   return (

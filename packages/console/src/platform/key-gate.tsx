@@ -25,6 +25,9 @@ export const exportNeed = { what: 'Exports', role: 'viewer' } as const satisfies
 
 export const newExportNeed = { what: 'Exports', role: 'admin', creates: true } as const satisfies KeyNeed;
 
+/** What a key is for where everybody may look. */
+export const changeNeed = { what: 'Changes', role: 'admin' } as const satisfies KeyNeed;
+
 export const KeyGate = ({
   need,
   children,
@@ -108,12 +111,17 @@ const KeyIntroduction = (form: KeyFormProps): ReactNode => {
   const lacking = useLackingRole(form);
   if (useIsLocal())
     return (
-      <p>
-        Everybody on this machine may look at the traces and exports of the workspace <code>default</code>.{' '}
-        {need.what} need a key with the role {need.role}. The first start of the server has written one to{' '}
-        <code>admin-key</code> in the data folder, unless <code>SVC_BOOTSTRAP_API_KEY</code> was set. To
-        create another:
-      </p>
+      <>
+        <p>
+          Everybody on this machine may look at the traces and exports of the workspace <code>default</code>.{' '}
+          {need.what} need a key with the role {need.role}. The first start of the server has written one to
+          its data folder, unless <code>SVC_BOOTSTRAP_API_KEY</code> was set:
+        </p>
+        <p className="key-command copy-block">
+          <CopyText text="cat DATA_FOLDER/admin-key" label="the command that shows the key" />
+        </p>
+        <p>To create another:</p>
+      </>
     );
   if (lacking !== undefined)
     return (
@@ -152,8 +160,13 @@ const KeyFields = ({ need, refusal }: KeyFormProps): ReactNode => (
   </>
 );
 
+/** A dialog focuses this element when it opens. React has no such attribute: its autoFocus acts before the dialog is open. */
+const focusFirst = (field: HTMLInputElement | null): void => field?.setAttribute('autofocus', '');
+
 const KeyEntry = ({ refusal }: Pick<KeyFormProps, 'refusal'>): ReactNode => {
   const queries = useQueryClient();
+  // Nobody has entered the key that was refused.
+  const isLocal = useIsLocal();
   const [apiKey, setKey] = useState('');
   const [workspace, setWorkspace] = useState('');
   const use = useMutation({
@@ -177,7 +190,7 @@ const KeyEntry = ({ refusal }: Pick<KeyFormProps, 'refusal'>): ReactNode => {
         if (isComplete) use.mutate();
       }}
     >
-      <ErrorNotice error={use.error ?? refusal} />
+      <ErrorNotice error={use.error ?? (isLocal ? undefined : refusal)} />
       {/* A password manager can keep the key, because the form has a name for it. */}
       <input type="hidden" autoComplete="username" value="svc" readOnly />
       <label>
@@ -186,6 +199,7 @@ const KeyEntry = ({ refusal }: Pick<KeyFormProps, 'refusal'>): ReactNode => {
           className="field mono"
           type="password"
           autoComplete="current-password"
+          ref={focusFirst}
           value={apiKey}
           onChange={(event) => setKey(event.target.value)}
         />

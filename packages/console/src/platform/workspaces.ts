@@ -1,6 +1,8 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
-import type { PlatformClient, Workspace } from '@svc/sdk';
-import { useIsLocal } from '../session/session.ts';
+import type { ConsoleSession, PlatformClient, Workspace } from '@svc/sdk';
+import { useSession } from '../session/session.ts';
+
+type KeyRole = NonNullable<ConsoleSession['workspace']>['role'];
 
 /** The workspaces to which the key has access. */
 export const useWorkspaces = (client: PlatformClient): UseQueryResult<Workspace[]> =>
@@ -10,19 +12,16 @@ export const useWorkspaces = (client: PlatformClient): UseQueryResult<Workspace[
     staleTime: 10_000,
   });
 
-/** Why the key lacks the permission; undefined if it has the permission, or while its role is unknown. A key has one role in all workspaces. */
-const useLack = (client: PlatformClient, permission: string, roles: string): string | undefined => {
-  const { data } = useWorkspaces(client);
-  const isLocal = useIsLocal();
-  const [first] = data ?? [];
-  if (first === undefined || first.permissions.includes(permission)) return undefined;
-  const need = `This needs a key with the role ${roles}`;
-  return isLocal ? `${need}: enter one at the top right` : `${need}; yours is ${first.role_name}`;
+/** Why the key lacks the permission; undefined if it has one of the roles. A key has one role in all workspaces. */
+const useLack = (...roles: KeyRole[]): string | undefined => {
+  const { role, is_local: isLocal } = useSession()?.workspace ?? {};
+  if (role === undefined || roles.includes(role)) return undefined;
+  const need = `This needs a key with the role ${roles.join(' or ')}`;
+  return isLocal === true ? need : `${need}; yours is ${role}`;
 };
 
 /** Why the key may not change exports, destinations and keys. */
-export const useReadOnly = (client: PlatformClient): string | undefined => useLack(client, 'admin', 'admin');
+export const useReadOnly = (): string | undefined => useLack('admin');
 
 /** Why the key may not add feedback to traces. */
-export const useNoWriting = (client: PlatformClient): string | undefined =>
-  useLack(client, 'write', 'editor or admin');
+export const useNoWriting = (): string | undefined => useLack('editor', 'admin');

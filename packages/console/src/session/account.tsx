@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import type { ConsoleSession, PlatformClient } from '@svc/sdk';
-import { KeyDialog } from '../platform/key-gate.tsx';
+import { changeNeed, KeyDialog } from '../platform/key-gate.tsx';
 import { useAccess } from '../platform/platform-access.ts';
 import { useWorkspaces } from '../platform/workspaces.ts';
 import { Dialog } from '../ui/dialog.tsx';
@@ -11,9 +11,6 @@ import { visibleText } from '../values/visible-text.ts';
 import { SessionList } from './session-list.tsx';
 import { session, useIsLocal, useSession } from './session.ts';
 import './sign-in.css';
-
-/** What a key is for where everybody may look. */
-const changeNeed = { what: 'Changes', role: 'admin' } as const;
 
 export const Account = (): ReactNode => {
   const current = useSession();

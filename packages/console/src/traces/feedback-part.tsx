@@ -1,7 +1,9 @@
 // Feedback on a trace run: what people and programs have said about it, and a form for more.
 import type { Feedback, PlatformClient } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
+import { AdminButton } from '../platform/admin-button.tsx';
 import { useNoWriting } from '../platform/workspaces.ts';
+import { useIsLocal } from '../session/session.ts';
 import { LoadOlder } from '../ui/paging.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
@@ -35,8 +37,10 @@ export const FeedbackPart = ({ client, runId }: { client: PlatformClient; runId:
 const AddFeedback = ({ client, runId }: { client: PlatformClient; runId: string }): ReactNode => {
   const [isOpen, setOpen] = useState(false);
   const [added, setAdded] = useState('');
-  const refusal = useNoWriting(client);
-  if (refusal !== undefined) return <p className="muted">You cannot add feedback. {visibleText(refusal)}.</p>;
+  const refusal = useNoWriting();
+  const isLocal = useIsLocal();
+  if (refusal !== undefined && !isLocal)
+    return <p className="muted">You cannot add feedback. {visibleText(refusal)}.</p>;
   return (
     <>
       {isOpen ? (
@@ -50,16 +54,15 @@ const AddFeedback = ({ client, runId }: { client: PlatformClient; runId: string 
         />
       ) : (
         <div>
-          <button
-            type="button"
-            className="button"
-            onClick={() => {
+          <AdminButton
+            readOnly={refusal}
+            onPress={() => {
               setAdded('');
               setOpen(true);
             }}
           >
             Add feedback
-          </button>
+          </AdminButton>
         </div>
       )}
       {/* Screen readers announce a change of an element that is there already. */}
