@@ -39,7 +39,7 @@ export const QueueTiles = (): ReactNode => {
         <Icon name="crons" size={18} />
         <strong>{known?.pending ?? unread}</strong>
         <span className="muted">
-          {waitsMs === undefined ? 'pending runs' : `pending, one waits ${duration(waitsMs)} for a worker`}
+          {waitsMs === undefined ? 'pending' : `pending, one waits ${duration(waitsMs)} for a worker`}
         </span>
       </Link>
       <Link to="/runs" search={{ status: ['running'], sort: 'asc' }} className="tile" data-kind="running">

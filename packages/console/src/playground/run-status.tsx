@@ -3,16 +3,22 @@ import { useEffect, useState, type ReactNode } from 'react';
 import { RunBadge } from '../ui/badge.tsx';
 import { duration } from '../ui/duration.ts';
 import { Icon } from '../ui/icons.tsx';
+import { visibleText } from '../values/visible-text.ts';
 import type { Conversation } from './use-conversation.ts';
 
 /** The run that streams or that has just ended, with the button that stops it. */
 export const RunStatus = ({
-  conversation: { run, isRunning, questions, stop },
+  conversation: { run, isRunning, activity, questions, stop },
 }: {
-  conversation: Pick<Conversation, 'run' | 'isRunning' | 'questions' | 'stop'>;
+  conversation: Pick<Conversation, 'run' | 'isRunning' | 'activity' | 'questions' | 'stop'>;
 }): ReactNode => (
   <span className="row" aria-live="polite">
-    {isRunning ? (
+    {isRunning && run?.status === 'pending' && activity.size === 0 ? (
+      <>
+        <RunBadge status="pending" />
+        <span className="muted">{visibleText(run.waiting_for?.message ?? '')}</span>
+      </>
+    ) : isRunning ? (
       <RunBadge status="running" />
     ) : questions.length > 0 ? (
       <span className="badge" data-tone="amber">

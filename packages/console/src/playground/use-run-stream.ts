@@ -35,17 +35,15 @@ type Open = (signal: AbortSignal) => AsyncIterable<RunStreamEvent>;
 /** How long events are collected before the page is drawn again. */
 const drawMs = 30;
 
-export const useRunStream = ({
-  onCreated,
-  onEnded,
-  onRead,
-}: {
+interface RunStreamEvents {
   onCreated: (runId: string) => void;
   /** The run of this thread has ended: reads what it has changed. */
   onEnded: (threadId: string) => Promise<void>;
   /** `onEnded()` is done, and there was no `reset()` and no other run meanwhile. */
   onRead: () => void;
-}): RunStream => {
+}
+
+export const useRunStream = ({ onCreated, onEnded, onRead }: RunStreamEvents): RunStream => {
   const client = useClient();
   const [view, setView] = useState<RunView>(emptyView);
   const [isRunning, setRunning] = useState(false);
@@ -120,14 +118,16 @@ export const useRunStream = ({
     setView(emptyView);
   }, []);
   useEffect(() => () => current.current?.abort(), []);
-  const { firstTokenMs, endedMs } = view;
-  const times = useMemo(() => {
+  const times = useTimes(view, startedMs);
+  return { view, isRunning, times, error, start, join, reset };
+};
+
+const useTimes = ({ firstTokenMs, endedMs }: RunView, startedMs: number | undefined): RunTimes =>
+  useMemo(() => {
     const since = (ms: number | undefined): number | undefined =>
       startedMs === undefined || ms === undefined ? undefined : ms - startedMs;
     return { firstTokenMs: since(firstTokenMs), tookMs: since(endedMs) };
   }, [startedMs, firstTokenMs, endedMs]);
-  return { view, isRunning, times, error, start, join, reset };
-};
 
 /** Calls `update` once for all events of a moment. */
 const foldAll = async (

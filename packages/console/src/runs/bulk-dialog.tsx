@@ -143,7 +143,7 @@ const Scope = ({
   const text = <strong>{runsText(count, hasMore)}</strong>;
   if (selection.kind === 'rows') return <p>{text} of the selected ones.</p>;
   return isFiltered(selection.filter) ? (
-    <p>{text} that match the filter.</p>
+    <p>{text} matching the filter.</p>
   ) : (
     <p className="notice" data-tone="amber">
       <span className="notice-text">

@@ -32,7 +32,7 @@ describeInBrowser('many runs', () => {
     const page = await console.open(`/runs?meta=case:${metadata.case}`);
     await page.getByRole('button', { name: 'Cancel all that match…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Cancel runs' });
-    await dialog.getByText('3 runs that match the filter.').waitFor();
+    await dialog.getByText('3 runs matching the filter.').waitFor();
     const counts = dialog.getByRole('list', { name: 'Runs by status' }).getByRole('listitem');
     expect(await counts.allInnerTexts()).toEqual([
       expect.stringMatching(/pending\s+2/),
@@ -63,7 +63,7 @@ describeInBrowser('many runs', () => {
     const page = await console.open(`/runs?meta=case:${metadata.case}`, { expected: /404/ });
     await page.getByRole('button', { name: 'Retry all that match…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Retry runs' });
-    await dialog.getByText('2 runs that match the filter.').waitFor();
+    await dialog.getByText('2 runs matching the filter.').waitFor();
     await console.client.threads.delete(lost.threadId);
     await dialog.getByRole('button', { name: 'Retry 2 runs' }).click();
     const panel = page.getByRole('region', { name: 'Retry runs' });
@@ -136,7 +136,7 @@ describeInBrowser('many runs', () => {
     );
     await page.getByRole('button', { name: 'Cancel all that match…' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('1,000+ runs that match the filter.').waitFor();
+    await dialog.getByText('1,000+ runs matching the filter.').waitFor();
     const confirm = dialog.getByRole('button', { name: 'Cancel 1,000+ runs' });
     expect(await confirm.isDisabled()).toBe(true);
     await dialog.getByLabel('Type 1000 to confirm').fill('1000');

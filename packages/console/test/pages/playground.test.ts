@@ -62,6 +62,24 @@ describeInBrowser('the playground', () => {
     expect(await page.getByText(words, { exact: true }).count()).toBe(2);
   });
 
+  it('says why the run of a thread has not started', async () => {
+    const { thread_id: thread } = await console.client.threads.create();
+    const waiting = await console.client.runs.create(thread, 'agent', {
+      input: { messages: [] },
+      after_seconds: 3_600,
+    });
+    const page = await console.open(`/playground?assistant=agent&thread=${thread}`);
+    await badge(page, 'pending').waitFor();
+    await page
+      .getByText(/The run may start at/)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await expect
+      .poll(async () => (await console.client.runs.get(thread, waiting.run_id)).status)
+      .toBe('interrupted');
+  });
+
   it('gives back a message that the server has not taken', async () => {
     await using server = await startServerProcess();
     const page = await console.open('/playground?assistant=patient', {
