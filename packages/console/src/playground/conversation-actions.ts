@@ -10,11 +10,12 @@ import type { ShownThread } from './shown-thread.ts';
 import type { RunStream } from './use-run-stream.ts';
 
 export interface ConversationActions {
-  /** Resolves at the end of the run; false when the server has not taken it. */
+  /** Resolves at the end of the run; with false as soon as the request fails, while its thread is shown. */
   send: (input: Record<string, unknown>) => Promise<boolean>;
-  answer: (question: Question, answer: unknown) => Promise<void>;
-  resume: () => Promise<void>;
-  edit: (message: Message, text: string) => Promise<void>;
+  /** This and the next two resolve when the run is requested. */
+  answer: (question: Question, answer: unknown) => Promise<unknown>;
+  resume: () => Promise<unknown>;
+  edit: (message: Message, text: string) => Promise<unknown>;
   stop: () => Promise<void>;
 }
 
@@ -95,16 +96,16 @@ export const useConversationActions = ({
   return {
     send: async (input) => {
       const sent = { messages: messagesIn(input), cutId: undefined };
-      return (await startWith({ input: input as RunOptions['input'] }, sent)).isTaken;
+      const isShown = shown.watch();
+      const { isTaken } = await startWith({ input: input as RunOptions['input'] }, sent);
+      // The field of another thread does not get the message.
+      return (await isTaken) || !isShown();
     },
-    answer: async (question, answer) => {
-      await startWith({ command: { resume: resumeOf(question, answer) } as RunOptions['command'] });
-    },
-    resume: async () => {
-      await startWith({ input: null });
-    },
-    edit: async (message, text) => {
-      await start(async () => {
+    answer: (question, answer) =>
+      startWith({ command: { resume: resumeOf(question, answer) } as RunOptions['command'] }),
+    resume: () => startWith({ input: null }),
+    edit: (message, text) =>
+      start(async () => {
         const channel = messagesKey(state?.values);
         const head = state?.checkpoint_id;
         if (threadId === undefined || channel === undefined || message.id === undefined || !head)
@@ -113,8 +114,7 @@ export const useConversationActions = ({
         const edited = { ...message.raw, id: crypto.randomUUID(), content: text };
         const sent = { messages: [edited], cutId: message.id };
         return { threadId, options: { input: { [channel]: [edited] }, checkpoint_id: from }, sent };
-      });
-    },
+      }),
     stop: async () => {
       const isShown = shown.watch();
       try {

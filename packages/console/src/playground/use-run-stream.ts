@@ -23,7 +23,7 @@ export interface RunStream {
   times: RunTimes;
   /** The request or the connection has failed; a run that fails has its error in the view. */
   error: Error | undefined;
-  /** Resolves at the end; false when the server has not taken the run. */
+  /** Resolves with true at the end, or with false when the request fails before the server has named the run. */
   start: (run: NewRun) => Promise<boolean>;
   /** Follows a run from its first event that is kept. */
   join: (threadId: string, runId: string) => Promise<void>;
@@ -53,8 +53,8 @@ export const useRunStream = ({ onCreated, onEnded, onRead }: RunStreamEvents): R
   const callbacks = useRef({ onCreated, onEnded, onRead });
   callbacks.current = { onCreated, onEnded, onRead };
 
-  /** Resolves with whether the connection or request has failed. */
-  const follow = useCallback(async (threadId: string, open: Open): Promise<boolean> => {
+  /** `onFailed`: the connection or the request has failed. */
+  const follow = useCallback(async (threadId: string, open: Open, onFailed?: () => void) => {
     current.current?.abort();
     const controller = new AbortController();
     current.current = controller;
@@ -62,49 +62,52 @@ export const useRunStream = ({ onCreated, onEnded, onRead }: RunStreamEvents): R
     setRunning(true);
     setError(undefined);
     setView(emptyView);
-    let hasFailed = false;
     try {
       await foldAll(open(controller.signal), (change) => isCurrent() && setView(change));
     } catch (failure) {
-      hasFailed = isCurrent() && !controller.signal.aborted;
-      if (hasFailed) setError(failure as Error);
+      if (isCurrent() && !controller.signal.aborted) {
+        setError(failure as Error);
+        onFailed?.();
+      }
     }
-    if (!isCurrent() || controller.signal.aborted) return hasFailed;
+    if (!isCurrent() || controller.signal.aborted) return;
     setView((last) => endView(last, performance.now()));
     await callbacks.current.onEnded(threadId);
-    if (!isCurrent()) return hasFailed;
+    if (!isCurrent()) return;
     setRunning(false);
     callbacks.current.onRead();
-    return hasFailed;
   }, []);
 
   const start = useCallback(
-    async ({ threadId, assistantId, options }: NewRun) => {
+    ({ threadId, assistantId, options }: NewRun) => {
       setStarted(performance.now());
       let isCreated = false;
-      const hasFailed = await follow(threadId, (signal) =>
-        client.runs.stream(
-          threadId,
-          assistantId,
-          { ...options, stream_mode: [...streamModes], stream_resumable: true, on_disconnect: 'continue' },
-          {
-            signal,
-            idempotencyKey: crypto.randomUUID(),
-            onRunCreated: ({ runId }) => {
-              isCreated = true;
-              callbacks.current.onCreated(runId);
-            },
-          },
-        ),
-      );
-      return isCreated || !hasFailed;
+      const created = (runId: string): void => {
+        isCreated = true;
+        callbacks.current.onCreated(runId);
+      };
+      const streamed: RunOptions = {
+        ...options,
+        stream_mode: [...streamModes],
+        stream_resumable: true,
+        on_disconnect: 'continue',
+      };
+      const open: Open = (signal) =>
+        client.runs.stream(threadId, assistantId, streamed, {
+          signal,
+          idempotencyKey: crypto.randomUUID(),
+          onRunCreated: ({ runId }) => created(runId),
+        });
+      return new Promise<boolean>((resolve) => {
+        void follow(threadId, open, () => resolve(isCreated)).then(() => resolve(true));
+      });
     },
     [client, follow],
   );
   const join = useCallback(
-    async (threadId: string, runId: string) => {
+    (threadId: string, runId: string) => {
       setStarted(undefined);
-      await follow(threadId, (signal) =>
+      return follow(threadId, (signal) =>
         client.runs.joinStream(threadId, runId, { lastEventId: '-1', signal }),
       );
     },

@@ -95,6 +95,24 @@ describeInBrowser('the playground', () => {
     await page.close();
   });
 
+  it('gives back a message whose run was not created, in its thread only', async () => {
+    const page = await console.open('/playground?assistant=agent', { expected: /Failed to load|ERR_/ });
+    await send(page, 'What is the weather in Oslo?');
+    await badge(page, 'success').waitFor();
+    await page.route('**/runs/stream', (route) => route.abort());
+    const message = page.getByLabel('Message', { exact: true });
+    await send(page, 'my second message');
+    await page.getByRole('alert').filter({ hasText: 'No response' }).waitFor();
+    await expect.poll(() => message.inputValue()).toBe('my second message');
+    await send(page, 'my third message');
+    await page.getByRole('button', { name: 'New thread' }).click();
+    await page.waitForURL((url) => !url.searchParams.has('thread'));
+    await page.unroute('**/runs/stream');
+    await send(page, 'What is the weather in Rome?');
+    await badge(page, 'success').waitFor();
+    expect(await message.inputValue()).toBe('');
+  });
+
   it('continues a stream when the server is restarted', async () => {
     await using server = await startServerProcess({ env: { SVC_SHUTDOWN_GRACE: '1s' } });
     await using gate = closedGate();
