@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, seriousFindings, useConsole } from './browser.ts';
 import { startServerProcess, traceKey, type ServerProcess } from './serve.ts';
-import { tracesOf } from './traces.ts';
+import { enterKey, tracesOf } from './traces.ts';
 
 describeInBrowser('without a sign-in', () => {
   const console = useConsole();
@@ -54,6 +54,23 @@ describeInBrowser('without a sign-in', () => {
     await page.getByRole('button', { name: 'Enter an API key' }).waitFor();
     await newExport.click();
     await asking.waitFor();
+    await enterKey(page);
+    await asking.waitFor({ state: 'hidden' });
+    // The same button, which has asked once, does not ask by itself.
+    await page.getByRole('button', { name: 'Forget the API key' }).click();
+    await page.getByRole('button', { name: 'Enter an API key' }).waitFor();
+    expect(await asking.count()).toBe(0);
+  });
+
+  it('a key that is too weak is named while the form is open', async () => {
+    const { key } = await tracesOf(url()).client.keys.create({ role: 'viewer' });
+    const page = await console.open('/exports', { url: url() });
+    await page.getByRole('button', { name: 'New export' }).click();
+    await enterKey(page, key);
+    await page.getByRole('alert').filter({ hasText: 'This key has the role viewer.' }).waitFor();
+    await enterKey(page);
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Account' }).waitFor();
   });
 
   it('two tabs that open at once both show traces', async () => {

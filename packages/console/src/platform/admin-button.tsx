@@ -1,26 +1,30 @@
 import { useState, type ReactNode } from 'react';
 import { useIsLocal } from '../session/session.ts';
-import { changeNeed, KeyDialog } from './key-gate.tsx';
+import { changeNeed, KeyDialog, type KeyNeed } from './key-gate.tsx';
 
 /**
- * A button that only keys with the role admin may press; `readOnly` says why others may not. Where nobody has entered a key, it asks for one.
+ * A button that only keys of a role may press, by default admin; `readOnly` says why others may not. Where nobody has entered a key, it asks for one.
  */
 export const AdminButton = ({
   readOnly,
   kind,
   isBusy = false,
+  need = changeNeed,
   onPress,
   children,
 }: {
   readOnly: string | undefined;
   kind?: 'primary' | 'danger';
   isBusy?: boolean;
+  need?: KeyNeed;
   onPress: () => void;
   children: ReactNode;
 }): ReactNode => {
   const isLocal = useIsLocal();
   const [isAsking, setAsking] = useState(false);
   const asks = readOnly !== undefined && isLocal;
+  // The key that was entered is enough.
+  if (isAsking && readOnly === undefined) setAsking(false);
   return (
     <>
       <button
@@ -33,7 +37,7 @@ export const AdminButton = ({
       >
         {children}
       </button>
-      {asks && isAsking && <KeyDialog need={changeNeed} onClose={() => setAsking(false)} />}
+      {isAsking && <KeyDialog need={need} onClose={() => setAsking(false)} />}
     </>
   );
 };

@@ -3,6 +3,7 @@
 import { useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { ApiError, type PlatformClient } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
+import { createPortal } from 'react-dom';
 import { isId } from '../app/search-text.ts';
 import { CopyText } from '../ui/copy-text.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -16,7 +17,7 @@ import './key-gate.css';
 /** What the key is needed for: the subject of sentences, and the role that is enough for all of it. */
 export interface KeyNeed {
   what: string;
-  role: 'viewer' | 'admin';
+  role: 'viewer' | 'editor' | 'admin';
   /** True on a page that creates one. */
   creates?: boolean;
 }
@@ -61,11 +62,16 @@ interface KeyFormProps {
   refusal?: Error | null | undefined;
 }
 
+const isEnough = (role: string, need: KeyNeed['role']): boolean => {
+  if (need === 'admin') return role === 'admin';
+  return need === 'editor' ? role === 'editor' || role === 'admin' : role !== 'ingest';
+};
+
 /** The role of the key that was refused, if another role would not be. */
 const useLackingRole = ({ need, refusal }: KeyFormProps): string | undefined => {
   const role = useSession()?.workspace?.role;
   const isRefused = refusal instanceof ApiError && refusal.status === 403;
-  return isRefused && (need.role === 'admin' ? role !== 'admin' : role === 'ingest') ? role : undefined;
+  return isRefused && role !== undefined && !isEnough(role, need.role) ? role : undefined;
 };
 
 const useTitle = (form: KeyFormProps): string => {
@@ -90,20 +96,22 @@ export const KeyForm = (form: KeyFormProps): ReactNode => {
   );
 };
 
-/** The form over a page, which stays. */
-export const KeyDialog = ({ onClose, ...form }: KeyFormProps & { onClose: () => void }): ReactNode => (
-  <Dialog
-    title={useTitle(form)}
-    onClose={onClose}
-    actions={
-      <button type="button" className="button" onClick={onClose}>
-        Back
-      </button>
-    }
-  >
-    <KeyFields {...form} />
-  </Dialog>
-);
+/** The form over a page, which stays. Not within the element of its button, which may be in a form itself. */
+export const KeyDialog = ({ onClose, ...form }: KeyFormProps & { onClose: () => void }): ReactNode =>
+  createPortal(
+    <Dialog
+      title={useTitle(form)}
+      onClose={onClose}
+      actions={
+        <button type="button" className="button" onClick={onClose}>
+          Back
+        </button>
+      }
+    >
+      <KeyFields {...form} />
+    </Dialog>,
+    document.body,
+  );
 
 /** Which key is needed, before the command that creates one. */
 const KeyIntroduction = (form: KeyFormProps): ReactNode => {
@@ -153,7 +161,7 @@ const KeyFields = ({ need, refusal }: KeyFormProps): ReactNode => (
       another folder: the default is <code>.svc</code> beside <code>svc.json</code>. For a server with{' '}
       <code>DATABASE_URI</code>, set the same variable instead.
     </p>
-    <KeyEntry refusal={refusal} />
+    <KeyEntry need={need} refusal={refusal} />
     <p className="muted">
       The server keeps the key, encrypted, for the session of this browser. The browser does not store it.
     </p>
@@ -163,7 +171,7 @@ const KeyFields = ({ need, refusal }: KeyFormProps): ReactNode => (
 /** A dialog focuses this element when it opens. React has no such attribute: its autoFocus acts before the dialog is open. */
 const focusFirst = (field: HTMLInputElement | null): void => field?.setAttribute('autofocus', '');
 
-const KeyEntry = ({ refusal }: Pick<KeyFormProps, 'refusal'>): ReactNode => {
+const KeyEntry = ({ need, refusal }: KeyFormProps): ReactNode => {
   const queries = useQueryClient();
   // Nobody has entered the key that was refused.
   const isLocal = useIsLocal();
@@ -178,8 +186,11 @@ const KeyEntry = ({ refusal }: Pick<KeyFormProps, 'refusal'>): ReactNode => {
       });
       if (opened.workspace === null)
         throw new Error('The key opens no workspace: it is an API key of the server.');
+      const { role } = opened.workspace;
+      if (!isEnough(role, need.role))
+        throw new Error(`This key has the role ${role}. ${need.what} need a key with the role ${need.role}.`);
     },
-    onSuccess: () => readAgain(queries),
+    onSettled: () => readAgain(queries),
   });
   const isComplete = apiKey.trim() !== '' && (workspace.trim() === '' || isId(workspace.trim()));
   return (
@@ -187,6 +198,8 @@ const KeyEntry = ({ refusal }: Pick<KeyFormProps, 'refusal'>): ReactNode => {
       className="key-form"
       onSubmit={(event) => {
         event.preventDefault();
+        // React passes the event on to the form of the button that has opened the dialog.
+        event.stopPropagation();
         if (isComplete) use.mutate();
       }}
     >

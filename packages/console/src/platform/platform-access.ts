@@ -30,10 +30,11 @@ const clientOf = (workspaceId: string): PlatformClient => {
 
 /** Undefined when the session has no key of a workspace. */
 export const useAccess = (): PlatformAccess | undefined => {
-  const signedIn = useSession()?.workspace?.id;
+  const { id: signedIn, is_local: isLocal } = useSession()?.workspace ?? {};
   const current = useSyncExternalStore(subscribe, () => choice);
   if (signedIn === undefined) return undefined;
-  const workspaceId = current?.signedIn === signedIn ? current.chosen : signedIn;
+  // Without a key of the user, there is one workspace.
+  const workspaceId = current?.signedIn === signedIn && isLocal !== true ? current.chosen : signedIn;
   return { client: clientOf(workspaceId), workspaceId };
 };
 

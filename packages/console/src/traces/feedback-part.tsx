@@ -34,6 +34,8 @@ export const FeedbackPart = ({ client, runId }: { client: PlatformClient; runId:
   );
 };
 
+const feedbackNeed = { what: 'Additions', role: 'editor' } as const;
+
 const AddFeedback = ({ client, runId }: { client: PlatformClient; runId: string }): ReactNode => {
   const [isOpen, setOpen] = useState(false);
   const [added, setAdded] = useState('');
@@ -56,6 +58,7 @@ const AddFeedback = ({ client, runId }: { client: PlatformClient; runId: string 
         <div>
           <AdminButton
             readOnly={refusal}
+            need={feedbackNeed}
             onPress={() => {
               setAdded('');
               setOpen(true);
