@@ -186,11 +186,11 @@ const KeyEntry = ({ need, refusal }: KeyFormProps): ReactNode => {
       });
       if (opened.workspace === null)
         throw new Error('The key opens no workspace: it is an API key of the server.');
+      await readAgain(queries);
       const { role } = opened.workspace;
       if (!isEnough(role, need.role))
         throw new Error(`This key has the role ${role}. ${need.what} need a key with the role ${need.role}.`);
     },
-    onSettled: () => readAgain(queries),
   });
   const isComplete = apiKey.trim() !== '' && (workspace.trim() === '' || isId(workspace.trim()));
   return (
