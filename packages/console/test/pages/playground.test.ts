@@ -114,7 +114,7 @@ describeInBrowser('the playground', () => {
   });
 
   it('continues a stream when the server is restarted', async () => {
-    await using server = await startServerProcess({ env: { SVC_SHUTDOWN_GRACE: '1s' } });
+    await using server = await startServerProcess({ env: { SVC_SHUTDOWN_GRACE: '1s', SVC_LEASE: '5s' } });
     await using gate = closedGate();
     const words = `one two three ${gate.word} four five six`;
     const page = await console.open('/playground?assistant=patient', {
