@@ -8,7 +8,17 @@ import { startTestServer, type TestServer } from '../server.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const graph = fileURLToPath(new URL('./project/graph.ts:graph', import.meta.url));
-const stock = `import { Auth, HTTPException } from '@langchain/langgraph-sdk/auth';\n`;
+/** The import of the stock Auth. */
+export const stockAuth = `import { Auth, HTTPException } from '@langchain/langgraph-sdk/auth';\n`;
+
+/** Auth of users who are named by a header, and see what they own; all may use assistants. */
+export const ownersOnly = `export const auth = new Auth()
+  .authenticate((request) => request.headers.get('x-user') ?? 'anonymous')
+  .on('assistants', () => true)
+  .on('*', ({ value, user }) => {
+    value.metadata = { ...value.metadata, owner: user.identity };
+    return { owner: user.identity };
+  });`;
 
 export interface AuthProjects extends Disposable {
   dir: string;
@@ -37,7 +47,7 @@ export const authProjects = (): AuthProjects => {
     write,
     serve: (code, { auth = {}, settings = {} } = {}) =>
       startTestServer({
-        project: write({ path: './auth.ts:auth', ...auth }, { 'auth.ts': stock + code }),
+        project: write({ path: './auth.ts:auth', ...auth }, { 'auth.ts': stockAuth + code }),
         settings: { authTimeout: '150ms', ...settings },
       }),
     [Symbol.dispose]: () => rmSync(dir, { recursive: true }),

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
-import { authProjects } from './auth-projects.ts';
+import { authProjects, ownersOnly, stockAuth } from './auth-projects.ts';
 
 const projects = authProjects();
 afterAll(() => projects[Symbol.dispose]());
@@ -11,14 +11,7 @@ const project = (compat: boolean): string => {
   const file = projects.write(
     { path: './auth.ts:auth' },
     {
-      'auth.ts': `import { Auth } from '@langchain/langgraph-sdk/auth';
-export const auth = new Auth()
-  .authenticate((request) => request.headers.get('x-user') ?? 'anonymous')
-  .on('assistants', () => true)
-  .on('*', ({ value, user }) => {
-    value.metadata = { ...value.metadata, owner: user.identity };
-    return { owner: user.identity };
-  });`,
+      'auth.ts': stockAuth + ownersOnly,
     },
   );
   if (compat) {

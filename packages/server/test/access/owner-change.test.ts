@@ -2,21 +2,13 @@
 import { afterAll, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { lockWaiters } from '../lock-waiters.ts';
-import { authProjects } from './auth-projects.ts';
+import { authProjects, ownersOnly } from './auth-projects.ts';
 
 const projects = authProjects();
 afterAll(() => projects[Symbol.dispose]());
 
-const auth = `export const auth = new Auth()
-  .authenticate((request) => request.headers.get('x-user') ?? 'anonymous')
-  .on('assistants', () => true)
-  .on('*', ({ value, user }) => {
-    value.metadata = { ...value.metadata, owner: user.identity };
-    return { owner: user.identity };
-  });`;
-
 it('is left out of a search that has found it for its first owner', async () => {
-  await using server = await projects.serve(auth);
+  await using server = await projects.serve(ownersOnly);
   const call = (user: string, method: string, path: string, body?: unknown) =>
     server.call(method, path, body, { 'x-user': user });
   const threadOf = async (user: string): Promise<string> => {

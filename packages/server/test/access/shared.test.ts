@@ -1,21 +1,13 @@
 // Shared objects: assistants that all users may use, crons that all users may change.
 import { Client } from '@langchain/langgraph-sdk';
 import { afterAll, expect, it } from 'vitest';
-import { authProjects } from './auth-projects.ts';
+import { authProjects, ownersOnly } from './auth-projects.ts';
 
 const projects = authProjects();
 afterAll(() => projects[Symbol.dispose]());
 
-const shared = `export const auth = new Auth()
-  .authenticate((request) => request.headers.get('x-user') ?? 'anonymous')
-  .on('assistants', () => true)
-  .on('*', ({ value, user }) => {
-    value.metadata = { ...value.metadata, owner: user.identity };
-    return { owner: user.identity };
-  });`;
-
 it('the deletion of an assistant with its threads deletes only threads of the caller', async () => {
-  await using server = await projects.serve(shared);
+  await using server = await projects.serve(ownersOnly);
   const call = (user: string, method: string, path: string, body?: unknown) =>
     server.call(method, path, body, { 'x-user': user });
   const made = await call('bob', 'POST', '/assistants', { graph_id: 'probe' });
@@ -33,7 +25,7 @@ it('the deletion of an assistant with its threads deletes only threads of the ca
 });
 
 it('the metadata of a state is changed only by a user who may update the thread', async () => {
-  await using server = await projects.serve(shared);
+  await using server = await projects.serve(ownersOnly);
   const clientOf = (user: string) =>
     new Client({
       apiUrl: server.url,
