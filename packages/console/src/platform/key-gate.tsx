@@ -11,13 +11,14 @@ import { useFocusOfNextPage } from '../ui/return-focus.ts';
 import { ErrorNotice, State } from '../ui/states.tsx';
 import { session, useIsLocal, useSession } from '../session/session.ts';
 import { visibleText } from '../values/visible-text.ts';
+import { isSufficient, type NeededRole } from './key-roles.ts';
 import { useAccess } from './platform-access.ts';
 import './key-gate.css';
 
 /** What the key is needed for: the subject of sentences, and the role that is enough for all of it. */
 export interface KeyNeed {
   what: string;
-  role: 'viewer' | 'editor' | 'admin';
+  role: NeededRole;
   /** True on a page that creates one. */
   creates?: boolean;
 }
@@ -62,16 +63,11 @@ interface KeyFormProps {
   refusal?: Error | null | undefined;
 }
 
-const isEnough = (role: string, need: KeyNeed['role']): boolean => {
-  if (need === 'admin') return role === 'admin';
-  return need === 'editor' ? role === 'editor' || role === 'admin' : role !== 'ingest';
-};
-
 /** The role of the key that was refused, if another role would not be. */
 const useLackingRole = ({ need, refusal }: KeyFormProps): string | undefined => {
   const role = useSession()?.workspace?.role;
   const isRefused = refusal instanceof ApiError && refusal.status === 403;
-  return isRefused && role !== undefined && !isEnough(role, need.role) ? role : undefined;
+  return isRefused && role !== undefined && !isSufficient(role, need.role) ? role : undefined;
 };
 
 const useTitle = (form: KeyFormProps): string => {
@@ -188,7 +184,7 @@ const KeyEntry = ({ need, refusal }: KeyFormProps): ReactNode => {
         throw new Error('The key opens no workspace: it is an API key of the server.');
       await readAgain(queries);
       const { role } = opened.workspace;
-      if (!isEnough(role, need.role))
+      if (!isSufficient(role, need.role))
         throw new Error(`This key has the role ${role}. ${need.what} need a key with the role ${need.role}.`);
     },
   });

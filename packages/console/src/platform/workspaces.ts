@@ -1,8 +1,7 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
-import type { ConsoleSession, PlatformClient, Workspace } from '@svc/sdk';
+import type { PlatformClient, Workspace } from '@svc/sdk';
 import { useSession } from '../session/session.ts';
-
-type KeyRole = NonNullable<ConsoleSession['workspace']>['role'];
+import { isSufficient, type NeededRole, sufficientText } from './key-roles.ts';
 
 /** The workspaces to which the key has access. */
 export const useWorkspaces = (client: PlatformClient): UseQueryResult<Workspace[]> =>
@@ -12,11 +11,11 @@ export const useWorkspaces = (client: PlatformClient): UseQueryResult<Workspace[
     staleTime: 10_000,
   });
 
-/** Why the key lacks the permission; undefined if it has one of the roles. A key has one role in all workspaces. */
-const useLack = (...roles: KeyRole[]): string | undefined => {
+/** Why the key lacks the permission; undefined if its role is sufficient. A key has one role in all workspaces. */
+const useLack = (needed: NeededRole): string | undefined => {
   const { role, is_local: isLocal } = useSession()?.workspace ?? {};
-  if (role === undefined || roles.includes(role)) return undefined;
-  const need = `This needs a key with the role ${roles.join(' or ')}`;
+  if (role === undefined || isSufficient(role, needed)) return undefined;
+  const need = `This needs a key with the role ${sufficientText(needed)}`;
   return isLocal === true ? need : `${need}; yours is ${role}`;
 };
 
@@ -24,4 +23,4 @@ const useLack = (...roles: KeyRole[]): string | undefined => {
 export const useReadOnly = (): string | undefined => useLack('admin');
 
 /** Why the key may not add feedback to traces. */
-export const useNoWriting = (): string | undefined => useLack('editor', 'admin');
+export const useNoWriting = (): string | undefined => useLack('editor');
