@@ -45,7 +45,7 @@ export class ServerReach {
 
   /**
    * While the server is away, the GET of a stream waits until it is back, and the stream continues then. Other reads fail without a
-   * request, because their queries pause. Changes are sent: a user who has pressed a button must not cause a change later.
+   * request, because their queries pause. Changes are sent and fail at once: a button must not change something minutes after it was pressed.
    */
   readonly fetch: typeof fetch = async (input, init) => {
     if (!this.#isAway || !isRead(init?.method)) return this.#send(input, init);

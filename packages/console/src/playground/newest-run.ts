@@ -1,5 +1,5 @@
-// The run that a column shows when the address names a thread only, as on the way from the page of the thread: the one that is executed,
-// because others wait for it, or else the newest.
+// The run that a column shows when the address names only a thread: the running one, or else the newest. Later runs of the thread wait for
+// the running one.
 import { useQuery } from '@tanstack/react-query';
 import { useClient } from '../api/client.tsx';
 

@@ -45,13 +45,13 @@ export class SessionStore {
   readonly state = (): SessionState => this.#state;
 
   /**
-   * Reads the session from the server: another tab may have signed in or out. `isTold`: another tab has said so. It is not told again:
-   * tabs whose browser keeps no cookie would tell each other without end.
+   * Reads the session from the server: another tab may have signed in or out. `isFromOtherTab`: a message of another tab is the reason, and
+   * this tab sends none. Otherwise tabs without cookies, each of which gets a new session, would send messages forever.
    */
-  load({ isTold = false } = {}): Promise<ConsoleSession> {
+  load({ isFromOtherTab = false } = {}): Promise<ConsoleSession> {
     this.#loading ??= this.#client
       .session()
-      .then((session) => this.#keep(session, { isTold }))
+      .then((session) => this.#keep(session, { isFromOtherTab }))
       .finally(() => {
         this.#loading = undefined;
       });
@@ -126,7 +126,7 @@ export class SessionStore {
     });
   }
 
-  #keep(session: ConsoleSession, { isTold = false } = {}): ConsoleSession {
+  #keep(session: ConsoleSession, { isFromOtherTab = false } = {}): ConsoleSession {
     const { deployment } = session;
     const before = this.#state.session;
     if (deployment !== null) {
@@ -135,7 +135,7 @@ export class SessionStore {
     }
     // In one step: a page without its dialog would be replaced by the form, and lose what it holds.
     this.#state = { session, isExpired: deployment === null && this.#identity !== undefined };
-    if (!isTold && before?.csrf_token !== session.csrf_token) this.#onChange();
+    if (!isFromOtherTab && before?.csrf_token !== session.csrf_token) this.#onChange();
     for (const listener of this.#listeners) listener();
     return session;
   }

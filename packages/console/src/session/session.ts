@@ -15,7 +15,7 @@ export const session = new SessionStore({
 
 tabs.addEventListener('message', () => {
   // A tab that cannot reach the server reads the session with its next request.
-  session.load({ isTold: true }).catch(() => undefined);
+  session.load({ isFromOtherTab: true }).catch(() => undefined);
 });
 
 export const useSessionState = (): SessionState => useSyncExternalStore(session.subscribe, session.state);

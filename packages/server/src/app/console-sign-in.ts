@@ -20,11 +20,13 @@ import type { EgressGuard } from '../net/guard.ts';
 import type { Storage } from '../storage/storage.ts';
 import { mountPrefix } from './mount-prefix.ts';
 
+export type SignInStorage = Pick<Storage, 'consoleSessions' | 'apiKeys' | 'workspaces'>;
+
 export interface ConsoleSignInParts {
   settings: Settings;
   project: SvcJson;
   mode: AccessMode;
-  storage: Pick<Storage, 'consoleSessions' | 'apiKeys' | 'workspaces'>;
+  storage: SignInStorage;
   sealer: LazySealer;
   limits: CallerLimits;
   /** How API clients authenticate, without limits. */

@@ -26,6 +26,7 @@ import { Metrics } from '../telemetry/metrics.ts';
 import { openServerTelemetry, type ServerTelemetry } from '../telemetry/server-telemetry.ts';
 
 import { servedRoutes, servesGuide } from './served-routes.ts';
+import type { SignInStorage } from './console-sign-in.ts';
 import type { ServiceParts } from './service-parts.ts';
 import { createDeployment } from './deployment.ts';
 import { createEngine, watchEngine } from './engine.ts';
@@ -37,7 +38,7 @@ export interface Services extends AsyncDisposable {
   auth: CustomAuth | undefined;
   tickets: TicketService;
   /** For signing in to the console. */
-  signInStorage: Pick<Storage, 'consoleSessions' | 'apiKeys' | 'workspaces'>;
+  signInStorage: SignInStorage;
   sealer: LazySealer;
   guard: EgressGuard;
   platform: Platform;

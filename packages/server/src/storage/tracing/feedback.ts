@@ -99,7 +99,7 @@ const statements = {
     name: 'feedback_delete',
     text: 'delete from feedback where tenant_id = $1 and id = $2 returning id',
   },
-  // delete_old_traces() deletes the feedback of the traces that it deletes. This is for feedback that came later, or whose trace never came.
+  // For feedback without a trace: it was sent after its trace expired, or the trace never arrived. delete_old_traces() deletes the rest.
   deleteExpired: {
     name: 'feedback_delete_expired',
     text: `with old as (

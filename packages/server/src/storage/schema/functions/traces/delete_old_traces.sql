@@ -14,7 +14,7 @@ begin
     where old.session_id is not null and old.run_type = 'llm'
   ), files as (
     delete from trace_attachments a using old where a.tenant_id = old.tenant_id and a.run_id = old.id and a.day = '-infinity'
-  ), thoughts as (
+  ), feedback_gone as (
     delete from feedback f using old where f.tenant_id = old.tenant_id and f.run_id = old.id
   ), days as (
     delete from trace_run_days d using old where d.tenant_id = old.tenant_id and d.id = old.id
@@ -25,7 +25,7 @@ begin
     delete from trace_run_days where (tenant_id, id) in (
       select tenant_id, id from trace_run_days where isfinite(day) and day < current_date - p_days_kept order by day limit p_limit)
     returning tenant_id, id
-  ), thoughts as (
+  ), feedback_gone as (
     delete from feedback f using old where f.tenant_id = old.tenant_id and f.run_id = old.id
   )
   select count(*)::integer into v_more from old;

@@ -12,7 +12,7 @@ begin
     where p_tenant is null or d.tenant_id = p_tenant limit p_limit
   ), files as (
     delete from trace_attachments a using gone where a.tenant_id = gone.tenant_id and a.run_id = gone.id and a.day = gone.day
-  ), thoughts as (
+  ), feedback_gone as (
     delete from feedback f using gone where f.tenant_id = gone.tenant_id and f.run_id = gone.id
   ), orphans as (
     delete from trace_orphans o using gone where o.tenant_id = gone.tenant_id and o.id = gone.id
