@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { checkClock } from '../../src/cli/doctor/clock.ts';
 import { openEmbedded } from '../../src/storage/embedded/embedded.ts';
+import { openDatabase } from '../../src/storage/postgres/database.ts';
 import { installationStorage } from '../../src/storage/postgres/installation.ts';
+import { migrate } from '../../src/storage/schema/migrate.ts';
 import { createStorage } from '../../src/storage/storage.ts';
 import { createProject, type Project } from '../cli/cli-process.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
@@ -206,6 +208,27 @@ describe('row level security', () => {
     expect((await examine()).of('rights')).toMatchObject([
       { status: 'problem', message: expect.stringContaining('no row level security') },
     ]);
+  });
+
+  it('is on when an administrator has granted svc_tenant to a user who may not create roles', async () => {
+    const user = `svc_member_${randomBytes(4).toString('hex')}`;
+    await run(`create role ${user} login password 'weak'`);
+    try {
+      await run(`grant svc_tenant to ${user}`);
+      await using empty = await testDatabase({ migrated: false });
+      await run(`grant create on database ${empty.options.connection.database} to ${user}`);
+      const uri = empty.uri.replace(/\/\/[^@]*@/, `//${user}:weak@`);
+      expect((await examine({}, { DATABASE_URI: uri })).of('rights')).toMatchObject([{ status: 'ok' }]);
+      {
+        await using weak = await openDatabase({
+          connection: { ...empty.options.connection, user, password: 'weak' },
+        });
+        await migrate(weak);
+      }
+      expect((await examine({}, { DATABASE_URI: uri })).of('rights')).toMatchObject([{ status: 'ok' }]);
+    } finally {
+      await run(`drop role ${user}`);
+    }
   });
 });
 

@@ -55,7 +55,7 @@ const tenantOutcomes = (
     warning(
       `The database user ${user} is not a member of the role svc_tenant, so row level security does not separate workspaces; the statements of svc alone do.`,
       has_schema
-        ? `To switch it on: svc backup, then as an administrator CREATE ROLE svc_tenant NOLOGIN; GRANT svc_tenant TO "${user}"; and svc restore into a new database.`
+        ? `To switch it on: stop the servers, svc backup, as an administrator CREATE ROLE svc_tenant NOLOGIN; GRANT svc_tenant TO "${user}"; and svc restore into a new database.`
         : `As an administrator, before the first start: CREATE ROLE svc_tenant NOLOGIN; GRANT svc_tenant TO "${user}";`,
     ),
   ];

@@ -1,0 +1,22 @@
+-- Row level security of traces for a user without CREATEROLE, for whom an administrator has created svc_tenant before the first start.
+-- PostgreSQL checks the right to create roles before it looks whether the role exists, so migration 0022 skipped its policies. Later
+-- migrations found the role and created theirs. Without a role at that time, no table has a policy, and this migration adds none.
+do $$
+declare
+  v_table text;
+begin
+  if not exists (select from pg_roles where rolname = 'svc_tenant')
+    or not (select relrowsecurity from pg_class where oid = 'trace_hours'::regclass)
+    or (select relrowsecurity from pg_class where oid = 'trace_runs'::regclass) then
+    return;
+  end if;
+  grant usage on schema svc to svc_tenant;
+  grant select on trace_days, tenant_runs to svc_tenant;
+  foreach v_table in array array['projects', 'trace_run_days', 'trace_runs', 'trace_attachments', 'trace_orphans'] loop
+    execute format('grant select, insert, update on %I to svc_tenant', v_table);
+    execute format('alter table %I enable row level security', v_table);
+    execute format($p$create policy tenant on %I to svc_tenant
+      using (tenant_id = (select current_setting('svc.tenant')::uuid)) with check (tenant_id = current_setting('svc.tenant')::uuid)$p$, v_table);
+  end loop;
+  grant delete on trace_orphans to svc_tenant;
+end $$;
