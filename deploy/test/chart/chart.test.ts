@@ -88,11 +88,13 @@ describe('a pod of the chart', () => {
     }
   });
 
-  it('asks /ok whether it lives and /ready whether it gets requests', () => {
-    for (const { containers } of pods) {
+  it('asks /ok whether a pod lives, and /ready whether a worker is ready', () => {
+    for (const { containers } of pods)
       expect(containers[0]['livenessProbe']).toMatchObject({ httpGet: { path: '/ok', port: 'http' } });
-      expect(containers[0]['readinessProbe']).toMatchObject({ httpGet: { path: '/ready', port: 'http' } });
-    }
+    expect(pods.map(({ containers }) => containers[0]['readinessProbe'])).toMatchObject([
+      { httpGet: { path: '/ok', port: 'http' } },
+      { httpGet: { path: '/ready', port: 'http' } },
+    ]);
   });
 
   it('takes secrets by reference only', () => {

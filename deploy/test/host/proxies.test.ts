@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { createClient } from '../../../packages/sdk/src/index.ts';
 import { type Owned, owning } from '../../../packages/server/src/app/owned.ts';
 import { eventually } from '../../../packages/server/test/eventually.ts';
+import { serveHttp } from '../../../packages/server/test/serve-http.ts';
 import { startTestServer, type TestServer } from '../../../packages/server/test/server.ts';
 import { freePort } from '../../../packages/server/test/faults/free-port.ts';
 import { output } from '../programs.ts';
@@ -156,6 +157,22 @@ describe.each([
     },
   );
 });
+
+itWithPrograms(
+  ['caddy'],
+  'Caddy sends requests to a server that answers its checks of /ready with 503',
+  async () => {
+    let checks = 0;
+    await using upstream = await serveHttp((request, response) => {
+      const isCheck = request.headers['user-agent']?.startsWith('Go-http-client') === true;
+      if (isCheck) checks++;
+      response.writeHead(isCheck && request.url === '/ready' ? 503 : 200).end('{}');
+    });
+    await using proxy = await caddy(upstream.url);
+    await eventually(() => Promise.resolve(expect(checks).toBeGreaterThan(1)));
+    expect((await fetch(`${proxy.url}/threads`, { method: 'POST', body: '{}' })).status).toBe(200);
+  },
+);
 
 itWithPrograms(['nginx', 'openssl'], 'the file of nginx is valid with TLS', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-nginx-'));

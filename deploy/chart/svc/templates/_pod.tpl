@@ -165,9 +165,11 @@ spec:
             periodSeconds: 10
             timeoutSeconds: 5
             failureThreshold: 6
+          # /ready is 503 in all pods when no worker is alive or the disk of the database is full. In api pods, reads still work then, and other
+          # responses have the reason.
           readinessProbe:
             httpGet:
-              path: /ready
+              path: {{ ternary "/ok" "/ready" (eq .role "api") }}
               port: http
             periodSeconds: 5
             timeoutSeconds: 5
