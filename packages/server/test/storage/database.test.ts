@@ -1,4 +1,5 @@
 // Connections to a real server: results, retries, and broken connections.
+import { randomUUID } from 'node:crypto';
 import net from 'node:net';
 import { Problem } from '@svc/contract/problem';
 import type pg from 'pg';
@@ -46,6 +47,17 @@ describe('a session', () => {
       statement_timeout: '30000',
       work_mem: '8192',
     });
+  });
+
+  it('with a database that cannot store all characters is refused', async () => {
+    const name = `svc_latin_${randomUUID().replaceAll('-', '')}`;
+    await db.script(`create database ${name} encoding 'LATIN1' locale 'C' template template0`);
+    try {
+      const opening = openDatabase({ connection: { ...db.options.connection, database: name } });
+      await expect(opening).rejects.toThrow('the encoding UTF8 is required; this one has LATIN1');
+    } finally {
+      await db.script(`drop database ${name}`);
+    }
   });
 
   it('reads times as ISO text in UTC, also when the database has another date style', async () => {

@@ -1,4 +1,4 @@
-// Checks at start that connections lead to PostgreSQL 15 or newer and have the settings that statements rely on. A connection to
+// Checks at start that connections lead to a database in UTF-8 on PostgreSQL 15 or newer, and have the settings that statements rely on. A connection to
 // PostgreSQL itself must also keep its session, which poolers in transaction mode do not.
 import { Problem } from '@svc/contract/problem';
 import pg from 'pg';
@@ -11,8 +11,12 @@ const rounds = 5;
 /** The settings that name a connection. */
 export type UriVariable = 'SVC_DATABASE_URI' | 'SVC_DATABASE_LISTEN_URI';
 
-interface Session {
+interface Server {
   version: string;
+  encoding: string;
+}
+
+interface Session extends Server {
   pid: number;
   settings: string;
 }
@@ -20,7 +24,9 @@ interface Session {
 /** The settings without which statements fail or return wrong values. */
 const expected = 'svc, ISO, UTC';
 
-const sessionText = `select current_setting('server_version_num') as version, pg_backend_pid() as pid,
+const serverColumns = `current_setting('server_version_num') as version, current_setting('server_encoding') as encoding`;
+
+const sessionText = `select ${serverColumns}, pg_backend_pid() as pid,
   concat_ws(', ', current_setting('search_path'), split_part(current_setting('datestyle'), ',', 1), current_setting('timezone')) as settings`;
 
 /** `open` opens another connection of the same kind. Throws `unavailable` with advice. */
@@ -30,8 +36,8 @@ export const checkSession = async (
   variable: UriVariable = 'SVC_DATABASE_URI',
 ): Promise<void> => {
   const { rows } = await client.query<Session>(sessionText);
-  const { version = '0', pid = 0, settings = '' } = rows[0] ?? {};
-  checkVersion(version);
+  const { version = '0', encoding = '', pid = 0, settings = '' } = rows[0] ?? {};
+  checkServer({ version, encoding });
   // PostgreSQL sends the pid of its backend process to every client. A pooler sends a number of its own.
   const isPooled = pid !== (client as unknown as { processID: number | null }).processID;
   if (isPooled && !(await keepsSession(client, open))) throw transactionMode(variable);
@@ -51,10 +57,8 @@ export const checkPooledSession = async (client: pg.ClientBase): Promise<void> =
       'unavailable',
       'SVC_DATABASE_URI points to a connection pooler that rejects transactions, as in statement mode: set pool_mode = transaction',
     );
-  const { rows: versions } = await client.query<Pick<Session, 'version'>>(
-    `select current_setting('server_version_num') as version`,
-  );
-  checkVersion(versions[0]?.version ?? '0');
+  const { rows: servers } = await client.query<Server>(`select ${serverColumns}`);
+  checkServer(servers[0] ?? { version: '0', encoding: '' });
   const { rows } = await client.query<RoleFacts>(roleFactsText);
   await client.query('commit');
   const facts = rows[0] as RoleFacts;
@@ -81,12 +85,19 @@ const missingSettings = (role: string, statements: readonly string[]): Problem =
       'Execute these statements, and close the pooled connections: RECONNECT in the console of PgBouncer, or restart the pooler',
   );
 
-const checkVersion = (version: string): void => {
-  if (Number(version) >= oldestVersion) return;
-  throw new Problem(
-    'unavailable',
-    `PostgreSQL 15 or newer is required; this server is ${Math.floor(Number(version) / 10_000)}`,
-  );
+const checkServer = ({ version, encoding }: Server): void => {
+  if (Number(version) < oldestVersion)
+    throw new Problem(
+      'unavailable',
+      `PostgreSQL 15 or newer is required; this server is ${Math.floor(Number(version) / 10_000)}`,
+    );
+  // SQL_ASCII stores the bytes of UTF-8 as they are.
+  if (encoding !== 'UTF8' && encoding !== 'SQL_ASCII')
+    throw new Problem(
+      'unavailable',
+      `A database with the encoding UTF8 is required; this one has ${encoding}. Create another: ` +
+        `CREATE DATABASE name ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0`,
+    );
 };
 
 const transactionMode = (variable: UriVariable): Problem =>

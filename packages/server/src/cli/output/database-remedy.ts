@@ -1,0 +1,17 @@
+// What an operator can do when a database cannot be opened, by the message of `openDatabase`.
+export const databaseRemedy = (message: string): string => {
+  if (/password|authentication|role ".*" does not exist|no pg_hba/i.test(message))
+    return 'Correct the user and the password in DATABASE_URI, or allow this host in pg_hba.conf.';
+  if (/database ".*" does not exist/.test(message))
+    return 'Create the database, or correct its name in DATABASE_URI.';
+  if (/15 or newer/.test(message))
+    return 'Upgrade the PostgreSQL server, or point DATABASE_URI to a newer one.';
+  if (/encoding UTF8/.test(message))
+    return 'Create a database with this encoding, and name it in DATABASE_URI.';
+  if (/ALTER ROLE/.test(message)) return 'Execute the statements, and close the pooled connections.';
+  if (/pooler/.test(message))
+    return 'Point DATABASE_URI to PostgreSQL itself, or set SVC_DATABASE_LISTEN_URI (docs/database.md, connection poolers).';
+  if (/too many (clients|connections)|remaining connection slots/i.test(message))
+    return 'Raise max_connections, or lower SVC_POOL_MAX or SVC_EXECUTORS of the servers.';
+  return 'Check host and port in DATABASE_URI, that PostgreSQL runs there, and that firewalls allow the connection.';
+};
