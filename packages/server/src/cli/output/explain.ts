@@ -1,11 +1,22 @@
 import { ConfigError, formatMistake } from '../../config/project/mistake.ts';
+import { databaseRemedy } from './database-remedy.ts';
 import { UsageError } from './exit-code.ts';
 
 /** The error message of a command. */
 export function explain(error: unknown): string {
   if (error instanceof ConfigError) return explainMistakes(error);
   if (!(error instanceof Error)) return `svc: ${String(error)}`;
-  return `svc: ${explainListen(error) ?? reasons(error).join('\n  because: ')}`;
+  const listening = explainListen(error);
+  if (listening !== undefined) return `svc: ${listening}`;
+  const remedy = remedyOf(error);
+  return `svc: ${reasons(error).join('\n  because: ')}${remedy === undefined ? '' : `\n  ${remedy}`}`;
+}
+
+function remedyOf({ message, code }: Error & { code?: unknown }): string | undefined {
+  if (message.startsWith('The database cannot be reached: ')) return databaseRemedy(message);
+  if (code === '42501')
+    return 'The user of DATABASE_URI lacks a right. svc doctor prints the statements that grant all of them.';
+  return undefined;
 }
 
 function explainMistakes(error: ConfigError): string {
@@ -46,7 +57,7 @@ function reasons(error: Error): string[] {
     const message =
       current.message ||
       errors.map((each) => (each instanceof Error ? each.message : String(each))).join('; ');
-    if (message !== '' && !found.includes(message)) found.push(message);
+    if (message !== '' && !found.some((text) => text.endsWith(message))) found.push(message);
     current = current.cause;
   }
   return found.length > 0 ? found : [error.name];

@@ -56,6 +56,15 @@ const noAnswer = (outage: Outage | undefined): Problem => {
     return new Problem('unavailable', `The database has not answered within ${lookMs / 1_000} s`);
   const seconds = Math.round((performance.now() - outage.sinceMs) / 1_000);
   const { code } = outage.error as { code?: unknown };
-  const reason = typeof code === 'string' && /^\w{1,32}$/.test(code) ? ` (${code})` : '';
+  const reason = typeof code === 'string' && /^\w{1,32}$/.test(code) ? ` (${meanings[code] ?? code})` : '';
   return new Problem('unavailable', `Connecting to the database for ${seconds} s${reason}`);
+};
+
+/** Reasons for which an operator has to do something. The response is public, so it names no user and no database. */
+const meanings: Readonly<Record<string, string>> = {
+  '28000': 'the user of DATABASE_URI may not connect',
+  '28P01': 'the password of DATABASE_URI is wrong',
+  '3D000': 'the database of DATABASE_URI does not exist',
+  '42501': 'the user of DATABASE_URI may not connect',
+  '53300': 'PostgreSQL has no free connection',
 };
