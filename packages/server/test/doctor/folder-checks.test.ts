@@ -55,6 +55,15 @@ describe('the settings', () => {
       { status: 'problem', message: expect.stringContaining('no svc.json') },
     ]);
   });
+
+  it('that access ignores are a warning', async () => {
+    project.write('svc.json', { graphs: { agent: './agent.ts:graph' }, auth: { path: './agent.ts:graph' } });
+    const found = await examineInstallation(project.dir, { env: { SVC_API_KEY: 'k'.repeat(32) } });
+    expect(found.of('settings')).toMatchObject([
+      { status: 'ok' },
+      { status: 'warning', message: expect.stringContaining('SVC_API_KEY is set and not used') },
+    ]);
+  });
 });
 
 describe('the data folder', () => {

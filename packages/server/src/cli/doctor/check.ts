@@ -33,7 +33,10 @@ const unfinished = (limitMs: number): Outcome => ({
 const failed = (error: unknown): Outcome => {
   const code = codeOf(error);
   if (notThere.has(code))
-    return { status: 'skipped', message: 'The schema is older than this program: run svc migrate first.' };
+    return {
+      status: 'skipped',
+      message: 'The schema does not exist, or is older than this program: run svc migrate first.',
+    };
   const message = `The check failed: ${error instanceof Error ? error.message : String(error)}`;
   const remedy =
     code === forbidden

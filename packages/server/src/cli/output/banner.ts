@@ -46,7 +46,7 @@ export function banner(
     ...(firstKey === undefined ? [] : [...firstKeyLines(firstKey, isTerminal), '']),
     'Try it, with an input that the graph expects:',
     '',
-    `  ${exampleRequest(base, graphs[0] ?? 'agent', mode)}`,
+    `  ${exampleRequest(base, graphs[0] ?? 'agent', credentials(mode, project))}`,
     '',
   ].join('\n');
 }
@@ -87,10 +87,15 @@ function access(mode: AccessMode): string {
   }
 }
 
-function exampleRequest(base: string, graph: string, { kind }: AccessMode): string {
+function credentials({ kind }: AccessMode, { raw }: Config['project']): string {
+  const auth = raw.console?.auth;
+  const header = auth?.kind === 'header' ? auth.name : 'authorization';
+  return { keys: ` -H 'x-api-key: …'`, custom: ` -H '${header}: …'`, anonymous: '' }[kind];
+}
+
+function exampleRequest(base: string, graph: string, headers: string): string {
   const body = { assistant_id: graph, input: { messages: [{ role: 'user', content: 'hello' }] } };
-  const credentials = { keys: ` -H 'x-api-key: …'`, custom: ` -H 'authorization: …'`, anonymous: '' };
-  return `curl -s ${base}/runs/wait${credentials[kind]} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
+  return `curl -s ${base}/runs/wait${headers} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
 }
 
 /** Replaces an address that means all interfaces: requests cannot be sent to it. */
