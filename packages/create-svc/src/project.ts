@@ -58,7 +58,10 @@ export const writeProject = async (folder: string, template: Template, versions:
     await readFile(join(template.folder, 'package.json'), 'utf8'),
   ) as Partial<Manifest>;
   const config = JSON.parse(await readFile(join(template.folder, 'svc.json'), 'utf8')) as object;
+  const readme = await readFile(join(template.folder, 'README.md'), 'utf8');
   const files = {
+    // The documentation is in the repository for an example, and in the package of the server for a project.
+    'README.md': readme.replaceAll('](../../docs/', '](node_modules/@svc/server/docs/'),
     'package.json': json(projectManifest(packageName(folder), manifest, versions)),
     'svc.json': json({ ...config, $schema: './node_modules/@svc/server/svc.schema.json' }),
     'tsconfig.json': json(tsconfig),

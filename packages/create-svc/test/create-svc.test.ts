@@ -49,6 +49,8 @@ describe('create-svc', () => {
         dependencies: { '@svc/server': '0.1.0' },
       });
       await symlink(join(root, 'node_modules'), join(parent, folder, 'node_modules'));
+      const readme = await readFile(join(parent, folder, 'README.md'), 'utf8');
+      expect(readme).not.toContain('](../');
       expect(await run(svc, ['config'], join(parent, folder))).toMatchObject({ code: 0 });
       expect(await run(tsc, ['--noEmit'], join(parent, folder))).toMatchObject({ code: 0, stdout: '' });
     },
