@@ -17,6 +17,11 @@ describe('the error message of a command', () => {
     expect(explain(error)).toMatch(/^svc: permission denied for database agents\n  .*svc doctor/);
   });
 
+  it.each(['EACCES', 'EROFS'])('has the remedy when a path may not be written: %s', (code) => {
+    const error = Object.assign(new Error(`${code}: mkdir '/backups'`), { code });
+    expect(explain(error)).toMatch(/mkdir '\/backups'\n  Grant this user permission for this path/);
+  });
+
   it('has the causes of other errors', () => {
     expect(explain(new Error('no backup', { cause: new Error('ENOENT') }))).toBe(
       'svc: no backup\n  because: ENOENT',

@@ -12,10 +12,12 @@ export function explain(error: unknown): string {
   return `svc: ${reasons(error).join('\n  because: ')}${remedy === undefined ? '' : `\n  ${remedy}`}`;
 }
 
-function remedyOf({ message, code }: Error & { code?: unknown }): string | undefined {
+function remedyOf({ message, code }: NodeJS.ErrnoException): string | undefined {
   if (message.startsWith('The database cannot be reached: ')) return databaseRemedy(message);
   if (code === '42501')
     return 'The user of DATABASE_URI lacks a right. svc doctor prints the statements that grant all of them.';
+  if (code === 'EACCES' || code === 'EROFS')
+    return 'Grant this user permission for this path, or name another one. A unit of systemd sees most paths read-only.';
   return undefined;
 }
 

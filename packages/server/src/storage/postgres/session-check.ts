@@ -96,7 +96,7 @@ const checkServer = ({ version, encoding }: Server): void => {
     throw new Problem(
       'unavailable',
       `A database with the encoding UTF8 is required; this one has ${encoding}. Create another: ` +
-        `CREATE DATABASE name ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0`,
+        `CREATE DATABASE name ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0`,
     );
 };
 
