@@ -18,6 +18,7 @@ import { threadImportStorage } from '../storage/deployment/thread-imports.ts';
 import { CommitQueue } from '../engine/checkpoints/commit-queue.ts';
 import { RecentBlobs } from '../engine/checkpoints/recent-blobs.ts';
 import { openParentChannel } from '../jobs/process-channel.ts';
+import { retryWhileUnavailable } from '../jobs/retry.ts';
 import type { TracingSetup, ExecutorSetup, ToExecutor } from '../engine/dispatch/protocol.ts';
 import { Embedder } from '../engine/executor/store-index/embedder.ts';
 import { loadEmbeddingModel } from '../engine/executor/store-index/embedding-model.ts';
@@ -51,7 +52,10 @@ const setUp = async (
   exposeLogger(logger);
   address.expose();
   waitForOperations(checkpoint.AsyncBatchedStore);
-  const database = await openDatabase(setup.database);
+  // An outage ends the leases of runs, and with them their executors. The next ones wait for its end.
+  const database = await retryWhileUnavailable(() => openDatabase(setup.database), {
+    onError: (err) => logger.warn({ err }, 'no connection to the database yet, retrying'),
+  });
   const checkpoints = checkpointStorage(database);
   const storeIndex = setup.storeIndex && openStoreIndex(setup.storeIndex, { database, modules, logger });
   return new Executor({

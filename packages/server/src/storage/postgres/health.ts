@@ -51,10 +51,11 @@ export const databaseHealth = (db: Database) => ({
   },
 });
 
-const noAnswer = (outage: Outage | undefined): Problem => {
+/** Why the database has not answered. `nowMs`: as performance.now(). */
+export const noAnswer = (outage: Outage | undefined, nowMs = performance.now()): Problem => {
   if (outage === undefined)
     return new Problem('unavailable', `The database has not answered within ${lookMs / 1_000} s`);
-  const seconds = Math.round((performance.now() - outage.sinceMs) / 1_000);
+  const seconds = Math.round((nowMs - outage.sinceMs) / 1_000);
   const { code } = outage.error as { code?: unknown };
   const reason = typeof code === 'string' && /^\w{1,32}$/.test(code) ? ` (${meanings[code] ?? code})` : '';
   return new Problem('unavailable', `Connecting to the database for ${seconds} s${reason}`);
