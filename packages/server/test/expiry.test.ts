@@ -253,7 +253,7 @@ describe('an item', () => {
     const at = createClient({ apiUrl: idle.url });
     await at.store.put(['gone'], 'k', { n: 1 }, { ttl: 5 });
     const swept = `name = 'expire items' and next_at > now()`;
-    await eventually(async () => expect(await count('duties', swept, idle)).toBe(1));
+    await eventually(async () => expect(await count('periodic_tasks', swept, idle)).toBe(1));
     await idle.database.script(`update store_items set expires_at = now(), created_at = 'epoch'`);
     expect(await at.store.get(['gone'], 'k')).toBeNull();
     expect(await at.store.search([])).toEqual([]);

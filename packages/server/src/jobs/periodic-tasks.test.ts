@@ -117,7 +117,7 @@ describe('a periodic task', () => {
     );
     await eventually(async () => expect(await count('lease_until is not null and lease_token > 0')).toBe(1));
     await database.script(
-      `update duties set lease_token = lease_token + 1, lease_until = now() + interval '1 hour'`,
+      `update periodic_tasks set lease_token = lease_token + 1, lease_until = now() + interval '1 hour'`,
     );
     await eventually(() => expect(stopped).toHaveBeenCalledTimes(1));
     expect(await count(`lease_until > now() + interval '1 minute'`)).toBe(1);
@@ -145,7 +145,7 @@ describe('a periodic task', () => {
 });
 
 const count = async (condition: string): Promise<number> => {
-  const text = `select count(*) as count from duties where ${condition}`;
+  const text = `select count(*) as count from periodic_tasks where ${condition}`;
   const [row] = await database.query<{ count: number }>({ name: condition.slice(0, 60), text }, []);
   return row?.count ?? 0;
 };

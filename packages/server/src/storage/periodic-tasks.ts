@@ -1,32 +1,32 @@
-// Leases on periodic tasks (table `duties`), so that one node at a time performs each task. Every claim increases the task's lease
+// Leases on periodic tasks (table `periodic_tasks`), so that one node at a time performs each task. Every claim increases the task's lease
 // token; only the holder of the newest token can renew or finish the task.
 import type { Database } from './postgres/database.ts';
 import type { Lease } from './postgres/lease.ts';
 
 const statements = {
   register: {
-    name: 'duties_register',
-    text: 'insert into duties (name) select unnest($1::text[]) on conflict do nothing',
+    name: 'periodic_tasks_register',
+    text: 'insert into periodic_tasks (name) select unnest($1::text[]) on conflict do nothing',
   },
   claim: {
-    name: 'duties_claim',
+    name: 'periodic_tasks_claim',
     text: `with due as (
-        select d.name from duties d
-        where d.name = any ($1) and d.next_at <= now() and (d.lease_until is null or d.lease_until <= now())
+        select t.name from periodic_tasks t
+        where t.name = any ($1) and t.next_at <= now() and (t.lease_until is null or t.lease_until <= now())
         for update skip locked
       )
-      update duties d set lease_token = d.lease_token + 1, lease_until = now() + $2 * interval '1 ms'
-      from due where d.name = due.name
-      returning d.name as id, d.lease_token`,
+      update periodic_tasks t set lease_token = t.lease_token + 1, lease_until = now() + $2 * interval '1 ms'
+      from due where t.name = due.name
+      returning t.name as id, t.lease_token`,
   },
   renew: {
-    name: 'duties_renew',
-    text: `update duties set lease_until = now() + $3 * interval '1 ms'
+    name: 'periodic_tasks_renew',
+    text: `update periodic_tasks set lease_until = now() + $3 * interval '1 ms'
       where (name, lease_token) in (select * from unnest($1::text[], $2::bigint[])) returning name`,
   },
   finish: {
-    name: 'duties_finish',
-    text: `update duties set lease_until = null, next_at = now() + $3 * interval '1 ms'
+    name: 'periodic_tasks_finish',
+    text: `update periodic_tasks set lease_until = null, next_at = now() + $3 * interval '1 ms'
       where name = $1 and lease_token = $2`,
   },
 };

@@ -94,10 +94,10 @@ crons.updated_at timestamp with time zone not null default now()
 deleted_threads.thread_id uuid not null
 deleted_threads.blob_space uuid not null
 deleted_threads.deleted_at timestamp with time zone not null default now()
-duties.name text not null
-duties.lease_token bigint not null default 0
+duties.name text
+duties.lease_token bigint
 duties.lease_until timestamp with time zone
-duties.next_at timestamp with time zone not null default now()
+duties.next_at timestamp with time zone
 encryption_keys.only_row boolean not null default true
 encryption_keys.key_id text not null
 expiry_defaults.only_row boolean not null default true
@@ -224,6 +224,10 @@ own_trace_runs.tenant_id uuid not null
 own_trace_runs.id uuid not null
 own_trace_runs.run_id uuid not null
 own_trace_runs.sent_at timestamp with time zone not null default now()
+periodic_tasks.name text not null
+periodic_tasks.lease_token bigint not null default 0
+periodic_tasks.lease_until timestamp with time zone
+periodic_tasks.next_at timestamp with time zone not null default now()
 projects.tenant_id uuid not null
 projects.id uuid not null
 projects.name text not null
@@ -505,7 +509,6 @@ crons FOREIGN KEY (assistant_id) REFERENCES assistants(assistant_id) ON DELETE C
 crons FOREIGN KEY (thread_id) REFERENCES threads(thread_id) ON DELETE CASCADE
 crons PRIMARY KEY (cron_id)
 deleted_threads PRIMARY KEY (thread_id)
-duties PRIMARY KEY (name)
 encryption_keys CHECK (only_row)
 encryption_keys PRIMARY KEY (only_row)
 expiry_defaults CHECK ((thread_ttl_strategy = ANY (ARRAY['delete'::text, 'keep_latest'::text])))
@@ -538,6 +541,7 @@ feedback_tokens PRIMARY KEY (id)
 model_prices FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
 model_prices PRIMARY KEY (id)
 own_trace_runs PRIMARY KEY (tenant_id, id)
+periodic_tasks PRIMARY KEY (name)
 projects CHECK ((name <> ''::text))
 projects FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
 projects PRIMARY KEY (tenant_id, id)
@@ -619,7 +623,6 @@ CREATE INDEX crons_thread ON svc.crons USING btree (thread_id)
 CREATE INDEX deleted_threads_age ON svc.deleted_threads USING btree (deleted_at)
 CREATE UNIQUE INDEX deleted_threads_pkey ON svc.deleted_threads USING btree (thread_id)
 CREATE INDEX deleted_threads_space ON svc.deleted_threads USING btree (blob_space)
-CREATE UNIQUE INDEX duties_pkey ON svc.duties USING btree (name)
 CREATE UNIQUE INDEX encryption_keys_pkey ON svc.encryption_keys USING btree (only_row)
 CREATE UNIQUE INDEX expiry_defaults_pkey ON svc.expiry_defaults USING btree (only_row)
 CREATE INDEX export_destinations_created ON svc.export_destinations USING btree (tenant_id, created_at, id)
@@ -651,6 +654,7 @@ CREATE UNIQUE INDEX model_prices_pkey ON svc.model_prices USING btree (id)
 CREATE INDEX model_prices_tenant ON svc.model_prices USING btree (tenant_id, created_at)
 CREATE UNIQUE INDEX own_trace_runs_pkey ON svc.own_trace_runs USING btree (tenant_id, id)
 CREATE INDEX own_trace_runs_sent ON svc.own_trace_runs USING btree (sent_at)
+CREATE UNIQUE INDEX periodic_tasks_pkey ON svc.periodic_tasks USING btree (name)
 CREATE UNIQUE INDEX projects_name ON svc.projects USING btree (tenant_id, md5(name))
 CREATE UNIQUE INDEX projects_pkey ON svc.projects USING btree (tenant_id, id)
 CREATE INDEX projects_started ON svc.projects USING btree (tenant_id, start_time, id)
