@@ -1,8 +1,9 @@
-// The image of a new project: `svc build` writes its context, the commands of the Dockerfile are executed, and its ENTRYPOINT is started.
+// The image of a new project: `svc build` writes its context, the commands of the Dockerfile are executed, and its ENTRYPOINT is started, where
+// that is possible in namespaces like those of a container.
 // try.sh does the same with an image that buildah has built.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +15,9 @@ import { testDatabase, type TestDatabase } from '../../../packages/server/test/d
 import { eventually } from '../../../packages/server/test/eventually.ts';
 import { svcCommand } from '../../../packages/server/test/svc-command.ts';
 import { freePort } from '../../../packages/server/test/faults/free-port.ts';
+import { openProxy } from '../../../packages/server/test/faults/tcp-proxy.ts';
 import { buildFrom, type BuiltImage } from './dockerfile-steps.ts';
+import { makeWritable, pidOf, spawnInNamespace, whyNoNamespaces } from './namespace.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -24,12 +27,16 @@ const apiKey = '0123456789abcdef0123456789abcdef';
 const owned = new Owned();
 afterAll(() => owned[Symbol.asyncDispose]());
 
+const isIsolated = whyNoNamespaces() === undefined;
+
 let context: string;
 let image: BuiltImage;
 let database: TestDatabase;
+let databaseUri: string;
 
 beforeAll(async () => {
   const scratch = await mkdtemp(join(tmpdir(), 'svc-image-'));
+  await chmod(scratch, 0o755); // the user of the image reads it
   owned.keep({ [Symbol.asyncDispose]: () => rm(scratch, { recursive: true, force: true }) });
   const project = join(scratch, 'my agent');
   const createSvc = join(root, 'packages/create-svc/bin/create-svc.js');
@@ -49,24 +56,39 @@ beforeAll(async () => {
     join(scratch, 'stages'),
   );
   database = owned.keep(await testDatabase());
+  databaseUri = await reachable(database);
 }, 300_000);
+
+/** The URI of the database for the user of the image, who may not open the folder of its socket. */
+const reachable = async ({ options: { connection } }: TestDatabase): Promise<string> => {
+  const { host = '', port = 5432, user, database: name } = connection;
+  const proxy = owned.keep(
+    await openProxy(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }),
+  );
+  return `postgresql://${user}@127.0.0.1:${proxy.port}/${name}`;
+};
 
 /** What the image starts, with the variables that a deployment sets. */
 const start = async (more: Record<string, string> = {}) => {
   const port = await freePort();
+  // Each container has a volume of its own.
+  const own = await mkdtemp(join(image.root, 'container-'));
+  await chmod(own, 0o755);
+  const writable = await makeWritable(own, image.user);
   const [program = '', ...args] = [...image.entrypoint, ...image.command];
   const env = {
     PATH: process.env['PATH'] ?? '',
     ...image.env,
-    DATABASE_URI: database.uri,
+    DATABASE_URI: databaseUri,
     SVC_API_KEY: apiKey,
     SVC_PORT: String(port),
-    // Each container has a volume of its own.
-    SVC_DATA_DIR: await mkdtemp(join(image.root, 'data/')),
+    SVC_DATA_DIR: writable.data,
     ...more,
   };
   const cwd = join(image.root, image.workdir);
-  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = isIsolated
+    ? spawnInNamespace([program, ...args], { owner: image.user, cwd, env, writable })
+    : spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   owned.keep({ [Symbol.dispose]: () => void child.kill('SIGKILL') });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += String(data)));
@@ -79,8 +101,21 @@ const start = async (more: Record<string, string> = {}) => {
   return {
     client: createClient({ apiUrl: `http://127.0.0.1:${port}`, apiKey }),
     health,
+    /** Facts of the process, from /proc. */
+    async status(): Promise<{ pid: string; uid: string; capabilities: string; root: string }> {
+      const proc = `/proc/${pidOf(child)}`;
+      const text = await readFile(`${proc}/status`, 'utf8');
+      const fact = (name: string) => new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(text)?.[1]?.split('\t') ?? [];
+      const mounts = (await readFile(`${proc}/mountinfo`, 'utf8')).split('\n').map((line) => line.split(' '));
+      return {
+        pid: fact('NSpid').at(-1) ?? '',
+        uid: fact('Uid')[0] ?? '',
+        capabilities: fact('CapEff')[0] ?? '',
+        root: mounts.find((mount) => mount[4] === '/')?.[5]?.split(',')[0] ?? '',
+      };
+    },
     async stop(): Promise<unknown> {
-      child.kill('SIGTERM');
+      process.kill(isIsolated ? pidOf(child) : child.pid!, 'SIGTERM');
       const [code] = (await ended) as [number | null];
       return code;
     },
@@ -113,6 +148,13 @@ describe('the image of a new project', () => {
     await eventually(async () =>
       expect(await one.client.runs.get(thread_id, run_id)).toMatchObject({ status: 'running' }),
     );
+    if (isIsolated)
+      expect(await one.status()).toEqual({
+        pid: '1',
+        uid: '1000',
+        capabilities: '0000000000000000',
+        root: 'ro',
+      });
     expect(await one.stop()).toBe(0);
 
     const two = await start({ SVC_TEST_NAME: 'two' });
