@@ -22,8 +22,11 @@ it('metrics that are sent are those of /metrics, with the same names, types, mea
   );
   expect(receiver.requests[0]?.path).toBe('/collect/v1/metrics');
   const scraped = [...metricsIn(await metricsTextOf(server))];
-  expect([...receiver.metrics.values()].map(({ name, type, help }) => ({ name, type, help }))).toEqual(
-    expect.arrayContaining(scraped.map(([name, { type, help }]) => ({ name, type, help }))),
+  // Some metrics have their first value after the run.
+  await eventually(() =>
+    expect([...receiver.metrics.values()].map(({ name, type, help }) => ({ name, type, help }))).toEqual(
+      expect.arrayContaining(scraped.map(([name, { type, help }]) => ({ name, type, help }))),
+    ),
   );
   const [run] = receiver.metrics.get('svc_run_seconds')?.points ?? [];
   expect(run).toMatchObject({ attributes: { status: 'success' }, count: 1 });
