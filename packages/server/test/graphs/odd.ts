@@ -1,7 +1,5 @@
 // A graph that generates an arbitrary value from a seed and returns, writes, throws or interrupts with it.
 import { Annotation, interrupt, START, StateGraph, type LangGraphRunnableConfig } from '@langchain/langgraph';
-import fc from 'fast-check';
-import { oddValue } from '../../src/engine/codec/test-values.ts';
 
 const State = Annotation.Root({
   how: Annotation<'keep' | 'return' | 'interrupt' | 'write' | 'throw' | 'scream'>,
@@ -9,22 +7,29 @@ const State = Annotation.Root({
   out: Annotation<unknown>,
 });
 
-const make = (seed: number): unknown => fc.sample(oddValue, { seed, numRuns: 1 })[0];
+/** Imports here: the tables of fast-check cost 0.6 CPU-seconds, and every executor of the tests loads this file. */
+const make = async (seed: number): Promise<unknown> => {
+  const [fc, { oddValue }] = await Promise.all([
+    import('fast-check'),
+    import('../../src/engine/codec/test-values.ts'),
+  ]);
+  return fc.sample(oddValue, { seed, numRuns: 1 })[0];
+};
 
 export const odd = new StateGraph(State)
-  .addNode('make', ({ how, seed }, { writer }: LangGraphRunnableConfig) => {
+  .addNode('make', async ({ how, seed }, { writer }: LangGraphRunnableConfig) => {
     switch (how) {
       case 'keep':
         return { out: 'before' };
       case 'return':
-        return { out: make(seed) };
+        return { out: await make(seed) };
       case 'interrupt':
-        return { out: interrupt(make(seed)) };
+        return { out: interrupt(await make(seed)) };
       case 'write':
-        writer?.(make(seed));
+        writer?.(await make(seed));
         return {};
       case 'throw':
-        throw make(seed);
+        throw await make(seed);
       case 'scream':
         throw new TypeError(`begin ${'a'.repeat(seed)} end`, { cause: new Error('b'.repeat(seed)) });
     }
