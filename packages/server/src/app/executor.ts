@@ -7,7 +7,6 @@ import { exposeEnvironment } from '../config/environment.ts';
 import { LoadedModules } from '../config/project/loaded-modules.ts';
 import type { StoreIndexConfig } from '../config/project/store-index.ts';
 import { optimizeEarly } from '../early-optimization.ts';
-import { ownTraces } from '../tracing/traces/own-traces.ts';
 import { createCodec } from '../engine/codec/value-codec.ts';
 import { openDatabase, type Database } from '../storage/postgres/database.ts';
 import { checkpointStorage } from '../storage/deployment/checkpoints.ts';
@@ -69,7 +68,7 @@ const setUp = async (
     store: new SvcStore(storeItemStorage(database, noAnswerLimits), storeIndex),
     storeIndex,
     send,
-    tracing: setup.tracing && openTracing(setup.tracing, database, logger),
+    tracing: setup.tracing && (await openTracing(setup.tracing, database, logger)),
   });
 };
 
@@ -86,7 +85,9 @@ const openStoreIndex = (
   return new StoreIndex(config, embedder, storeVectorStorage(database));
 };
 
-const openTracing = ({ project, daysKept }: TracingSetup, database: Database, logger: Logger) => {
+/** Imports the storage of traces here: an executor that stores no traces starts faster without it. */
+const openTracing = async ({ project, daysKept }: TracingSetup, database: Database, logger: Logger) => {
+  const { ownTraces } = await import('../tracing/traces/own-traces.ts');
   const warn = (text: string): void => logger.warn(text);
   return { project, outbox: new TraceOutbox({ store: ownTraces(database, daysKept, warn), warn }) };
 };

@@ -4,7 +4,7 @@ import { notFound, Problem } from '@svc/contract/problem';
 import { toCursor } from '../../api/cursor.ts';
 import type { ProjectFilter, ProjectRow, ProjectStorage } from '../../storage/tracing/projects.ts';
 import { addressOf, agentAddress } from './agent-address.ts';
-import { parseCursor } from '../traces/trace-service.ts';
+import { parseCursor } from '../traces/search-cursor.ts';
 
 /** Size of the cache of project ids by name. */
 const namesMax = 10_000;

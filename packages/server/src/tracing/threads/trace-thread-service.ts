@@ -7,7 +7,7 @@ import type { ThreadSums } from '../../storage/tracing/trace-sums.ts';
 import type { TraceStorage } from '../../storage/tracing/traces.ts';
 import { type PartialAnswer, partialOf, withTimeoutAdvice } from '../ingest/partial.ts';
 import { toScope } from '../traces/run-scope.ts';
-import { parseCursor, toCursor } from '../traces/trace-service.ts';
+import { parseCursor, toCursor } from '../traces/search-cursor.ts';
 import { previewOf } from './preview.ts';
 
 export interface ThreadQuery {

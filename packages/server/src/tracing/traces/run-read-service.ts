@@ -5,7 +5,8 @@ import type { TraceTotals } from '../../storage/tracing/trace-totals.ts';
 import type { TraceRunPage } from './run-page.ts';
 import type { RunSelection } from './run-scope.ts';
 import { payloadsOf, selectedRunText } from './selected-run.ts';
-import { type FoundRuns, toCursor, type TraceService, withTotals } from './trace-service.ts';
+import { toCursor } from './search-cursor.ts';
+import { type FoundRuns, type TraceService, withTotals } from './trace-service.ts';
 
 export interface SelectedPage {
   selects?: string[] | undefined;

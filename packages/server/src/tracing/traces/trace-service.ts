@@ -1,4 +1,3 @@
-import { cursorOfBody, foreignCursor, toCursor as encodeCursor } from '../../api/cursor.ts';
 import type { RunStats, RunStatsSeries } from '@svc/contract';
 import { notFound } from '@svc/contract/problem';
 import type { Attachment, TraceStorage } from '../../storage/tracing/traces.ts';
@@ -12,7 +11,7 @@ import type { TraceRunPage } from './run-page.ts';
 import { type RunSelection, toScope } from './run-scope.ts';
 import { type SeriesSelection, toPoints, toSeries } from './run-series.ts';
 import { treeText } from './run-tree.ts';
-import { toTime } from '../../time.ts';
+import { parseCursor, toCursor } from './search-cursor.ts';
 
 export interface RunQuery extends RunSelection {
   select?: string[] | undefined;
@@ -215,18 +214,4 @@ const toPage = (runs: readonly string[], position: SearchPosition | null, partia
   const cursors = { next: position && toCursor(position), prev: null };
   const rest = JSON.stringify({ cursors, search_cursors: null, parsed_query: null, ...partial });
   return `{"runs":[${runs.join(',')}],${rest.slice(1)}`;
-};
-
-export const toCursor = ({ stretch, ...position }: SearchPosition): string =>
-  encodeCursor(position, { stretch });
-
-/** Parses a cursor that `toCursor` returned. Throws invalid for any other text. */
-export const parseCursor = (cursor: string): SearchPosition => {
-  const found = cursorOfBody(cursor);
-  const start_time = toTime(found.start_time);
-  const { stretch } = found.more;
-  const isStretch =
-    typeof stretch === 'number' && Number.isInteger(stretch) && stretch >= 1 && stretch <= 99_999;
-  if (start_time === undefined || (stretch !== undefined && !isStretch)) throw foreignCursor();
-  return { start_time, id: found.id, ...(isStretch ? { stretch } : {}) };
 };
