@@ -40,7 +40,8 @@ import {
 import { BlobReader } from './blob-reader.ts';
 import type { ExtractPath } from './extract-paths.ts';
 import { extractedMax, tooMuchExtracted } from './thread-record.ts';
-import { type StateSelection, valuesOnly, wholeState } from './state-selection.ts';
+import { wholeState } from './state-select.ts';
+import { type StateSelection, valuesOnly } from './state-selection.ts';
 import { stepsOf, type ValueRequest } from './state-value.ts';
 
 /** Blobs that are joined on the main thread, however often each of them occurs. */

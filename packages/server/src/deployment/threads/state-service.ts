@@ -12,7 +12,7 @@ import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { ThreadRow } from '../../storage/deployment/threads.ts';
 import type { PageOf } from '../../api/pagination.ts';
 import { emptyState, type StateReader } from './state-reader.ts';
-import { toSelection } from './state-selection.ts';
+import { toSelection } from './state-select.ts';
 import { pageAt, type ValueRequest } from './state-value.ts';
 import { contains } from './contains.ts';
 
