@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SettingKey } from '../src/config/settings/definitions.ts';
 import { loadSvcJson } from '../src/config/project/svc-json.ts';
+import type { Settings } from '../src/config/settings/settings.ts';
 import { testSettings } from '../src/config/test-settings.ts';
 import { startServer, type RunningServer } from '../src/app/server.ts';
 import { createLogger, type Logger } from '../src/telemetry/logger.ts';
@@ -43,11 +44,18 @@ export const startTestServer = async (
     database?: TestDatabase;
     /** Gets the lines of the log. */
     logger?: Logger;
+    /**
+     * `none` is for tests that execute no graph: no executor is started, which would need more CPU than the rest of the server. Runs stay
+     * pending, and state updates and schemas are answered with 503.
+     */
+    executors?: 'none' | 'started';
   } = {},
 ): Promise<TestServer> => {
   const database = given.database ?? (await testDatabase());
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-server-'));
-  const settings = testSettings({ dataDir, ...urisOf(database), ...given.settings });
+  const chosen = testSettings({ dataDir, ...urisOf(database), ...given.settings });
+  const settings: Settings =
+    given.executors === 'none' ? { ...chosen, runs: { ...chosen.runs, executors: 0 } } : chosen;
   const logger = given.logger ?? createLogger(settings.log);
   const project = loadSvcJson(given.project ?? testProject, {});
   const server = await startServer({ settings, project, logger });

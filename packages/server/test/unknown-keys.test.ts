@@ -9,7 +9,7 @@ import { type PlatformServer, startPlatform } from './platform/platform-server.t
 
 let platform: PlatformServer;
 beforeAll(async () => {
-  platform = await startPlatform();
+  platform = await startPlatform({}, { executors: 'started' });
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 

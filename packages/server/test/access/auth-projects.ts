@@ -26,7 +26,10 @@ export interface AuthProjects extends Disposable {
   /** Writes a config with this `auth` section and these files; `./` in the section's paths is the folder of the files. */
   write(auth: object, files: Record<string, string>): string;
   /** Starts a server whose auth file is this code, after the import of the stock Auth. */
-  serve(code: string, options?: { auth?: object; settings?: object }): Promise<TestServer>;
+  serve(
+    code: string,
+    options?: { auth?: object; settings?: object; executors?: 'none' | 'started' },
+  ): Promise<TestServer>;
 }
 
 export const authProjects = (): AuthProjects => {
@@ -45,8 +48,9 @@ export const authProjects = (): AuthProjects => {
     dir,
     graph,
     write,
-    serve: (code, { auth = {}, settings = {} } = {}) =>
+    serve: (code, { auth = {}, settings = {}, executors = 'started' } = {}) =>
       startTestServer({
+        executors,
         project: write({ path: './auth.ts:auth', ...auth }, { 'auth.ts': stockAuth + code }),
         settings: { authTimeout: '150ms', ...settings },
       }),

@@ -9,7 +9,8 @@ import { authProjects, type AuthProjects } from './auth-projects.ts';
 
 const projects = authProjects();
 const { dir, graph } = projects;
-const serve: AuthProjects['serve'] = (...args) => projects.serve(...args);
+const serve: AuthProjects['serve'] = (code, options) =>
+  projects.serve(code, { executors: 'none', ...options });
 const project: AuthProjects['write'] = (...args) => projects.write(...args);
 afterAll(() => projects[Symbol.dispose]());
 
@@ -57,7 +58,7 @@ describe('an auth file', () => {
     const file = project({ path: './auth.cjs:auth' }, { 'auth.cjs': code });
     const text = `{"env":{"AUTH_TEST_NAME":"from-env"},"graphs":{"probe":${JSON.stringify(graph)}},"auth":{"path":"./${file.slice(dir.length + 1, -5)}-auth.cjs:auth"}}`;
     writeFileSync(file, text);
-    await using server = await startTestServer({ project: file });
+    await using server = await startTestServer({ executors: 'none', project: file });
     expect((await createThread(server)).body).toMatchObject({ metadata: { svc_auth_user_id: 'from-env' } });
   });
 });
@@ -68,7 +69,7 @@ describe('authenticate', () => {
     .on('*', () => true);`;
   let server: TestServer;
   beforeAll(async () => {
-    server = await serve(byHeader);
+    server = await serve(byHeader, { executors: 'started' });
   });
   afterAll(() => server[Symbol.asyncDispose]());
   const answer = (value: unknown) => createThread(server, { 'x-answer': JSON.stringify(value) });
@@ -241,6 +242,7 @@ describe('without authorization handlers', () => {
   it('each user has their own objects, and the store is closed', async () => {
     await using server = await serve(
       "export const auth = new Auth().authenticate((request) => request.headers.get('x-user') ?? 'anonymous');",
+      { executors: 'started' },
     );
     const made = await createThread(server, { 'x-user': 'ann' });
     const { thread_id } = made.body as { thread_id: string };

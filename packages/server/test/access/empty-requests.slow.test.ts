@@ -16,7 +16,7 @@ beforeAll(async () => {
   server = await projects.serve(`export const auth = new Auth()
     .authenticate((request) => ({ identity: request.headers.get('authorization') ?? '' }))
     .on('*', ({ user }) => user.identity === 'allowed');`);
-  platform = await startPlatform();
+  platform = await startPlatform({}, { executors: 'started' });
   const make = async (path: string, body: object) =>
     (await server.call('POST', path, body, { authorization: 'allowed' })).body as Record<string, string>;
   const { assistant_id = '' } = await make('/assistants', { graph_id: 'probe' });

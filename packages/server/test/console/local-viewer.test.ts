@@ -10,7 +10,7 @@ const settings = { bootstrapApiKey: adminKey, encryptionKey: 'ab'.repeat(32) };
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer({ settings });
+  server = await startTestServer({ executors: 'none', settings });
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
@@ -47,7 +47,7 @@ describe('on a server without authentication', () => {
 
   it('all browsers, nodes and starts use one key, which is listed', async () => {
     await loaded(server.url);
-    const other = await startTestServer({ settings, database: server.database });
+    const other = await startTestServer({ executors: 'none', settings, database: server.database });
     await loaded(other.url);
     await other[Symbol.asyncDispose]();
     expect(await keysOf(server)).toMatchObject([{ role: 'viewer', expires_at: null }]);
@@ -102,7 +102,7 @@ describe('on a server without authentication', () => {
 
 describe('the key of the page', () => {
   it('ends all sessions when it is revoked, and stays revoked', async () => {
-    await using own = await startTestServer({ settings });
+    await using own = await startTestServer({ executors: 'none', settings });
     const tab = await loaded(own.url);
     const [key] = await keysOf(own);
     const headers = { 'x-api-key': adminKey };
@@ -112,16 +112,17 @@ describe('the key of the page', () => {
     expect(await projects(tab)).toMatchObject({ status: 401 });
     expect(await tab.load()).toMatchObject(closed);
     for (let loads = 0; loads < 50; loads++) expect(await tab.load()).toMatchObject(closed);
-    await using again = await startTestServer({ settings, database: own.database });
+    await using again = await startTestServer({ executors: 'none', settings, database: own.database });
     expect(await new Tab(again.url).load()).toMatchObject(closed);
     expect((await tab.signIn({ key: adminKey })).body).toMatchObject({ workspace: { role: 'admin' } });
   });
 
   it('is not made by a server whose encryption key is not the one of the database', async () => {
     // Each of the two generates a key, in its own data folder.
-    await using own = await startTestServer({ settings: { bootstrapApiKey: adminKey } });
+    await using own = await startTestServer({ executors: 'none', settings: { bootstrapApiKey: adminKey } });
     await loaded(own.url);
     await using second = await startTestServer({
+      executors: 'none',
       settings: { bootstrapApiKey: adminKey },
       database: own.database,
     });
@@ -132,9 +133,10 @@ describe('the key of the page', () => {
 
 describe('a session of the page', () => {
   it('ends when the server is started with SVC_CONSOLE_VIEWER=off', async () => {
-    await using own = await startTestServer({ settings });
+    await using own = await startTestServer({ executors: 'none', settings });
     const tab = await loaded(own.url);
     await using closing = await startTestServer({
+      executors: 'none',
       settings: { ...settings, consoleViewer: 'off' },
       database: own.database,
     });
@@ -147,7 +149,7 @@ describe('a session of the page', () => {
   });
 
   it('is not needed to open the console while there is no workspace for it', async () => {
-    await using own = await startTestServer({ settings });
+    await using own = await startTestServer({ executors: 'none', settings });
     await own.database.script(`update workspaces set display_name = 'renamed'`);
     const tab = new Tab(own.url);
     expect(await tab.load()).toMatchObject({ ...closed, deployment: { identity: null } });
@@ -162,13 +164,16 @@ describe('there is no session before a sign-in', () => {
     ['behind a proxy', { trustedProxies: '127.0.0.1' }],
     ['on a server with API keys', { apiKeys: 'k'.repeat(32) }],
   ])('%s', async (_, changed) => {
-    await using own = await startTestServer({ settings: { ...settings, ...changed } });
+    await using own = await startTestServer({ executors: 'none', settings: { ...settings, ...changed } });
     expect(await new Tab(own.url).load()).toMatchObject(closed);
     expect(await keysOf(own)).toEqual([]);
   });
 
   it('on a server that everybody can reach', async () => {
-    await using own = await startTestServer({ settings: { ...settings, allowAnonymous: 'true' } });
+    await using own = await startTestServer({
+      executors: 'none',
+      settings: { ...settings, allowAnonymous: 'true' },
+    });
     const { status, headers } = await new Tab(own.url)
       .send('GET', '/console/auth/session')
       .catch(() => ({ status: 0, headers: new Headers() }));

@@ -20,6 +20,7 @@ beforeAll(async () => {
   process.env['TEST_ISSUER'] = provider.issuer;
   project = await providerProject(provider.issuer, { chat: chatGraph });
   server = await startTestServer({
+    executors: 'none',
     project: project.file,
     settings: { consoleOidcSecret: secret, bootstrapApiKey: workspaceKey },
   });
@@ -153,7 +154,7 @@ describe('a sign-in that fails', () => {
     const { issuer } = gone;
     await gone[Symbol.asyncDispose]();
     await using other = await providerProject(issuer, { chat: chatGraph });
-    await using own = await startTestServer({ project: other.file });
+    await using own = await startTestServer({ executors: 'none', project: other.file });
     expect(failure(await new Browser().go(`${own.url}/console/auth/oidc/start`))).toBe(
       '/console/?sign_in_error=provider',
     );
@@ -165,6 +166,7 @@ describe('below a prefix', () => {
     await using other = await startProvider();
     await using own = await providerProject(other.issuer, { chat: chatGraph });
     await using prefixed = await startTestServer({
+      executors: 'none',
       project: own.file,
       settings: { mountPrefix: '/agents' },
     });
@@ -207,7 +209,7 @@ describe('bad input', () => {
   });
 
   it('a server without a provider has no such sign-in', async () => {
-    await using own = await startTestServer({ project: here('./project/svc.json') });
+    await using own = await startTestServer({ executors: 'none', project: here('./project/svc.json') });
     const response = await fetch(`${own.url}/console/auth/oidc/start`, { redirect: 'manual' });
     expect(response.status).toBe(404);
   });

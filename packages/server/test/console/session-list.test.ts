@@ -11,8 +11,8 @@ let server: TestServer;
 let other: TestServer;
 beforeAll(async () => {
   const settings = { encryptionKey: 'ab'.repeat(32) };
-  server = await startTestServer({ project, settings });
-  other = await startTestServer({ project, settings, database: server.database });
+  server = await startTestServer({ executors: 'none', project, settings });
+  other = await startTestServer({ executors: 'none', project, settings, database: server.database });
 });
 afterAll(async () => {
   await other[Symbol.asyncDispose]();

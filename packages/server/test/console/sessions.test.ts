@@ -19,6 +19,7 @@ beforeAll(async () => {
     },
   });
   server = await startTestServer({
+    executors: 'none',
     settings: { apiKeys: apiKey, bootstrapApiKey: workspaceKey, corsOrigins: 'https://app.example' },
     logger: pino({ level: 'debug' }, stream),
   });
@@ -260,7 +261,7 @@ describe('a session ends', () => {
 
 describe('failed sign-ins', () => {
   it('are limited with the failed authentications of the address', async () => {
-    await using own = await startTestServer({ settings: { apiKeys: apiKey } });
+    await using own = await startTestServer({ executors: 'none', settings: { apiKeys: apiKey } });
     const tab = new Tab(own.url);
     const statusOf = async (key: string): Promise<number> => (await tab.signIn({ key })).status;
     // At the same time, because the limit grows while they are sent one after the other.

@@ -15,6 +15,7 @@ const workspaceKey = `test-${randomBytes(16).toString('hex')}`;
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer({
+    executors: 'none',
     project,
     settings: { bootstrapApiKey: workspaceKey, trustedProxies: '127.0.0.1' },
   });
@@ -79,7 +80,7 @@ describe('with custom authentication', () => {
 
   it('without console.auth there is no token to enter', async () => {
     const undeclared = fileURLToPath(new URL('../access/project/svc.json', import.meta.url));
-    await using own = await startTestServer({ project: undeclared });
+    await using own = await startTestServer({ executors: 'none', project: undeclared });
     const tab = new Tab(own.url);
     expect(await tab.load()).toMatchObject({ sign_in: { kind: 'undeclared' }, deployment: null });
     expect(await tab.signIn({ token: 'alice' })).toMatchObject({ status: 422 });
@@ -89,7 +90,7 @@ describe('with custom authentication', () => {
 describe('with a header that console.auth names', () => {
   it('the user of a session is the one of its token, whatever other cookies the browser adds', async () => {
     const byHeader = fileURLToPath(new URL('./header-project/svc.json', import.meta.url));
-    await using own = await startTestServer({ project: byHeader });
+    await using own = await startTestServer({ executors: 'none', project: byHeader });
     const tab = await signedIn(own.url, { token: 'alice' });
     const { cookie = '' } = tab;
     expect(await tab.load()).toMatchObject({
@@ -108,7 +109,7 @@ describe('with a header that console.auth names', () => {
 
   it('a browser that the handler recognizes needs no session', async () => {
     const byHeader = fileURLToPath(new URL('./header-project/svc.json', import.meta.url));
-    await using own = await startTestServer({ project: byHeader });
+    await using own = await startTestServer({ executors: 'none', project: byHeader });
     const tab = new Tab(own.url);
     tab.cookie = 'login=bob';
     expect(await tab.load()).toMatchObject({ deployment: { identity: 'bob' }, csrf_token: null });
@@ -147,6 +148,7 @@ describe('behind a proxy that ends TLS', () => {
 describe('without authentication on this machine', () => {
   it('the deployment API is open, and a session is only for a workspace', async () => {
     await using own = await startTestServer({
+      executors: 'none',
       settings: { bootstrapApiKey: workspaceKey, consoleViewer: 'off' },
     });
     const tab = new Tab(own.url);
@@ -162,7 +164,7 @@ describe('without authentication on this machine', () => {
   });
 
   it('there are no sessions where the console is off', async () => {
-    await using own = await startTestServer({ settings: { console: 'off' } });
+    await using own = await startTestServer({ executors: 'none', settings: { console: 'off' } });
     expect(await own.call('GET', '/console/auth/session')).toMatchObject({ status: 404 });
   });
 });

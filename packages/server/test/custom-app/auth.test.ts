@@ -39,6 +39,7 @@ const start = async (http: object, options: CustomOptions = {}): Promise<CustomS
     http,
     files: { 'auth.ts': auth },
     sections: { auth: { path: './auth.ts:auth' } },
+    executors: 'none',
     ...options,
   });
   return server;

@@ -32,6 +32,7 @@ export interface CustomOptions {
   files?: Record<string, string>;
   settings?: Record<string, string>;
   database?: TestDatabase;
+  executors?: 'none' | 'started';
 }
 
 /** Writes a project whose `app.ts` is this code, after the import of Hono. */
@@ -59,6 +60,7 @@ export const startCustomServer = async (code: string, options: CustomOptions = {
       logger,
       ...(options.settings ? { settings: options.settings } : {}),
       ...(options.database ? { database: options.database } : {}),
+      ...(options.executors ? { executors: options.executors } : {}),
     });
     return {
       ...server,

@@ -41,7 +41,7 @@ describe('http.app', () => {
     ['import "not-installed"; export const app = new Hono();', ['cannot be loaded', 'not-installed']],
     ['export const app = new Hono(;', ['cannot be loaded']],
   ])('prevents the start when it is no app: %s', async (code, parts) => {
-    const start = startCustomServer(code);
+    const start = startCustomServer(code, { executors: 'none' });
     for (const part of parts) await expect(start).rejects.toThrow(part);
   });
 
@@ -68,7 +68,7 @@ describe('http.app', () => {
       ],
     ];
     for (const [code, options] of cases) {
-      await using server = await startCustomServer(code, options);
+      await using server = await startCustomServer(code, { executors: 'none', ...options });
       expect((await server.call('GET', '/custom')).body).toBe('yes');
       expect((await server.call('POST', '/threads', {})).status).toBe(200);
     }

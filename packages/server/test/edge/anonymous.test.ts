@@ -10,7 +10,7 @@ import { send, type WireRequest } from './wire.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ executors: 'none' });
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
@@ -42,7 +42,10 @@ describe('a server without authentication', () => {
     { apiKeys: 'a-key-of-thirty-two-letters-at-least' },
     { role: 'worker' },
   ])('starts on 0.0.0.0 with %j', async (settings) => {
-    await using open = await startTestServer({ settings: { host: '0.0.0.0', ...settings } });
+    await using open = await startTestServer({
+      executors: 'none',
+      settings: { host: '0.0.0.0', ...settings },
+    });
     const request = { headers: [['host', 'svc.example.com']] as const };
     expect((await send({ url: open.url.replace('0.0.0.0', '127.0.0.1') }, request)).status).toBe(200);
   });
@@ -133,7 +136,7 @@ describe('a web page', () => {
   });
 
   it('cannot change anything with --allow-anonymous either', async () => {
-    await using open = await startTestServer({ settings: { allowAnonymous: 'true' } });
+    await using open = await startTestServer({ executors: 'none', settings: { allowAnonymous: 'true' } });
     const headers = [['origin', 'https://evil.example']] as const;
     expect((await send(open, { method: 'POST', path: '/threads', headers })).status).toBe(403);
     const named = [['host', 'svc.example.com'], ['origin', 'https://svc.example.com'], json] as const;

@@ -24,7 +24,7 @@ const info = { path: '/threads/x' };
 describe('requests', () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startTestServer({ settings: { apiKeys, rateLimit: '1' } });
+    server = await startTestServer({ executors: 'none', settings: { apiKeys, rateLimit: '1' } });
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
@@ -51,7 +51,7 @@ describe('requests', () => {
 
 describe('requests without authentication', () => {
   it('from this machine are not counted', async () => {
-    await using server = await startTestServer({ settings: { rateLimit: '1' } });
+    await using server = await startTestServer({ executors: 'none', settings: { rateLimit: '1' } });
     expect(statuses(await sendMany(server, 40, info))).toEqual({ 422: 40 });
   });
 
@@ -59,6 +59,7 @@ describe('requests without authentication', () => {
 
   it('from other machines are counted by address', async () => {
     await using server = await startTestServer({
+      executors: 'none',
       settings: { rateLimit: '1', allowAnonymous: 'true', trustedProxies: '127.0.0.1' },
     });
     expect(statuses(await sendMany(server, 40, from('203.0.113.5')))).toHaveProperty('429');
@@ -68,14 +69,17 @@ describe('requests without authentication', () => {
   });
 
   it('through an unknown proxy count as from this machine, whatever the headers contain', async () => {
-    await using server = await startTestServer({ settings: { rateLimit: '1', allowAnonymous: 'true' } });
+    await using server = await startTestServer({
+      executors: 'none',
+      settings: { rateLimit: '1', allowAnonymous: 'true' },
+    });
     expect(statuses(await sendMany(server, 40, from('203.0.113.5')))).toEqual({ 422: 40 });
   });
 });
 
 describe('failed authentications', () => {
   it('of one address are rejected before the key is checked, whatever address the headers name', async () => {
-    await using server = await startTestServer({ settings: { apiKeys } });
+    await using server = await startTestServer({ executors: 'none', settings: { apiKeys } });
     const startedMs = performance.now();
     const answers = await Promise.all(
       Array.from({ length: 400 }, (_, index) =>

@@ -10,8 +10,8 @@ let guarded: TestServer;
 let thread_id: string;
 
 beforeAll(async () => {
-  open = await startTestServer();
-  guarded = await startTestServer({ settings: { apiKeys: key } });
+  open = await startTestServer({ executors: 'none' });
+  guarded = await startTestServer({ executors: 'none', settings: { apiKeys: key } });
   const { body } = await open.call('POST', '/threads', { metadata: { canary: 'tweet' } });
   thread_id = (body as { thread_id: string }).thread_id;
 });

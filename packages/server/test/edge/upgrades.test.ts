@@ -17,8 +17,11 @@ let withUsers: TestServer;
 let withKey: TestServer;
 beforeAll(async () => {
   const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  anonymous = await startTestServer({ logger });
-  withKey = await startTestServer({ settings: { apiKeys: 'a-key-of-the-test-server-long-enough' } });
+  anonymous = await startTestServer({ executors: 'none', logger });
+  withKey = await startTestServer({
+    executors: 'none',
+    settings: { apiKeys: 'a-key-of-the-test-server-long-enough' },
+  });
   withUsers = await projects.serve(sessionAuth, { settings: { corsOrigins: 'https://friend.test' } });
 });
 afterAll(async () => {

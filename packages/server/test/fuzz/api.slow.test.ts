@@ -68,7 +68,7 @@ describe(`${count} requests of seed ${seed}`, () => {
   it(
     'get documented responses without authentication',
     async () => {
-      await using platform = await startPlatform(settings);
+      await using platform = await startPlatform(settings, { executors: 'started' });
       expect((await fuzz(platform, [], random.fork())).join('\n')).toBe('');
       expect((await platform.server.call('GET', '/ok')).status).toBe(200);
     },
@@ -79,7 +79,7 @@ describe(`${count} requests of seed ${seed}`, () => {
     'get documented responses with custom authentication',
     async () => {
       const project = fileURLToPath(new URL('../access/project/svc.json', import.meta.url));
-      await using platform = await startPlatform(settings, project);
+      await using platform = await startPlatform(settings, { project, executors: 'started' });
       expect((await fuzz(platform, ['alice', 'bob'], random.fork())).join('\n')).toBe('');
       expect((await platform.server.call('GET', '/ok')).status).toBe(200);
     },

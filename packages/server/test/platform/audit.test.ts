@@ -14,6 +14,7 @@ let server: TestServer;
 beforeAll(async () => {
   const write = (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>);
   server = await startTestServer({
+    executors: 'none',
     settings: { bootstrapApiKey: key, bootstrapWorkspaceId: workspace_id },
     // The level does not apply to the audit log.
     logger: createLogger({ level: 'error', format: 'json' }, { write }),

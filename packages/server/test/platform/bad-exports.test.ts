@@ -204,7 +204,10 @@ describe('in a project with a langgraph.json', () => {
         join(folder, 'langgraph.json'),
         JSON.stringify({ graphs: { chat: '../chat.ts:graph' } }),
       );
-      await using stock = await startPlatform({ exportSlots: '0' }, join(folder, 'langgraph.json'));
+      await using stock = await startPlatform(
+        { exportSlots: '0' },
+        { project: join(folder, 'langgraph.json') },
+      );
       const body = sample(await newDestination(stock), await newProject(stock));
       const { id, status } = await newExport(stock, body);
       expect(status).toBe('Created');

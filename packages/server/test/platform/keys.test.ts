@@ -247,11 +247,15 @@ describe('the key of SVC_BOOTSTRAP_API_KEY', () => {
   });
 
   it('is no longer accepted by a node that has cached it, once another node starts with another key', async () => {
-    await using server = await startTestServer({ settings: { bootstrapApiKey: given('first') } });
+    await using server = await startTestServer({
+      executors: 'none',
+      settings: { bootstrapApiKey: given('first') },
+    });
     const listProjects = async (key: string): Promise<number> =>
       (await fetch(`${server.url}/api/v1/sessions`, { headers: { 'x-api-key': key } })).status;
     expect(await listProjects(given('first'))).toBe(200);
     await using _ = await startTestServer({
+      executors: 'none',
       database: server.database,
       settings: { bootstrapApiKey: given('second') },
     });

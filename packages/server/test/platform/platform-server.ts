@@ -22,14 +22,22 @@ export interface PlatformServer extends AsyncDisposable {
 
 export const startPlatform = async (
   settings: Partial<Record<SettingKey, string>> = {},
-  /** Its config file; the test project when absent. */
-  project?: string,
+  {
+    project,
+    executors = 'none',
+  }: {
+    /** Its config file; the test project when absent. */
+    project?: string;
+    /** Tests of the platform API alone need no executor. */
+    executors?: 'none' | 'started';
+  } = {},
 ): Promise<PlatformServer> => {
   const key = `test-${randomBytes(16).toString('hex')}`;
   const workspace_id = randomUUID();
   const server = await startTestServer({
     settings: { bootstrapApiKey: key, bootstrapWorkspaceId: workspace_id, ...settings },
     ...(project === undefined ? {} : { project }),
+    executors,
   });
   const apiUrl = `${server.url}/api/v1`;
   return {

@@ -27,7 +27,7 @@ interface Document {
 const project = fileURLToPath(new URL('../../../../examples/agent/svc.json', import.meta.url));
 let platform: PlatformServer;
 beforeAll(async () => {
-  platform = await startPlatform({}, project);
+  platform = await startPlatform({}, { project, executors: 'started' });
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 

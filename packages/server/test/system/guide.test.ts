@@ -15,12 +15,12 @@ const look = async (server: TestServer) => {
 
 describe('the guide', () => {
   it('is served where callers need a key too, as /docs', async () => {
-    await using server = await startTestServer({ settings: { apiKeys: 'k'.repeat(32) } });
+    await using server = await startTestServer({ executors: 'none', settings: { apiKeys: 'k'.repeat(32) } });
     expect(await look(server)).toEqual({ isServed: true, isLinked: true, isAnnounced: true });
   });
 
   it.each([{ guide: 'off' }, { role: 'worker' }])('is not served with %o', async (settings) => {
-    await using server = await startTestServer({ settings });
+    await using server = await startTestServer({ executors: 'none', settings });
     expect(await look(server)).toEqual({ isServed: false, isLinked: false, isAnnounced: false });
   });
 });

@@ -9,7 +9,7 @@ const count = threadCountMax + 9;
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ executors: 'none' });
   for (let made = 0; made < count; made += 100)
     await Promise.all(
       Array.from({ length: Math.min(100, count - made) }, () =>

@@ -34,6 +34,7 @@ const serve = async (
   const folder = createProjectFolder();
   folder.write({ ...files, 'svc.json': { graphs: { probe: graph }, ...config } });
   const server = await startTestServer({
+    executors: 'none',
     project: join(folder.dir, 'svc.json'),
     ...(logger === undefined ? {} : { logger }),
   });
