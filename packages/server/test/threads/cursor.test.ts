@@ -140,7 +140,8 @@ describe('a cursor', () => {
     );
     await fc.assert(
       fc.asyncProperty(
-        texts.filter((text) => text !== ''),
+        // A longer one is refused for its length.
+        texts.filter((text) => text !== '' && text.length <= 1_024),
         async (cursor) => {
           expect(await refusal({ cursor })).toContain('cursor must be one that this server has returned');
         },
