@@ -21,6 +21,7 @@ it('metrics that are sent are those of /metrics, with the same names, types, mea
     ]),
   );
   expect(receiver.requests[0]?.path).toBe('/collect/v1/metrics');
+  const [run] = receiver.metrics.get('svc_run_seconds')?.points ?? [];
   const scraped = [...metricsIn(await metricsTextOf(server))];
   // Some metrics have their first value after the run.
   await eventually(() =>
@@ -28,7 +29,6 @@ it('metrics that are sent are those of /metrics, with the same names, types, mea
       expect.arrayContaining(scraped.map(([name, { type, help }]) => ({ name, type, help }))),
     ),
   );
-  const [run] = receiver.metrics.get('svc_run_seconds')?.points ?? [];
   expect(run).toMatchObject({ attributes: { status: 'success' }, count: 1 });
   expect(run?.buckets?.reduce((sum, count) => sum + count, 0)).toBe(1);
   expect(run?.buckets).toHaveLength((run?.bounds?.length ?? 0) + 1);
