@@ -36,7 +36,7 @@ const coreTests = [
   'test/runs/thread-run-stream',
   'test/stock-client',
   'test/thread-protocol/commands',
-  'test/thread-protocol/feed',
+  'test/thread-protocol/feed.test',
 ].map((name) => `packages/server/${name}`);
 
 const run = promisify(execFile);
