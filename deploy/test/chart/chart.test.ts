@@ -92,7 +92,7 @@ describe('a pod of the chart', () => {
     for (const { containers } of pods)
       expect(containers[0]['livenessProbe']).toMatchObject({ httpGet: { path: '/ok', port: 'http' } });
     expect(pods.map(({ containers }) => containers[0]['readinessProbe'])).toMatchObject([
-      { httpGet: { path: '/ok', port: 'http' } },
+      { httpGet: { path: '/ok?check_stopping=true', port: 'http' } },
       { httpGet: { path: '/ready', port: 'http' } },
     ]);
   });

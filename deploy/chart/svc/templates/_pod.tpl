@@ -169,7 +169,7 @@ spec:
           # responses have the reason.
           readinessProbe:
             httpGet:
-              path: {{ ternary "/ok" "/ready" (eq .role "api") }}
+              path: {{ ternary "/ok?check_stopping=true" "/ready" (eq .role "api") }}
               port: http
             periodSeconds: 5
             timeoutSeconds: 5

@@ -12,7 +12,12 @@ export const systemRoutes = {
     summary: 'Whether the server is up',
     tag,
     access,
-    query: z.object({ check_db: QueryBoolean.optional().describe('Whether the database is checked too') }),
+    query: z.object({
+      check_db: QueryBoolean.optional().describe('Whether the database is checked too'),
+      check_stopping: QueryBoolean.optional().describe(
+        'Whether the response is 503 while the server stops, for proxies',
+      ),
+    }),
     response: z.object({ ok: z.literal(true) }),
     errors: ['unavailable'],
   }),

@@ -33,11 +33,15 @@ export class Readiness {
     this.#parts = parts;
   }
 
+  /** Throws `unavailable` while the server stops: until its runs have ended, it still listens. */
+  checkStopping(): void {
+    if (this.#parts.isDraining()) throw new Problem('unavailable', 'The server is stopping');
+  }
+
   /** Throws `unavailable` with the reason. */
   async check(): Promise<Checked & Failures> {
-    const { isDraining, checkExecutors } = this.#parts;
-    if (isDraining()) throw new Problem('unavailable', 'The server is stopping');
-    checkExecutors();
+    this.checkStopping();
+    this.#parts.checkExecutors();
     if (this.#looked === undefined || performance.now() - this.#looked.atMs > freshMs) {
       const answer = this.#look();
       this.#looked = { answer, atMs: Infinity };

@@ -31,6 +31,7 @@ export const systemHandlers = ({
   disabled,
 }: SystemParts): Handlers<typeof systemRoutes> => ({
   getOk: async ({ query }) => {
+    if (query.check_stopping) readiness.checkStopping();
     if (query.check_db && !disabled.meta) await database.ping();
     return { ok: true } as const;
   },
