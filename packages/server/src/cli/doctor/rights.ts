@@ -44,9 +44,9 @@ const tenantOutcomes = (
 ): Outcome[] => {
   if (has_tenant_role && has_policies === false)
     return [
-      problem(
-        `The database user ${user} is a member of the role svc_tenant, and the tables have no row level security: the role was created after the schema, and has no rights on the tables of traces.`,
-        `As an administrator: REVOKE svc_tenant FROM "${user}"; or svc backup, and svc restore into a new database, which creates the policies.`,
+      warning(
+        `The database user ${user} is a member of the role svc_tenant, and the tables have no row level security, because the role was created after the schema. The statements of svc alone separate workspaces.`,
+        `svc migrate, if it has not been executed since the upgrade. Otherwise stop the servers, svc backup, and svc restore into a new database, which creates the policies.`,
       ),
     ];
   // The migration that needs the role has been applied, or will create it.

@@ -2,6 +2,8 @@
 export const databaseRemedy = (message: string): string => {
   if (/password|authentication|role ".*" does not exist|no pg_hba/i.test(message))
     return 'Correct the user and the password in DATABASE_URI, or allow this host in pg_hba.conf.';
+  if (/permission denied for database|not permitted to log in/i.test(message))
+    return 'As an administrator: ALTER ROLE user LOGIN; GRANT CONNECT, CREATE ON DATABASE name TO user;';
   if (/database ".*" does not exist/.test(message))
     return 'Create the database, or correct its name in DATABASE_URI.';
   if (/15 or newer/.test(message))

@@ -12,6 +12,12 @@ describe('the error message of a command', () => {
     ]);
   });
 
+  it('has the statements when the user may not connect to the database', () => {
+    const cause = new Error('permission denied for database "agents"');
+    const error = new Problem('unavailable', `The database cannot be reached: ${cause.message}`, { cause });
+    expect(explain(error)).toMatch(/\n  As an administrator: .*GRANT CONNECT/);
+  });
+
   it('names svc doctor when the user of the database lacks a right', () => {
     const error = Object.assign(new Error('permission denied for database agents'), { code: '42501' });
     expect(explain(error)).toMatch(/^svc: permission denied for database agents\n  .*svc doctor/);

@@ -1,6 +1,7 @@
 -- Row level security of traces for a user without CREATEROLE, for whom an administrator has created svc_tenant before the first start.
 -- PostgreSQL checks the right to create roles before it looks whether the role exists, so migration 0022 skipped its policies. Later
--- migrations found the role and created theirs. Without a role at that time, no table has a policy, and this migration adds none.
+-- migrations found the role and created theirs. If trace_hours has none (0023), the role did not exist at that time: then later tables may lack
+-- theirs too, and this migration adds none.
 do $$
 declare
   v_table text;
