@@ -1,4 +1,4 @@
-// Statements in the shape of svc's that PostgreSQL executes.
+// Statements like those of svc, which PostgreSQL executes.
 export const refusals: { name: string; sql: { text: string; values?: unknown[] } }[] = [
   {
     name: 'a stable function of a column in an update',

@@ -1,5 +1,5 @@
--- Tables and functions in the shape of svc's, with the thread in every key and as the first parameter, as distribution by thread requires:
--- three calls make a run of one node. bench/sharding.ts creates them in several schemas.
+-- Tables and functions like those of svc, with the thread in every key and as the first parameter, as distribution by thread requires:
+-- three calls execute a run of one node. bench/sharding.ts creates them in several schemas.
 create table assistants (
   assistant_id uuid primary key,
   graph_id     text not null

@@ -103,8 +103,8 @@ const prepare = async (): Promise<Placement[]> => {
   await admin.end();
   return [
     { name: 'one PostgreSQL', schema: 'svc_plain', node: coordinator },
-    { name: 'schema on a node, asked there', schema: 'svc_placed', node: rows[0]! },
-    { name: 'schema on a node, asked through the coordinator', schema: 'svc_placed', node: coordinator },
+    { name: 'schema on a node, queries sent to this node', schema: 'svc_placed', node: rows[0]! },
+    { name: 'schema on a node, queries sent to the coordinator', schema: 'svc_placed', node: coordinator },
     { name: 'distributed by thread, functions delegated', schema: 'svc_spread', node: coordinator },
   ];
 };

@@ -45,7 +45,7 @@ export const startTestServer = async (
     /** Gets the lines of the log. */
     logger?: Logger;
     /**
-     * `none` is for tests that execute no graph: no executor is started, which would need more CPU than the rest of the server. Runs stay
+     * `none` is for tests that execute no graph: no executor is started. An executor needs more CPU than the rest of the server. Runs stay
      * pending, and state updates and schemas are answered with 503.
      */
     executors?: 'none' | 'started';

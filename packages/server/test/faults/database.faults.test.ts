@@ -53,11 +53,16 @@ describe('a PostgreSQL that', () => {
           Array.from({ length: 8 }, () => startJournal(stage, { steps: 20, ms: 200 })),
         );
         await stage.sleep(1_000);
+        const first = executors().flat();
         stage.note('stop PostgreSQL');
         await postgres.stop('fast');
         // Executors whose runs lost their leases are replaced once; the new ones wait for the database.
-        await stage.sleep(2 * leaseMs);
-        const waiting = executors();
+        const waiting = await eventually(() => {
+          const now = executors();
+          expect(now.map((pids) => pids.length)).toEqual([1, 1]);
+          for (const pid of now.flat()) expect(first).not.toContain(pid);
+          return Promise.resolve(now);
+        }, 8 * leaseMs);
         await stage.sleep(rounds > 1 ? 60_000 : 2 * leaseMs);
         expect(executors()).toEqual(waiting);
         stage.note('start PostgreSQL');
