@@ -299,7 +299,9 @@ describe('stored values', () => {
     for (const text of ['a', 'b']) await client.runs.wait(thread_id, 'chat', { input: chatInput(text) });
     const bytes = await bytesOf(thread_id);
     await keepLatest(thread_id);
-    await server.database.script(`update blob_garbage set due_at = now(); update periodic_tasks set next_at = now()`);
+    await server.database.script(
+      `update blob_garbage set due_at = now(); update periodic_tasks set next_at = now()`,
+    );
     await eventually(async () => expect(await bytesOf(thread_id)).toBeLessThan(bytes));
   });
 });

@@ -9,7 +9,10 @@ it('/ok?check_stopping=true is 503 while the runs of a server end; /ok is 200', 
   expect(await statusOf('/ok?check_stopping=true')).toBe(200);
   const { body } = await server.call('POST', '/threads', {});
   const { thread_id } = body as { thread_id: string };
-  await server.call('POST', `/threads/${thread_id}/runs`, { assistant_id: 'probe', input: { do: 'sleep', ms: 60_000 } });
+  await server.call('POST', `/threads/${thread_id}/runs`, {
+    assistant_id: 'probe',
+    input: { do: 'sleep', ms: 60_000 },
+  });
   await eventually(async () => {
     const { body: runs } = await server.call('GET', `/threads/${thread_id}/runs`);
     expect(runs).toMatchObject([{ status: 'running' }]);
