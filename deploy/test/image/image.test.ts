@@ -1,5 +1,5 @@
-// The image of a new project: `svc build` writes its context, the commands of the Dockerfile are executed, and its ENTRYPOINT is started, where
-// that is possible in namespaces like those of a container.
+// The image of a new project: `svc build` writes its context, the commands of the Dockerfile are executed, and its ENTRYPOINT is started. As root
+// on Linux, it starts in namespaces like those of a container.
 // try.sh does the same with an image that buildah has built.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import { svcCommand } from '../../../packages/server/test/svc-command.ts';
 import { freePort } from '../../../packages/server/test/faults/free-port.ts';
 import { openProxy } from '../../../packages/server/test/faults/tcp-proxy.ts';
 import { buildFrom, type BuiltImage } from './dockerfile-steps.ts';
-import { makeWritable, pidOf, spawnInNamespace, whyNoNamespaces } from './namespace.ts';
+import { canUseNamespaces, makeWritable, pidOf, spawnInNamespace } from './namespace.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -27,11 +27,10 @@ const apiKey = '0123456789abcdef0123456789abcdef';
 const owned = new Owned();
 afterAll(() => owned[Symbol.asyncDispose]());
 
-const isIsolated = whyNoNamespaces() === undefined;
+const isIsolated = canUseNamespaces();
 
 let context: string;
 let image: BuiltImage;
-let database: TestDatabase;
 let databaseUri: string;
 
 beforeAll(async () => {
@@ -55,8 +54,7 @@ beforeAll(async () => {
     await readFile(join(context, 'Dockerfile'), 'utf8'),
     join(scratch, 'stages'),
   );
-  database = owned.keep(await testDatabase());
-  databaseUri = await reachable(database);
+  databaseUri = await reachable(owned.keep(await testDatabase()));
 }, 300_000);
 
 /** The URI of the database for the user of the image, who may not open the folder of its socket. */

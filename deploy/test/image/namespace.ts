@@ -1,8 +1,9 @@
 // A process as a container engine starts it: PID 1 of its namespace, with a read-only root, without capabilities, and as the user of the image.
 // Its files are those of this machine, so no engine is needed.
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
 import { chown, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 
 /** Mounts that stay writable: the volume, and a folder for temporary files. */
 export interface Writable {
@@ -23,14 +24,14 @@ const script = `
 
 const unshare = ['--mount', '--pid', '--fork', '--kill-child'];
 
-/** Why processes cannot be started like this; undefined when they can. */
-export const whyNoNamespaces = (): string | undefined => {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'not root on Linux';
+/** True when this process may start others like this: as root on Linux, where no sandbox forbids it. */
+export const canUseNamespaces = (): boolean => {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
   try {
     execFileSync('unshare', [...unshare, 'setpriv', '--bounding-set=-all', 'true'], { stdio: 'ignore' });
-    return undefined;
+    return true;
   } catch {
-    return 'unshare and setpriv may not be used here';
+    return false;
   }
 };
 
@@ -57,10 +58,7 @@ export const makeWritable = async (parent: string, owner: string): Promise<Writa
 export const spawnInNamespace = (
   command: readonly string[],
   { owner, cwd, env, writable: { data, temporary } }: NamespaceOptions,
-): ChildProcess & {
-  stdout: NonNullable<ChildProcess['stdout']>;
-  stderr: NonNullable<ChildProcess['stderr']>;
-} =>
+): ChildProcessByStdio<null, Readable, Readable> =>
   spawn('unshare', [...unshare, 'sh', '-euc', script, '-', owner, data, temporary, cwd, ...command], {
     env: { ...env, TMPDIR: temporary },
     stdio: ['ignore', 'pipe', 'pipe'],
