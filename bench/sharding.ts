@@ -13,7 +13,7 @@ const runs = { alone: 300, together: 1_600 };
 const clients = 16;
 const assistant_id = '00000000-0000-0000-0000-000000000001';
 
-/** Tables in which runs are measured, and the node that is asked. */
+/** Tables in which runs are measured, and the node that gets their statements. */
 interface Placement {
   name: string;
   schema: string;
@@ -109,8 +109,8 @@ const prepare = async (): Promise<Placement[]> => {
   ];
 };
 
-const placements = await prepare();
-const figures = placements.map((placement) => ({
+const figures = (await prepare()).map((placement) => ({
+  name: placement.name,
   pool: poolOf(placement),
   alone: [] as number[],
   together: [] as number[],
@@ -124,13 +124,16 @@ for (let round = 0; round <= rounds; round++) {
   }
 }
 console.log(`| tables | ms per run, one client | runs/s, ${clients} clients |\n|---|---|---|`);
-figures.forEach(({ alone, together }, index) => {
-  const ratio = (list: 'alone' | 'together') =>
-    fixed(median(figures[index]![list]) / median(figures[0]![list]), 1);
+const medians = figures.map(({ name, alone, together }) => ({
+  name,
+  alone: median(alone),
+  together: median(together),
+}));
+const plain = medians[0]!;
+for (const { name, alone, together } of medians)
   console.log(
-    `| ${placements[index]!.name} | ${fixed(median(alone))} (${ratio('alone')}x) | ${fixed(1000 / median(together), 0)} (1/${ratio('together')}) |`,
+    `| ${name} | ${fixed(alone)} (${fixed(alone / plain.alone, 1)}x) | ${fixed(1000 / together, 0)} (1/${fixed(together / plain.together, 1)}) |`,
   );
-});
 
 console.log('\n| statement, in the schema on a node | answer of Citus |\n|---|---|');
 for (const { name, sql } of refusals) {
