@@ -36,6 +36,12 @@ const urisOf = ({ uri }: TestDatabase): Partial<Record<SettingKey, string>> => {
   return { databaseUri: pooler.href, databaseListenUri: uri };
 };
 
+/**
+ * `none` is for tests that execute no graph: no executor is started. An executor needs more CPU than the rest of the server. Runs stay
+ * pending, and state updates and schemas are answered with 503.
+ */
+export type TestExecutors = 'none' | 'started';
+
 export const startTestServer = async (
   given: {
     project?: string;
@@ -44,11 +50,7 @@ export const startTestServer = async (
     database?: TestDatabase;
     /** Gets the lines of the log. */
     logger?: Logger;
-    /**
-     * `none` is for tests that execute no graph: no executor is started. An executor needs more CPU than the rest of the server. Runs stay
-     * pending, and state updates and schemas are answered with 503.
-     */
-    executors?: 'none' | 'started';
+    executors?: TestExecutors;
   } = {},
 ): Promise<TestServer> => {
   const database = given.database ?? (await testDatabase());

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer, type TestExecutors, type TestServer } from '../server.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const graph = fileURLToPath(new URL('./project/graph.ts:graph', import.meta.url));
@@ -28,7 +28,7 @@ export interface AuthProjects extends Disposable {
   /** Starts a server whose auth file is this code, after the import of the stock Auth. */
   serve(
     code: string,
-    options?: { auth?: object; settings?: object; executors?: 'none' | 'started' },
+    options?: { auth?: object; settings?: object; executors?: TestExecutors },
   ): Promise<TestServer>;
 }
 

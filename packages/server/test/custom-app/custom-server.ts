@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import type { TestDatabase } from '../database.ts';
 import { createProjectFolder, type ProjectFolder } from '../projects/project-folder.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer, type TestExecutors, type TestServer } from '../server.ts';
 
 export interface LogLine extends Record<string, unknown> {
   level: number;
@@ -32,7 +32,7 @@ export interface CustomOptions {
   files?: Record<string, string>;
   settings?: Record<string, string>;
   database?: TestDatabase;
-  executors?: 'none' | 'started';
+  executors?: TestExecutors;
 }
 
 /** Writes a project whose `app.ts` is this code, after the import of Hono. */

@@ -1,7 +1,7 @@
 // A server, and requests to its platform API with a key.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { SettingKey } from '../../src/config/settings/definitions.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer, type TestExecutors, type TestServer } from '../server.ts';
 
 export interface PlatformServer extends AsyncDisposable {
   server: TestServer;
@@ -29,7 +29,7 @@ export const startPlatform = async (
     /** Its config file; the test project when absent. */
     project?: string;
     /** Tests of the platform API alone need no executor. */
-    executors?: 'none' | 'started';
+    executors?: TestExecutors;
   } = {},
 ): Promise<PlatformServer> => {
   const key = `test-${randomBytes(16).toString('hex')}`;
