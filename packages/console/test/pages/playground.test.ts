@@ -95,7 +95,7 @@ describeInBrowser('the playground', () => {
     await page.close();
   });
 
-  it('gives back a message whose run was not created, in its thread only', async () => {
+  it('writes a message into its field again when its run was not created, unless another thread is shown', async () => {
     const page = await console.open('/playground?assistant=agent', { expected: /Failed to load|ERR_/ });
     await send(page, 'What is the weather in Oslo?');
     await badge(page, 'success').waitFor();

@@ -56,7 +56,7 @@ describe('a PostgreSQL that', () => {
         const first = executors().flat();
         stage.note('stop PostgreSQL');
         await postgres.stop('fast');
-        // Executors whose runs lost their leases are replaced once; the new ones wait for the database.
+        // The runs lose their leases, so each worker replaces its executor. The new executors wait for the database.
         const waiting = await eventually(() => {
           const now = executors();
           expect(now.map((pids) => pids.length)).toEqual([1, 1]);

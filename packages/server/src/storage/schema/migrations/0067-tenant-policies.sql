@@ -1,6 +1,6 @@
--- Row level security of traces for a user without CREATEROLE, for whom an administrator has created svc_tenant before the first start.
--- PostgreSQL checks the right to create roles before it looks whether the role exists, so migration 0022 skipped its policies. Later
--- migrations found the role and created theirs. If trace_hours has none (0023), the role did not exist at that time: then later tables may lack
+-- Creates the policies of traces that migration 0022 has skipped: an administrator had created the role svc_tenant, and the database user had
+-- no right to create roles. PostgreSQL checks this right before it checks whether the role exists, so `create role` failed in 0022. Later
+-- migrations found the role and created their policies. If trace_hours has none (0023), the role did not exist at that time: then later tables may lack
 -- theirs too, and this migration adds none.
 do $$
 declare
