@@ -108,7 +108,7 @@ describe('cancelling by disconnecting', () => {
 });
 
 describe('if_exists: do_nothing', () => {
-  it('returns an existing thread to users user may read it, not to users user may only create', async () => {
+  it('returns an existing thread to a user who may read it, not to a user who may only create', async () => {
     const { thread_id } = await made('free-create.alice', 'POST', '/threads', {
       metadata: { mark: 'canary' },
     });
@@ -163,7 +163,7 @@ describe('deleting a thread', () => {
 });
 
 describe('the stream of a thread', () => {
-  /** Lets alice run on the thread: a reader user subscribed before it was hers must receive nothing of that. */
+  /** Lets alice run on the thread: a reader who subscribed before it was hers must receive nothing of that. */
   const expectNothingReceived = async (
     received: Awaited<ReturnType<typeof listen>>,
     thread_id: string | undefined,
@@ -200,7 +200,7 @@ describe('the stream of a thread', () => {
     received.stop();
   });
 
-  it('ends for a reader user may no longer read the thread', async () => {
+  it('ends for a reader who may no longer read the thread', async () => {
     const { thread_id } = await made('stock.bob', 'POST', '/threads', {});
     const received = await listen('stock.bob', `/threads/${thread_id}/stream`);
     const give = {
@@ -213,7 +213,7 @@ describe('the stream of a thread', () => {
 });
 
 describe('a default assistant', () => {
-  it('is not created by a user user derived its id from the name of its graph', async () => {
+  it('is not created by a user who derived its id from the name of its graph', async () => {
     const assistant_id = defaultAssistantId('tomorrow');
     const planted = {
       assistant_id,
