@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { svcCommand } from '../svc-command.ts';
-import { isRunning } from '../../src/storage/embedded/process-identity.ts';
+import { isRunning } from '../../src/process-identity.ts';
 
 export interface SvcProcess {
   url: string;
