@@ -58,9 +58,27 @@ const startOf = (pid: number): string => {
     .replaceAll(/\s+/g, '_');
 };
 
-export const identityOf = (pid: number): string => {
-  const { boot, namespace, host } = ownScope();
-  return [pid, startOf(pid), boot, namespace, host].join(' ');
+const scopeText = ({ boot, namespace, host }: PidScope): string => [boot, namespace, host].join(' ');
+
+const processText = (pid: number): string => `${pid} ${startOf(pid)}`;
+
+export const identityOf = (pid: number): string => `${processText(pid)} ${scopeText(ownScope())}`;
+
+export interface OwnProcess {
+  /** Where the process id is valid. Null when that is unknown, so that no other process can check it. */
+  machine: string | null;
+  /** Process id and start time. */
+  process: string;
+}
+
+/**
+ * The identity of this process in two parts. On a system without boot ids, the host name does not identify a machine;
+ * there `machine` is null unless `isLocal` is set: every reader of the identity runs on this machine.
+ */
+export const ownProcess = ({ isLocal }: { isLocal: boolean }): OwnProcess => {
+  const scope = ownScope();
+  const isKnown = isLocal || scope.boot !== '';
+  return { machine: isKnown ? scopeText(scope) : null, process: processText(process.pid) };
 };
 
 /** The scope in an identity. Files of earlier releases have none. */
@@ -78,6 +96,10 @@ export const isRunning = (pid: number): boolean => {
   }
   return statOf(pid)[0] !== 'Z';
 };
+
+/** True when the process of an identity in two parts still runs. */
+export const isProcessAlive = ({ machine, process: own }: OwnProcess): boolean =>
+  isAlive(`${own} ${machine ?? ''}`);
 
 /** True when the identified process still runs. False for a process of another scope. */
 export const isAlive = (identity: string): boolean => {

@@ -43,7 +43,7 @@ export const Run = z
             .enum(['alive', 'silent', 'gone'])
             .optional()
             .describe(
-              'What was known of its worker: it reported itself afterwards, it did not, or it is unknown',
+              'What was known of its worker: it reported itself afterwards, it did not, or its process has ended (also when the worker is unknown)',
             ),
         }),
       )

@@ -7,7 +7,9 @@ import { NotificationBus } from '../jobs/notification-bus.ts';
 import { RunLogTail } from '../engine/streams/run-log-tail.ts';
 import { RunEventHub } from '../engine/streams/run-event-hub.ts';
 import { type Owned } from './owned.ts';
+import { ownProcess } from '../process-identity.ts';
 import { Dispatcher } from '../engine/dispatch/dispatcher.ts';
+import { EndedWorkers } from '../engine/dispatch/ended-workers.ts';
 import type { ExecutorSetup } from '../engine/dispatch/protocol.ts';
 import { noSlots, slotLimits } from '../engine/dispatch/slot-limits.ts';
 import { WorkerReporter } from '../engine/dispatch/worker-reporter.ts';
@@ -33,6 +35,8 @@ export const createEngine = async (
   const pollMs = Math.min(pollMsMax, runs.leaseMs / 2);
   const streams = owned.keep(new RunEventHub());
   const notifications = new NotificationBus();
+  const worker_id = randomUUID();
+  const process = ownProcess({ isLocal: settings.storage.databaseUri === undefined });
   const tail = owned.keep(
     new RunLogTail({
       streams,
@@ -45,9 +49,15 @@ export const createEngine = async (
     }),
   );
   const dispatcher = new Dispatcher({
-    worker_id: randomUUID(),
+    worker_id,
     leases: storage.runLeases,
     queue: storage.runQueue,
+    endedWorkers: new EndedWorkers({
+      workers: storage.workers,
+      worker_id,
+      machine: process.machine,
+      logger,
+    }),
     runs: storage.runs,
     streams,
     users,
@@ -81,7 +91,7 @@ export const createEngine = async (
   owned.keep(dispatcher);
   owned.keep(notifications);
   await notifications.open(database);
-  const node = { executesRuns: role !== 'api', connections: parts.plan.total };
+  const node = { executesRuns: role !== 'api', connections: parts.plan.total, process };
   const reporter = owned.keep(new WorkerReporter(storage.workers, dispatcher, node, logger));
   return { streams, notifications, tail, dispatcher, reporter, pollMs };
 };

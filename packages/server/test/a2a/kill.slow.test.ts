@@ -80,7 +80,7 @@ it('a task that streams when every process is killed completes with the whole an
   const { id, contextId } = task!;
 
   await svc.killAll();
-  svc = await startSvc(join(folder, 'data'), project, new URL(svc.url).port);
+  svc = await startSvc(join(folder, 'data'), project, { port: new URL(svc.url).port });
   const followed = await post('tasks/resubscribe', { id });
   const repeated = await post('message/stream', { message });
   await writeFile(gate, '');

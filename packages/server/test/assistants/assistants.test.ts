@@ -47,6 +47,8 @@ const reportWorker = (executed: string[]) =>
     connections: 0,
     draining: false,
     graphs: executed,
+    machine: null,
+    process: '7 0',
   });
 
 const parsed = (page: { rows: string[] }): AssistantRow[] =>

@@ -90,8 +90,9 @@ describe('kill -9 of every process', () => {
     expect(traces.acknowledged).toBeGreaterThan(rounds * 10);
   }, 1_200_000);
 
-  it('leaves no thread busy forever: a lost run is executed again', async () => {
-    if (!last) throw new Error('the rounds have not left a server');
+  it('leaves no thread busy: a lost run continues after the restart, long before its lease ends', async () => {
+    await last?.killAll();
+    last = await startSvc(dataDir, testProject, { lease: '1h' });
     const client = createClient({ apiUrl: last.url });
     const { thread_id } = await client.threads.create();
     const run = await client.runs.create(thread_id, 'probe', { input: { do: 'hangOnce' } });
@@ -99,10 +100,14 @@ describe('kill -9 of every process', () => {
       expect((await client.runs.get(thread_id, run.run_id)).status).toBe('running');
     });
     await last.killAll();
-    last = await startSvc(dataDir, testProject);
+    last = await startSvc(dataDir, testProject, { lease: '1h' });
     const again = createClient({ apiUrl: last.url });
     expect(await again.runs.join(thread_id, run.run_id)).toMatchObject({ out: 'continued' });
-    expect(await again.runs.get(thread_id, run.run_id)).toMatchObject({ status: 'success', attempt: 2 });
+    expect(await again.runs.get(thread_id, run.run_id)).toMatchObject({
+      status: 'success',
+      attempt: 2,
+      lost_attempts: [{ worker: 'gone', message: expect.stringMatching(/has ended$/) as string }],
+    });
     expect((await again.threads.get(thread_id)).status).toBe('idle');
   }, 120_000);
 });

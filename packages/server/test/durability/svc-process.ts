@@ -13,14 +13,18 @@ export interface SvcProcess {
   killAll(): Promise<void>;
 }
 
-export const startSvc = async (dataDir: string, project: string, port = '0'): Promise<SvcProcess> => {
+export const startSvc = async (
+  dataDir: string,
+  project: string,
+  { port = '0', lease = '1s' }: { port?: string; lease?: string } = {},
+): Promise<SvcProcess> => {
   const child = spawn(
     process.execPath,
     [svcCommand, 'start', '--config', project, '--data-dir', dataDir, '--port', port, '--executors', '1'],
     {
       detached: true, // a process group of its own, so that all of it can be killed at once
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, SVC_LOG_LEVEL: 'error', SVC_LEASE: '1s' },
+      env: { ...process.env, SVC_LOG_LEVEL: 'error', SVC_LEASE: lease },
     },
   );
   let output = '';

@@ -45,7 +45,7 @@ it('accepts what the stock client sends again after the server was killed', asyn
   await last.killAll();
   await root.end({ b: 2 });
   await root.patchRun();
-  last = await startSvc(dataDir, testProject, port);
+  last = await startSvc(dataDir, testProject, { port });
   await client.awaitPendingTraceBatches();
   const response = await postTraces(last.url, key, '/runs/query', { id: [root.id] });
   expect(await response.json()).toMatchObject({
@@ -91,7 +91,7 @@ it('has the spans that were acknowledged to an exporter once, after a kill in th
   await killAfter(() => batches.some(({ taken }) => taken), 100);
   isOver = true;
   await senders;
-  last = await startSvc(dataDir, testProject, port);
+  last = await startSvc(dataDir, testProject, { port });
   const idsOf = ({ spans }: (typeof batches)[number]): string[] =>
     spans.map((span) => {
       const { spanId } = span.spanContext();

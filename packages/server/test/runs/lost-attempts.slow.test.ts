@@ -180,6 +180,8 @@ describe('a lost lease', () => {
       connections: 0,
       draining: false,
       graphs: [],
+      machine: null,
+      process: '7 0',
     };
     const matching = (text: string) =>
       expect.stringMatching(`^Lease 1 ended 5\\.\\d s ago and was not renewed: ${text}`) as string;

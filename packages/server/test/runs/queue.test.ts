@@ -229,6 +229,8 @@ describe('a pending run', () => {
       running: 0,
       connections: 0,
       draining: false,
+      machine: null,
+      process: '7 0',
     };
     await workerStorage(db).report({ ...report, graphs: ['other'] });
     expect(await reason(run)).toMatchObject({ workers: 1, workers_of_graph: 0 });

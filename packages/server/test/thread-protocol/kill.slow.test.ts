@@ -40,7 +40,7 @@ it.each(['sse', 'websocket'] as const)(
       params.namespace.length === 1 && params.data['event'] === 'started';
     const before = await readFeed(url, thread.threadId, isStarted);
     await svc.killAll();
-    svc = await startSvc(dataDir, testProject, new URL(url).port);
+    svc = await startSvc(dataDir, testProject, { port: new URL(url).port });
     expect(svc.url).toBe(url);
     // The client that was connected gets the result over a new connection.
     expect(await thread.output).toMatchObject({ out: 'continued' });

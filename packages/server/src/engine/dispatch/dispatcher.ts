@@ -3,7 +3,7 @@
 //   pending ──claim──▶ running ──done──▶ success | error | interrupted | timeout
 //      ▲                  │
 //      ├── released ◀─────┤ executor lost, server stopped, database unavailable: given back
-//      └── lease over ◀───┘ this process has ended: any worker recovers it
+//      └── lease over ◀───┘ this process has ended: any worker recovers it, at once if it runs on the same machine
 //
 // Runs are claimed after a notification, when a slot becomes free after all were in use, and after each poll. A poll first queues
 // delayed runs that are due, and runs with expired leases. Leases are renewed here, never in the event loop of a graph.
@@ -232,8 +232,9 @@ export class Dispatcher {
 
   /** Queues delayed runs that are due and runs with expired leases, then claims. */
   async #queueDueRuns(): Promise<void> {
-    const { leases, queue, attemptsMax } = this.#options;
+    const { leases, queue, endedWorkers, attemptsMax } = this.#options;
     await queue.promote();
+    await endedWorkers?.endLeases();
     for (const run of await leases.recover(attemptsMax)) {
       const worker = run.lost_attempts.at(-1)?.worker ?? 'gone';
       this.recovered.set(worker, (this.recovered.get(worker) ?? 0) + 1);

@@ -44,7 +44,7 @@ export interface LostAttempt {
   worker?: WorkerState;
 }
 
-/** `alive`: it has reported itself since the lease ended. `silent`: it has not. `gone`: it is unknown. */
+/** `alive`: it has reported itself since the lease ended. `silent`: it has not. `gone`: its process has ended, or it is unknown. */
 export type WorkerState = 'alive' | 'silent' | 'gone';
 
 export interface NewRun {

@@ -11,10 +11,24 @@ export interface WorkerReport {
   connections: number;
   /** Graphs that it executes. */
   graphs: readonly string[];
+  /** Where its process id is valid; null when other processes cannot check whether it runs. */
+  machine: string | null;
+  /** Its process id and start time. */
+  process: string;
+}
+
+/** A worker that has not reported its end. */
+export interface OpenWorker {
+  worker_id: string;
+  name: string;
+  process: string;
 }
 
 /** `left`: it has stopped. `silent`: its last report is old. */
-export interface ListedWorker extends Omit<WorkerReport, 'graphs' | 'draining' | 'connections'> {
+export interface ListedWorker extends Omit<
+  WorkerReport,
+  'graphs' | 'draining' | 'connections' | 'machine' | 'process'
+> {
   state: 'live' | 'draining' | 'left' | 'silent';
   graphs: string[] | null;
   connections: number | null;
@@ -36,8 +50,8 @@ export interface QueueState {
 const statements = {
   report: {
     name: 'workers_report',
-    text: `insert into workers (worker_id, name, slots, running, draining, connections, graphs)
-      values ($1, $2, $3, $4, $5, $6, $7)
+    text: `insert into workers (worker_id, name, slots, running, draining, connections, graphs, machine, process)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
       on conflict (worker_id) do update
       set slots = excluded.slots, running = excluded.running, draining = excluded.draining, graphs = excluded.graphs,
         seen_at = now()`,
@@ -46,6 +60,26 @@ const statements = {
   leave: {
     name: 'workers_leave',
     text: 'update workers set draining = true, slots = 0, running = 0, connections = 0, seen_at = now() where worker_id = $1',
+  },
+  open: {
+    name: 'workers_open',
+    reads: true,
+    text: `select worker_id, name, process from workers
+      where machine = $1 and worker_id <> $2 and ended_at is null and not (draining and slots = 0 and connections = 0)
+        and seen_at > now() - interval '1 day'
+      order by seen_at desc, worker_id limit 1000`,
+  },
+  // Locks in the order of ids, as the flush of an executor does.
+  end: {
+    name: 'workers_end',
+    text: `with ended as (
+        update workers set ended_at = now(), draining = true, slots = 0, running = 0, connections = 0
+        where worker_id = any ($1) and ended_at is null returning worker_id
+      ), held as (
+        select r.run_id from runs r join ended e on e.worker_id = r.worker_id
+        where r.status = 'running' and r.lease_until > now() order by r.run_id for update of r
+      )
+      update runs r set lease_until = now() from held where r.run_id = held.run_id returning r.run_id`,
   },
   prune: { name: 'workers_prune', text: `delete from workers where seen_at < now() - interval '1 day'` },
   // The table has the processes of the last day.
@@ -89,8 +123,18 @@ export type WorkerStorage = ReturnType<typeof workerStorage>;
 
 export const workerStorage = (db: Database) => ({
   async report(report: WorkerReport): Promise<void> {
-    const { worker_id, name, slots, running, draining, connections, graphs } = report;
-    await db.query(statements.report, [worker_id, name, slots, running, draining, connections, graphs]);
+    const { worker_id, name, slots, running, draining, connections, graphs, machine, process } = report;
+    const values = [worker_id, name, slots, running, draining, connections, graphs, machine, process];
+    await db.query(statements.report, values);
+  },
+
+  /** The other workers of a machine that have not reported their end, at most 1,000. */
+  listOpen: (machine: string, worker_id: string): Promise<OpenWorker[]> =>
+    db.query<OpenWorker>(statements.open, [machine, worker_id]),
+
+  /** Records that these workers have ended, and ends the leases of their runs now. Returns the number of these runs. */
+  async end(worker_ids: string[]): Promise<number> {
+    return (await db.query(statements.end, [worker_ids])).length;
   },
 
   async leave(worker_id: string): Promise<void> {

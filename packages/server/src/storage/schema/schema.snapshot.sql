@@ -478,6 +478,9 @@ workers.started_at timestamp with time zone not null default now()
 workers.seen_at timestamp with time zone not null default now()
 workers.graphs text[]
 workers.connections integer
+workers.machine text
+workers.process text
+workers.ended_at timestamp with time zone
 workspaces.id uuid not null
 workspaces.display_name text not null
 workspaces.created_at timestamp with time zone not null default now()

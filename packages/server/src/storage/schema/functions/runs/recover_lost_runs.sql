@@ -17,14 +17,14 @@ begin
     select * from lost
   loop
     select * into v_worker from workers w where w.worker_id = v_run.worker_id;
-    v_state := case when not found then 'gone' when v_worker.seen_at > v_run.lease_until then 'alive' else 'silent' end;
+    v_state := case when not found or v_worker.ended_at is not null then 'gone' when v_worker.seen_at > v_run.lease_until then 'alive' else 'silent' end;
     update runs r
     set status = 'pending', waits_for = 'slot', lease_until = null, worker_id = null, updated_at = now(),
         graph_id = coalesce((select a.graph_id from assistants a where a.assistant_id = r.assistant_id), r.graph_id),
         attempt = r.attempt - (r.progress_token = r.lease_token)::integer,
         lost_attempts = lost_attempt(r, format('Lease %s ended %s s ago and was not renewed: worker %s %s', r.lease_token,
             round(extract(epoch from now() - r.lease_until)::numeric, 1), coalesce(v_worker.name, r.worker_id::text),
-            case v_state when 'gone' then 'is unknown' when 'alive' then 'is alive, and was too slow'
+            case v_state when 'gone' then case when v_worker.ended_at is null then 'is unknown' else 'has ended' end when 'alive' then 'is alive, and was too slow'
               else format('last reported itself %s s ago', round(extract(epoch from now() - v_worker.seen_at)::numeric, 1)) end),
           r.progress_token <> r.lease_token, v_state)
     where r.run_id = v_run.run_id returning * into v_run;
