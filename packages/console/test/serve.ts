@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { svcCommand } from '../../server/test/svc-command.ts';
 
 /** The first API key of the workspace `default`. */
@@ -71,6 +72,8 @@ const launch = async (
       });
     child.once('exit', () => reject(new Error(`svc did not start: ${output}`)));
   });
+  // Home reports a server that is not ready, and the browser logs the response with status 503.
+  while ((await fetch(`${url}/ready`)).status === 503) await sleep(20);
   return {
     url,
     stop: async () => {
