@@ -63,6 +63,7 @@ class Stage implements BuiltImage {
   }
 
   async run(command: string): Promise<void> {
+    const { stdout: npmrc } = await run('npm', ['config', 'get', 'globalconfig']);
     const isRoot = process.getuid?.() === 0;
     await run('sh', ['-c', `exec < /dev/null\n${isRoot ? '' : 'chown() { :; }\n'}${this.placed(command)}`], {
       cwd: join(this.root, this.workdir),
@@ -70,6 +71,8 @@ class Stage implements BuiltImage {
         HOME: process.env['HOME'],
         // `npm install --global` must not change this machine.
         npm_config_prefix: join(this.root, 'usr/local'),
+        // Otherwise npm reads the file below the prefix, and does not find the registry and the certificates of this machine.
+        npm_config_globalconfig: npmrc.trim(),
         PATH: `${join(this.root, 'usr/local/bin')}:${process.env['PATH']}`,
         ...this.env,
       },
