@@ -26,7 +26,10 @@ const endGroups = async (dir: string): Promise<void> => {
 };
 
 const ended = new Promise<void>((resolve) => process.stdin.once('close', resolve).resume());
-const embedded = mode === 'embedded' ? await openEmbedded({ dataDir: join(folder, 'main') }) : undefined;
+/** The servers of several test files have their connections at the same time. */
+const connections = 100;
+const embedded =
+  mode === 'embedded' ? await openEmbedded({ dataDir: join(folder, 'main'), connections }) : undefined;
 const gatewayServer = await openGatewayServer();
 process.stdout.write(
   `${JSON.stringify({ connection: embedded?.connection ?? {}, gatewayUrl: gatewayServer.url })}\n`,
