@@ -36,11 +36,11 @@ const killedProcess = async (): Promise<string> => {
   return `${pid} ${start}`;
 };
 
-/** A worker that has claimed a run for an hour. */
-const busyWorker = async (identity: Pick<WorkerReport, 'machine' | 'process'>) => {
-  const worker = new QueueWorker(db, { leaseMs: 3_600_000 });
-  await workerStorage(db).report({
-    worker_id: worker.worker_id,
+type Identity = Pick<WorkerReport, 'machine' | 'process'>;
+
+const reportBusy = ({ worker_id }: QueueWorker, identity: Identity): Promise<void> =>
+  workerStorage(db).report({
+    worker_id,
     name: `host:${identity.process}`,
     slots: 1,
     running: 1,
@@ -49,6 +49,11 @@ const busyWorker = async (identity: Pick<WorkerReport, 'machine' | 'process'>) =
     graphs: [],
     ...identity,
   });
+
+/** A worker that has claimed a run for an hour. */
+const busyWorker = async (identity: Identity) => {
+  const worker = new QueueWorker(db, { leaseMs: 3_600_000 });
+  await reportBusy(worker, identity);
   const run = newRun(assistant_id, randomUUID());
   await runStorage(db).create({ ...run, keyed: false });
   const claimed = await worker.claim(1);
@@ -82,6 +87,18 @@ describe('a run whose worker has reported its machine', () => {
     expect(await poll()).toEqual([]);
     const next = new QueueWorker(db);
     await next.end((await next.claim(1))[0]!);
+  });
+
+  it('is recovered from a worker that reports itself again afterwards, which is live then', async () => {
+    const report = { machine: own.machine, process: await killedProcess() };
+    const { worker, run } = await busyWorker(report);
+    expect(await poll()).toMatchObject([{ run_id: run.run_id }]);
+    await reportBusy(worker, report);
+    expect(await workerStorage(db).list(60_000, 1)).toMatchObject([
+      { worker_id: worker.worker_id, state: 'live' },
+    ]);
+    await workerStorage(db).leave(worker.worker_id);
+    await worker.end((await worker.claim(1))[0]!);
   });
 
   it('is left to a worker whose process runs', async () => {

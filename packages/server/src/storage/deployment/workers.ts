@@ -54,7 +54,7 @@ const statements = {
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
       on conflict (worker_id) do update
       set slots = excluded.slots, running = excluded.running, draining = excluded.draining, graphs = excluded.graphs,
-        seen_at = now()`,
+        connections = excluded.connections, seen_at = now(), ended_at = null`,
   },
   // The row is kept for a day, because it shows which graphs were executed lately.
   leave: {
