@@ -32,6 +32,8 @@ const common = {
 
 export default defineConfig({
   test: {
+    // Modules that a test run has compiled are kept in node_modules for the next one.
+    experimental: { fsModuleCache: true },
     reporters: ['default', './packages/server/test/s3/not-run-reporter.ts'],
     // The processes that tests start wait for leases, locks and deadlines: one worker for each core leaves a fifth of the time unused.
     maxWorkers: availableParallelism() + 1,

@@ -60,7 +60,7 @@ const copyModules = async (folder: string): Promise<void> => {
   await run('cp', ['-al', modules, folder]).catch(() =>
     cp(modules, folder, { recursive: true, verbatimSymlinks: true }),
   );
-  for (const name of ['@langchain', '.package-lock.json', '.vite', '.cache'])
+  for (const name of ['@langchain', '.package-lock.json', '.vite', '.cache', '.experimental-vitest-cache'])
     await rm(join(folder, name), { recursive: true, force: true });
 };
 
