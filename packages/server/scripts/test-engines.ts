@@ -122,7 +122,15 @@ const main = async (): Promise<number> => {
     await using engine = await next!;
     process.stdout.write(`\n== engine ${name} ${JSON.stringify(versions)}\n`);
     const following = chosen[index + 1];
-    const testing = runVisibly(engine.folder, 'npx', ['vitest', 'run', ...tests]);
+    const testing = runVisibly(engine.folder, 'npx', [
+      'vitest',
+      'run',
+      '--project',
+      'fast',
+      '--project',
+      'slow',
+      ...tests,
+    ]);
     // Meanwhile the next engine is installed.
     next = following && installed(following.versions);
     next?.catch(() => undefined); // the next round throws it

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdtemp, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -79,7 +80,8 @@ export const setup = async (project: Pick<TestProject, 'provide'>): Promise<() =
   // Workers, and the servers that they start, inherit it.
   process.env['SVC_TEST_PROGRAMS'] = programs;
   const connection = uri ? { connectionString: uri } : guard.connection;
-  const template = `svc_template_${process.pid}`;
+  // The setups of several projects may share one server.
+  const template = `svc_template_${randomUUID().replaceAll('-', '')}`;
   const asAdmin = async (sql: string): Promise<void> => {
     const admin = new pg.Client(connection);
     await admin.connect();
