@@ -32,8 +32,8 @@ const common = {
 
 export default defineConfig({
   test: {
-    // Modules that a test run has compiled are kept in node_modules for the next one.
-    experimental: { fsModuleCache: true },
+    // Keeps compiled modules in node_modules for the next test run. The cache does not notice changes of package.json, so only CI uses it.
+    experimental: { fsModuleCache: process.env['SVC_TEST_MODULE_CACHE'] === '1' },
     reporters: ['default', './packages/server/test/s3/not-run-reporter.ts'],
     // The processes that tests start wait for leases, locks and deadlines: one worker for each core leaves a fifth of the time unused.
     maxWorkers: availableParallelism() + 1,

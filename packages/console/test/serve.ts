@@ -41,6 +41,16 @@ export const startServerProcess = async (options: ServerOptions = {}): Promise<S
   };
 };
 
+const untilReady = async (url: string): Promise<void> => {
+  const signal = AbortSignal.timeout(60_000);
+  for (;;) {
+    const response = await fetch(`${url}/ready`, { signal });
+    await response.body?.cancel();
+    if (response.status !== 503) return;
+    await sleep(20, undefined, { signal });
+  }
+};
+
 const launch = async (
   dataDir: string,
   port: string,
@@ -73,7 +83,10 @@ const launch = async (
     child.once('exit', () => reject(new Error(`svc did not start: ${output}`)));
   });
   // Home reports a server that is not ready, and the browser logs the response with status 503.
-  while ((await fetch(`${url}/ready`)).status === 503) await sleep(20);
+  await untilReady(url).catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw new Error(`svc is not ready: ${output}`, { cause: error });
+  });
   return {
     url,
     stop: async () => {

@@ -57,10 +57,14 @@ const changeJson = async <T>(file: string, change: (value: T) => void): Promise<
 const copyModules = async (folder: string): Promise<void> => {
   const modules = join(root, 'node_modules');
   // npm replaces files and does not write into them, so links are enough: 0.6 s instead of 7 s. They need one file system.
-  await run('cp', ['-al', modules, folder]).catch(() =>
-    cp(modules, folder, { recursive: true, verbatimSymlinks: true }),
-  );
-  for (const name of ['@langchain', '.package-lock.json', '.vite', '.cache', '.experimental-vitest-cache'])
+  try {
+    await run('cp', ['-al', modules, folder]);
+  } catch {
+    await rm(folder, { recursive: true, force: true });
+    await cp(modules, folder, { recursive: true, verbatimSymlinks: true });
+  }
+  const caches = ['.cache', '.vite', '.vite-temp', '.experimental-vitest-cache'];
+  for (const name of ['@langchain', '.package-lock.json', ...caches])
     await rm(join(folder, name), { recursive: true, force: true });
 };
 
