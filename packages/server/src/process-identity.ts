@@ -53,9 +53,10 @@ const statOf = (pid: number): string[] => {
 const startOf = (pid: number): string => {
   const ticks = statOf(pid)[19];
   if (ticks !== undefined || process.platform === 'linux' || process.platform === 'win32') return ticks ?? '';
-  return spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' })
-    .stdout.trim()
-    .replaceAll(/\s+/g, '_');
+  // The format and the time zone of `lstart` depend on the environment.
+  const env = { LC_ALL: 'C', TZ: 'UTC' };
+  const { stdout } = spawnSync('/bin/ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', env });
+  return (stdout ?? '').trim().replaceAll(/\s+/g, '_');
 };
 
 const scopeText = ({ boot, namespace, host }: PidScope): string => [boot, namespace, host].join(' ');
@@ -64,20 +65,21 @@ const processText = (pid: number): string => `${pid} ${startOf(pid)}`;
 
 export const identityOf = (pid: number): string => `${processText(pid)} ${scopeText(ownScope())}`;
 
-export interface OwnProcess {
-  /** Where the process id is valid. Null when that is unknown, so that no other process can check it. */
+/** The identity of a process in two parts. */
+export interface ProcessIdentity {
+  /** Where the process id is valid: boot, pid namespace and host. Null when that is unknown, so that no other process can check it. */
   machine: string | null;
   /** Process id and start time. */
   process: string;
 }
 
 /**
- * The identity of this process in two parts. On a system without boot ids, the host name does not identify a machine;
- * there `machine` is null unless `isLocal` is set: every reader of the identity runs on this machine.
+ * The identity of this process. Without a boot id and a pid namespace, the host name does not identify a machine; `machine` is null then,
+ * unless `isLocal` is set: every reader of the identity runs on this machine.
  */
-export const ownProcess = ({ isLocal }: { isLocal: boolean }): OwnProcess => {
+export const ownIdentity = ({ isLocal }: { isLocal: boolean }): ProcessIdentity => {
   const scope = ownScope();
-  const isKnown = isLocal || scope.boot !== '';
+  const isKnown = isLocal || (scope.boot !== '' && scope.namespace !== '');
   return { machine: isKnown ? scopeText(scope) : null, process: processText(process.pid) };
 };
 
@@ -87,23 +89,33 @@ export const scopeOf = (identity: string): PidScope => {
   return { boot, namespace, host };
 };
 
-/** True when a process with this pid runs. A zombie counts as ended: in a container its exit code may never be collected. */
+/**
+ * True when a process with this pid runs, also when this process may not see more of it. A zombie counts as ended: in a container its
+ * exit code may never be collected.
+ */
 export const isRunning = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
   }
   return statOf(pid)[0] !== 'Z';
 };
 
-/** True when the process of an identity in two parts still runs. */
-export const isProcessAlive = ({ machine, process: own }: OwnProcess): boolean =>
-  isAlive(`${own} ${machine ?? ''}`);
+/**
+ * A process whose start time cannot be read counts as the same one: /proc may hide the processes of other users, and this process may
+ * have no file descriptor left.
+ */
+const isSameProcess = (text: string): boolean => {
+  const [pid = '', start = ''] = text.trim().split(' ');
+  if (!(Number(pid) > 0) || !isRunning(Number(pid))) return false;
+  return start === '' || ['', start].includes(startOf(Number(pid)));
+};
 
 /** True when the identified process still runs. False for a process of another scope. */
-export const isAlive = (identity: string): boolean => {
-  const [pid = '', start = ''] = identity.trim().split(' ');
-  if (!(Number(pid) > 0) || !isSameScope(scopeOf(identity)) || !isRunning(Number(pid))) return false;
-  return start === '' || startOf(Number(pid)) === start;
-};
+export const isAlive = (identity: string): boolean =>
+  isSameScope(scopeOf(identity)) && isSameProcess(identity);
+
+/** True when this process of the same machine is known to have ended. */
+export const hasEnded = ({ process: text }: Pick<ProcessIdentity, 'process'>): boolean =>
+  !isSameProcess(text);

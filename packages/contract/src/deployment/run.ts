@@ -43,7 +43,7 @@ export const Run = z
             .enum(['alive', 'silent', 'gone'])
             .optional()
             .describe(
-              'What was known of its worker: it reported itself afterwards, it did not, or its process has ended (also when the worker is unknown)',
+              '`alive`: its worker has reported itself since the lease ended, or has released the run. `silent`: it has not. `gone`: its process has ended, or the worker is unknown',
             ),
         }),
       )

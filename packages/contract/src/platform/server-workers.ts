@@ -9,7 +9,7 @@ export const ServerWorker = z
     state: z
       .enum(['live', 'draining', 'left', 'silent'])
       .describe(
-        '`draining`: it claims no more runs. `left`: it has stopped. `silent`: it has not reported itself for two lease durations',
+        '`draining`: it claims no more runs. `left`: it has stopped. `silent`: it has not reported itself for two lease durations, or its process has ended without a report',
       ),
     slots: z.int().describe('Runs that it may execute at a time'),
     running: z.int(),

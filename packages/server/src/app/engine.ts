@@ -7,7 +7,7 @@ import { NotificationBus } from '../jobs/notification-bus.ts';
 import { RunLogTail } from '../engine/streams/run-log-tail.ts';
 import { RunEventHub } from '../engine/streams/run-event-hub.ts';
 import { type Owned } from './owned.ts';
-import { ownProcess } from '../process-identity.ts';
+import { ownIdentity } from '../process-identity.ts';
 import { Dispatcher } from '../engine/dispatch/dispatcher.ts';
 import { EndedWorkers } from '../engine/dispatch/ended-workers.ts';
 import type { ExecutorSetup } from '../engine/dispatch/protocol.ts';
@@ -35,8 +35,7 @@ export const createEngine = async (
   const pollMs = Math.min(pollMsMax, runs.leaseMs / 2);
   const streams = owned.keep(new RunEventHub());
   const notifications = new NotificationBus();
-  const worker_id = randomUUID();
-  const process = ownProcess({ isLocal: settings.storage.databaseUri === undefined });
+  const identity = ownIdentity({ isLocal: settings.storage.databaseUri === undefined });
   const tail = owned.keep(
     new RunLogTail({
       streams,
@@ -49,15 +48,9 @@ export const createEngine = async (
     }),
   );
   const dispatcher = new Dispatcher({
-    worker_id,
+    worker_id: randomUUID(),
     leases: storage.runLeases,
     queue: storage.runQueue,
-    endedWorkers: new EndedWorkers({
-      workers: storage.workers,
-      worker_id,
-      machine: process.machine,
-      logger,
-    }),
     runs: storage.runs,
     streams,
     users,
@@ -91,8 +84,20 @@ export const createEngine = async (
   owned.keep(dispatcher);
   owned.keep(notifications);
   await notifications.open(database);
-  const node = { executesRuns: role !== 'api', connections: parts.plan.total, process };
+  const node = { executesRuns: role !== 'api', connections: parts.plan.total, identity };
   const reporter = owned.keep(new WorkerReporter(storage.workers, dispatcher, node, logger));
+  const { machine } = identity;
+  if (node.executesRuns && machine !== null)
+    owned.keep(
+      new EndedWorkers({
+        workers: storage.workers,
+        worker_id: dispatcher.worker_id,
+        machine,
+        pollMs,
+        onEnded: () => dispatcher.recover(),
+        logger,
+      }),
+    );
   return { streams, notifications, tail, dispatcher, reporter, pollMs };
 };
 

@@ -106,7 +106,12 @@ describe('kill -9 of every process', () => {
     expect(await again.runs.get(thread_id, run.run_id)).toMatchObject({
       status: 'success',
       attempt: 2,
-      lost_attempts: [{ worker: 'gone', message: expect.stringMatching(/has ended$/) as string }],
+      lost_attempts: [
+        {
+          worker: 'gone',
+          message: expect.stringMatching(/^The process of worker .* ended while it held lease 1$/) as string,
+        },
+      ],
     });
     expect((await again.threads.get(thread_id)).status).toBe('idle');
   }, 120_000);

@@ -2,11 +2,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EndedWorkers } from '../../src/engine/dispatch/ended-workers.ts';
-import { identityOf, ownProcess } from '../../src/process-identity.ts';
-import { runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
+import { endLeases } from '../../src/engine/dispatch/ended-workers.ts';
+import { identityOf, ownIdentity } from '../../src/process-identity.ts';
+import { type ClaimedRun, runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
 import { runStorage } from '../../src/storage/deployment/runs.ts';
 import { workerStorage, type WorkerReport } from '../../src/storage/deployment/workers.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
@@ -21,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => db?.[Symbol.asyncDispose]());
 
-const own = ownProcess({ isLocal: true });
+const own = ownIdentity({ isLocal: true });
 const otherMachine = `${randomUUID()} pid:[4026531836] other`;
 
 /** The identity of a process that was killed. */
@@ -50,22 +49,29 @@ const reportBusy = ({ worker_id }: QueueWorker, identity: Identity): Promise<voi
     ...identity,
   });
 
-/** A worker that has claimed a run for an hour. */
-const busyWorker = async (identity: Identity) => {
-  const worker = new QueueWorker(db, { leaseMs: 3_600_000 });
-  await reportBusy(worker, identity);
+const claimNew = async (worker: QueueWorker): Promise<ClaimedRun> => {
   const run = newRun(assistant_id, randomUUID());
   await runStorage(db).create({ ...run, keyed: false });
   const claimed = await worker.claim(1);
   expect(claimed.map(({ run_id }) => run_id)).toEqual([run.run_id]);
-  return { worker, run: claimed[0]! };
+  return claimed[0]!;
 };
 
-/** What a dispatcher on this machine does at every poll. Returns the runs that it has recovered. */
-const poll = async (machine = own.machine) => {
-  const workers = workerStorage(db);
-  const logger = pino({ level: 'silent' });
-  await new EndedWorkers({ workers, worker_id: randomUUID(), machine, logger }).endLeases();
+/** A worker whose leases are valid for an hour. */
+const reportedWorker = async (identity: Identity): Promise<QueueWorker> => {
+  const worker = new QueueWorker(db, { leaseMs: 3_600_000 });
+  await reportBusy(worker, identity);
+  return worker;
+};
+
+const busyWorker = async (identity: Identity) => {
+  const worker = await reportedWorker(identity);
+  return { worker, run: await claimNew(worker) };
+};
+
+/** What the workers of this machine do at every poll. Returns the runs that they have recovered. */
+const poll = async () => {
+  await endLeases({ workers: workerStorage(db), worker_id: randomUUID(), machine: own.machine! });
   return runLeaseStorage(db).recover(3);
 };
 
@@ -77,28 +83,50 @@ describe('a run whose worker has reported its machine', () => {
         run_id: run.run_id,
         status: 'pending',
         lost_attempts: [
-          { worker: 'gone', message: expect.stringMatching(/worker host:.* has ended$/) as string },
+          {
+            worker: 'gone',
+            message: expect.stringMatching(/^The process of worker host:.* ended/) as string,
+          },
         ],
       },
     ]);
     expect(await workerStorage(db).list(60_000, 10)).toMatchObject([
-      { worker_id: worker.worker_id, state: 'left' },
+      { worker_id: worker.worker_id, state: 'silent' },
     ]);
     expect(await poll()).toEqual([]);
     const next = new QueueWorker(db);
     await next.end((await next.claim(1))[0]!);
   });
 
-  it('is recovered from a worker that reports itself again afterwards, which is live then', async () => {
-    const report = { machine: own.machine, process: await killedProcess() };
-    const { worker, run } = await busyWorker(report);
+  it('waits for the end of its lease when an earlier attempt was charged', async () => {
+    const { run } = await busyWorker({ machine: own.machine, process: await killedProcess() });
     expect(await poll()).toMatchObject([{ run_id: run.run_id }]);
-    await reportBusy(worker, report);
+    const second = await reportedWorker({ machine: own.machine, process: await killedProcess() });
+    const [again] = await second.claim(1);
+    expect(again).toMatchObject({ run_id: run.run_id, attempt: 2 });
+    expect(await poll()).toEqual([]);
+    await second.end(again!);
+  });
+
+  it('is recovered when its worker was killed after it had reported its end', async () => {
+    const { worker, run } = await busyWorker({ machine: own.machine, process: await killedProcess() });
+    await workerStorage(db).leave(worker.worker_id);
+    expect(await poll()).toMatchObject([{ run_id: run.run_id }]);
+    await worker.end((await worker.claim(1))[0]!);
+  });
+
+  it('is left to a worker that has reported itself after its end was recorded', async () => {
+    const identity = { machine: own.machine, process: await killedProcess() };
+    const { worker, run } = await busyWorker(identity);
+    expect(await poll()).toMatchObject([{ run_id: run.run_id }]);
+    await worker.end((await worker.claim(1))[0]!);
+    await reportBusy(worker, identity);
     expect(await workerStorage(db).list(60_000, 1)).toMatchObject([
       { worker_id: worker.worker_id, state: 'live' },
     ]);
-    await workerStorage(db).leave(worker.worker_id);
-    await worker.end((await worker.claim(1))[0]!);
+    const later = await claimNew(worker);
+    expect(await poll()).toEqual([]);
+    await worker.end(later);
   });
 
   it('is left to a worker whose process runs', async () => {
@@ -113,7 +141,6 @@ describe('a run whose worker has reported its machine', () => {
   ])('waits for the end of its lease when its worker was %s', async (_, machine) => {
     const { worker, run } = await busyWorker({ ...machine, process: await killedProcess() });
     expect(await poll()).toEqual([]);
-    expect(await poll(null)).toEqual([]);
     await worker.end(run);
   });
 });

@@ -8,7 +8,6 @@ import type { RunStorage } from '../../storage/deployment/runs.ts';
 import type { AttemptLimits } from './attempt.ts';
 import type { ObserveAttempt } from './attempt-observer.ts';
 import type { UserKeys } from './claimed-command.ts';
-import type { EndedWorkers } from './ended-workers.ts';
 import type { PoolOptions } from './executor-pool.ts';
 import type { ExecutorLogLine, RunStatus } from './protocol.ts';
 
@@ -16,8 +15,6 @@ export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
   worker_id: string;
   leases: RunLeaseStorage;
   queue: Pick<RunQueueStorage, 'promote'>;
-  /** Undefined: the runs of workers whose processes have ended wait until their leases end. */
-  endedWorkers?: EndedWorkers;
   runs: Pick<RunStorage, 'follow'>;
   streams: RunEventHub;
   users: UserKeys;

@@ -3,7 +3,7 @@
 //   pending ──claim──▶ running ──done──▶ success | error | interrupted | timeout
 //      ▲                  │
 //      ├── released ◀─────┤ executor lost, server stopped, database unavailable: given back
-//      └── lease over ◀───┘ this process has ended: any worker recovers it, at once if it runs on the same machine
+//      └── lease over ◀───┘ this process has ended: any worker recovers the run (see also ended-workers.ts)
 //
 // Runs are claimed after a notification, when a slot becomes free after all were in use, and after each poll. A poll first queues
 // delayed runs that are due, and runs with expired leases. Leases are renewed here, never in the event loop of a graph.
@@ -231,10 +231,14 @@ export class Dispatcher {
   }
 
   /** Queues delayed runs that are due and runs with expired leases, then claims. */
+  /** Looks now for runs whose leases have ended. */
+  recover(): void {
+    this.#queue?.wake();
+  }
+
   async #queueDueRuns(): Promise<void> {
-    const { leases, queue, endedWorkers, attemptsMax } = this.#options;
+    const { leases, queue, attemptsMax } = this.#options;
     await queue.promote();
-    await endedWorkers?.endLeases();
     for (const run of await leases.recover(attemptsMax)) {
       const worker = run.lost_attempts.at(-1)?.worker ?? 'gone';
       this.recovered.set(worker, (this.recovered.get(worker) ?? 0) + 1);

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
-import type { OwnProcess } from '../../process-identity.ts';
+import type { ProcessIdentity } from '../../process-identity.ts';
 import type { WorkerStorage } from '../../storage/deployment/workers.ts';
 import type { Dispatcher } from './dispatcher.ts';
 
@@ -10,7 +10,7 @@ export interface NodeFacts {
   executesRuns: boolean;
   /** Limit of database connections for all processes of the node together. */
   connections: number;
-  process: OwnProcess;
+  identity: ProcessIdentity;
 }
 
 export class WorkerReporter implements AsyncDisposable {
@@ -60,7 +60,7 @@ export class WorkerReporter implements AsyncDisposable {
       draining: isDraining || !this.#node.executesRuns,
       connections: this.#node.connections,
       graphs: this.#node.executesRuns ? graphs : [],
-      ...this.#node.process,
+      ...this.#node.identity,
     });
   }
 }

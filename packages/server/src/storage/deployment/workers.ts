@@ -17,14 +17,14 @@ export interface WorkerReport {
   process: string;
 }
 
-/** A worker that has not reported its end. */
+/** A worker that has not reported its end, or has a running run. */
 export interface OpenWorker {
   worker_id: string;
   name: string;
   process: string;
 }
 
-/** `left`: it has stopped. `silent`: its last report is old. */
+/** `left`: it has stopped. `silent`: its last report is old, or its process has ended without a report. */
 export interface ListedWorker extends Omit<
   WorkerReport,
   'graphs' | 'draining' | 'connections' | 'machine' | 'process'
@@ -54,7 +54,8 @@ const statements = {
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
       on conflict (worker_id) do update
       set slots = excluded.slots, running = excluded.running, draining = excluded.draining, graphs = excluded.graphs,
-        connections = excluded.connections, seen_at = now(), ended_at = null`,
+        connections = excluded.connections, seen_at = now(),
+        machine = case when workers.ended_at is null then workers.machine end, ended_at = null`,
   },
   // The row is kept for a day, because it shows which graphs were executed lately.
   leave: {
@@ -65,19 +66,22 @@ const statements = {
     name: 'workers_open',
     reads: true,
     text: `select worker_id, name, process from workers
-      where machine = $1 and worker_id <> $2 and ended_at is null and not (draining and slots = 0 and connections = 0)
-        and seen_at > now() - interval '1 day'
+      where machine = $1 and worker_id <> $2 and seen_at > now() - interval '1 day'
+        and (ended_at is null and not (draining and slots = 0 and connections = 0)
+          or exists (select from runs r where r.worker_id = workers.worker_id and r.status = 'running' and r.lease_until > now()
+            and r.attempt = 1))
       order by seen_at desc, worker_id limit 1000`,
   },
-  // Locks in the order of ids, as the flush of an executor does.
+  // A run whose earlier attempt was charged waits for the end of its lease: a server that crashes again and again must not use up the
+  // attempts of its runs within seconds. Locks in the order of ids, as the flush of an executor does.
   end: {
     name: 'workers_end',
     text: `with ended as (
-        update workers set ended_at = now(), draining = true, slots = 0, running = 0, connections = 0
-        where worker_id = any ($1) and ended_at is null returning worker_id
+        update workers set ended_at = coalesce(ended_at, now()), draining = true, slots = 0, running = 0, connections = 0
+        where worker_id = any ($1) returning worker_id
       ), held as (
         select r.run_id from runs r join ended e on e.worker_id = r.worker_id
-        where r.status = 'running' and r.lease_until > now() order by r.run_id for update of r
+        where r.status = 'running' and r.lease_until > now() and r.attempt = 1 order by r.run_id for update of r
       )
       update runs r set lease_until = now() from held where r.run_id = held.run_id returning r.run_id`,
   },
@@ -87,7 +91,7 @@ const statements = {
     name: 'workers_list',
     reads: true,
     text: `select worker_id, name, slots, running, graphs, connections, started_at, seen_at,
-        case when draining and slots = 0 and connections = 0 then 'left'
+        case when ended_at is not null then 'silent' when draining and slots = 0 and connections = 0 then 'left'
           when seen_at <= now() - $1 * interval '1 ms' then 'silent' when draining then 'draining' else 'live' end as state
       from workers where seen_at > now() - interval '1 day' order by seen_at desc, worker_id limit $2`,
   },
@@ -128,11 +132,14 @@ export const workerStorage = (db: Database) => ({
     await db.query(statements.report, values);
   },
 
-  /** The other workers of a machine that have not reported their end, at most 1,000. */
+  /**
+   * The other workers of a machine that have not reported their end, or that have running runs in their first charged attempt; at most
+   * 1,000. A worker that reported itself after its end was recorded is left out for good: its process was judged wrongly.
+   */
   listOpen: (machine: string, worker_id: string): Promise<OpenWorker[]> =>
     db.query<OpenWorker>(statements.open, [machine, worker_id]),
 
-  /** Records that these workers have ended, and ends the leases of their runs now. Returns the number of these runs. */
+  /** Records that these workers have ended, and ends the leases of their runs. Returns the number of these runs. */
   async end(worker_ids: string[]): Promise<number> {
     return (await db.query(statements.end, [worker_ids])).length;
   },

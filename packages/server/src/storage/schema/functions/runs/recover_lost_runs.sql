@@ -6,7 +6,9 @@ language plpgsql set enable_seqscan = off as $$
 declare
   v_run runs%rowtype;
   v_worker workers%rowtype;
+  v_name text;
   v_state text;
+  v_message text;
   v_end record;
 begin
   for v_run in
@@ -17,16 +19,20 @@ begin
     select * from lost
   loop
     select * into v_worker from workers w where w.worker_id = v_run.worker_id;
+    v_name := coalesce(v_worker.name, v_run.worker_id::text);
     v_state := case when not found or v_worker.ended_at is not null then 'gone' when v_worker.seen_at > v_run.lease_until then 'alive' else 'silent' end;
+    v_message := case
+      when v_worker.ended_at is not null then format('The process of worker %s ended while it held lease %s', v_name, v_run.lease_token)
+      else format('Lease %s ended %s s ago and was not renewed: worker %s %s', v_run.lease_token,
+        round(extract(epoch from now() - v_run.lease_until)::numeric, 1), v_name,
+        case v_state when 'gone' then 'is unknown' when 'alive' then 'is alive, and was too slow'
+          else format('last reported itself %s s ago', round(extract(epoch from now() - v_worker.seen_at)::numeric, 1)) end)
+      end;
     update runs r
     set status = 'pending', waits_for = 'slot', lease_until = null, worker_id = null, updated_at = now(),
         graph_id = coalesce((select a.graph_id from assistants a where a.assistant_id = r.assistant_id), r.graph_id),
         attempt = r.attempt - (r.progress_token = r.lease_token)::integer,
-        lost_attempts = lost_attempt(r, format('Lease %s ended %s s ago and was not renewed: worker %s %s', r.lease_token,
-            round(extract(epoch from now() - r.lease_until)::numeric, 1), coalesce(v_worker.name, r.worker_id::text),
-            case v_state when 'gone' then case when v_worker.ended_at is null then 'is unknown' else 'has ended' end when 'alive' then 'is alive, and was too slow'
-              else format('last reported itself %s s ago', round(extract(epoch from now() - v_worker.seen_at)::numeric, 1)) end),
-          r.progress_token <> r.lease_token, v_state)
+        lost_attempts = lost_attempt(r, v_message, r.progress_token <> r.lease_token, v_state)
     where r.run_id = v_run.run_id returning * into v_run;
     select * into v_end from end_spent_run(v_run, p_attempts);
     if v_end.status is null then
