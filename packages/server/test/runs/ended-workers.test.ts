@@ -138,8 +138,8 @@ describe('a run whose worker has reported its machine', () => {
   it.each([
     ['on another machine', { machine: otherMachine }],
     ['on a machine that is unknown', { machine: null }],
-  ])('waits for the end of its lease when its worker was %s', async (_, machine) => {
-    const { worker, run } = await busyWorker({ ...machine, process: await killedProcess() });
+  ])('waits for the end of its lease when its worker was %s', async (_, identity) => {
+    const { worker, run } = await busyWorker({ ...identity, process: await killedProcess() });
     expect(await poll()).toEqual([]);
     await worker.end(run);
   });
