@@ -15,28 +15,28 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** Starts a run that sleeps, and disconnects once its stream has begun. */
+/** Starts a run, and disconnects once its stream has begun. */
 const disconnect = async (
   on_disconnect: 'cancel' | 'continue',
+  input: object,
 ): Promise<{ threadId: string; runId: string }> => {
   const { thread_id } = await client.threads.create();
   let runId = '';
   const options = { onRunCreated: (run: { runId: string }) => (runId = run.runId) };
-  const input = { do: 'sleep', ms: 400 };
   for await (const _ of client.runs.stream(thread_id, 'probe', { input, on_disconnect }, options)) break;
   return { threadId: thread_id, runId };
 };
 
 describe('a client that disconnects', () => {
   it('cancels its run with on_disconnect cancel', async () => {
-    const { threadId, runId } = await disconnect('cancel');
+    const { threadId, runId } = await disconnect('cancel', { do: 'waitForAbort' });
     await eventually(async () =>
       expect(await client.runs.get(threadId, runId)).toMatchObject({ status: 'interrupted' }),
     );
   });
 
   it('leaves its run running otherwise', async () => {
-    const { threadId, runId } = await disconnect('continue');
+    const { threadId, runId } = await disconnect('continue', { do: 'sleep', ms: 400 });
     expect(await client.runs.join(threadId, runId)).toMatchObject({ out: 'slept' });
     expect(await client.runs.get(threadId, runId)).toMatchObject({ status: 'success' });
   });
