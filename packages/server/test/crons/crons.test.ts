@@ -14,8 +14,10 @@ let stock: Stock;
 beforeAll(async () => {
   database = await testDatabase();
   servers = await Promise.all(
-    Array.from({ length: 3 }, () => startTestServer({ database, settings: { lease: '500ms' } })),
+    Array.from({ length: 3 }, () => startTestServer({ database, settings: { lease: '2s' } })),
   );
+  for (const server of servers)
+    await eventually(async () => expect((await server.call('GET', '/ready')).status).toBe(200));
   client = createClient({ apiUrl: servers[0]?.url ?? '' });
   stock = new Stock({ apiUrl: servers[0]?.url ?? '' });
 });
