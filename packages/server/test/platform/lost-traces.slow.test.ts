@@ -34,8 +34,8 @@ const traceOf = async (trace: string, options: { key?: string; headers?: Record<
   return (body as { runs: Traced[] }).runs;
 };
 
-/** A run of the deployment API that is killed with its executor, so that its trace stays pending. */
-const killedRun = async (): Promise<string> => {
+/** A run of the deployment API that blocks its executor once it is cancelled. Its trace is stored. */
+const tracedRun = async (): Promise<{ thread_id: string; run_id: string }> => {
   const { server } = platform;
   const { thread_id } = (await server.call('POST', '/threads', {})).body as { thread_id: string };
   const created = await server.call('POST', `/threads/${thread_id}/runs`, {
@@ -44,9 +44,21 @@ const killedRun = async (): Promise<string> => {
   });
   const { run_id } = created.body as { run_id: string };
   await eventually(async () => expect(await traceOf(run_id, inOwn)).toHaveLength(2));
-  await server.call('POST', `/threads/${thread_id}/runs/${run_id}/cancel`);
-  await server.call('GET', `/threads/${thread_id}/runs/${run_id}/join`);
-  return run_id;
+  return { thread_id, run_id };
+};
+
+/** Two runs that are killed with their executor, so that their traces stay pending. */
+const killedRuns = async (): Promise<string[]> => {
+  const { server } = platform;
+  // The executor must have sent both traces before the first cancel blocks it.
+  const runs = await Promise.all([tracedRun(), tracedRun()]);
+  await Promise.all(
+    runs.map(async ({ thread_id, run_id }) => {
+      await server.call('POST', `/threads/${thread_id}/runs/${run_id}/cancel`);
+      await server.call('GET', `/threads/${thread_id}/runs/${run_id}/join`);
+    }),
+  );
+  return runs.map(({ run_id }) => run_id);
 };
 
 const failedRun = async (): Promise<string> => {
@@ -113,7 +125,7 @@ describe('a lost trace', () => {
     ['no JSON', 'not json', 'The process that executed it was lost or stopped before it ended'],
     ['too deep', '['.repeat(200_000), 'The process that executed it was lost or stopped before it ended'],
   ])('ends with the error of its run, which contains %s, and so do the others', async (_, error, shown) => {
-    const [odd, plain] = await Promise.all([killedRun(), killedRun()]);
+    const [odd = '', plain = ''] = await killedRuns();
     await query('update runs set error = $2 where run_id = $1', [odd, error]);
     await query('update runs set error = $2 where run_id = $1', [plain, '{"message":"plain"}']);
     const traces = tracePartitionStorage(platform.server.database);
