@@ -55,7 +55,7 @@ beforeAll(async () => {
     join(scratch, 'stages'),
   );
   databaseUri = await reachable(owned.keep(await testDatabase()));
-}, 300_000);
+}, 900_000);
 
 /** The URI of the database for the user of the image, who may not open the folder of its socket. */
 const reachable = async ({ options: { connection } }: TestDatabase): Promise<string> => {
