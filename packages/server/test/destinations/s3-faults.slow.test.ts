@@ -130,12 +130,17 @@ describeS3('a bucket that fails', () => {
     ['PutObject', small],
     ['UploadPart', large],
     ['CompleteMultipartUpload', large],
-  ] as const)('that is silent at %s times out', async (operation, bytes) => {
-    faults.on({ operation }).hold();
-    const error = await failure(put(bytes, { store: open({ idleMs: 2_000, tries: 2 }) }));
-    expect(error).toMatchObject({ code: 'Timeout', isFinal: false });
-    await expectNothingLeft();
-  });
+  ] as const)(
+    'that is silent at %s times out',
+    async (operation, bytes) => {
+      faults.on({ operation }).hold();
+      // The other requests of the upload have the same time limit.
+      const error = await failure(put(bytes, { store: open({ idleMs: 5_000, tries: 2 }) }));
+      expect(error).toMatchObject({ code: 'Timeout', isFinal: false });
+      await expectNothingLeft();
+    },
+    120_000,
+  );
 
   it('that is slow without end times out', async () => {
     faults.on({ operation: 'PutObject' }).slow(1_000);
