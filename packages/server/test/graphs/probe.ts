@@ -1,5 +1,6 @@
 // A graph whose node executes the action that its input names: throw, wait, read its config, return a value that JSON cannot represent.
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Annotation, START, StateGraph, type LangGraphRunnableConfig } from '@langchain/langgraph';
 
 const State = Annotation.Root({
@@ -34,6 +35,13 @@ const actions: Record<string, (state: typeof State.State, config: LangGraphRunna
     writer?.('written');
     return 'wrote';
   },
+  /** Creates the file `<out>.begun`, waits until the file `out` exists, and emits an event. */
+  writeWhen: async ({ out }, { writer }) => {
+    writeFileSync(`${String(out)}.begun`, '');
+    while (!existsSync(String(out))) await sleep(10);
+    writer?.('written');
+    return 'wrote';
+  },
   /** Waits until its signal is aborted, and records the reason. */
   waitForAbort: (_, { signal, writer }) =>
     new Promise((_resolve, reject) => {
@@ -50,6 +58,11 @@ const actions: Record<string, (state: typeof State.State, config: LangGraphRunna
     metadata?.['run_attempt'] === 1 ? new Promise(() => undefined) : 'continued',
   spin: ({ ms }) => {
     for (const untilMs = performance.now() + ms; performance.now() < untilMs;);
+    return 'spun';
+  },
+  /** Blocks the event loop of its executor until the file `out` exists. */
+  spinUntil: ({ out }) => {
+    while (!existsSync(String(out)));
     return 'spun';
   },
   /** Blocks the event loop of its executor for `ms` once its signal is aborted. */

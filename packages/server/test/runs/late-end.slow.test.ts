@@ -1,13 +1,22 @@
 // A stateless run's row is deleted when it ends. If the executor's report of the end is late, a renewal does not confirm the lease.
+import { randomUUID } from 'node:crypto';
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
+let dir: string;
 beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'svc-late-end-'));
   server = await startTestServer({ settings: { lease: '12s', executors: '1' } });
 });
-afterAll(() => server[Symbol.asyncDispose]());
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await rm(dir, { recursive: true });
+});
 
 const run = (input: object) => ({ assistant_id: 'probe', input });
 
@@ -31,12 +40,16 @@ const leasesLost = async (): Promise<number> => {
   return Number(/^svc_leases_lost_total\{reason="taken"\} (\d+)$/m.exec(String(body))?.[1] ?? 0);
 };
 
-/** Stops the executor after the end of its only run was sent to the database. Resolves when the lease counts as lost. */
-const stopAtTheEnd = async (pid: number): Promise<void> => {
+/**
+ * Lets the only run end, which waits for the file, and stops its executor after the end was sent to the database. Resolves when the lease
+ * counts as lost.
+ */
+const stopAtTheEnd = async (pid: number, file: string): Promise<void> => {
   const lost = await leasesLost();
-  await eventually(async () => expect(await runRows()).toHaveLength(1));
+  await eventually(() => access(`${file}.begun`));
   await server.database.transact(async (tx) => {
     await tx.query({ name: 'hold_run', text: 'select 1 from runs for update' }, []);
+    await writeFile(file, '');
     await eventually(async () => expect(await waitingCommits()).toHaveLength(1));
     process.kill(pid, 'SIGSTOP');
   });
@@ -46,14 +59,15 @@ const stopAtTheEnd = async (pid: number): Promise<void> => {
 
 describe('a stateless run, when its executor reports the end late,', () => {
   it.each([
-    ['/runs/wait', '{"do":"write","ms":1000,"out":"wrote"}'],
+    ['/runs/wait', '{"do":"writeWhen","out":"wrote"}'],
     ['/runs/stream', 'event: custom'],
   ])('has its result: %s', async (path, expected) => {
     const pid = await executorPid();
-    const body = { ...run({ do: 'write', ms: 1_000 }), stream_mode: ['custom', 'values'] };
+    const file = join(dir, randomUUID());
+    const body = { ...run({ do: 'writeWhen', out: file }), stream_mode: ['custom', 'values'] };
     const answer = server.call('POST', path, body);
     try {
-      await stopAtTheEnd(pid);
+      await stopAtTheEnd(pid, file);
     } finally {
       process.kill(pid, 'SIGCONT');
     }

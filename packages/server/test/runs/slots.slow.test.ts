@@ -1,4 +1,7 @@
 // How many runs an executor takes by default: many that wait, few that compute.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
@@ -6,12 +9,17 @@ import { startTestServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
 let client: Client;
+let dir: string;
 beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'svc-slots-'));
   server = await startTestServer({ settings: { executors: '1', jobsMax: '120' } });
   client = createClient({ apiUrl: server.url });
   await eventually(async () => expect((await server.call('GET', '/ready')).status).toBe(200));
 });
-afterAll(() => server[Symbol.asyncDispose]());
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await rm(dir, { recursive: true });
+});
 
 const start = async (count: number, input: object) => {
   const create = async () => {
@@ -22,6 +30,10 @@ const start = async (count: number, input: object) => {
 };
 const statusesOf = async (runs: { thread_id: string; run_id: string }[]): Promise<string[]> =>
   Promise.all(runs.map(async (run) => (await client.runs.get(run.thread_id, run.run_id)).status));
+const freeSlots = async (): Promise<number> => {
+  const { body } = await server.call('GET', '/metrics');
+  return Number(/^svc_free_slots (\d+)$/m.exec(String(body))?.[1]);
+};
 const countOf = (statuses: string[], status: string): number =>
   statuses.filter((one) => one === status).length;
 
@@ -37,14 +49,16 @@ describe('an executor', () => {
   });
 
   it('takes only ten runs while its event loop is blocked, and more when it is free again', async () => {
-    const [blocking] = await start(1, { do: 'spin', ms: 6_000 });
-    await eventually(async () => expect(await statusesOf([blocking!])).toEqual(['running']));
-    await new Promise((resolve) => setTimeout(resolve, 1_000)); // the executor is silent for longer than a report takes
+    const file = join(dir, 'spin until');
+    const [blocking] = await start(1, { do: 'spinUntil', out: file });
+    // The executor is silent for longer than a report takes.
+    await eventually(async () => expect(await freeSlots()).toBe(9));
     const others = await start(20, { do: 'sleep', ms: 10 });
     await eventually(async () => {
       const statuses = await statusesOf([blocking!, ...others]);
       expect([countOf(statuses, 'running'), countOf(statuses, 'pending')]).toEqual([10, 11]);
     });
+    await writeFile(file, '');
     await eventually(async () => expect(countOf(await statusesOf(others), 'success')).toBe(20));
   });
 });
