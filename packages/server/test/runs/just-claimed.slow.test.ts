@@ -8,6 +8,7 @@ import { RunLogTail } from '../../src/engine/streams/run-log-tail.ts';
 import { RunEventHub } from '../../src/engine/streams/run-event-hub.ts';
 import { Dispatcher } from '../../src/engine/dispatch/dispatcher.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
+import type { LostAttempt } from '../../src/storage/deployment/run-rows.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
@@ -143,8 +144,14 @@ describe.each(['before', 'after'] as const)('a claimed run, just %s its start se
   });
 });
 
+interface Attempts {
+  status: string;
+  attempt: number;
+  lost_attempts: LostAttempt[];
+}
+
 describe('a claim that is answered after its lease has ended', () => {
-  beforeEach(() => startWorker(1_000));
+  beforeEach(() => startWorker(5_000));
 
   it('starts no attempt, and is not charged when the run was recovered meanwhile', async () => {
     const { run_id } = await probe({ do: 'write', ms: 1, out: 'wrote' });
@@ -155,10 +162,14 @@ describe('a claim that is answered after its lease has ended', () => {
     notifications.ring('p');
     await eventually(async () => {
       const text = 'select status, attempt, lost_attempts from runs where run_id = $1';
-      const [row] = await db.query({ name: 'attempts', text }, [run_id]);
-      const message = expect.stringContaining('It says: the claim was answered after 1.') as string;
-      const lost_attempts = [{ lease_token: 1, charged: false, message }];
-      expect(row).toMatchObject({ status: 'success', attempt: 1, lost_attempts });
+      const [row] = await db.query<Attempts>({ name: 'attempts', text }, [run_id]);
+      expect(row).toMatchObject({ status: 'success', attempt: 1 });
+      const message = expect.stringMatching(
+        /It says: the claim was answered after ([5-9]|\d\d+)\.\d s/,
+      ) as string;
+      // On a busy machine, the attempt that follows may lose its lease too.
+      const lost = row!.lost_attempts.filter(({ lease_token }) => lease_token === 1);
+      expect(lost).toMatchObject([{ charged: false, message }]);
     });
   });
 });
