@@ -1,10 +1,11 @@
 // svc migrate-from as a process: its options, output and exit codes, beside a server, and after a kill.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { MemorySaver } from '@langchain/langgraph';
 import { MessagesAnnotation, StateGraph } from '@langchain/langgraph';
+import pg from 'pg';
 import { expect, it } from 'vitest';
+import { openEmbedded } from '../../src/storage/embedded/embedded.ts';
 import { createProject, runCli } from '../cli/cli-process.ts';
 import { eventually } from '../eventually.ts';
 import { DevServerData } from './dev-server-files.ts';
@@ -63,6 +64,34 @@ it('refuses wrong usage and folders without data', async () => {
   expect(outside).toMatchObject({ code: 2, stderr: expect.stringContaining('--any-graph') as string });
 }, 120_000);
 
+/** An advisory lock that nothing else uses. */
+const importLock = 20;
+
+/** Lets an import wait after this number of threads, until it is released. */
+const holdImport = async (connection: pg.ClientConfig, threads: number) => {
+  const client = new pg.Client(connection);
+  await client.connect();
+  await client.query(`select pg_advisory_lock(${importLock})`);
+  await client.query(`
+    create function public.hold_import() returns trigger language plpgsql as $$
+    begin
+      if (select count(*) from svc.threads) >= ${threads} then perform pg_advisory_xact_lock_shared(${importLock}); end if;
+      return new;
+    end $$;
+    create trigger hold_import before insert on svc.threads for each row execute function public.hold_import()`);
+  return {
+    reached: () =>
+      eventually(async () => {
+        const { rows } = await client.query(
+          `select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`,
+        );
+        expect(rows).toHaveLength(1);
+      }, 120_000),
+    release: () => client.query(`select pg_advisory_unlock(${importLock})`),
+    [Symbol.asyncDispose]: () => client.end(),
+  };
+};
+
 it('is repeated after it was killed, and then every thread is complete', async () => {
   using project = createProject();
   const data = new DevServerData();
@@ -81,11 +110,17 @@ it('is repeated after it was killed, and then every thread is complete', async (
     return Number(await response.text());
   };
   {
+    await using database = await openEmbedded({ dataDir: join(project.dir, '.svc') });
+    await using hold = await holdImport(database.connection, ids.length / 2);
     await using killed = runCli(['migrate-from', 'langgraph-api', files.folder], { cwd: project.dir });
-    while ((await countThreads()) === 0) await sleep(1);
-    process.kill(killed.pid, 'SIGKILL');
+    try {
+      await hold.reached();
+      process.kill(killed.pid, 'SIGKILL');
+      expect(await countThreads()).toBe(ids.length / 2);
+    } finally {
+      await hold.release();
+    }
   }
-  expect(await countThreads()).toBeLessThan(ids.length);
   const { stdout, code } = await eventually(async () => {
     const repeated = await runCli(['migrate-from', 'langgraph-api', files.folder, '--json'], {
       cwd: project.dir,
