@@ -50,7 +50,6 @@ export const startNode = async ({
       GATES: gates,
       SVC_BOOTSTRAP_API_KEY: platformKey,
       SVC_CORS_ORIGINS: '*',
-      SVC_LEASE: '1s',
       SVC_RATE_LIMIT: 'none',
       SVC_TRACING: 'on',
       SVC_LOG_LEVEL: 'error',
