@@ -9,10 +9,16 @@ export interface JournalRun {
   marker: string;
 }
 
+interface LostAttempt {
+  message: string;
+  charged?: boolean;
+  lease_token?: number;
+}
+
 export interface RunRecord {
   status: string;
   attempt: number;
-  lost_attempts?: { message: string; charged?: boolean }[];
+  lost_attempts?: LostAttempt[];
   error?: { error: string; message: string };
 }
 
@@ -21,12 +27,14 @@ export interface JournalPlan {
   /** Milliseconds of each step. */
   ms: number;
   thread_id?: string;
+  /** Path of a file: no step ends before it exists. */
+  gate?: string;
   /** Additional fields of the request that creates the run. */
   more?: object;
 }
 
 export const journalRequest = (
-  { steps, ms, thread_id = randomUUID(), more }: JournalPlan,
+  { steps, ms, thread_id = randomUUID(), gate, more }: JournalPlan,
   kind = '',
   { marker = randomUUID().slice(0, 8), file }: { marker?: string; file?: string } = {},
 ): RequestSpec & { thread_id: string; marker: string } => ({
@@ -36,7 +44,7 @@ export const journalRequest = (
   body: {
     assistant_id: 'journal',
     if_not_exists: 'create',
-    input: { marker, steps, ms, taken: 0, ...(file === undefined ? {} : { file }) },
+    input: { marker, steps, ms, taken: 0, file, gate },
     metadata: { marker, steps },
     config: { recursion_limit: 1_000 },
     ...more,
@@ -83,6 +91,19 @@ export const getRun = async (
   { caller }: Pick<Stage, 'caller'>,
   run: Pick<JournalRun, 'thread_id' | 'run_id'>,
 ): Promise<RunRecord> => (await caller.call({ method: 'GET', path: pathOf(run) })).body as RunRecord;
+
+/** The attempts of a run that were lost with this lease: one if it was lost. */
+export const lostWith = ({ lost_attempts = [] }: RunRecord, lease_token: number): LostAttempt[] =>
+  lost_attempts.filter((lost) => lost.lease_token === lease_token);
+
+/** The nodes that execute runs now, by name. */
+export const busyNodes = async ({ cluster }: Pick<Stage, 'cluster'>): Promise<string[]> => {
+  const rows = await cluster.query<{ node: string }>(
+    `select distinct c.node from faults.claims c join runs r using (run_id, lease_token)
+     where r.status = 'running' order by c.node`,
+  );
+  return rows.map(({ node }) => node);
+};
 
 /** Waits for the outcome, at any node that responds. */
 export const join = (
