@@ -1,14 +1,17 @@
 // Feeds of thread protocol v2: readers are disconnected while workers are killed.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { nthRunEnd, readFeed } from '../thread-protocol/feed.ts';
 import type { Cluster } from './cluster.ts';
 import { FeedReader } from './feed-reader.ts';
 import { asLogged, loggedEvents } from './logged-events.ts';
+import { busyNodes } from './journal-run.ts';
 import { rounds, runScenario, type Stage } from './scenario.ts';
 import { openSplitCluster, type SplitCluster, workers } from './split-cluster.ts';
 
 const threads = 4;
+/** With which a thread begins. */
 const runsOfThread = 2;
 const readersOfThread = 5;
 const steps = 25;
@@ -22,6 +25,13 @@ beforeAll(async () => {
   ({ cluster } = opened);
 });
 afterAll(() => opened?.[Symbol.asyncDispose]());
+
+/** A thread, its readers and the number of its runs, which grows until the readers have been disconnected often enough. */
+interface ThreadReaders {
+  id: string;
+  readers: FeedReader[];
+  runs: number;
+}
 
 /** Starts a run by a command; the thread queues it. */
 const startRun = async ({ caller, history, file }: Stage, thread_id: string): Promise<void> => {
@@ -47,12 +57,29 @@ const startRun = async ({ caller, history, file }: Stage, thread_id: string): Pr
 };
 
 /** A worker that executes a run now; any worker if none does. */
-const busyWorker = async ({ cluster, random }: Stage): Promise<string> => {
-  const busy = await cluster.query<{ node: string }>(
-    `select distinct c.node from faults.claims c join runs r using (run_id, lease_token)
-     where r.status = 'running' order by c.node`,
-  );
-  return random.pick(busy.length > 0 ? busy.map(({ node }) => node) : Object.keys(workers));
+const busyWorker = async (stage: Stage): Promise<string> => {
+  const busy = await busyNodes(stage);
+  return stage.random.pick(busy.length > 0 ? busy : Object.keys(workers));
+};
+
+const isReadEnough = ({ readers }: ThreadReaders): boolean =>
+  readers.flatMap(({ disconnectedAt }) => disconnectedAt).length > earlyMin;
+
+/** Starts runs, so that one is in flight until readers have been disconnected often enough. The last one begins after that. */
+const keepRunning = async (stage: Stage, read: ThreadReaders): Promise<void> => {
+  let isEnough = false;
+  while (!isEnough) {
+    await eventually(async () => {
+      const left = await stage.cluster.query(
+        `select 1 from runs where thread_id = $1 and status in ('pending', 'running')`,
+        [read.id],
+      );
+      expect(left.length).toBeLessThan(2);
+    }, 120_000);
+    isEnough = isReadEnough(read);
+    await startRun(stage, read.id);
+    read.runs++;
+  }
 };
 
 it(
@@ -66,9 +93,11 @@ it(
         const ids = Array.from({ length: threads }, () => randomUUID());
         for (const id of ids) for (let run = 0; run < runsOfThread; run++) await startRun(stage, id);
         const urls = stage.cluster.urls();
-        const readers = ids.flatMap((id) =>
-          Array.from({ length: readersOfThread }, () => new FeedReader(id, urls, random.fork())),
-        );
+        const threadReaders = ids.map((id): ThreadReaders => ({
+          id,
+          readers: Array.from({ length: readersOfThread }, () => new FeedReader(id, urls, random.fork())),
+          runs: runsOfThread,
+        }));
         let isRead = false;
         const kills = async (): Promise<void> => {
           do {
@@ -81,9 +110,14 @@ it(
           } while (!isRead);
         };
         const killed = kills();
-        const reads = readers.map(async (reader) => {
-          for (let at = 0; at < disconnects; at++) await reader.glance(runsOfThread);
-          await reader.readOn(runsOfThread);
+        const reads = threadReaders.map(async (read) => {
+          const running = keepRunning(stage, read);
+          const readingOn = read.readers.map(async (reader) => {
+            for (let at = 0; at < disconnects || !isReadEnough(read); at++) await reader.glance(read.runs);
+            await running;
+            await reader.readOn(read.runs);
+          });
+          await Promise.all([running, ...readingOn]);
         });
         try {
           await Promise.all(reads);
@@ -95,9 +129,8 @@ it(
           'select count(*)::int as count from faults.claims where run_id in (select run_id from runs where thread_id = any ($1::uuid[]))',
           [ids],
         );
-        expect(claims?.count).toBeGreaterThan(threads * runsOfThread);
-        for (const thread_id of ids) {
-          const own = readers.filter((reader) => reader.thread_id === thread_id);
+        expect(claims?.count).toBeGreaterThan(threadReaders.reduce((sum, { runs }) => sum + runs, 0));
+        for (const { id: thread_id, readers: own, runs } of threadReaders) {
           const [last] = await stage.cluster.query<{ ms: number; complete: number }>(
             `select extract(epoch from max(updated_at))::float8 * 1000 as ms, count(*) filter (where status = 'success')::int as complete
              from runs where thread_id = $1`,
@@ -112,8 +145,8 @@ it(
           // A run ends with an error when it loses three workers without storing a step in between.
           const updates = logged.filter(({ method }) => method === 'updates').length;
           expect(updates).toBeGreaterThanOrEqual((last?.complete ?? 0) * steps);
-          expect(updates).toBeLessThanOrEqual(runsOfThread * steps);
-          const all = await readFeed(random.pick(urls), thread_id, nthRunEnd(runsOfThread));
+          expect(updates).toBeLessThanOrEqual(runs * steps);
+          const all = await readFeed(random.pick(urls), thread_id, nthRunEnd(runs));
           expect(new Set(all.map(({ event_id }) => event_id)).size).toBe(all.length);
           for (const { events } of own) {
             expect(events).toEqual(all);
