@@ -291,8 +291,10 @@ describe('a server that is no standby of the primary', () => {
     await using promoted = openReplica({ uri: own.uriOf(), primary: own.db, poolMax: 2, lagMaxMs });
     await eventually(async () => expect(await isOnStandby(promoted)).toBe(true));
     await own.standby.promote();
-    await eventually(async () => expect(await isOnStandby(promoted)).toBe(false));
-    expect(fallbacks(promoted, 'not_standby')).toBeGreaterThan(0);
+    await eventually(async () => {
+      expect(await isOnStandby(promoted)).toBe(false);
+      expect(fallbacks(promoted, 'not_standby')).toBeGreaterThan(0);
+    });
     // The promoted server is the primary now, and the third server still follows the old one.
     await using primary = await openDatabase({ connection: { connectionString: own.uriOf() } });
     await using left = openReplica({ uri: own.uriOf(third.port), primary, poolMax: 2, lagMaxMs });
