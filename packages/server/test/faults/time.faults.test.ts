@@ -70,7 +70,7 @@ describe('workers whose clocks are', () => {
       FAKETIME_TIMESTAMP_FILE: file,
       FAKETIME_NO_CACHE: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      SVC_RUN_TIMEOUT: '12s',
+      SVC_RUN_TIMEOUT: '30s',
     };
     await runScenario({
       postgres,
