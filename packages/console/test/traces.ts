@@ -113,7 +113,12 @@ const toolTrace = (project: string, tools: number, startMs: number): SentTraceRu
 };
 
 /** Enters the API key that a page of traces asks for. */
+/** Resolves when the server has stored the key for the session, or has refused it. */
 export const enterKey = async (page: Page, key = traceKey): Promise<void> => {
+  const answered = page.waitForResponse(
+    (response) => response.request().method() === 'POST' && response.url().endsWith('/console/auth/session'),
+  );
   await page.getByLabel('API key', { exact: true }).fill(key);
   await page.getByRole('button', { name: 'Use this key' }).click();
+  await answered;
 };
