@@ -112,8 +112,7 @@ const toolTrace = (project: string, tools: number, startMs: number): SentTraceRu
   return runs;
 };
 
-/** Enters the API key that a page of traces asks for. */
-/** Resolves when the server has stored the key for the session, or has refused it. */
+/** Enters the API key that a page asks for. Resolves when the server has stored it for the session, or has refused it. */
 export const enterKey = async (page: Page, key = traceKey): Promise<void> => {
   const answered = page.waitForResponse(
     (response) => response.request().method() === 'POST' && response.url().endsWith('/console/auth/session'),
