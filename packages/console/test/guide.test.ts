@@ -11,7 +11,7 @@ describeInBrowser('the guide', () => {
   it('is opened from the console', async () => {
     const page = await console.open('/');
     const link = page.getByRole('link', { name: 'Guide' });
-    expect(await link.getAttribute('href')).toBe(`${console.url}/docs/guide/`);
+    await expect.poll(() => link.getAttribute('href')).toBe(`${console.url}/docs/guide/`);
     await page.goto(`${console.url}/docs/guide`);
     await guideAt(page, 'svc');
     expect(page.url()).toBe(`${console.url}/docs/guide/`);
@@ -29,7 +29,7 @@ describeInBrowser('the guide', () => {
     await page.keyboard.type('double texting');
     const results = page.getByRole('dialog', { name: 'Search' }).getByRole('link');
     await results.first().waitFor();
-    expect(await results.first().textContent()).toMatch(/double texting/i);
+    await expect.poll(() => results.first().textContent()).toMatch(/double texting/i);
     expect(await seriousFindings(page)).toEqual([]);
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
@@ -68,7 +68,7 @@ describeInBrowser('the guide', () => {
       viewport: { width: 390, height: 800 },
     });
     const link = page.getByRole('link', { name: 'Webhooks', exact: true });
-    expect(await link.count()).toBe(0);
+    await expect.poll(() => link.count()).toBe(0);
     await page.getByRole('button', { name: 'Pages' }).click();
     await link.click();
     await guideAt(page, 'Webhooks');

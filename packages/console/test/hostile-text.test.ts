@@ -50,7 +50,7 @@ describeInBrowser('text of users and models', () => {
         .map(() => ['https://elsewhere.example/page', 'noopener noreferrer nofollow']),
     );
     expect(hrefs.length).toBeGreaterThan(0);
-    expect(await page.getByText('‹U+202E›').count()).toBeGreaterThan(0);
+    await expect.poll(() => page.getByText('‹U+202E›').count()).toBeGreaterThan(0);
     for (const tab of ['Checkpoints', 'Details']) {
       await page.getByRole('tab', { name: tab }).click();
       if (tab === 'Checkpoints') await page.getByRole('button', { name: /human, / }).click();
@@ -58,7 +58,9 @@ describeInBrowser('text of users and models', () => {
     }
     await page.goto(`${console.url}/console/threads?meta=case:hostile`);
     await page.getByRole('row').nth(1).waitFor();
-    expect(await page.locator('[onerror], [onclick], [onmouseover], script:not([src])').count()).toBe(0);
+    await expect
+      .poll(() => page.locator('[onerror], [onclick], [onmouseover], script:not([src])').count())
+      .toBe(0);
   });
 
   it('is never executed on the pages of traces, of the store, of crons and of assistants', async () => {
@@ -102,7 +104,9 @@ describeInBrowser('text of users and models', () => {
     for (const path of ['', ...pages]) {
       if (path !== '') await page.goto(`${url}/console${path}`);
       await page.getByText('onerror').first().waitFor();
-      expect(await page.locator('[onerror], [onclick], [onmouseover], script:not([src])').count()).toBe(0);
+      await expect
+        .poll(() => page.locator('[onerror], [onclick], [onmouseover], script:not([src])').count())
+        .toBe(0);
     }
     // A dialog, an uncaught error, or a request to elsewhere fails the test after it.
   });

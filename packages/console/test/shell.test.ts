@@ -65,7 +65,7 @@ describeInBrowser('every page', () => {
     const page = await console.open('/playground?assistant=agent');
     await page.getByLabel('Message', { exact: true }).fill('');
     await page.keyboard.type('g r ?');
-    expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('g r ?');
+    await expect.poll(() => page.getByLabel('Message', { exact: true }).inputValue()).toBe('g r ?');
     expect(new URL(page.url()).pathname).toBe('/console/playground');
   });
 
@@ -86,9 +86,11 @@ describeInBrowser('every page', () => {
 
   it('has a menu on a narrow screen', async () => {
     const page = await console.open('/runs', { viewport: { width: 390, height: 800 } });
-    expect(await page.getByRole('button', { name: /^Search/ }).innerText()).not.toContain('or paste an id');
+    await expect
+      .poll(() => page.getByRole('button', { name: /^Search/ }).innerText())
+      .not.toContain('or paste an id');
     const link = page.getByRole('link', { name: 'Threads' });
-    expect(await link.count()).toBe(0);
+    await expect.poll(() => link.count()).toBe(0);
     await page.getByRole('button', { name: 'Menu' }).click();
     await link.click();
     await page.getByRole('heading', { name: 'Threads' }).waitFor();

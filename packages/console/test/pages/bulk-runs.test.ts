@@ -34,11 +34,10 @@ describeInBrowser('many runs', () => {
     const dialog = page.getByRole('dialog', { name: 'Cancel runs' });
     await dialog.getByText('3 runs matching the filter.').waitFor();
     const counts = dialog.getByRole('list', { name: 'Runs by status' }).getByRole('listitem');
-    expect(await counts.allInnerTexts()).toEqual([
-      expect.stringMatching(/pending\s+2/),
-      expect.stringMatching(/running\s+1/),
-    ]);
-    expect(await dialog.getByRole('row').count()).toBe(4);
+    await expect
+      .poll(() => counts.allInnerTexts())
+      .toEqual([expect.stringMatching(/pending\s+2/), expect.stringMatching(/running\s+1/)]);
+    await expect.poll(() => dialog.getByRole('row').count()).toBe(4);
     expect(await seriousFindings(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Cancel 3 runs' }).click();
     const panel = page.getByRole('region', { name: 'Cancel runs' });
@@ -89,7 +88,9 @@ describeInBrowser('many runs', () => {
     await page.getByRole('button', { name: 'Cancel 7 runs' }).click();
     const panel = page.getByRole('region', { name: 'Cancel runs' });
     await expect.poll(() => held.length).toBe(4);
-    expect(await page.getByRole('button', { name: 'Retry all that match…' }).isDisabled()).toBe(true);
+    await expect
+      .poll(() => page.getByRole('button', { name: 'Retry all that match…' }).isDisabled())
+      .toBe(true);
     await panel.getByRole('button', { name: 'Stop' }).click();
     for (const open of held) open();
     await panel.getByText('4 done · 0 failed · 3 left').waitFor();
@@ -113,7 +114,7 @@ describeInBrowser('many runs', () => {
     await page.getByRole('button', { name: 'Cancel 1 run', exact: true }).click();
     await page.getByText('1 done · 0 failed · 0 left').waitFor();
     expect(await statusesOf(metadata)).toEqual(['pending', 'interrupted', 'pending']);
-    expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('checkbox', { checked: true }).count()).toBe(0);
   });
 
   it('of more than a hundred need their number typed', async () => {
@@ -138,9 +139,9 @@ describeInBrowser('many runs', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByText('1,000+ runs matching the filter.').waitFor();
     const confirm = dialog.getByRole('button', { name: 'Cancel 1,000+ runs' });
-    expect(await confirm.isDisabled()).toBe(true);
+    await expect.poll(() => confirm.isDisabled()).toBe(true);
     await dialog.getByLabel('Type 1000 to confirm').fill('1000');
-    expect(await confirm.isEnabled()).toBe(true);
+    await expect.poll(() => confirm.isEnabled()).toBe(true);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
   });
@@ -149,7 +150,7 @@ describeInBrowser('many runs', () => {
     const page = await console.open('/runs?status=success');
     await page.getByRole('button', { name: 'Cancel all that match…' }).click();
     await page.getByText('No run that matches is pending or running.').waitFor();
-    expect(await page.getByRole('button', { name: 'Cancel 0 runs' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Cancel 0 runs' }).isDisabled()).toBe(true);
     await delayed(1, { case: 'unfiltered' });
     await page.goto(`${console.url}/console/runs`);
     await page.getByRole('button', { name: 'Cancel all runs…' }).click();
@@ -166,6 +167,8 @@ describeInBrowser('many runs', () => {
     await page.getByRole('button', { name: 'Cancel all that match…' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('heading', { name: 'Not permitted' }).waitFor();
-    expect(await dialog.getByRole('button', { name: 'Cancel', exact: true }).isDisabled()).toBe(true);
+    await expect
+      .poll(() => dialog.getByRole('button', { name: 'Cancel', exact: true }).isDisabled())
+      .toBe(true);
   });
 });

@@ -28,7 +28,7 @@ describeInBrowser('a checkpoint', () => {
     const page = await openAt(threadId, end);
     const button = page.getByRole('button', { name: 'Run from here' });
     await page.getByText('next: no node, so there is nothing to run').waitFor();
-    expect(await button.isDisabled()).toBe(true);
+    await expect.poll(() => button.isDisabled()).toBe(true);
     await page.getByRole('link', { name: /^1 ?agent/ }).click();
     await page.getByText('next: tools').waitFor();
     const from = new URL(page.url()).searchParams.get('checkpoint')!;
@@ -36,7 +36,7 @@ describeInBrowser('a checkpoint', () => {
     await page.waitForURL((url) => url.pathname.endsWith('/playground') && url.searchParams.has('run'));
     await badge(page, 'success').waitFor();
     await page.getByText('The sum is 42.').waitFor();
-    expect(await page.getByText('The sum is 42.').count()).toBe(1);
+    await expect.poll(() => page.getByText('The sum is 42.').count()).toBe(1);
     await page.getByText('Started at a checkpoint.').waitFor();
     const { metadata } = await threads.getState(threadId);
     expect(metadata['run_id']).toBe(new URL(page.url()).searchParams.get('run'));
@@ -74,8 +74,8 @@ describeInBrowser('a checkpoint', () => {
     const field = page.getByLabel('Update of the state, as JSON');
     const update = JSON.parse(await field.inputValue()) as { messages: Record<string, unknown>[] };
     expect(update.messages.map(({ content }) => content)).toEqual(['snow, -3 °C']);
-    expect(await page.getByLabel('As node').inputValue()).toBe('tools');
-    expect(await page.getByRole('option', { name: 'agent' }).count()).toBe(1);
+    await expect.poll(() => page.getByLabel('As node').inputValue()).toBe('tools');
+    await expect.poll(() => page.getByRole('option', { name: 'agent' }).count()).toBe(1);
     expect(await seriousFindings(page)).toEqual([]);
     await field.fill(JSON.stringify({ messages: [{ ...update.messages[0], content: 'rain, 9 °C' }] }));
     await page.getByRole('button', { name: 'Fork and run' }).click();
@@ -134,7 +134,7 @@ describeInBrowser('a checkpoint', () => {
     await expect.poll(() => conversation.getByText(/older|newer/).count()).toBe(0);
     await gate.open();
     await badge(page, 'success').waitFor();
-    expect(await conversation.getByText(words, { exact: true }).count()).toBe(2);
+    await expect.poll(() => conversation.getByText(words, { exact: true }).count()).toBe(2);
   });
 
   it('shows no other branch while its state is read, and when it cannot be read', async () => {
@@ -164,15 +164,15 @@ describeInBrowser('a checkpoint', () => {
     const conversation = page.getByRole('region', { name: 'Conversation', exact: true });
     await reads;
     await badge(page, 'running').waitFor();
-    expect(await conversation.getByText(/older|newer/).count()).toBe(0);
+    await expect.poll(() => conversation.getByText(/older|newer/).count()).toBe(0);
     refuse();
     await conversation.getByText('one two', { exact: true }).waitFor();
     await conversation.getByText(words, { exact: true }).waitFor();
-    expect(await conversation.getByText(/older|newer/).count()).toBe(0);
+    await expect.poll(() => conversation.getByText(/older|newer/).count()).toBe(0);
     await gate.open();
     await badge(page, 'success').waitFor();
     await conversation.getByText('an older text', { exact: true }).first().waitFor();
-    expect(await conversation.getByText('a newer text').count()).toBe(0);
+    await expect.poll(() => conversation.getByText('a newer text').count()).toBe(0);
   });
 
   it('keeps the draft of its state while it is not JSON, and when the server refuses the update', async () => {
@@ -190,14 +190,14 @@ describeInBrowser('a checkpoint', () => {
     const fork = dialog.getByRole('button', { name: 'Fork only' });
     await field.fill('{ "plan": ');
     await dialog.getByText('Not valid JSON').waitFor();
-    expect(await fork.isDisabled()).toBe(true);
+    await expect.poll(() => fork.isDisabled()).toBe(true);
     await field.fill('["plan"]');
     await dialog.getByText('The update must be an object').waitFor();
     const draft = '{ "plan": "Another plan" }';
     await field.fill(draft);
     await fork.click();
     await dialog.getByRole('alert').filter({ hasText: 'Thread is busy' }).waitFor();
-    expect(await field.inputValue()).toBe(draft);
+    await expect.poll(() => field.inputValue()).toBe(draft);
     await gate.open();
     await console.client.runs.join(threadId, open.run_id);
     await fork.click();
@@ -277,7 +277,7 @@ describeInBrowser('a checkpoint', () => {
     await page.getByRole('button', { name: 'Edit and run…' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('The update begins empty, because the checkpoint has no parent').waitFor();
-    expect(await dialog.getByLabel('Update of the state, as JSON').inputValue()).toBe('{}');
+    await expect.poll(() => dialog.getByLabel('Update of the state, as JSON').inputValue()).toBe('{}');
     await dialog.getByRole('button', { name: '+ messages' }).waitFor();
     await dialog.getByRole('button', { name: 'Fork only' }).click();
     await dialog.waitFor({ state: 'detached' });
@@ -298,7 +298,7 @@ describeInBrowser('a checkpoint', () => {
     );
     const row = page.getByRole('link', { name: /^0 ?update/ });
     await page.getByRole('heading', { name: 'Step 0 · update' }).waitFor();
-    expect(await row.count()).toBe(1);
+    await expect.poll(() => row.count()).toBe(1);
     await page.getByRole('button', { name: 'Edit and run…' }).click();
     const dialog = page.getByRole('dialog');
     const field = dialog.getByLabel('Update of the state, as JSON');
@@ -306,13 +306,13 @@ describeInBrowser('a checkpoint', () => {
     await field.fill(draft);
     await dialog.getByRole('button', { name: 'Fork and run' }).click();
     await dialog.getByRole('alert').filter({ hasText: 'You may not start runs.' }).waitFor();
-    expect(await field.inputValue()).toBe(draft);
+    await expect.poll(() => field.inputValue()).toBe(draft);
     await dialog.getByRole('button', { name: 'Back' }).click();
     await row.waitFor({ state: 'detached' });
     await page.getByRole('heading', { name: 'Step 0 · update' }).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'Step 0 · update' }).waitFor();
-    expect(await page.locator('a.checkpoint[aria-current]').count()).toBe(0);
+    await expect.poll(() => page.locator('a.checkpoint[aria-current]').count()).toBe(0);
     expect(await seriousFindings(page)).toEqual([]);
     await page.unrouteAll();
     await page.getByRole('button', { name: 'Run from here' }).click();
@@ -326,7 +326,7 @@ describeInBrowser('a checkpoint', () => {
     const missing = '00000000-0000-4000-8000-000000000000';
     const page = await openAt(threadId, missing, { expected: /404/ });
     await page.getByText('The thread has no checkpoint with the id in the address.').waitFor();
-    expect(await page.getByRole('button', { name: 'Run from here' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: 'Run from here' }).count()).toBe(0);
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole('link', { name: 'Show the newest' }).click();
     await page.getByRole('button', { name: 'Run from here' }).waitFor();

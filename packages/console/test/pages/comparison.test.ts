@@ -40,13 +40,13 @@ describeInBrowser('a comparison of two assistants', () => {
       await column(page, side).getByText('First token').waitFor();
       await column(page, side).getByRole('button', { name: 'Stop' }).waitFor();
     }
-    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
     await gate.open();
     for (const side of ['Left', 'Right'] as const) {
       await badge(page, side, 'success').waitFor();
-      expect(await column(page, side).getByText(`one two ${gate.word} three`, { exact: true }).count()).toBe(
-        2,
-      );
+      await expect
+        .poll(() => column(page, side).getByText(`one two ${gate.word} three`, { exact: true }).count())
+        .toBe(2);
       await column(page, side).getByText('Took').waitFor();
     }
     const [left, right] = [inAddress(page, 'thread') ?? '', inAddress(page, 'compareThread') ?? ''];
@@ -75,7 +75,7 @@ describeInBrowser('a comparison of two assistants', () => {
     await gate.open();
     for (const side of ['Left', 'Right'] as const) {
       await badge(page, side, 'success').waitFor();
-      expect(await column(page, side).getByText(words, { exact: true }).count()).toBe(2);
+      await expect.poll(() => column(page, side).getByText(words, { exact: true }).count()).toBe(2);
     }
   });
 
@@ -117,7 +117,7 @@ describeInBrowser('a comparison of two assistants', () => {
     const alert = (side: Side) => column(page, side).getByRole('alert');
     await alert('Right').filter({ hasText: 'TypeError: The plan has no first step.' }).waitFor();
     await column(page, 'Left').getByText('You said: fail.').waitFor();
-    expect(await alert('Left').count()).toBe(0);
+    await expect.poll(() => alert('Left').count()).toBe(0);
   });
 
   it('sends the settings to both', async () => {
@@ -137,7 +137,7 @@ describeInBrowser('a comparison of two assistants', () => {
     await expect.poll(() => stop.inputValue()).toBe('');
     await page.getByRole('button', { name: 'Compare' }).click();
     await page.getByText('Config of both').click();
-    expect(await stop.inputValue()).toBe('');
+    await expect.poll(() => stop.inputValue()).toBe('');
     await send(page, 'Weather in Zurich?');
     for (const side of ['Left', 'Right'] as const)
       await column(page, side).getByText('The weather: fog in the morning, 9 °C.').waitFor();
@@ -174,14 +174,16 @@ describeInBrowser('a comparison of two assistants', () => {
     const right = column(page, 'Right');
     await right.getByText('one two', { exact: true }).waitFor();
     await right.getByText(words, { exact: true }).waitFor();
-    expect(await right.getByText(/older|newer/).count()).toBe(0);
+    await expect.poll(() => right.getByText(/older|newer/).count()).toBe(0);
     await gate.open();
     await badge(page, 'Right', 'success').waitFor();
-    expect(await right.getByText(words, { exact: true }).count()).toBe(2);
-    expect(await right.getByText(/older|newer/).count()).toBe(0);
+    await expect.poll(() => right.getByText(words, { exact: true }).count()).toBe(2);
+    await expect.poll(() => right.getByText(/older|newer/).count()).toBe(0);
     await right.getByText('Started at a checkpoint.').waitFor();
-    expect(await column(page, 'Left').getByText('Started at a checkpoint.').count()).toBe(0);
-    expect(await column(page, 'Left').getByText('a text of the left', { exact: true }).count()).toBe(2);
+    await expect.poll(() => column(page, 'Left').getByText('Started at a checkpoint.').count()).toBe(0);
+    await expect
+      .poll(() => column(page, 'Left').getByText('a text of the left', { exact: true }).count())
+      .toBe(2);
   });
 
   it('shows the tokens of messages that have them', async () => {
@@ -198,7 +200,7 @@ describeInBrowser('a comparison of two assistants', () => {
     const page = await console.open(`/playground?assistant=agent&thread=${threadId}&compare=agent`);
     await column(page, 'Left').getByText('1,200 → 34').waitFor();
     await column(page, 'Left').getByText('$0.0125').waitFor();
-    expect(await column(page, 'Right').getByText('Tokens').count()).toBe(0);
+    await expect.poll(() => column(page, 'Right').getByText('Tokens').count()).toBe(0);
   });
 
   it('shows the cost of the trace to a session with an API key', async () => {
@@ -225,7 +227,7 @@ describeInBrowser('a comparison of two assistants', () => {
     const address = `/playground?assistant=agent&thread=${threadId}&run=${runId}&compare=agent`;
     const page = await console.open(address);
     await column(page, 'Left').getByText('Took').waitFor();
-    expect(await column(page, 'Left').getByText('Cost').count()).toBe(0);
+    await expect.poll(() => column(page, 'Left').getByText('Cost').count()).toBe(0);
     await page.goto(`${console.url}/console/keys`);
     await enterKey(page);
     await page.getByRole('button', { name: 'New key…' }).waitFor();
@@ -245,9 +247,9 @@ describeInBrowser('a comparison of two assistants', () => {
     await expect.poll(() => page.getByText('You said: good morning.').count()).toBe(0);
     await expect.poll(() => page.getByText('good morning', { exact: true }).count()).toBe(2);
     expect([inAddress(page, 'thread'), inAddress(page, 'compare')]).toEqual([kept, null]);
-    expect(await page.getByLabel('Assistant', { exact: true }).locator('option:checked').innerText()).toBe(
-      'patient v1',
-    );
+    await expect
+      .poll(() => page.getByLabel('Assistant', { exact: true }).locator('option:checked').innerText())
+      .toBe('patient v1');
     await page.goBack();
     await column(page, 'Left').getByText('You said: good morning.').waitFor();
     await page.getByRole('button', { name: 'Remove the right assistant' }).click();
@@ -262,11 +264,11 @@ describeInBrowser('a comparison of two assistants', () => {
     await send(page, 'good morning');
     await column(page, 'Left').getByText('You said: good morning.').waitFor();
     expect(await overflow(page)).toBe(0);
-    expect(await column(page, 'Right').count()).toBe(0);
+    await expect.poll(() => column(page, 'Right').count()).toBe(0);
     await page.getByRole('tab', { name: /^Right: patient/ }).click();
     await badge(page, 'Right', 'success').waitFor();
     await column(page, 'Right').getByText('good morning', { exact: true }).first().waitFor();
-    expect(await column(page, 'Left').count()).toBe(0);
+    await expect.poll(() => column(page, 'Left').count()).toBe(0);
     expect(await overflow(page)).toBe(0);
     expect(await seriousFindings(page)).toEqual([]);
   });

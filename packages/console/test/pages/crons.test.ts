@@ -32,14 +32,16 @@ describeInBrowser('the crons', () => {
     await page.getByLabel(/^Schedule/).fill('0 0 30 2 *');
     await page.getByLabel('Input, as JSON').fill('{ "order": 9007199254740993 }');
     await page.getByText('9007199254740993 would be rounded: write it as a text.').waitFor();
-    expect(await page.getByRole('button', { name: 'Create', exact: true }).isDisabled()).toBe(true);
+    await expect
+      .poll(() => page.getByRole('button', { name: 'Create', exact: true }).isDisabled())
+      .toBe(true);
     await page.getByLabel('Input, as JSON').fill('{ "messages": [] }');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByRole('dialog').getByRole('alert').filter({ hasText: 'never fires' }).waitFor();
     await page.getByLabel(/^Schedule/).fill('0 25 * * *');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByText(/^The schedule is not a cron expression: /).waitFor();
-    expect(await page.getByLabel(/^Schedule/).getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => page.getByLabel(/^Schedule/).getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel(/^Schedule/).fill('0 9 * * 1-5');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.waitForURL('**/crons/*-*');

@@ -38,7 +38,9 @@ describeInBrowser('the exports', () => {
     await page.getByLabel('Folder', { exact: true }).fill('../outside');
     await page.getByRole('button', { name: 'Test and create' }).click();
     await page.getByRole('alert').filter({ hasText: 'must not have' }).waitFor();
-    expect(await page.getByLabel('Folder', { exact: true }).getAttribute('aria-invalid')).toBe('true');
+    await expect
+      .poll(() => page.getByLabel('Folder', { exact: true }).getAttribute('aria-invalid'))
+      .toBe('true');
     await page.getByLabel('Folder', { exact: true }).fill('lake');
     await page.getByRole('button', { name: 'Test and create' }).click();
     await page.getByRole('heading', { name: 'disk' }).waitFor();
@@ -182,7 +184,7 @@ describeInBrowser('the exports', () => {
     store.refusal = undefined;
     await page.getByLabel('Secret access key').press('Enter');
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
-    expect(await page.getByRole('region', { name: 'Connection check' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('region', { name: 'Connection check' }).count()).toBe(0);
     await page
       .getByRole('status')
       .filter({ hasText: 'The credentials were changed' })
@@ -202,7 +204,7 @@ describeInBrowser('the exports', () => {
     const page = await console.open('/exports/new');
     await enterKey(page, viewer.key);
     await page.getByText('This needs a key with the role admin; yours is viewer.').waitFor();
-    expect(await page.getByRole('button', { name: 'Create the export' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Create the export' }).isDisabled()).toBe(true);
     await page.goto(`${console.url}/console/exports?status=timedout`);
     await page.getByRole('heading', { name: 'No export matches the filter' }).waitFor();
   });
@@ -232,8 +234,8 @@ describeInBrowser('the exports', () => {
       .first()
       .waitFor({ state: 'attached' });
     const chosen = count === 1 ? ids[0] : '';
-    expect(await page.getByLabel('Project').inputValue()).toBe(chosen);
-    expect(await page.getByLabel('Destination').inputValue()).toBe(chosen);
+    await expect.poll(() => page.getByLabel('Project').inputValue()).toBe(chosen);
+    await expect.poll(() => page.getByLabel('Destination').inputValue()).toBe(chosen);
     let sent = 0;
     // Not the feed of runs, which is a POST too.
     page.on(
@@ -243,7 +245,7 @@ describeInBrowser('the exports', () => {
     await page.getByRole('button', { name: 'Dry run' }).click();
     await page.getByRole('alert').first().waitFor();
     if (sentences.length > 0) {
-      expect(await page.getByRole('alert').allInnerTexts()).toEqual(sentences);
+      await expect.poll(() => page.getByRole('alert').allInnerTexts()).toEqual(sentences);
       expect(sent).toBe(0);
     } else expect(sent).toBe(1);
   });

@@ -163,14 +163,14 @@ describeInBrowser('the figures of home', () => {
     });
     const page = await console.open('/', { url: server.url, expected: /503/ });
     await figure(page, 'Ended runs').waitFor();
-    expect(await figure(page, 'Tokens of the workspace').count()).toBe(0);
+    await expect.poll(() => figure(page, 'Tokens of the workspace').count()).toBe(0);
     await page.getByRole('button', { name: 'Enter the key…' }).click();
     await enterKey(page);
     const tokens = figure(page, 'Tokens of the workspace');
     await tokens.getByText('Show as a table').click();
     await expect.poll(() => countedRows(page, 'Tokens of the workspace', 1)).toEqual(['1.2K']);
     // A minute for each of the plots of runs, and the head of the table.
-    expect(await tokens.getByRole('row').count()).toBe(61);
+    await expect.poll(() => tokens.getByRole('row').count()).toBe(61);
     expect(await countedRows(page, 'Tokens of the workspace', 2)).toEqual(['300']);
     await figure(page, 'Cost of the workspace').getByText('Show as a table').click();
     await expect

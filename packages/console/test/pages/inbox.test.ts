@@ -63,10 +63,10 @@ describeInBrowser('the inbox', () => {
     const page = await console.open('/inbox');
     const itemOf = (id: string) => page.getByRole('link', { name: id.slice(0, 8) });
     await itemOf(asking.threadId).waitFor();
-    expect(await itemOf(threadId).count()).toBe(0);
+    await expect.poll(() => itemOf(threadId).count()).toBe(0);
     await page.getByRole('button', { name: /^Stopped without a question \d+$/ }).click();
     await itemOf(threadId).click();
-    expect(await itemOf(asking.threadId).count()).toBe(0);
+    await expect.poll(() => itemOf(asking.threadId).count()).toBe(0);
     await page
       .getByText('The thread asks nothing: a breakpoint has stopped it, or its run was cancelled')
       .waitFor();

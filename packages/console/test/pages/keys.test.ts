@@ -28,7 +28,7 @@ describeInBrowser('the keys', () => {
     await page.getByRole('button', { name: 'I have saved the key' }).click();
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
     await expect.poll(() => focused(page)).toBe('New key…');
-    expect(await page.getByText(key).count()).toBe(0);
+    await expect.poll(() => page.getByText(key).count()).toBe(0);
     const row = page.getByRole('row').filter({ hasText: 'a key of the tests' });
     await row.getByRole('cell', { name: 'viewer' }).waitFor();
     await row.getByRole('button', { name: /^Revoke/ }).click();
@@ -47,7 +47,7 @@ describeInBrowser('the keys', () => {
     await page.getByText('This key has the role viewer. Keys need a key with the role admin:').waitFor();
     await page.goto(`${console.url}/console/keys?tab=workspaces`);
     await page.getByRole('cell', { name: 'viewer' }).waitFor();
-    expect(await page.getByRole('button', { name: 'New workspace…' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'New workspace…' }).isDisabled()).toBe(true);
   });
 
   it('open further workspaces, one at a time', async () => {

@@ -77,8 +77,8 @@ describeInBrowser('a large state', () => {
     const id = await threadOf({ values: { plan: documents } });
     const page = await console.open(`/threads/${id}`);
     await page.getByText('document 9 ').waitFor();
-    expect(await page.getByText('plan', { exact: true }).count()).toBe(1);
-    expect(await page.getByRole('log', { name: 'Conversation' }).count()).toBe(0);
+    await expect.poll(() => page.getByText('plan', { exact: true }).count()).toBe(1);
+    await expect.poll(() => page.getByRole('log', { name: 'Conversation' }).count()).toBe(0);
   });
 
   it('shows which of its lists have grown, and what was added', async () => {
@@ -91,6 +91,6 @@ describeInBrowser('a large state', () => {
     const added = page.getByRole('region', { name: 'added plan[2000] to [2001]' });
     await added.getByText('2000').first().waitFor();
     await added.getByRole('button', { name: /^2001: / }).waitFor();
-    expect(await page.getByRole('region', { name: /messages/ }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('region', { name: /messages/ }).count()).toBe(0);
   });
 });

@@ -76,7 +76,7 @@ describeInBrowser('the lists of runs', () => {
     const { runId } = await start('agent', 'newest', { case: 'many' }, waits);
     const offer = page.getByRole('button', { name: '1 new run' });
     await offer.waitFor();
-    expect(await page.getByRole('link', { name: `Run ${runId}` }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('link', { name: `Run ${runId}` }).count()).toBe(0);
     await offer.click();
     await page.getByRole('link', { name: `Run ${runId}` }).waitFor();
     await expect.poll(() => offer.count()).toBe(0);

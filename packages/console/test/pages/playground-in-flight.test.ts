@@ -72,7 +72,7 @@ describeInBrowser('the playground, while a request is in flight,', () => {
     expect(await runsOf(threadId)).toBe(1);
     expect(new URL(page.url()).searchParams.get('thread')).not.toBe(threadId);
     await expect.poll(() => page.getByText('the second text', { exact: true }).count()).toBe(2);
-    expect(await page.getByText('the edited text').count()).toBe(0);
+    await expect.poll(() => page.getByText('the edited text').count()).toBe(0);
   });
 
   it('starts no run of an edited message when another assistant or page is shown meanwhile', async () => {
@@ -96,11 +96,11 @@ describeInBrowser('the playground, while a request is in flight,', () => {
   it('starts one run while the history of an edited message is read', async () => {
     const { page, threadId, history } = await editing();
     await page.getByLabel('Message', { exact: true }).fill('another text');
-    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
     await history.release();
     await page.getByText('Forked.').waitFor();
     await badge(page, 'success').waitFor();
-    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(false);
+    await expect.poll(() => page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(false);
     expect(await runsOf(threadId)).toBe(2);
   });
 
@@ -115,7 +115,7 @@ describeInBrowser('the playground, while a request is in flight,', () => {
       const button = page.getByRole('button', { name: 'Run', exact: true });
       await button.dblclick();
       await created.first;
-      expect(await button.isDisabled()).toBe(true);
+      await expect.poll(() => button.isDisabled()).toBe(true);
       await created.release();
       await expect.poll(() => page.getByRole('heading', { name: 'Send this?' }).count()).toBe(threads);
       expect(created.count()).toBe(threads);
@@ -155,7 +155,7 @@ describeInBrowser('the playground, while a request is in flight,', () => {
     await counts.release();
     await second.open();
     await page.getByText(`one two ${second.word} three`, { exact: true }).waitFor();
-    expect(await page.getByText(words, { exact: true }).count()).toBe(1);
+    await expect.poll(() => page.getByText(words, { exact: true }).count()).toBe(1);
     await third.open();
     await badge(page, 'success').waitFor();
     await expect.poll(() => page.getByText(words, { exact: true }).count()).toBe(2);

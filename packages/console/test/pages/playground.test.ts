@@ -33,8 +33,8 @@ describeInBrowser('the playground', () => {
     await page.getByRole('button', { name: /^weather/ }).click();
     await page.getByRole('heading', { name: 'Arguments' }).waitFor();
     const nodes = page.getByRole('list', { name: 'Nodes' }).getByRole('listitem');
-    expect(await nodes.allTextContents()).toEqual(['agent: done', 'tools: done']);
-    expect(await page.getByText('What is the weather in Oslo?').count()).toBe(1);
+    await expect.poll(() => nodes.allTextContents()).toEqual(['agent: done', 'tools: done']);
+    await expect.poll(() => page.getByText('What is the weather in Oslo?').count()).toBe(1);
   });
 
   it('shows the same conversation after a reload', async () => {
@@ -44,7 +44,7 @@ describeInBrowser('the playground', () => {
     await badge(page, 'success').waitFor();
     await page.reload();
     await page.getByText('The sum is 42.').waitFor();
-    expect(await page.getByText('The sum is 42.').count()).toBe(1);
+    await expect.poll(() => page.getByText('The sum is 42.').count()).toBe(1);
   });
 
   it('continues a stream after a reload, without losing or doubling a word', async () => {
@@ -59,7 +59,7 @@ describeInBrowser('the playground', () => {
     await page.getByText('one two three', { exact: true }).waitFor();
     await gate.open();
     await badge(page, 'success').waitFor();
-    expect(await page.getByText(words, { exact: true }).count()).toBe(2);
+    await expect.poll(() => page.getByText(words, { exact: true }).count()).toBe(2);
   });
 
   it('says why the run of a thread has not started', async () => {
@@ -110,7 +110,7 @@ describeInBrowser('the playground', () => {
     await page.unroute('**/runs/stream');
     await send(page, 'What is the weather in Rome?');
     await badge(page, 'success').waitFor();
-    expect(await message.inputValue()).toBe('');
+    await expect.poll(() => message.inputValue()).toBe('');
   });
 
   it('continues a stream when the server is restarted', async () => {
@@ -130,7 +130,7 @@ describeInBrowser('the playground', () => {
     await server.start();
     await gate.open();
     await badge(page, 'success').waitFor();
-    expect(await page.getByText(words, { exact: true }).count()).toBe(2);
+    await expect.poll(() => page.getByText(words, { exact: true }).count()).toBe(2);
     // Before the server ends, because the page would report failed requests.
     await page.close();
   });
@@ -196,8 +196,8 @@ describeInBrowser('the playground', () => {
     await send(page, 'something else');
     await expect.poll(() => page.getByText('something else', { exact: true }).count()).toBe(2);
     await badge(page, 'success').waitFor();
-    expect(await question.count()).toBe(0);
-    expect(await message.isVisible()).toBe(true);
+    await expect.poll(() => question.count()).toBe(0);
+    await expect.poll(() => message.isVisible()).toBe(true);
   });
 
   it('folds the form while a question is open, and shows it again after the answer', async () => {
@@ -205,12 +205,12 @@ describeInBrowser('the playground', () => {
     await page.getByLabel('topic').fill('milk');
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByText('1 open question above. A new input would drop it.').waitFor();
-    expect(await page.getByLabel('topic').isVisible()).toBe(false);
+    await expect.poll(() => page.getByLabel('topic').isVisible()).toBe(false);
     await page.getByRole('button', { name: '{ "approve": false }' }).click();
     await page.getByRole('button', { name: 'Send answer' }).click();
     await page.getByRole('definition').filter({ hasText: 'discarded' }).waitFor();
     await page.getByLabel('topic').waitFor();
-    expect(await page.getByLabel('topic').inputValue()).toBe('milk');
+    await expect.poll(() => page.getByLabel('topic').inputValue()).toBe('milk');
   });
 
   it('keeps a message in sight that is being written when a question comes', async () => {
@@ -227,7 +227,7 @@ describeInBrowser('the playground', () => {
     release?.();
     await page.getByRole('heading', { name: 'Go on?' }).waitFor();
     await page.getByText('Sending this drops 1 open question.').waitFor();
-    expect(await message.inputValue()).toBe('my next message');
+    await expect.poll(() => message.inputValue()).toBe('my next message');
     expect(await message.evaluate((field) => field === document.activeElement)).toBe(true);
   });
 
@@ -321,7 +321,7 @@ describeInBrowser('the playground', () => {
     await page.goBack();
     await page.goBack();
     await expect.poll(() => page.getByText('the first thread', { exact: true }).count()).toBe(2);
-    expect(await page.getByText('the second', { exact: true }).count()).toBe(0);
+    await expect.poll(() => page.getByText('the second', { exact: true }).count()).toBe(0);
     await page.goForward();
     await page.goForward();
     await page.getByText('the second', { exact: true }).waitFor();
@@ -339,7 +339,7 @@ describeInBrowser('the playground', () => {
     await message.waitFor();
     expect(await overflow()).toBe(0);
     const stop = page.getByLabel('Stop before these nodes');
-    expect(await stop.isVisible()).toBe(false);
+    await expect.poll(() => stop.isVisible()).toBe(false);
     await page.getByRole('tab', { name: 'Conversation' }).focus();
     await page.keyboard.press('ArrowRight');
     const node = page.getByRole('region', { name: 'Graph' }).locator('.graph-node[title=tools]');
@@ -360,7 +360,7 @@ describeInBrowser('the playground', () => {
     await stop.waitFor();
     await page.getByLabel('Graph of the assistant').waitFor();
     await message.waitFor();
-    expect(await page.getByRole('tab', { name: 'Graph' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('tab', { name: 'Graph' }).count()).toBe(0);
     await stop.fill('');
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('The weather: fog in the morning, 9 °C.').waitFor();
@@ -372,7 +372,7 @@ describeInBrowser('the playground', () => {
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByLabel('Your answer, as JSON').fill('{ "approve": fal');
     await page.getByText('Not valid JSON').waitFor();
-    expect(await page.getByRole('button', { name: 'Send answer' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Send answer' }).isDisabled()).toBe(true);
     await page.reload();
     await expect.poll(() => page.getByLabel('Your answer, as JSON').inputValue()).toBe('{ "approve": fal');
   });
@@ -383,7 +383,7 @@ describeInBrowser('the playground', () => {
     const page = await console.open(address);
     await page.getByLabel('Your answer, as JSON').fill('{ "order": 9007199254740993 }');
     await page.getByText('9007199254740993 would be rounded: write it as a text.').waitFor();
-    expect(await page.getByRole('button', { name: 'Send answer' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Send answer' }).isDisabled()).toBe(true);
     // The same question, as LangChain's middleware asks it.
     await page.route(`**/threads/${threadId}/state`, async (route) => {
       const response = await route.fetch();
@@ -400,13 +400,13 @@ describeInBrowser('the playground', () => {
     await page.getByText('The browser rounds an integer of these arguments.').waitFor();
     await page.getByText('9007199254740992').waitFor();
     const edited = page.getByRole('button', { name: 'Run edited' });
-    expect(await page.getByLabel('Arguments').inputValue()).toBe('');
-    expect(await edited.isDisabled()).toBe(true);
-    expect(await page.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(false);
+    await expect.poll(() => page.getByLabel('Arguments').inputValue()).toBe('');
+    await expect.poll(() => edited.isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(false);
     await page.getByLabel('Arguments').fill('{ "id": 9007199254740993 }');
-    expect(await edited.isDisabled()).toBe(true);
+    await expect.poll(() => edited.isDisabled()).toBe(true);
     await page.getByLabel('Arguments').fill('{ "id": "9007199254740993" }');
-    expect(await edited.isDisabled()).toBe(false);
+    await expect.poll(() => edited.isDisabled()).toBe(false);
   });
 
   it('stops before a node, and continues', async () => {
@@ -433,6 +433,6 @@ describeInBrowser('the playground', () => {
     await page.getByLabel('Configurable, as JSON').fill('[1]');
     await page.getByLabel('Message', { exact: true }).fill('hello');
     await page.getByText('Configurable must be an object.').waitFor();
-    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
   });
 });

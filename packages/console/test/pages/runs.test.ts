@@ -12,7 +12,7 @@ describeInBrowser('the runs', () => {
     const page = await console.open('/runs?meta=case:runs');
     const rows = page.getByRole('row');
     await page.getByRole('cell', { name: 'TypeError: The plan has no first step.' }).waitFor();
-    expect(await rows.count()).toBe(3);
+    await expect.poll(() => rows.count()).toBe(3);
     await page.getByRole('button', { name: 'error' }).click();
     await expect.poll(() => rows.count()).toBe(2);
     await page.reload();
@@ -61,7 +61,7 @@ describeInBrowser('a run', () => {
     await page.getByRole('button', { name: 'Cancel the run' }).click();
     const badge = page.locator('.badge', { hasText: 'cancelled' });
     await badge.waitFor();
-    expect(await badge.getAttribute('title')).toBe('status interrupted');
+    await expect.poll(() => badge.getAttribute('title')).toBe('status interrupted');
     const cancelled = page.getByRole('term').filter({ hasText: /^Cancelled$/ });
     await cancelled.locator('xpath=following-sibling::dd[1]').getByText(/T.*Z$/).waitFor();
     await page.getByRole('tab', { name: 'Timeline' }).click();
@@ -98,7 +98,7 @@ describeInBrowser('a run', () => {
     const third = await create('c');
     const page = await console.open(`/runs/${second.run_id}?thread=${threadId}`);
     await page.getByRole('link', { name: '1 run waits behind it' }).waitFor();
-    expect(await page.getByRole('term').filter({ hasText: 'Executes now' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('term').filter({ hasText: 'Executes now' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Open the run in front' }).click();
     await page.waitForURL(`**/runs/${first.run_id}?**`);
     const executes = page.getByRole('term').filter({ hasText: 'Executes now' });

@@ -19,11 +19,11 @@ describeInBrowser('the settings', () => {
     await page.getByLabel('Filter of settings').fill('encryption');
     await page.keyboard.press('Enter');
     await page.getByRole('rowheader', { name: 'SVC_ENCRYPTION_KEY' }).waitFor();
-    expect(await port.count()).toBe(0);
+    await expect.poll(() => port.count()).toBe(0);
     // The link shows the same.
     await page.reload();
     await page.getByRole('rowheader', { name: 'SVC_ENCRYPTION_KEY' }).waitFor();
-    expect(await port.count()).toBe(0);
+    await expect.poll(() => port.count()).toBe(0);
   });
 
   it('are beside the server processes and their slots', async () => {
@@ -32,7 +32,7 @@ describeInBrowser('the settings', () => {
     await page.getByRole('tab', { name: 'Workers' }).click();
     const workers = page.getByRole('region', { name: 'Workers' });
     await workers.getByText('live').waitFor();
-    expect(await workers.getByRole('row').count()).toBe(2);
+    await expect.poll(() => workers.getByRole('row').count()).toBe(2);
     await page.waitForURL('**/settings?tab=workers');
   });
 

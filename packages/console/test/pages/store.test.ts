@@ -66,7 +66,7 @@ describeInBrowser('an item', () => {
     await page.getByText('The value must be an object.').waitFor();
     await field.fill('{ "count": 9007199254740993 }');
     await page.getByText('9007199254740993 would be rounded: write it as a text.').waitFor();
-    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await field.fill('{ "count": 2 }');
     await page.keyboard.press('Control+Enter');
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);

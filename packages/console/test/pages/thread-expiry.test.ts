@@ -35,7 +35,7 @@ describeInBrowser('the time to live of a thread', () => {
     expect(await ttlOf(threadId)).toMatchObject({ strategy: 'delete', ttl_minutes: 120 });
 
     const change = await openDialog(page);
-    expect(await change.dialog.getByLabel('Time', { exact: true }).inputValue()).toBe('2');
+    await expect.poll(() => change.dialog.getByLabel('Time', { exact: true }).inputValue()).toBe('2');
     await change.strategy.selectOption('Earlier checkpoints are deleted');
     expect(await seriousFindings(page)).toEqual([]);
     await change.dialog.getByLabel('Time', { exact: true }).press('Enter');
@@ -62,7 +62,7 @@ describeInBrowser('the time to live of a thread', () => {
     });
     await dialog.getByLabel('Time', { exact: true }).fill('0');
     await time.waitFor();
-    expect(await dialog.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await expect.poll(() => dialog.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await dialog.getByLabel('Time', { exact: true }).fill('40000');
     await dialog.getByText('The time must be at most 36,500 days, a hundred years.').waitFor();
     // A server with a lower bound than the console knows.

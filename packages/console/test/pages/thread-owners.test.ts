@@ -31,14 +31,14 @@ describeInBrowser('the owners of threads', () => {
     expect([await rowOf(first).count(), await rowOf(second).count()]).toEqual([1, 0]);
     await page.getByRole('link', { name: 'alice', exact: true }).click();
     await expect.poll(() => rowOf(third).count()).toBe(0);
-    expect(await rowOf(first).count()).toBe(1);
+    await expect.poll(() => rowOf(first).count()).toBe(1);
     const { pathname, searchParams } = new URL(page.url());
     expect([pathname, Object.fromEntries(searchParams)]).toEqual([
       '/console/threads',
       { owner: 'alice', meta: 'topic:rain' },
     ]);
     const field = page.getByLabel('Owner', { exact: true });
-    expect(await field.inputValue()).toBe('alice');
+    await expect.poll(() => field.inputValue()).toBe('alice');
     await page.reload();
     await rowOf(first).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
@@ -48,7 +48,7 @@ describeInBrowser('the owners of threads', () => {
     await field.fill('');
     await field.press('Enter');
     await rowOf(first).waitFor();
-    expect(await rowOf(third).count()).toBe(1);
+    await expect.poll(() => rowOf(third).count()).toBe(1);
   });
 
   it('lead from the details of a thread to the threads of its owner', async () => {
@@ -58,6 +58,6 @@ describeInBrowser('the owners of threads', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'alice', exact: true }).click();
     await page.getByRole('link', { name: `Thread ${hers}` }).waitFor();
-    expect(await page.getByRole('link', { name: `Thread ${his}` }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('link', { name: `Thread ${his}` }).count()).toBe(0);
   });
 });

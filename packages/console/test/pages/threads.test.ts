@@ -11,14 +11,14 @@ describeInBrowser('the threads', () => {
     const page = await console.open('/threads?meta=case:filter');
     const rows = page.getByRole('row');
     await page.getByRole('cell', { name: 'The weather: snow, -3 °C.' }).waitFor();
-    expect(await rows.count()).toBe(3);
+    await expect.poll(() => rows.count()).toBe(3);
     await page.getByRole('group', { name: 'Status' }).getByRole('button', { name: 'error' }).click();
     await expect.poll(() => rows.count()).toBe(2);
     const { searchParams } = new URL(page.url());
     expect(Object.fromEntries(searchParams)).toEqual({ status: 'error', meta: 'case:filter' });
     await page.reload();
     await page.getByRole('cell', { name: 'patient' }).waitFor();
-    expect(await rows.count()).toBe(2);
+    await expect.poll(() => rows.count()).toBe(2);
   });
 
   it('that are busy name the run that has not ended, and those behind it', async () => {
@@ -30,7 +30,7 @@ describeInBrowser('the threads', () => {
     const notice = page.getByRole('status').filter({ hasText: `Run ${first.run_id.slice(0, 8)} is running` });
     await notice.getByText('1 more behind it').waitFor();
     // Screen readers announce what a status contains at each change.
-    expect(await notice.getByRole('time').count()).toBe(0);
+    await expect.poll(() => notice.getByRole('time').count()).toBe(0);
     await page.getByRole('link', { name: 'Open the run' }).click();
     await page.waitForURL(`**/runs/${first.run_id}?**`);
     await page.goBack();
@@ -48,12 +48,12 @@ describeInBrowser('the threads', () => {
     const rowOf = ({ thread_id: id }: { thread_id: string }) =>
       page.getByRole('link', { name: `Thread ${id}` });
     await rowOf(later).waitFor();
-    expect(await rowOf(earlier).count()).toBe(0);
+    await expect.poll(() => rowOf(earlier).count()).toBe(0);
     const created = page.getByLabel('Created', { exact: true });
-    expect(await created.locator('option:checked').textContent()).toMatch(/^from \d/);
+    await expect.poll(() => created.locator('option:checked').textContent()).toMatch(/^from \d/);
     await created.selectOption('Created in the last 1h');
     await rowOf(earlier).waitFor();
-    expect(await rowOf(later).count()).toBe(1);
+    await expect.poll(() => rowOf(later).count()).toBe(1);
     const { searchParams } = new URL(page.url());
     expect(Object.fromEntries(searchParams)).toEqual({ meta: 'case:time', since: '1h', sort: 'created_at' });
     await page.clock.setSystemTime(Date.now() + 2 * 3_600_000);

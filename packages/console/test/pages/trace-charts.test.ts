@@ -60,7 +60,7 @@ describeInBrowser('the charts of traces', () => {
     ]);
     await expect.poll(() => page.getByRole('row').count()).toBe(4);
     const started = page.getByLabel('Started', { exact: true });
-    expect(await started.locator('option').first().innerText()).toMatch(/\d\d:\d\d–\d\d:\d\d$/);
+    await expect.poll(() => started.locator('option').first().innerText()).toMatch(/\d\d:\d\d–\d\d:\d\d$/);
     await page.reload();
     await expect.poll(() => page.getByRole('row').count()).toBe(4);
     await page.goBack();
@@ -87,7 +87,7 @@ describeInBrowser('the charts of traces', () => {
     await page.getByRole('heading', { name: 'Traces need an API key' }).waitFor();
     await enterKey(page);
     expect(await figures(page, 'Traces')).toEqual(['1', '1']);
-    expect(await chart(page, 'Traces').getByRole('row').count()).toBe(61);
+    await expect.poll(() => chart(page, 'Traces').getByRole('row').count()).toBe(61);
     const filter = page.getByLabel('Filter', { exact: true });
     await filter.fill('gt(latency, "2s")');
     await page.keyboard.press('Enter');
@@ -123,7 +123,7 @@ describeInBrowser('the charts of traces', () => {
     // A range without a time in it is no filter.
     await page.goto(page.url().replace('to=2020', 'to=2019'));
     await page.getByLabel('Filter', { exact: true }).waitFor();
-    expect(await page.getByLabel('Started', { exact: true }).inputValue()).toBe('1h');
-    expect(await page.getByRole('alert').count()).toBe(0);
+    await expect.poll(() => page.getByLabel('Started', { exact: true }).inputValue()).toBe('1h');
+    await expect.poll(() => page.getByRole('alert').count()).toBe(0);
   });
 });

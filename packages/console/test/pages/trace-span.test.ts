@@ -35,7 +35,7 @@ describeInBrowser('the inputs and outputs of a span', () => {
     await panel(page)
       .getByRole('button', { name: /^generations/ })
       .waitFor();
-    expect(await messages(page, 'outputs').count()).toBe(0);
+    await expect.poll(() => messages(page, 'outputs').count()).toBe(0);
     await page.waitForURL(/payload=json/);
 
     await span(page, / tool/).click();
@@ -47,7 +47,7 @@ describeInBrowser('the inputs and outputs of a span', () => {
     // The arguments, and the result as a text.
     await line(panel(page), '1', '4').waitFor();
     await panel(page).getByText('7', { exact: true }).waitFor();
-    expect(await line(panel(page), 'content', '7').count()).toBe(0);
+    await expect.poll(() => line(panel(page), 'content', '7').count()).toBe(0);
   });
 
   it('stay JSON where they have no messages, and show the newest of many messages', async () => {
@@ -72,12 +72,12 @@ describeInBrowser('the inputs and outputs of a span', () => {
     await enterKey(page);
     await messages(page, 'inputs').getByText('message 119').waitFor();
     const shown = messages(page, 'inputs').getByRole('article');
-    expect(await shown.count()).toBe(50);
+    await expect.poll(() => shown.count()).toBe(50);
     await messages(page, 'inputs').getByRole('button', { name: '70 earlier messages' }).click();
     await expect.poll(() => shown.count()).toBe(100);
     await line(panel(page), 'topic', 'the weather').waitFor();
     await line(panel(page), 'answer', '42').waitFor();
-    expect(await messages(page, 'outputs').count()).toBe(0);
+    await expect.poll(() => messages(page, 'outputs').count()).toBe(0);
   });
 
   it('have a bar in the time line also where the span is the last millisecond of its trace', async () => {
@@ -161,7 +161,7 @@ describeInBrowser('feedback on a span', () => {
     await enterKey(page, viewer.key);
     const feedback = panel(page).getByRole('region', { name: 'Feedback' });
     await feedback.getByText('This needs a key with the role editor or admin; yours is viewer').waitFor();
-    expect(await feedback.getByRole('button').count()).toBe(0);
+    await expect.poll(() => feedback.getByRole('button').count()).toBe(0);
   });
 
   it('keeps what was entered when the server refuses it', async () => {
@@ -175,7 +175,7 @@ describeInBrowser('feedback on a span', () => {
     await feedback.getByLabel('Score').fill('1');
     await feedback.getByRole('button', { name: 'Save the feedback' }).click();
     await feedback.getByRole('alert').waitFor();
-    expect(await feedback.getByLabel('Score').inputValue()).toBe('1');
+    await expect.poll(() => feedback.getByLabel('Score').inputValue()).toBe('1');
     await feedback.getByRole('button', { name: 'Cancel' }).click();
     await feedback.getByRole('button', { name: 'Add feedback' }).waitFor();
   });

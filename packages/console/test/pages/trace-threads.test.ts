@@ -56,7 +56,7 @@ describeInBrowser('the threads of traces', () => {
     // The newest is first.
     const row = rows.nth(1);
     for (const text of [odd, 'What is snow?', '→ It is cold', '2, 1 failed', '200'])
-      expect(await row.innerText()).toContain(text);
+      await expect.poll(() => row.innerText()).toContain(text);
     expect(await seriousFindings(page)).toEqual([]);
 
     await page.getByLabel('Filter', { exact: true }).fill('gt(name, 5)');
@@ -77,11 +77,11 @@ describeInBrowser('the threads of traces', () => {
     const links = page.getByRole('link', { name: /^Trace run turn of talks/ });
     await expect.poll(() => links.count()).toBe(2);
     for (const [index, id] of [first, second].entries())
-      expect(await links.nth(index).getAttribute('href')).toContain(`/traces/${id}`);
+      await expect.poll(() => links.nth(index).getAttribute('href')).toContain(`/traces/${id}`);
     await page.getByText('2, 1 failed').waitFor();
     await page.getByText('RateLimitError: 429').first().waitFor();
     // The server has no thread with such an id.
-    expect(await page.getByRole('link', { name: 'Open the thread' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('link', { name: 'Open the thread' }).count()).toBe(0);
     expect(await seriousFindings(page)).toEqual([]);
     await page.reload();
     await expect.poll(() => links.count()).toBe(2);

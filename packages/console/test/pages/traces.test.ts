@@ -58,7 +58,7 @@ describeInBrowser('the traces', () => {
     await row.getByRole('link', { name: runId }).click();
     await page.locator('.page-head .badge', { hasText: 'cancelled' }).waitFor();
     await page.getByRole('treeitem', { name: /patient.*cancelled/ }).waitFor();
-    expect(await page.locator('.page-head .badge').getAttribute('title')).toBe('status error');
+    await expect.poll(() => page.locator('.page-head .badge').getAttribute('title')).toBe('status error');
   });
 
   it('are found by the filter in the address', async () => {
@@ -142,11 +142,11 @@ describeInBrowser('a trace', () => {
     await page.getByText('10,000 spans').waitFor();
     const items = page.getByRole('treeitem');
     await items.nth(10).waitFor();
-    expect(await items.count()).toBeLessThan(100);
+    await expect.poll(() => items.count()).toBeLessThan(100);
     await page.getByRole('tree').focus();
     await page.keyboard.press('End');
     await page.getByRole('treeitem', { name: /^tool 9999 / }).waitFor();
-    expect(await items.count()).toBeLessThan(100);
+    await expect.poll(() => items.count()).toBeLessThan(100);
     await page.getByRole('region', { name: 'Selected span' }).getByText('TimeoutError').waitFor();
     await page.keyboard.press('Home');
     await page.keyboard.press('!');

@@ -29,12 +29,12 @@ describeInBrowser('the deliveries to webhooks', () => {
     await row(broken.url)
       .getByRole('cell', { name: /^in \d+ s/ })
       .waitFor();
-    expect(await page.getByText('secret').count()).toBe(0);
+    await expect.poll(() => page.getByText('secret').count()).toBe(0);
     await page.getByRole('button', { name: 'waiting' }).click();
     await row(healthy.url).waitFor({ state: 'detached' });
     await page.reload();
     await row(broken.url).waitFor();
-    expect(await row(healthy.url).count()).toBe(0);
+    await expect.poll(() => row(healthy.url).count()).toBe(0);
     await row(broken.url)
       .getByRole('link', { name: `Thread ${waiting.threadId}` })
       .waitFor();
@@ -82,7 +82,9 @@ describeInBrowser('the deliveries to webhooks', () => {
     const attempts = page.getByRole('table', { name: 'Attempts' });
     await attempts.getByRole('cell', { name: '200', exact: true }).waitFor();
     // The newest is first.
-    expect(await attempts.locator('tbody td:nth-child(2)').allInnerTexts()).toEqual(['200', '418']);
+    await expect
+      .poll(() => attempts.locator('tbody td:nth-child(2)').allInnerTexts())
+      .toEqual(['200', '418']);
   });
 
   it('that leave a filtered list when they are sent again say so', async () => {
@@ -125,7 +127,7 @@ describeInBrowser('the deliveries to webhooks', () => {
     const answers = page
       .getByRole('table', { name: 'Attempts' })
       .getByRole('cell', { name: '418', exact: true });
-    expect(await answers.count()).toBe(2);
+    await expect.poll(() => answers.count()).toBe(2);
   });
 
   it('appear while they are watched', async () => {
@@ -162,7 +164,7 @@ describeInBrowser('the deliveries to webhooks', () => {
     await expect.poll(() => page.getByRole('row').count()).toBe(51);
     await page.getByRole('button', { name: 'Load older deliveries' }).click();
     await expect.poll(() => page.getByRole('row').count()).toBe(54);
-    expect(await page.getByRole('button', { name: 'Load older deliveries' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: 'Load older deliveries' }).count()).toBe(0);
   });
 
   it.each([
