@@ -1,13 +1,14 @@
 // kill -9 of every process while a run streams: the run continues after the restart, and a reader gets the events from before once more, with
 // the same ids.
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@langchain/langgraph-sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket as NodeSocket } from 'ws';
 import { startSvc, type SvcProcess } from '../durability/svc-process.ts';
+import { eventually } from '../eventually.ts';
 import { testProject } from '../server.ts';
 import { isRunEnd, readFeed, type FeedEvent } from './feed.ts';
 
@@ -21,7 +22,18 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
 });
 
-const webSocketFactory = (url: string): WebSocket => new NodeSocket(url) as unknown as WebSocket;
+/** Sockets of the stock client, with the number of subscriptions that the server has confirmed on each. */
+const sockets: { subscriptions: number }[] = [];
+
+const webSocketFactory = (url: string): WebSocket => {
+  const socket = new NodeSocket(url);
+  const entry = { subscriptions: 0 };
+  sockets.push(entry);
+  socket.on('message', (data: Buffer) => {
+    if (data.includes('"subscription_id"')) entry.subscriptions++;
+  });
+  return socket as unknown as WebSocket;
+};
 
 it.each(['sse', 'websocket'] as const)(
   'a run and its readers over %s continue after kill -9',
@@ -35,15 +47,19 @@ it.each(['sse', 'websocket'] as const)(
       webSocketFactory,
       maxReconnectAttempts: 100,
     });
-    await thread.run.start({ input: { do: 'hangOnce' } });
+    const file = join(dataDir, randomUUID());
+    await thread.run.start({ input: { do: 'writeWhen', out: file } });
     const isStarted = ({ params }: FeedEvent): boolean =>
       params.namespace.length === 1 && params.data['event'] === 'started';
     const before = await readFeed(url, thread.threadId, isStarted);
     await svc.killAll();
     svc = await startSvc(dataDir, testProject, { port: new URL(url).port });
     expect(svc.url).toBe(url);
+    // The client subscribes to its channels one by one, and would end its output when it gets the end of the run before the others.
+    if (transport === 'websocket') await eventually(() => expect(sockets.at(-1)?.subscriptions).toBe(2));
+    await writeFile(file, '');
     // The client that was connected gets the result over a new connection.
-    expect(await thread.output).toMatchObject({ out: 'continued' });
+    expect(await thread.output).toMatchObject({ out: 'wrote' });
     await thread.close();
     const after = await readFeed(url, thread.threadId, isRunEnd);
     expect(after.slice(0, before.length)).toEqual(before);
