@@ -50,9 +50,12 @@ class Stage implements BuiltImage {
   command: string[] = [];
   health: string[] = [];
   readonly root: string;
+  /** The global npmrc of this machine. */
+  readonly npmrc: string;
 
-  constructor(root: string) {
+  constructor(root: string, npmrc: string) {
     this.root = root;
+    this.npmrc = npmrc;
   }
 
   /** The text with the absolute paths of this stage instead of those of the image. */
@@ -63,7 +66,6 @@ class Stage implements BuiltImage {
   }
 
   async run(command: string): Promise<void> {
-    const { stdout: npmrc } = await run('npm', ['config', 'get', 'globalconfig']);
     const isRoot = process.getuid?.() === 0;
     await run('sh', ['-c', `exec < /dev/null\n${isRoot ? '' : 'chown() { :; }\n'}${this.placed(command)}`], {
       cwd: join(this.root, this.workdir),
@@ -72,7 +74,7 @@ class Stage implements BuiltImage {
         // `npm install --global` must not change this machine.
         npm_config_prefix: join(this.root, 'usr/local'),
         // Otherwise npm reads the file below the prefix, and does not find the registry and the certificates of this machine.
-        npm_config_globalconfig: npmrc.trim(),
+        npm_config_globalconfig: this.npmrc,
         PATH: `${join(this.root, 'usr/local/bin')}:${process.env['PATH']}`,
         ...this.env,
       },
@@ -87,11 +89,13 @@ export const buildFrom = async (
   scratch: string,
 ): Promise<BuiltImage> => {
   const stages = new Map<string, Stage>();
-  let stage = new Stage(scratch);
+  const { stdout } = await run('npm', ['config', 'get', 'globalconfig']);
+  const npmrc = stdout.trim();
+  let stage = new Stage(scratch, npmrc);
   for (const { name, text } of instructionsOf(dockerfile)) {
     if (name === 'FROM') {
       const as = / AS (\S+)$/.exec(text)?.[1] ?? 'last';
-      stage = new Stage(join(scratch, as));
+      stage = new Stage(join(scratch, as), npmrc);
       await mkdir(stage.root, { recursive: true });
       stages.set(as, stage);
     } else await execute(stage, { name, text }, { context, stages });
