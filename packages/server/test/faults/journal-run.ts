@@ -1,5 +1,6 @@
 // Single runs of the journal graph, for scenarios with their own load.
 import { randomUUID } from 'node:crypto';
+import type { LostAttempt } from '../../src/storage/deployment/run-rows.ts';
 import type { Answer, RequestSpec } from './caller.ts';
 import type { Stage } from './scenario.ts';
 
@@ -7,12 +8,6 @@ export interface JournalRun {
   thread_id: string;
   run_id: string;
   marker: string;
-}
-
-interface LostAttempt {
-  message: string;
-  charged?: boolean;
-  lease_token?: number;
 }
 
 export interface RunRecord {
