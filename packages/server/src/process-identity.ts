@@ -103,8 +103,8 @@ export const isRunning = (pid: number): boolean => {
 };
 
 /**
- * A process whose start time cannot be read counts as the same one: /proc may hide the processes of other users, and this process may
- * have no file descriptor left.
+ * True when a process with this pid runs, and its start time is equal or cannot be read. It cannot be read when /proc hides the processes
+ * of other users, or when this process has no file descriptor left.
  */
 const isSameProcess = (text: string): boolean => {
   const [pid = '', start = ''] = text.trim().split(' ');

@@ -9,7 +9,7 @@ import { RunEventHub } from '../engine/streams/run-event-hub.ts';
 import { type Owned } from './owned.ts';
 import { ownIdentity } from '../process-identity.ts';
 import { Dispatcher } from '../engine/dispatch/dispatcher.ts';
-import { EndedWorkers } from '../engine/dispatch/ended-workers.ts';
+import { DeadWorkers } from '../engine/dispatch/dead-workers.ts';
 import type { ExecutorSetup } from '../engine/dispatch/protocol.ts';
 import { noSlots, slotLimits } from '../engine/dispatch/slot-limits.ts';
 import { WorkerReporter } from '../engine/dispatch/worker-reporter.ts';
@@ -89,12 +89,12 @@ export const createEngine = async (
   const { machine } = identity;
   if (node.executesRuns && machine !== null)
     owned.keep(
-      new EndedWorkers({
+      new DeadWorkers({
         workers: storage.workers,
         worker_id: dispatcher.worker_id,
         machine,
         pollMs,
-        onEnded: () => dispatcher.recover(),
+        onLeasesEnded: () => dispatcher.queueLostRuns(),
         logger,
       }),
     );

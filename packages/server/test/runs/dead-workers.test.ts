@@ -1,9 +1,9 @@
-// Runs of workers on the same machine whose processes have ended continue before their leases end.
+// Runs of dead workers on the same machine continue before their leases end.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endLeases } from '../../src/engine/dispatch/ended-workers.ts';
+import { endLeases } from '../../src/engine/dispatch/dead-workers.ts';
 import { identityOf, ownIdentity } from '../../src/process-identity.ts';
 import { type ClaimedRun, runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
 import { runStorage } from '../../src/storage/deployment/runs.ts';
@@ -57,7 +57,7 @@ const claimNew = async (worker: QueueWorker): Promise<ClaimedRun> => {
   return claimed[0]!;
 };
 
-/** A worker whose leases are valid for an hour. */
+/** Stores the report of a new worker. Its leases last an hour. */
 const reportedWorker = async (identity: Identity): Promise<QueueWorker> => {
   const worker = new QueueWorker(db, { leaseMs: 3_600_000 });
   await reportBusy(worker, identity);
@@ -75,7 +75,7 @@ const poll = async () => {
   return runLeaseStorage(db).recover(3);
 };
 
-describe('a run whose worker has reported its machine', () => {
+describe('a run of a worker that has reported its machine', () => {
   it('is recovered at once when the process of the worker was killed', async () => {
     const { worker, run } = await busyWorker({ machine: own.machine, process: await killedProcess() });
     expect(await poll()).toMatchObject([
@@ -115,7 +115,7 @@ describe('a run whose worker has reported its machine', () => {
     await worker.end((await worker.claim(1))[0]!);
   });
 
-  it('is left to a worker that has reported itself after its end was recorded', async () => {
+  it('keeps its lease when its worker has reported itself after its end was recorded', async () => {
     const identity = { machine: own.machine, process: await killedProcess() };
     const { worker, run } = await busyWorker(identity);
     expect(await poll()).toMatchObject([{ run_id: run.run_id }]);
@@ -129,7 +129,7 @@ describe('a run whose worker has reported its machine', () => {
     await worker.end(later);
   });
 
-  it('is left to a worker whose process runs', async () => {
+  it('keeps its lease while the process of its worker runs', async () => {
     const { worker, run } = await busyWorker(own);
     expect(await poll()).toEqual([]);
     await worker.end(run);

@@ -1,5 +1,6 @@
-// Finds workers of this machine whose processes have ended without a report, for example by kill -9, and ends the leases of their runs.
-// So these runs continue at once. Runs of a worker on another machine continue when their leases end.
+// A dead worker is a worker whose process has ended without a report, for example by kill -9. This loop finds the dead workers of this
+// machine and ends the leases of their runs, so that these runs continue at once. The runs of dead workers on other machines continue
+// when their leases end.
 import type { Logger } from 'pino';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import { hasEnded } from '../../process-identity.ts';
@@ -12,35 +13,35 @@ interface WorkersOfMachine {
   machine: string;
 }
 
-export interface EndedWorkersOptions extends WorkersOfMachine {
+export interface DeadWorkersOptions extends WorkersOfMachine {
   pollMs: number;
-  /** Called when leases were ended. */
-  onEnded: () => void;
+  /** Called after leases were ended. */
+  onLeasesEnded: () => void;
   logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-/** Ends the leases of workers whose processes have ended. Returns the names of these workers, and the number of their runs. */
+/** Ends the leases of dead workers. Returns the names of the dead workers, and the number of leases that were ended. */
 export const endLeases = async ({
   workers,
   worker_id,
   machine,
 }: WorkersOfMachine): Promise<{ names: string[]; runs: number }> => {
-  const ended = (await workers.listOpen(machine, worker_id)).filter(hasEnded);
-  if (ended.length === 0) return { names: [], runs: 0 };
-  const runs = await workers.end(ended.map((worker) => worker.worker_id));
-  return { names: ended.map(({ name }) => name), runs };
+  const dead = (await workers.listOpen(machine, worker_id)).filter(hasEnded);
+  if (dead.length === 0) return { names: [], runs: 0 };
+  const runs = await workers.end(dead.map((worker) => worker.worker_id));
+  return { names: dead.map(({ name }) => name), runs };
 };
 
-export class EndedWorkers implements AsyncDisposable {
-  readonly #options: EndedWorkersOptions;
+export class DeadWorkers implements AsyncDisposable {
+  readonly #options: DeadWorkersOptions;
   /** A loop of its own: the update of a run may wait for a lock, and lost runs of other workers must not wait for that. */
   readonly #loop: WorkerLoop;
 
-  constructor(options: EndedWorkersOptions) {
+  constructor(options: DeadWorkersOptions) {
     this.#options = options;
     const { pollMs, logger } = options;
     this.#loop = new WorkerLoop({
-      task: 'end leases of workers that have ended',
+      task: 'end leases of dead workers',
       claim: () => this.#check(),
       pollMs,
       logger,
@@ -53,13 +54,13 @@ export class EndedWorkers implements AsyncDisposable {
   }
 
   async #check(): Promise<void> {
-    const { onEnded, logger } = this.#options;
+    const { onLeasesEnded, logger } = this.#options;
     const { names, runs } = await endLeases(this.#options);
     if (runs > 0) {
-      logger.warn({ workers: names, runs }, 'ended the leases of workers whose processes have ended');
-      onEnded();
+      logger.warn({ workers: names, runs }, 'ended the leases of dead workers');
+      onLeasesEnded();
     } else if (names.length > 0) {
-      logger.info({ workers: names }, 'processes of workers have ended without a report');
+      logger.info({ workers: names }, 'found dead workers without runs');
     }
   }
 }

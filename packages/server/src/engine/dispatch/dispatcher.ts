@@ -3,7 +3,7 @@
 //   pending ──claim──▶ running ──done──▶ success | error | interrupted | timeout
 //      ▲                  │
 //      ├── released ◀─────┤ executor lost, server stopped, database unavailable: given back
-//      └── lease over ◀───┘ this process has ended: any worker recovers the run (see also ended-workers.ts)
+//      └── lease over ◀───┘ this process has ended: any worker recovers the run (see also dead-workers.ts)
 //
 // Runs are claimed after a notification, when a slot becomes free after all were in use, and after each poll. A poll first queues
 // delayed runs that are due, and runs with expired leases. Leases are renewed here, never in the event loop of a graph.
@@ -231,8 +231,8 @@ export class Dispatcher {
   }
 
   /** Queues delayed runs that are due and runs with expired leases, then claims. */
-  /** Looks now for runs whose leases have ended. */
-  recover(): void {
+  /** Queues runs whose leases have ended, without waiting for the next poll. */
+  queueLostRuns(): void {
     this.#queue?.wake();
   }
 

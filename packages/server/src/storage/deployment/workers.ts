@@ -1,7 +1,8 @@
 // Reports of workers: the runs and graphs that they execute, and the connections that they may use.
+import type { ProcessIdentity } from '../../process-identity.ts';
 import type { Database } from '../postgres/database.ts';
 
-export interface WorkerReport {
+export interface WorkerReport extends ProcessIdentity {
   worker_id: string;
   name: string;
   slots: number;
@@ -11,13 +12,9 @@ export interface WorkerReport {
   connections: number;
   /** Graphs that it executes. */
   graphs: readonly string[];
-  /** Where its process id is valid; null when other processes cannot check whether it runs. */
-  machine: string | null;
-  /** Its process id and start time. */
-  process: string;
 }
 
-/** A worker that has not reported its end, or has a running run. */
+/** A worker whose process is checked. */
 export interface OpenWorker {
   worker_id: string;
   name: string;
@@ -27,7 +24,7 @@ export interface OpenWorker {
 /** `left`: it has stopped. `silent`: its last report is old, or its process has ended without a report. */
 export interface ListedWorker extends Omit<
   WorkerReport,
-  'graphs' | 'draining' | 'connections' | 'machine' | 'process'
+  'graphs' | 'draining' | 'connections' | keyof ProcessIdentity
 > {
   state: 'live' | 'draining' | 'left' | 'silent';
   graphs: string[] | null;
@@ -46,6 +43,14 @@ export interface QueueState {
   /** How long the oldest run that waits for a slot has been waiting, in milliseconds; null when there is none. */
   oldest_pending_ms: number | null;
 }
+
+const hasLeft = 'draining and slots = 0 and connections = 0';
+
+/**
+ * Runs `r` whose leases end with the process of their worker. A run with a charged attempt keeps its lease: a server that crashes
+ * repeatedly would otherwise use up all attempts of its runs within seconds.
+ */
+const hasEndableLease = `r.status = 'running' and r.lease_until > now() and r.attempt = 1`;
 
 const statements = {
   report: {
@@ -67,13 +72,11 @@ const statements = {
     reads: true,
     text: `select worker_id, name, process from workers
       where machine = $1 and worker_id <> $2 and seen_at > now() - interval '1 day'
-        and (ended_at is null and not (draining and slots = 0 and connections = 0)
-          or exists (select from runs r where r.worker_id = workers.worker_id and r.status = 'running' and r.lease_until > now()
-            and r.attempt = 1))
+        and (ended_at is null and not (${hasLeft})
+          or exists (select from runs r where r.worker_id = workers.worker_id and ${hasEndableLease}))
       order by seen_at desc, worker_id limit 1000`,
   },
-  // A run whose earlier attempt was charged waits for the end of its lease: a server that crashes again and again must not use up the
-  // attempts of its runs within seconds. Locks in the order of ids, as the flush of an executor does.
+  // Locks in the order of ids, as the flush of an executor does.
   end: {
     name: 'workers_end',
     text: `with ended as (
@@ -81,7 +84,7 @@ const statements = {
         where worker_id = any ($1) returning worker_id
       ), held as (
         select r.run_id from runs r join ended e on e.worker_id = r.worker_id
-        where r.status = 'running' and r.lease_until > now() and r.attempt = 1 order by r.run_id for update of r
+        where ${hasEndableLease} order by r.run_id for update of r
       )
       update runs r set lease_until = now() from held where r.run_id = held.run_id returning r.run_id`,
   },
@@ -91,7 +94,7 @@ const statements = {
     name: 'workers_list',
     reads: true,
     text: `select worker_id, name, slots, running, graphs, connections, started_at, seen_at,
-        case when ended_at is not null then 'silent' when draining and slots = 0 and connections = 0 then 'left'
+        case when ended_at is not null then 'silent' when ${hasLeft} then 'left'
           when seen_at <= now() - $1 * interval '1 ms' then 'silent' when draining then 'draining' else 'live' end as state
       from workers where seen_at > now() - interval '1 day' order by seen_at desc, worker_id limit $2`,
   },
@@ -133,8 +136,8 @@ export const workerStorage = (db: Database) => ({
   },
 
   /**
-   * The other workers of a machine that have not reported their end, or that have running runs in their first charged attempt; at most
-   * 1,000. A worker that reported itself after its end was recorded is left out for good: its process was judged wrongly.
+   * The other workers of a machine that have not reported their end, or have runs whose leases can be ended; at most 1,000. Never lists a
+   * worker that has reported itself after its end was recorded: the check of its process was wrong.
    */
   listOpen: (machine: string, worker_id: string): Promise<OpenWorker[]> =>
     db.query<OpenWorker>(statements.open, [machine, worker_id]),
