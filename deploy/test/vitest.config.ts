@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 import { NotRun } from '../../packages/server/test/not-run.ts';
 import { whyNoPrograms } from './programs.ts';
+import { measureSlowdown, scaled } from '../../packages/server/test/speed.ts';
+
+measureSlowdown();
 
 export default defineConfig({
   test: {
@@ -13,7 +16,7 @@ export default defineConfig({
     globalSetup: ['../../packages/server/test/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: scaled(60_000),
+    hookTimeout: scaled(60_000),
   },
 });

@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 import { NotRun } from '../server/test/not-run.ts';
 import { whyNoBrowser } from './clients/browser/availability.ts';
+import { measureSlowdown, scaled } from '../server/test/speed.ts';
+
+measureSlowdown();
 
 export default defineConfig({
   test: {
@@ -10,7 +13,7 @@ export default defineConfig({
     globalSetup: ['../server/test/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 2, // a browser and servers each
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: scaled(180_000),
+    hookTimeout: scaled(180_000),
   },
 });

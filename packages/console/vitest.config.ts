@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 import { whyNoBrowser } from '../acceptance/clients/browser/availability.ts';
 import { NotRun } from '../server/test/not-run.ts';
+import { measureSlowdown, scaled } from '../server/test/speed.ts';
+
+measureSlowdown();
 
 export default defineConfig({
   test: {
@@ -11,8 +14,8 @@ export default defineConfig({
     pool: 'forks',
     isolate: false, // no module has mutable state: the files of a worker share its modules
     maxWorkers: 2, // a browser each
-    testTimeout: 90_000,
-    hookTimeout: 90_000,
-    expect: { poll: { timeout: 20_000, interval: 50 } },
+    testTimeout: scaled(90_000),
+    hookTimeout: scaled(90_000),
+    expect: { poll: { timeout: scaled(20_000), interval: 50 } },
   },
 });

@@ -18,6 +18,7 @@ import { freePort } from '../../../packages/server/test/faults/free-port.ts';
 import { openProxy } from '../../../packages/server/test/faults/tcp-proxy.ts';
 import { buildFrom, type BuiltImage } from './dockerfile-steps.ts';
 import { canUseNamespaces, makeWritable, pidOf, spawnInNamespace } from './namespace.ts';
+import { scaled } from '../../../packages/server/test/speed.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -55,7 +56,7 @@ beforeAll(async () => {
     join(scratch, 'stages'),
   );
   databaseUri = await reachable(owned.keep(await testDatabase()));
-}, 900_000);
+}, scaled(900_000));
 
 /** The URI of the database for the user of the image, who may not open the folder of its socket. */
 const reachable = async ({ options: { connection } }: TestDatabase): Promise<string> => {
@@ -138,24 +139,28 @@ describe('the image of a new project', () => {
     expect(image).toMatchObject({ user: '1000:1000', volumes: ['/data'] });
   });
 
-  it('starts, answers its health check, and ends with 0 when the runs in flight have ended', async () => {
-    const one = await start({ SVC_TEST_NAME: 'one' });
-    await eventually(async () => expect(await one.health()).toContain('1 live workers'), 60_000);
-    const { thread_id } = await one.client.threads.create();
-    const { run_id } = await one.client.runs.create(thread_id, 'slow', { input: {} });
-    await eventually(async () =>
-      expect(await one.client.runs.get(thread_id, run_id)).toMatchObject({ status: 'running' }),
-    );
-    expect(await one.stop()).toBe(0);
+  it(
+    'starts, answers its health check, and ends with 0 when the runs in flight have ended',
+    async () => {
+      const one = await start({ SVC_TEST_NAME: 'one' });
+      await eventually(async () => expect(await one.health()).toContain('1 live workers'), 60_000);
+      const { thread_id } = await one.client.threads.create();
+      const { run_id } = await one.client.runs.create(thread_id, 'slow', { input: {} });
+      await eventually(async () =>
+        expect(await one.client.runs.get(thread_id, run_id)).toMatchObject({ status: 'running' }),
+      );
+      expect(await one.stop()).toBe(0);
 
-    const two = await start({ SVC_TEST_NAME: 'two' });
-    await eventually(() => two.health(), 60_000);
-    expect(await two.client.runs.get(thread_id, run_id)).toMatchObject({ status: 'success', attempt: 1 });
-    const { values } = await two.client.threads.getState(thread_id);
-    expect(values).toEqual({ steps: ['first in one', 'second in one', 'third in one'] });
-    expect(await two.stop()).toBe(0);
-    await expect(two.health()).rejects.toThrow('has ended');
-  }, 240_000);
+      const two = await start({ SVC_TEST_NAME: 'two' });
+      await eventually(() => two.health(), 60_000);
+      expect(await two.client.runs.get(thread_id, run_id)).toMatchObject({ status: 'success', attempt: 1 });
+      const { values } = await two.client.threads.getState(thread_id);
+      expect(values).toEqual({ steps: ['first in one', 'second in one', 'third in one'] });
+      expect(await two.stop()).toBe(0);
+      await expect(two.health()).rejects.toThrow('has ended');
+    },
+    scaled(240_000),
+  );
 
   it.skipIf(!isIsolated)(
     'is PID 1 with a read-only root, as its user and without capabilities (as root on Linux)',

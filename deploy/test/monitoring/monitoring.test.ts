@@ -8,6 +8,7 @@ import { metricsIn, metricsTextOf, type Metric } from '../../../packages/server/
 import { output } from '../programs.ts';
 import { itWithPrograms } from '../with-programs.ts';
 import { readsOf } from './promql.ts';
+import { scaled } from '../../../packages/server/test/speed.ts';
 
 const deploy = join(import.meta.dirname, '../..');
 const fileOf = (name: string): string => join(deploy, name);
@@ -34,7 +35,7 @@ beforeAll(async () => {
     'le',
     ...[...rows].flatMap(([, cell = '']) => cell.match(/\w+/g) ?? []),
   ]);
-}, 120_000);
+}, scaled(120_000));
 
 /** The expression with the variables of Grafana replaced. */
 const withoutVariables = (expression: string): string =>

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { describeInBrowser, shownByAPoll, useConsole } from './browser.ts';
 import { run, says } from './conversations.ts';
 import { startServerProcess } from './serve.ts';
+import { scaled } from '../../server/test/speed.ts';
 
 describeInBrowser('every page', () => {
   const console = useConsole();
@@ -162,7 +163,7 @@ describeInBrowser('every page', () => {
     await page.getByText('No access to threads.').waitFor();
   });
 
-  it('says when the server is away, and goes on when it is back', { timeout: 240_000 }, async () => {
+  it('says when the server is away, and goes on when it is back', { timeout: scaled(240_000) }, async () => {
     await using server = await startServerProcess();
     const page = await console.open('/runs', {
       url: server.url,

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { deploymentRoutes, type RouteShape } from '@svc/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from './server.ts';
+import { scaled } from './speed.ts';
 
 let server: TestServer;
 let thread_id: string;
@@ -173,38 +174,42 @@ describe('a body', () => {
     }
   });
 
-  it('with a field of a wrong type is rejected, and the field is named', async () => {
-    const wrong: unknown[] = [
-      null,
-      1,
-      'text',
-      true,
-      [],
-      {},
-      [[]],
-      -1,
-      1.5,
-      1e9,
-      ['x'],
-      { $gt: 1 },
-      '../../etc',
-      "'; drop table threads; --",
-    ];
-    for (const [name, route] of withBody.filter(([one]) => !isFeed(one))) {
-      const shape = (route.body as { shape?: Record<string, unknown> }).shape ?? {};
-      for (const field of Object.keys(shape)) {
-        for (const value of wrong) {
-          const body = JSON.stringify({ ...(samples[name] as object), [field]: value });
-          const answer = await send(route, pathOf(route), body);
-          expect(answer.status, `${name}.${field} = ${JSON.stringify(value)}: ${answer.text}`).toBeLessThan(
-            500 + (answer.status === 501 ? 2 : 0),
-          );
-          if (answer.status >= 400) expectProblem(answer, [400, 404, 409, 413, 422, 501]);
+  it(
+    'with a field of a wrong type is rejected, and the field is named',
+    async () => {
+      const wrong: unknown[] = [
+        null,
+        1,
+        'text',
+        true,
+        [],
+        {},
+        [[]],
+        -1,
+        1.5,
+        1e9,
+        ['x'],
+        { $gt: 1 },
+        '../../etc',
+        "'; drop table threads; --",
+      ];
+      for (const [name, route] of withBody.filter(([one]) => !isFeed(one))) {
+        const shape = (route.body as { shape?: Record<string, unknown> }).shape ?? {};
+        for (const field of Object.keys(shape)) {
+          for (const value of wrong) {
+            const body = JSON.stringify({ ...(samples[name] as object), [field]: value });
+            const answer = await send(route, pathOf(route), body);
+            expect(answer.status, `${name}.${field} = ${JSON.stringify(value)}: ${answer.text}`).toBeLessThan(
+              500 + (answer.status === 501 ? 2 : 0),
+            );
+            if (answer.status >= 400) expectProblem(answer, [400, 404, 409, 413, 422, 501]);
+          }
         }
       }
-    }
-    await expectServing();
-  }, 300_000);
+      await expectServing();
+    },
+    scaled(300_000),
+  );
 });
 
 describe('a path', () => {
@@ -223,23 +228,27 @@ describe('a path', () => {
     'null',
   ];
 
-  it('with an invalid id is rejected by every route', async () => {
-    for (const [name, route] of routes.filter(([, one]) => one.params)) {
-      for (const field of Object.keys(route.params?.shape ?? {})) {
-        for (const id of ids) {
-          const answer = await send(
-            route,
-            pathOf(route, { ...params(), [field]: id }),
-            route.body ? JSON.stringify(samples[name]) : undefined,
-          );
-          const isHarmless = field === 'namespace' || answer.status === 204;
-          if (!isHarmless) expectProblem(answer, [400, 404, 409, 414, 422]);
-          expect(answer.status, `${name} ${field}=${id}`).toBeLessThan(500);
+  it(
+    'with an invalid id is rejected by every route',
+    async () => {
+      for (const [name, route] of routes.filter(([, one]) => one.params)) {
+        for (const field of Object.keys(route.params?.shape ?? {})) {
+          for (const id of ids) {
+            const answer = await send(
+              route,
+              pathOf(route, { ...params(), [field]: id }),
+              route.body ? JSON.stringify(samples[name]) : undefined,
+            );
+            const isHarmless = field === 'namespace' || answer.status === 204;
+            if (!isHarmless) expectProblem(answer, [400, 404, 409, 414, 422]);
+            expect(answer.status, `${name} ${field}=${id}`).toBeLessThan(500);
+          }
         }
       }
-    }
-    await expectServing();
-  }, 120_000);
+      await expectServing();
+    },
+    scaled(120_000),
+  );
 
   it('with an unknown id returns the same 404 on every route', async () => {
     for (const [name, route] of routes.filter(([one]) => !isFeed(one) && !isCommand(one))) {
@@ -266,22 +275,28 @@ describe('a path', () => {
 describe('a query', () => {
   const values = ['-1', '1.5', '1e9', 'abc', '', '%00', "'", '99999999999999999999', '[', '["a"', '{}'];
 
-  it('with a value of a wrong type is rejected by every route', async () => {
-    for (const [name, route] of routes.filter(([, one]) => one.query)) {
-      for (const field of Object.keys(route.query?.shape ?? {})) {
-        for (const value of values) {
-          const answer = await send(
-            route,
-            `${pathOf(route)}?${field}=${value}`,
-            route.body ? JSON.stringify(samples[name]) : undefined,
-          );
-          expect(answer.status, `${name} ?${field}=${value}: ${answer.text.slice(0, 200)}`).toBeLessThan(500);
-          if (answer.status >= 400) expectProblem(answer, [400, 404, 409, 422]);
+  it(
+    'with a value of a wrong type is rejected by every route',
+    async () => {
+      for (const [name, route] of routes.filter(([, one]) => one.query)) {
+        for (const field of Object.keys(route.query?.shape ?? {})) {
+          for (const value of values) {
+            const answer = await send(
+              route,
+              `${pathOf(route)}?${field}=${value}`,
+              route.body ? JSON.stringify(samples[name]) : undefined,
+            );
+            expect(answer.status, `${name} ?${field}=${value}: ${answer.text.slice(0, 200)}`).toBeLessThan(
+              500,
+            );
+            if (answer.status >= 400) expectProblem(answer, [400, 404, 409, 422]);
+          }
         }
       }
-    }
-    await expectServing();
-  }, 60_000);
+      await expectServing();
+    },
+    scaled(60_000),
+  );
 
   it.each(['-1', '1.5', '1000000000', '0'])('with limit %s is rejected', async (limit) => {
     expect((await server.call('GET', `/threads/${thread_id}/history?limit=${limit}`)).status).toBe(422);

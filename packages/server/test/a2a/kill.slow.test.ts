@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { collect } from '../collect.ts';
 import { startSvc, type SvcProcess } from '../durability/svc-process.ts';
 import { textMessage, type WireTask } from './agent.ts';
+import { scaled } from '../speed.ts';
 
 const project = fileURLToPath(new URL('./project/svc.json', import.meta.url));
 
@@ -68,32 +69,36 @@ async function* resultsOf(response: Response): AsyncGenerator<StreamedResult & {
 
 const textsOf = ({ artifacts }: WireTask) => artifacts.map(({ parts }) => parts.map(({ text }) => text));
 
-it('a task that streams when every process is killed completes with the whole answer', async () => {
-  const gate = join(folder, 'gate');
-  const message = textMessage(gate);
-  const whole = `echo ${gate}`;
-  let task: { id: string; contextId: string } | undefined;
-  for await (const { kind, id, contextId, shown } of resultsOf(await post('message/stream', { message }))) {
-    if (kind === 'task') task = { id: id!, contextId };
-    if (shown.length === whole.length - 4) break;
-  }
-  const { id, contextId } = task!;
+it(
+  'a task that streams when every process is killed completes with the whole answer',
+  async () => {
+    const gate = join(folder, 'gate');
+    const message = textMessage(gate);
+    const whole = `echo ${gate}`;
+    let task: { id: string; contextId: string } | undefined;
+    for await (const { kind, id, contextId, shown } of resultsOf(await post('message/stream', { message }))) {
+      if (kind === 'task') task = { id: id!, contextId };
+      if (shown.length === whole.length - 4) break;
+    }
+    const { id, contextId } = task!;
 
-  await svc.killAll();
-  svc = await startSvc(join(folder, 'data'), project, { port: new URL(svc.url).port });
-  const followed = await post('tasks/resubscribe', { id });
-  const repeated = await post('message/stream', { message });
-  await writeFile(gate, '');
+    await svc.killAll();
+    svc = await startSvc(join(folder, 'data'), project, { port: new URL(svc.url).port });
+    const followed = await post('tasks/resubscribe', { id });
+    const repeated = await post('message/stream', { message });
+    await writeFile(gate, '');
 
-  for (const response of [followed, repeated]) {
-    const results = await collect(resultsOf(response));
-    expect(results[0]).toMatchObject({ kind: 'task', id, contextId });
-    expect(results.at(-1)).toMatchObject({ final: true, status: { state: 'completed' }, shown: whole });
-  }
-  for (const ended of [await call('tasks/get', { id }), await call('message/send', { message })]) {
-    expect(ended).toMatchObject({ id, contextId, status: { state: 'completed' } });
-    expect(textsOf(ended)).toEqual([[whole]]);
-  }
-  const runs = await new Client({ apiUrl: svc.url }).runs.list(contextId);
-  expect(runs).toMatchObject([{ run_id: id, status: 'success', attempt: 2 }]);
-}, 180_000);
+    for (const response of [followed, repeated]) {
+      const results = await collect(resultsOf(response));
+      expect(results[0]).toMatchObject({ kind: 'task', id, contextId });
+      expect(results.at(-1)).toMatchObject({ final: true, status: { state: 'completed' }, shown: whole });
+    }
+    for (const ended of [await call('tasks/get', { id }), await call('message/send', { message })]) {
+      expect(ended).toMatchObject({ id, contextId, status: { state: 'completed' } });
+      expect(textsOf(ended)).toEqual([[whole]]);
+    }
+    const runs = await new Client({ apiUrl: svc.url }).runs.list(contextId);
+    expect(runs).toMatchObject([{ run_id: id, status: 'success', attempt: 2 }]);
+  },
+  scaled(180_000),
+);

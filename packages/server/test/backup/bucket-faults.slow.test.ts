@@ -5,6 +5,7 @@ import { openFaultServer, type FaultServer } from '../s3/fault-server.ts';
 import { describeS3, openGateway, type Gateway } from '../s3/gateway.ts';
 import { addLargeTable, BackupBucket, failure, prefix } from './backup-bucket.ts';
 import { fillDatabase, run } from './filled-database.ts';
+import { scaled } from '../speed.ts';
 
 describeS3('a backup to a bucket', () => {
   let gateway: Gateway;
@@ -137,19 +138,23 @@ describeS3('a backup to a bucket', () => {
     expect(await bucket.contents()).toEqual([]);
   });
 
-  it('that loses the network is no backup, and says what remains', async () => {
-    const held = faults.on({ operation: 'UploadPart', nth: 1 }).hold();
-    const failed = failure(bucket.backUp(source));
-    await held.untilHit();
-    faults.clear();
-    faults.on().reset();
-    expect(await failed).toMatch(
-      /contains files of an unfinished backup, which could not be removed\. Delete them[^]*cannot be written/,
-    );
-    expect(await bucket.keys()).not.toContain(`${prefix}/manifest.json`);
-    faults.clear();
-    expect(await failure(bucket.verify())).toMatch(/There is no backup/);
-  }, 180_000);
+  it(
+    'that loses the network is no backup, and says what remains',
+    async () => {
+      const held = faults.on({ operation: 'UploadPart', nth: 1 }).hold();
+      const failed = failure(bucket.backUp(source));
+      await held.untilHit();
+      faults.clear();
+      faults.on().reset();
+      expect(await failed).toMatch(
+        /contains files of an unfinished backup, which could not be removed\. Delete them[^]*cannot be written/,
+      );
+      expect(await bucket.keys()).not.toContain(`${prefix}/manifest.json`);
+      faults.clear();
+      expect(await failure(bucket.verify())).toMatch(/There is no backup/);
+    },
+    scaled(180_000),
+  );
 
   it('that is stopped leaves nothing', async () => {
     const stop = new AbortController();

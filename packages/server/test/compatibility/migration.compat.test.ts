@@ -9,6 +9,7 @@ import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { startTestServer } from '../server.ts';
 import { copyProject, installPeer, startPeer } from './peer/peer.ts';
+import { scaled } from '../speed.ts';
 
 const threadNames = ['chat', 'fork', 'approval', 'questions', 'nested', 'plain', 'untouched'] as const;
 type Ids = Record<(typeof threadNames)[number], string>;
@@ -163,7 +164,7 @@ const start = () =>
 let moved: Awaited<ReturnType<typeof start>>;
 beforeAll(async () => {
   moved = await start();
-}, 300_000);
+}, scaled(300_000));
 afterAll(() => moved?.[Symbol.asyncDispose]());
 
 it('a dry run counts what the import brings', () => {

@@ -6,11 +6,12 @@ import { ListedPatterns } from './differences/listed-patterns.ts';
 import { startServers, type Servers } from './servers.ts';
 import { scenarios } from './scenarios/all.ts';
 import { Wire } from './wire.ts';
+import { scaled } from '../speed.ts';
 
 let servers: (Servers & AsyncDisposable) | undefined;
 beforeAll(async () => {
   servers = await startServers();
-}, 300_000);
+}, scaled(300_000));
 afterAll(() => servers?.[Symbol.asyncDispose]());
 
 const patterns = new ListedPatterns();

@@ -11,6 +11,7 @@ import { whyNoShell } from './programs.ts';
 import { checkDatabaseUris, checkFilters, checkJson, runSql } from './samples.ts';
 import { openSessions, type Sessions } from './sessions.ts';
 import { typeErrors } from './type-check.ts';
+import { scaled } from '../speed.ts';
 
 /** `text` is what a program prints, or how a path is made: nothing to check. */
 const languages = ['sh', 'ts', 'json', 'sql', 'filter', 'uri', 'text'];
@@ -38,7 +39,7 @@ describe.each(pages)('$name', (page) => {
 
   const commands = blocksIn(page, 'sh');
   if (commands.length > 0)
-    itInShell('has commands that work', { timeout: 240_000 }, async ({ signal }) => {
+    itInShell('has commands that work', { timeout: scaled(240_000) }, async ({ signal }) => {
       await sessions.run(page, commands, signal);
     });
 
@@ -60,7 +61,7 @@ describe.each(pages)('$name', (page) => {
   });
 });
 
-it('has TypeScript that compiles', { timeout: 240_000 }, async () => {
+it('has TypeScript that compiles', { timeout: scaled(240_000) }, async () => {
   const blocks = pages.flatMap((page) => blocksIn(page, 'ts'));
   expect(blocks.length).toBeGreaterThan(5);
   expect(await typeErrors(blocks)).toBe('');

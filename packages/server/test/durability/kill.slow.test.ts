@@ -10,6 +10,7 @@ import { eventually } from '../eventually.ts';
 import { testProject } from '../server.ts';
 import { SentTraces } from './sent-traces.ts';
 import { startSvc, type SvcProcess } from './svc-process.ts';
+import { scaled } from '../speed.ts';
 
 const rounds = Number(process.env['SVC_KILL_ROUNDS'] ?? 4);
 
@@ -65,54 +66,64 @@ const check = async (
 };
 
 describe('kill -9 of every process', () => {
-  it(`loses nothing that was acknowledged, and stores no trace twice, in ${rounds} rounds`, async () => {
-    const traces = new SentTraces();
-    let before: { round: number; acknowledged: Acknowledged } | undefined;
-    let key = '';
-    for (let round = 0; round < rounds; round++) {
+  it(
+    `loses nothing that was acknowledged, and stores no trace twice, in ${rounds} rounds`,
+    async () => {
+      const traces = new SentTraces();
+      let before: { round: number; acknowledged: Acknowledged } | undefined;
+      let key = '';
+      for (let round = 0; round < rounds; round++) {
+        last = await startSvc(dataDir, testProject);
+        key = (await readFile(join(dataDir, 'admin-key'), 'utf8')).trim();
+        if (before) await check(last.url, before.round, before.acknowledged);
+        await traces.checkLast(last.url, key);
+        let accepted = 0;
+        const sending = traces.send(last.url, key, () => accepted++);
+        const acknowledged = await work(last.url, round);
+        await eventually(() => expect(accepted).toBeGreaterThan(2));
+        // Alternately right after the response, and at any moment of the batches that are being sent.
+        await sleep(round % 2 === 0 ? 1 : Math.random() * 300);
+        await last.killAll();
+        await sending;
+        before = { round, acknowledged };
+      }
       last = await startSvc(dataDir, testProject);
-      key = (await readFile(join(dataDir, 'admin-key'), 'utf8')).trim();
       if (before) await check(last.url, before.round, before.acknowledged);
-      await traces.checkLast(last.url, key);
-      let accepted = 0;
-      const sending = traces.send(last.url, key, () => accepted++);
-      const acknowledged = await work(last.url, round);
-      await eventually(() => expect(accepted).toBeGreaterThan(2));
-      // Alternately right after the response, and at any moment of the batches that are being sent.
-      await sleep(round % 2 === 0 ? 1 : Math.random() * 300);
-      await last.killAll();
-      await sending;
-      before = { round, acknowledged };
-    }
-    last = await startSvc(dataDir, testProject);
-    if (before) await check(last.url, before.round, before.acknowledged);
-    await traces.checkAll(last.url, key);
-    expect(traces.acknowledged).toBeGreaterThan(rounds * 10);
-  }, 1_200_000);
+      await traces.checkAll(last.url, key);
+      expect(traces.acknowledged).toBeGreaterThan(rounds * 10);
+    },
+    scaled(1_200_000),
+  );
 
-  it('leaves no thread busy: a lost run continues after the restart, long before its lease ends', async () => {
-    await last?.killAll();
-    last = await startSvc(dataDir, testProject, { lease: '1h' });
-    const client = createClient({ apiUrl: last.url });
-    const { thread_id } = await client.threads.create();
-    const run = await client.runs.create(thread_id, 'probe', { input: { do: 'hangOnce' } });
-    await eventually(async () => {
-      expect((await client.runs.get(thread_id, run.run_id)).status).toBe('running');
-    });
-    await last.killAll();
-    last = await startSvc(dataDir, testProject, { lease: '1h' });
-    const again = createClient({ apiUrl: last.url });
-    expect(await again.runs.join(thread_id, run.run_id)).toMatchObject({ out: 'continued' });
-    expect(await again.runs.get(thread_id, run.run_id)).toMatchObject({
-      status: 'success',
-      attempt: 2,
-      lost_attempts: [
-        {
-          worker: 'gone',
-          message: expect.stringMatching(/^The process of worker .* ended while it held lease 1$/) as string,
-        },
-      ],
-    });
-    expect((await again.threads.get(thread_id)).status).toBe('idle');
-  }, 120_000);
+  it(
+    'leaves no thread busy: a lost run continues after the restart, long before its lease ends',
+    async () => {
+      await last?.killAll();
+      last = await startSvc(dataDir, testProject, { lease: '1h' });
+      const client = createClient({ apiUrl: last.url });
+      const { thread_id } = await client.threads.create();
+      const run = await client.runs.create(thread_id, 'probe', { input: { do: 'hangOnce' } });
+      await eventually(async () => {
+        expect((await client.runs.get(thread_id, run.run_id)).status).toBe('running');
+      });
+      await last.killAll();
+      last = await startSvc(dataDir, testProject, { lease: '1h' });
+      const again = createClient({ apiUrl: last.url });
+      expect(await again.runs.join(thread_id, run.run_id)).toMatchObject({ out: 'continued' });
+      expect(await again.runs.get(thread_id, run.run_id)).toMatchObject({
+        status: 'success',
+        attempt: 2,
+        lost_attempts: [
+          {
+            worker: 'gone',
+            message: expect.stringMatching(
+              /^The process of worker .* ended while it held lease 1$/,
+            ) as string,
+          },
+        ],
+      });
+      expect((await again.threads.get(thread_id)).status).toBe('idle');
+    },
+    scaled(120_000),
+  );
 });

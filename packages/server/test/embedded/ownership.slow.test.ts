@@ -9,6 +9,7 @@ import { openEmbedded } from '../../src/storage/embedded/embedded.ts';
 import { identityOf, isRunning } from '../../src/process-identity.ts';
 import { eventually } from '../eventually.ts';
 import { canContain, startContainer, untilWriting } from './container.ts';
+import { scaled } from '../speed.ts';
 
 let dataDir: string;
 const children: ChildProcess[] = [];
@@ -123,42 +124,50 @@ describe.runIf(canContain())('two containers on one volume', () => {
     return bin;
   };
 
-  it('run one server: the second one is rejected, and starts when the first has been killed', async () => {
-    await using first = startContainer('first', dataDir);
-    await untilWriting(first);
-    {
-      await using second = startContainer('second', dataDir);
-      expect(await second.outcome).toBe(1);
-      expect(second.output()).toMatch(/is in use by svc on first/);
-    }
-    const before = first.rows.length;
-    await eventually(() => expect(first.rows.length).toBeGreaterThan(before));
-    await first.kill();
-    await using third = startContainer('third', dataDir);
-    await untilWriting(third);
-    // The rows of the first server are present: ids continue.
-    expect(third.rows[0]).toBeGreaterThan(first.rows.at(-1) ?? Infinity);
-    await third.leave();
-    await using fourth = startContainer('fourth', dataDir);
-    await untilWriting(fourth);
-    await fourth.leave();
-  }, 180_000);
+  it(
+    'run one server: the second one is rejected, and starts when the first has been killed',
+    async () => {
+      await using first = startContainer('first', dataDir);
+      await untilWriting(first);
+      {
+        await using second = startContainer('second', dataDir);
+        expect(await second.outcome).toBe(1);
+        expect(second.output()).toMatch(/is in use by svc on first/);
+      }
+      const before = first.rows.length;
+      await eventually(() => expect(first.rows.length).toBeGreaterThan(before));
+      await first.kill();
+      await using third = startContainer('third', dataDir);
+      await untilWriting(third);
+      // The rows of the first server are present: ids continue.
+      expect(third.rows[0]).toBeGreaterThan(first.rows.at(-1) ?? Infinity);
+      await third.leave();
+      await using fourth = startContainer('fourth', dataDir);
+      await untilWriting(fourth);
+      await fourth.leave();
+    },
+    scaled(180_000),
+  );
 
-  it('run one server when only the heartbeat of the first is visible', async () => {
-    const path = await withoutFlock();
-    await using first = startContainer('first', dataDir, { path });
-    await untilWriting(first);
-    {
-      await using second = startContainer('second', dataDir, { path });
-      expect(await second.outcome).toBe(1);
-      expect(second.output()).toMatch(/is in use by svc on first/);
-    }
-    await first.kill();
-    await using third = startContainer('third', dataDir, { path });
-    await untilWriting(third);
-    expect(third.rows[0]).toBeGreaterThan(first.rows.at(-1) ?? Infinity);
-    await third.leave();
-  }, 180_000);
+  it(
+    'run one server when only the heartbeat of the first is visible',
+    async () => {
+      const path = await withoutFlock();
+      await using first = startContainer('first', dataDir, { path });
+      await untilWriting(first);
+      {
+        await using second = startContainer('second', dataDir, { path });
+        expect(await second.outcome).toBe(1);
+        expect(second.output()).toMatch(/is in use by svc on first/);
+      }
+      await first.kill();
+      await using third = startContainer('third', dataDir, { path });
+      await untilWriting(third);
+      expect(third.rows[0]).toBeGreaterThan(first.rows.at(-1) ?? Infinity);
+      await third.leave();
+    },
+    scaled(180_000),
+  );
 
   it('stop a server whose folder another machine has taken over', async () => {
     const embedded = await openEmbedded({ dataDir });

@@ -27,6 +27,7 @@ import {
 } from './export-tables.ts';
 import { ExporterPlan, plannedExporter, slowExporter } from './exporter-plan.ts';
 import { addRuns, daysKept } from './stored-runs.ts';
+import { scaled } from '../speed.ts';
 
 let db: TestDatabase;
 let folder: string;
@@ -77,64 +78,80 @@ describe('an export partition run', () => {
     await checkUnfinished(folderView(folder), id);
   });
 
-  it('whose attempts hang is retried after the time limit of each, and is timed out after the last', async () => {
-    using _ = new ExporterPlan({ step: 'begun', nth: 'every', action: 'wait' });
-    await using _node = await startExportNode(db, {
-      program: plannedExporter,
-      settings: { ...one, exportRunTimeout: '4s', exportRetries: '1' },
-    });
-    await addRuns(db, place, { start: firstDay, count: 10 });
-    const id = await newExport(db, place);
-    await until(id, 'FAILED');
-    expect(await firstRun(id)).toMatchObject({
-      status: 'TIMEDOUT',
-      retry_number: 1,
-      errors: {
-        retry_0: expect.stringMatching(/exceeded its time limit/),
-        retry_1: expect.stringMatching(/exceeded its time limit/),
-      },
-    });
-  }, 60_000);
+  it(
+    'whose attempts hang is retried after the time limit of each, and is timed out after the last',
+    async () => {
+      using _ = new ExporterPlan({ step: 'begun', nth: 'every', action: 'wait' });
+      await using _node = await startExportNode(db, {
+        program: plannedExporter,
+        settings: { ...one, exportRunTimeout: '4s', exportRetries: '1' },
+      });
+      await addRuns(db, place, { start: firstDay, count: 10 });
+      const id = await newExport(db, place);
+      await until(id, 'FAILED');
+      expect(await firstRun(id)).toMatchObject({
+        status: 'TIMEDOUT',
+        retry_number: 1,
+        errors: {
+          retry_0: expect.stringMatching(/exceeded its time limit/),
+          retry_1: expect.stringMatching(/exceeded its time limit/),
+        },
+      });
+    },
+    scaled(60_000),
+  );
 
-  it('is not charged for the start time of its exporter', async () => {
-    using plan = new ExporterPlan();
-    await using _node = await startExportNode(db, {
-      program: slowExporter,
-      settings: { ...one, exportRunTimeout: '20s', exportRetries: '0' },
-    });
-    await addRuns(db, place, { start: firstDay, count: 10 });
-    const id = await newExport(db, place);
-    const times = () =>
-      sql<{ claimed: boolean; began: boolean }>(
+  it(
+    'is not charged for the start time of its exporter',
+    async () => {
+      using plan = new ExporterPlan();
+      await using _node = await startExportNode(db, {
+        program: slowExporter,
+        settings: { ...one, exportRunTimeout: '20s', exportRetries: '0' },
+      });
+      await addRuns(db, place, { start: firstDay, count: 10 });
+      const id = await newExport(db, place);
+      const times = () =>
+        sql<{ claimed: boolean; began: boolean }>(
+          db,
+          `select claimed_at is not null as claimed, attempt_at is not null as began from export_runs where export_id = $1`,
+          [id],
+        );
+      await eventually(async () => expect(await times()).toEqual([{ claimed: true, began: false }]));
+      await sql(
         db,
-        `select claimed_at is not null as claimed, attempt_at is not null as began from export_runs where export_id = $1`,
+        `update export_runs set claimed_at = claimed_at - interval '1 min' where export_id = $1`,
         [id],
       );
-    await eventually(async () => expect(await times()).toEqual([{ claimed: true, began: false }]));
-    await sql(db, `update export_runs set claimed_at = claimed_at - interval '1 min' where export_id = $1`, [
-      id,
-    ]);
-    const rules = { retries: 0, delayMs: 0 };
-    expect(await exportLeaseStorage(db).sweep({ timeoutMs: 3_600_000, runTimeoutMs: 20_000 }, rules)).toBe(0);
-    plan.go();
-    await until(id, 'COMPLETED');
-    expect(await times()).toEqual([{ claimed: true, began: true }]);
-  }, 90_000);
+      const rules = { retries: 0, delayMs: 0 };
+      expect(await exportLeaseStorage(db).sweep({ timeoutMs: 3_600_000, runTimeoutMs: 20_000 }, rules)).toBe(
+        0,
+      );
+      plan.go();
+      await until(id, 'COMPLETED');
+      expect(await times()).toEqual([{ claimed: true, began: true }]);
+    },
+    scaled(90_000),
+  );
 
-  it("is timed out with its export when the export's time is over, and leaves no exporter running", async () => {
-    using plan = new ExporterPlan({ step: 'written', nth: 1, action: 'wait' });
-    await using node = await startExportNode(db, {
-      program: plannedExporter,
-      settings: { ...one, exportTimeout: '5s' },
-    });
-    await addRuns(db, place, { start: firstDay, count: 10 });
-    const id = await newExport(db, place, { days: 2 });
-    await until(id, 'TIMEDOUT');
-    expect((await runsOf(db, id)).map(({ status }) => status)).toEqual(['TIMEDOUT', 'TIMEDOUT']);
-    plan.go();
-    await eventually(() => expect(node.worker.running).toBe(0));
-    expect(await checkUnfinished(folderView(folder), id)).toEqual([]);
-  }, 60_000);
+  it(
+    "is timed out with its export when the export's time is over, and leaves no exporter running",
+    async () => {
+      using plan = new ExporterPlan({ step: 'written', nth: 1, action: 'wait' });
+      await using node = await startExportNode(db, {
+        program: plannedExporter,
+        settings: { ...one, exportTimeout: '5s' },
+      });
+      await addRuns(db, place, { start: firstDay, count: 10 });
+      const id = await newExport(db, place, { days: 2 });
+      await until(id, 'TIMEDOUT');
+      expect((await runsOf(db, id)).map(({ status }) => status)).toEqual(['TIMEDOUT', 'TIMEDOUT']);
+      plan.go();
+      await eventually(() => expect(node.worker.running).toBe(0));
+      expect(await checkUnfinished(folderView(folder), id)).toEqual([]);
+    },
+    scaled(60_000),
+  );
 
   it('whose rows cannot be read for a moment waits for the database, and no attempt is counted', async () => {
     using plan = new ExporterPlan({ step: 'committed', nth: 1, action: 'wait' });

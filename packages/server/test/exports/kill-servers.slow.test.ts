@@ -13,6 +13,7 @@ import { testProject } from '../server.ts';
 import { checkCompleted, folderView } from './export-audit.ts';
 import { eventually } from '../eventually.ts';
 import { sql, statusOf } from './export-tables.ts';
+import { scaled } from '../speed.ts';
 
 const rounds = Number(process.env['SVC_EXPORT_KILL_ROUNDS'] ?? 3);
 
@@ -75,53 +76,57 @@ const ingest = async (url: string, key: string, until: Promise<unknown>): Promis
   }
 };
 
-it(`of all processes leaves every export complete, in ${rounds} rounds`, async () => {
-  const made: string[] = [];
-  let destination: string | undefined;
-  for (let round = 0; round < rounds; round++) {
+it(
+  `of all processes leaves every export complete, in ${rounds} rounds`,
+  async () => {
+    const made: string[] = [];
+    let destination: string | undefined;
+    for (let round = 0; round < rounds; round++) {
+      last = await startSvc(dataDir, testProject);
+      const { url } = last;
+      const key = (await readFile(join(dataDir, 'admin-key'), 'utf8')).trim();
+      if (round === 0)
+        for (let batch = 0; batch < 10; batch++) await call(url, key, '/runs/batch', { post: newRuns(100) });
+      destination ??= (
+        await call<{ id: string }>(url, key, '/bulk-exports/destinations', {
+          destination_type: 'file',
+          display_name: 'folder',
+          config: { path: 'out' },
+        })
+      )?.id;
+      const sessions = await fetch(`${url}/api/v1/sessions`, { headers: { 'x-api-key': key } });
+      const session_id = ((await sessions.json()) as { id: string; name: string }[]).find(
+        ({ name }) => name === 'kept',
+      )?.id;
+      const created = await call<{ id: string }>(url, key, '/bulk-exports', {
+        bulk_export_destination_id: destination,
+        session_id,
+        start_time: `${day}T00:00:00Z`,
+        end_time: '2026-11-20T00:00:00Z',
+      });
+      if (created) made.push(created.id);
+      // The first kill happens during a partition run, whatever the speed of the machine.
+      const running = created ? untilRunning(url, key, created.id) : sleep(1_000);
+      const killing = running
+        .then(() => sleep(round === 0 ? 0 : Math.random() * 4_000))
+        .then(() => last?.killAll());
+      await ingest(url, key, killing);
+      await killing;
+    }
     last = await startSvc(dataDir, testProject);
-    const { url } = last;
-    const key = (await readFile(join(dataDir, 'admin-key'), 'utf8')).trim();
-    if (round === 0)
-      for (let batch = 0; batch < 10; batch++) await call(url, key, '/runs/batch', { post: newRuns(100) });
-    destination ??= (
-      await call<{ id: string }>(url, key, '/bulk-exports/destinations', {
-        destination_type: 'file',
-        display_name: 'folder',
-        config: { path: 'out' },
-      })
-    )?.id;
-    const sessions = await fetch(`${url}/api/v1/sessions`, { headers: { 'x-api-key': key } });
-    const session_id = ((await sessions.json()) as { id: string; name: string }[]).find(
-      ({ name }) => name === 'kept',
-    )?.id;
-    const created = await call<{ id: string }>(url, key, '/bulk-exports', {
-      bulk_export_destination_id: destination,
-      session_id,
-      start_time: `${day}T00:00:00Z`,
-      end_time: '2026-11-20T00:00:00Z',
-    });
-    if (created) made.push(created.id);
-    // The first kill happens during a partition run, whatever the speed of the machine.
-    const running = created ? untilRunning(url, key, created.id) : sleep(1_000);
-    const killing = running
-      .then(() => sleep(round === 0 ? 0 : Math.random() * 4_000))
-      .then(() => last?.killAll());
-    await ingest(url, key, killing);
-    await killing;
-  }
-  last = await startSvc(dataDir, testProject);
-  await using embedded = await openEmbedded({ dataDir });
-  await using db = await openDatabase({ connection: embedded.connection });
-  expect(made.length).toBeGreaterThan(0);
-  for (const id of made)
-    await eventually(async () => expect(await statusOf(db, id)).toBe('COMPLETED'), 900_000);
-  for (const id of made) await checkCompleted(db, folderView(join(dataDir, 'exports', 'out')), id);
-  const [lost] = await sql<{ count: number }>(
-    db,
-    `select count(*) as count from export_events where type = 'requeued'`,
-  );
-  if (rounds > 2) expect(lost?.count).toBeGreaterThan(0);
-  await last.killAll();
-  last = undefined;
-}, 3_600_000);
+    await using embedded = await openEmbedded({ dataDir });
+    await using db = await openDatabase({ connection: embedded.connection });
+    expect(made.length).toBeGreaterThan(0);
+    for (const id of made)
+      await eventually(async () => expect(await statusOf(db, id)).toBe('COMPLETED'), 900_000);
+    for (const id of made) await checkCompleted(db, folderView(join(dataDir, 'exports', 'out')), id);
+    const [lost] = await sql<{ count: number }>(
+      db,
+      `select count(*) as count from export_events where type = 'requeued'`,
+    );
+    if (rounds > 2) expect(lost?.count).toBeGreaterThan(0);
+    await last.killAll();
+    last = undefined;
+  },
+  scaled(3_600_000),
+);

@@ -12,6 +12,7 @@ import { eventsOf, firstDay, newExport, newPlace, type Place, runsOf, statusOf }
 import { ExporterPlan, type Plan, type PlannedStep, plannedExporter } from './exporter-plan.ts';
 import { bucketTarget } from './s3-destination.ts';
 import { addRuns } from './stored-runs.ts';
+import { scaled } from '../speed.ts';
 
 const steps: [PlannedStep, number][] = [
   ['written', 1],
@@ -74,17 +75,21 @@ describe('an export to a folder', () => {
     return () => rm(folder, { recursive: true, force: true });
   });
 
-  it('completes when its exporter is killed after each of its steps', async () => {
-    using plan = new ExporterPlan(...everyKill);
-    const place = await newPlace(db, folder);
-    await addRuns(db, place, { start: firstDay, count: 400 });
-    const id = await completeWith(place);
-    expect((await checkCompleted(db, folderView(folder), id)).rows).toBe(400);
-    expect((await runsOf(db, id))[0]).toMatchObject({ status: 'COMPLETED', retry_number: 0, errors: {} });
-    for (const { step, nth } of everyKill) expect(plan.count(step), step).toBeGreaterThanOrEqual(nth);
-    const ends = everyKill.filter(({ step }) => step !== 'manifest committed').length;
-    expect((await eventsOf(db, id)).filter((type) => type === 'requeued')).toHaveLength(ends);
-  }, 240_000);
+  it(
+    'completes when its exporter is killed after each of its steps',
+    async () => {
+      using plan = new ExporterPlan(...everyKill);
+      const place = await newPlace(db, folder);
+      await addRuns(db, place, { start: firstDay, count: 400 });
+      const id = await completeWith(place);
+      expect((await checkCompleted(db, folderView(folder), id)).rows).toBe(400);
+      expect((await runsOf(db, id))[0]).toMatchObject({ status: 'COMPLETED', retry_number: 0, errors: {} });
+      for (const { step, nth } of everyKill) expect(plan.count(step), step).toBeGreaterThanOrEqual(nth);
+      const ends = everyKill.filter(({ step }) => step !== 'manifest committed').length;
+      expect((await eventsOf(db, id)).filter((type) => type === 'requeued')).toHaveLength(ends);
+    },
+    scaled(240_000),
+  );
 
   it.runIf(isThorough).each(steps)(
     'completes when its exporter is killed after the step %s, the %ith time',

@@ -9,6 +9,7 @@ import { exportStepStorage, type ExportStepStorage } from '../../src/storage/exp
 import { exportStorage } from '../../src/storage/exports/exports.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { newExport, newPlace, type Place, sql } from './export-tables.ts';
+import { scaled } from '../speed.ts';
 
 let db: TestDatabase;
 let leases: ExportLeaseStorage & ExportStepStorage;
@@ -30,13 +31,15 @@ const claim = async (count: number, limits = defaultLimits): Promise<ClaimedPart
 const exportsOf = (claimed: ClaimedPartitionRun[]): string[] => claimed.map(({ export: of }) => of.id);
 
 describe('limits of exports', () => {
-  it('hold with four workers and forty exports, which start in the order of their creation', async () => {
-    const other = await newPlace(db);
-    const made: string[] = [];
-    for (let count = 0; count < 40; count++)
-      made.push(await newExport(db, count % 4 === 3 ? other : place, { days: 60 }));
-    // A trigger fails the test when a limit is exceeded.
-    await db.script(`
+  it(
+    'hold with four workers and forty exports, which start in the order of their creation',
+    async () => {
+      const other = await newPlace(db);
+      const made: string[] = [];
+      for (let count = 0; count < 40; count++)
+        made.push(await newExport(db, count % 4 === 3 ? other : place, { days: 60 }));
+      // A trigger fails the test when a limit is exceeded.
+      await db.script(`
       create function check_limits() returns trigger language plpgsql as $$ begin
         if (select count(*) from svc.exports where tenant_id = new.tenant_id and status = 'RUNNING') > 15
           or (select max(n) from (select count(*) as n from svc.export_runs where status = 'RUNNING' group by export_id) c) > 45
@@ -45,51 +48,53 @@ describe('limits of exports', () => {
       end $$;
       create constraint trigger limits after update on svc.export_runs deferrable initially deferred
         for each row when (new.status = 'RUNNING' and old.status = 'CREATED') execute function check_limits();`);
-    const most = { exports: 0, runs: 0 };
-    let left = 40 * 60;
-    const worker = async (): Promise<void> => {
-      for (;;) {
-        const claimed = await claim(16);
-        const [now] = await sql<{ exports: number; runs: number }>(
-          db,
-          `select (select count(*) from exports where status = 'RUNNING' and tenant_id = $1) as exports,
+      const most = { exports: 0, runs: 0 };
+      let left = 40 * 60;
+      const worker = async (): Promise<void> => {
+        for (;;) {
+          const claimed = await claim(16);
+          const [now] = await sql<{ exports: number; runs: number }>(
+            db,
+            `select (select count(*) from exports where status = 'RUNNING' and tenant_id = $1) as exports,
             (select max(n) from (select count(*) as n from export_runs where status = 'RUNNING' group by export_id) c)::int as runs`,
-          [place.tenant_id],
+            [place.tenant_id],
+          );
+          most.exports = Math.max(most.exports, now?.exports ?? 0);
+          most.runs = Math.max(most.runs, now?.runs ?? 0);
+          for (const { lease } of claimed.slice(0, 14))
+            expect(await leases.completePartitionRun(lease)).toBe(true);
+          // Some take longer.
+          void Promise.all(claimed.slice(14).map(({ lease }) => leases.completePartitionRun(lease)));
+          left -= claimed.length;
+          for (const { lease } of (await leases.claimManifests(4, leaseMs)).claimed)
+            expect(await leases.completeExport(lease, '{}')).toBe(true);
+          if (claimed.length === 0 && left <= 0) return;
+        }
+      };
+      await Promise.all([worker(), worker(), worker(), worker()]);
+      await db.script('drop trigger limits on svc.export_runs; drop function check_limits');
+      expect(most.exports).toBe(15);
+      const ended = await sql<{ id: string; tenant_id: string }>(
+        db,
+        `select id, tenant_id from exports where status in ('RUNNING', 'COMPLETED') order by started_at, claimed_at`,
+      );
+      expect(ended).toHaveLength(40);
+      for (const { tenant_id } of [place, other]) {
+        const started = await sql<{ id: string }>(
+          db,
+          `select v.export_id as id from export_events v where v.type = 'started' and v.tenant_id = $1 order by v.id`,
+          [tenant_id],
         );
-        most.exports = Math.max(most.exports, now?.exports ?? 0);
-        most.runs = Math.max(most.runs, now?.runs ?? 0);
-        for (const { lease } of claimed.slice(0, 14))
-          expect(await leases.completePartitionRun(lease)).toBe(true);
-        // Some take longer.
-        void Promise.all(claimed.slice(14).map(({ lease }) => leases.completePartitionRun(lease)));
-        left -= claimed.length;
-        for (const { lease } of (await leases.claimManifests(4, leaseMs)).claimed)
-          expect(await leases.completeExport(lease, '{}')).toBe(true);
-        if (claimed.length === 0 && left <= 0) return;
+        const mine = await sql<{ id: string }>(
+          db,
+          'select id from exports where tenant_id = $1 order by created_at, id',
+          [tenant_id],
+        );
+        expect(started.map(({ id }) => id)).toEqual(mine.map(({ id }) => id));
       }
-    };
-    await Promise.all([worker(), worker(), worker(), worker()]);
-    await db.script('drop trigger limits on svc.export_runs; drop function check_limits');
-    expect(most.exports).toBe(15);
-    const ended = await sql<{ id: string; tenant_id: string }>(
-      db,
-      `select id, tenant_id from exports where status in ('RUNNING', 'COMPLETED') order by started_at, claimed_at`,
-    );
-    expect(ended).toHaveLength(40);
-    for (const { tenant_id } of [place, other]) {
-      const started = await sql<{ id: string }>(
-        db,
-        `select v.export_id as id from export_events v where v.type = 'started' and v.tenant_id = $1 order by v.id`,
-        [tenant_id],
-      );
-      const mine = await sql<{ id: string }>(
-        db,
-        'select id from exports where tenant_id = $1 order by created_at, id',
-        [tenant_id],
-      );
-      expect(started.map(({ id }) => id)).toEqual(mine.map(({ id }) => id));
-    }
-  }, 120_000);
+    },
+    scaled(120_000),
+  );
 
   it('prevent the claim of a partition run whose export has reached its limit', async () => {
     const id = await newExport(db, place, { days: 50 });

@@ -10,6 +10,7 @@ import { checkCompleted, folderView } from './export-audit.ts';
 import { startExportNode } from './export-node.ts';
 import { firstDay, newExport, newPlace, type Place, runsOf, statusOf } from './export-tables.ts';
 import { addRuns } from './stored-runs.ts';
+import { scaled } from '../speed.ts';
 
 let db: TestDatabase;
 let folder: string;
@@ -108,41 +109,45 @@ const isRoot = process.getuid?.() === 0 && process.platform === 'linux';
 if (!isRoot) console.warn('NOT RUN: exports to a small disk, since only root may mount one');
 
 describe.runIf(isRoot)('an export to a small disk', () => {
-  it('always keeps the minimum free, and continues when there is more space', async () => {
-    const disk = join(folder, 'disk');
-    await mkdir(disk);
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=12m', 'tmpfs', disk]);
-    let least = Infinity;
-    const look = async (): Promise<void> => {
-      const { bavail, bsize } = await statfs(disk);
-      least = Math.min(least, bavail * bsize);
-    };
-    const sampling = setInterval(() => void look(), 1);
-    try {
-      const small = await newPlace(db, disk);
-      await using _node = await startExportNode(db, {
-        settings: {
-          ...settings,
-          exportFreeSpace: '10mb',
-          exportFileSize: '400kb',
-          exportCompression: 'none',
-        },
-      });
-      await addRuns(db, small, { start: firstDay, count: 400, bytes: 10_000 });
-      const id = await newExport(db, small);
-      const error = await eventually(async () => {
-        const { errors } = await firstRun(id);
-        expect(Object.keys(errors).length).toBeGreaterThan(2);
-        return errors['retry_0'];
-      }, 60_000);
-      expect(error).toMatch(/^The disk of the folder has 1\d MB free, and 10 MB must stay free/);
-      expect(least).toBeGreaterThanOrEqual(10 * mb);
-      execFileSync('mount', ['-o', 'remount,size=100m', disk]);
-      await untilCompleted(id);
-      await checkCompleted(db, folderView(disk), id);
-    } finally {
-      clearInterval(sampling);
-      execFileSync('umount', ['-l', disk]);
-    }
-  }, 120_000);
+  it(
+    'always keeps the minimum free, and continues when there is more space',
+    async () => {
+      const disk = join(folder, 'disk');
+      await mkdir(disk);
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=12m', 'tmpfs', disk]);
+      let least = Infinity;
+      const look = async (): Promise<void> => {
+        const { bavail, bsize } = await statfs(disk);
+        least = Math.min(least, bavail * bsize);
+      };
+      const sampling = setInterval(() => void look(), 1);
+      try {
+        const small = await newPlace(db, disk);
+        await using _node = await startExportNode(db, {
+          settings: {
+            ...settings,
+            exportFreeSpace: '10mb',
+            exportFileSize: '400kb',
+            exportCompression: 'none',
+          },
+        });
+        await addRuns(db, small, { start: firstDay, count: 400, bytes: 10_000 });
+        const id = await newExport(db, small);
+        const error = await eventually(async () => {
+          const { errors } = await firstRun(id);
+          expect(Object.keys(errors).length).toBeGreaterThan(2);
+          return errors['retry_0'];
+        }, 60_000);
+        expect(error).toMatch(/^The disk of the folder has 1\d MB free, and 10 MB must stay free/);
+        expect(least).toBeGreaterThanOrEqual(10 * mb);
+        execFileSync('mount', ['-o', 'remount,size=100m', disk]);
+        await untilCompleted(id);
+        await checkCompleted(db, folderView(disk), id);
+      } finally {
+        clearInterval(sampling);
+        execFileSync('umount', ['-l', disk]);
+      }
+    },
+    scaled(120_000),
+  );
 });

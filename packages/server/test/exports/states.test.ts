@@ -13,6 +13,7 @@ import { exportStorage } from '../../src/storage/exports/exports.ts';
 import { toCursor } from '../../src/api/cursor.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { newExport, newPlace, type Place, type RunState, sql } from './export-tables.ts';
+import { scaled } from '../speed.ts';
 
 let db: TestDatabase;
 let leases: ExportLeaseStorage & ExportStepStorage;
@@ -479,28 +480,32 @@ describe('exports and their partition runs', () => {
   const runs = process.env['SVC_MODEL_RUNS'];
   /** A seed whose sequences reach every state; more sequences reach others. */
   const seed = 11;
-  it('have the states of the model after any commands', async () => {
-    await fc.assert(
-      fc.asyncProperty(commands, async (generated) => {
-        await sql(db, 'delete from exports');
-        const model: Model = { exports: new Map(), held: [] };
-        // Few random sequences would get as far as a manifest.
-        for (const first of [create(0, 1), claim(1), complete(0), claimManifests(1)])
-          await first.run(model, null);
-        await fc.asyncModelRun(() => ({ model, real: null }), generated);
-      }),
-      runs === undefined
-        ? { numRuns: 25, seed, endOnFailure: true }
-        : { numRuns: Number(runs), endOnFailure: true },
-    );
-    const states = ['CREATED', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED', 'TIMEDOUT'];
-    const expectedStates = [
-      ...states,
-      ...states.map((status) => `run ${status}`),
-      'manifest retried',
-      'manifest requeued',
-      'last attempt',
-    ];
-    expect(expectedStates.filter((state) => !reached.has(state))).toEqual([]);
-  }, 240_000);
+  it(
+    'have the states of the model after any commands',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(commands, async (generated) => {
+          await sql(db, 'delete from exports');
+          const model: Model = { exports: new Map(), held: [] };
+          // Few random sequences would get as far as a manifest.
+          for (const first of [create(0, 1), claim(1), complete(0), claimManifests(1)])
+            await first.run(model, null);
+          await fc.asyncModelRun(() => ({ model, real: null }), generated);
+        }),
+        runs === undefined
+          ? { numRuns: 25, seed, endOnFailure: true }
+          : { numRuns: Number(runs), endOnFailure: true },
+      );
+      const states = ['CREATED', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED', 'TIMEDOUT'];
+      const expectedStates = [
+        ...states,
+        ...states.map((status) => `run ${status}`),
+        'manifest retried',
+        'manifest requeued',
+        'last attempt',
+      ];
+      expect(expectedStates.filter((state) => !reached.has(state))).toEqual([]);
+    },
+    scaled(240_000),
+  );
 });

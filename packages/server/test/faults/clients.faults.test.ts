@@ -13,6 +13,7 @@ import { getRun, join, journalRequest, pathOf, startJournal, startRun } from './
 import { startPostgres, type FaultyPostgres } from './postgres.ts';
 import { memoryOf } from './process-tree.ts';
 import { rounds, runScenario } from './scenario.ts';
+import { scaled } from '../speed.ts';
 
 let postgres: FaultyPostgres;
 let cluster: Cluster;
@@ -81,35 +82,39 @@ describe('clients that', () => {
     });
   });
 
-  it('only wait, thousands of them, use little memory and no connection to the database', async () => {
-    const clients = rounds > 1 ? 5_000 : 2_000;
-    await runScenario({
-      postgres,
-      nodes: { a: { env: { SVC_HEARTBEAT: '2s' } } },
-      async faults(stage) {
-        const { cluster } = stage;
-        const { pid, url } = cluster.node('a');
-        const run = await startRun(stage, 'sleeper', { ms: 600_000 }, { more: resumable });
-        const first = await openSocket(url, `${pathOf(run)}/stream`);
-        await once(first, 'data');
-        const before = memoryOf(pid);
-        const sockets: Socket[] = [first];
-        while (sockets.length < clients) {
-          const more = Array.from({ length: 100 }, () => openSocket(url, `${pathOf(run)}/stream`));
-          sockets.push(...(await Promise.all(more)));
-        }
-        // Every client has its response head, and its connection is alive.
-        await Promise.all(sockets.map((socket) => once(socket, 'data')));
-        expect(memoryOf(pid) - before).toBeLessThan((150 * megabyte * clients) / 5_000 + 30 * megabyte);
-        const [sessions] = await cluster.query<{ count: number }>(
-          `select count(*)::integer as count from pg_stat_activity where application_name = 'a'`,
-        );
-        expect(sessions?.count).toBeLessThanOrEqual(24);
-        for (const socket of sockets) socket.destroy();
-        await stage.caller.call({ method: 'POST', path: `${pathOf(run)}/cancel?wait=1` });
-      },
-    });
-  }, 180_000);
+  it(
+    'only wait, thousands of them, use little memory and no connection to the database',
+    async () => {
+      const clients = rounds > 1 ? 5_000 : 2_000;
+      await runScenario({
+        postgres,
+        nodes: { a: { env: { SVC_HEARTBEAT: '2s' } } },
+        async faults(stage) {
+          const { cluster } = stage;
+          const { pid, url } = cluster.node('a');
+          const run = await startRun(stage, 'sleeper', { ms: 600_000 }, { more: resumable });
+          const first = await openSocket(url, `${pathOf(run)}/stream`);
+          await once(first, 'data');
+          const before = memoryOf(pid);
+          const sockets: Socket[] = [first];
+          while (sockets.length < clients) {
+            const more = Array.from({ length: 100 }, () => openSocket(url, `${pathOf(run)}/stream`));
+            sockets.push(...(await Promise.all(more)));
+          }
+          // Every client has its response head, and its connection is alive.
+          await Promise.all(sockets.map((socket) => once(socket, 'data')));
+          expect(memoryOf(pid) - before).toBeLessThan((150 * megabyte * clients) / 5_000 + 30 * megabyte);
+          const [sessions] = await cluster.query<{ count: number }>(
+            `select count(*)::integer as count from pg_stat_activity where application_name = 'a'`,
+          );
+          expect(sessions?.count).toBeLessThanOrEqual(24);
+          for (const socket of sockets) socket.destroy();
+          await stage.caller.call({ method: 'POST', path: `${pathOf(run)}/cancel?wait=1` });
+        },
+      });
+    },
+    scaled(180_000),
+  );
 
   it('disconnect cancel a run only when they created it with on_disconnect cancel', async () => {
     await runScenario({
@@ -145,33 +150,37 @@ describe('clients that', () => {
     });
   });
 
-  it('reconnect all at once after a restart get exactly the events after their last one', async () => {
-    const clients = rounds > 1 ? 2_000 : 300;
-    await runScenario({
-      postgres,
-      nodes: { api: { role: 'api' }, worker: { role: 'worker' } },
-      async faults(stage) {
-        const { cluster, note, random } = stage;
-        const run = await startJournal(stage, { steps: 20, ms: 150, more: resumable });
-        // Clients name events up to the tenth.
-        const first = { method: 'GET', path: `${pathOf(run)}/stream` } as const;
-        await readStream(cluster.node('api').url, first, { disconnectAfter: 11 });
-        note('restart api');
-        await cluster.node('api').kill();
-        await cluster.add('api');
-        const { url } = cluster.node('api');
-        const path = `${pathOf(run)}/stream`;
-        const readers = Array.from({ length: clients }, async () => {
-          const after = random.between(-1, 10);
-          return { after, frames: await readLog(url, path, String(after)) };
-        });
-        const log = await readLog(url, path);
-        expect(log.length).toBeGreaterThan(40);
-        for (const { after, frames } of await Promise.all(readers))
-          expect(frames).toEqual(log.slice(after + 1));
-      },
-    });
-  }, 180_000);
+  it(
+    'reconnect all at once after a restart get exactly the events after their last one',
+    async () => {
+      const clients = rounds > 1 ? 2_000 : 300;
+      await runScenario({
+        postgres,
+        nodes: { api: { role: 'api' }, worker: { role: 'worker' } },
+        async faults(stage) {
+          const { cluster, note, random } = stage;
+          const run = await startJournal(stage, { steps: 20, ms: 150, more: resumable });
+          // Clients name events up to the tenth.
+          const first = { method: 'GET', path: `${pathOf(run)}/stream` } as const;
+          await readStream(cluster.node('api').url, first, { disconnectAfter: 11 });
+          note('restart api');
+          await cluster.node('api').kill();
+          await cluster.add('api');
+          const { url } = cluster.node('api');
+          const path = `${pathOf(run)}/stream`;
+          const readers = Array.from({ length: clients }, async () => {
+            const after = random.between(-1, 10);
+            return { after, frames: await readLog(url, path, String(after)) };
+          });
+          const log = await readLog(url, path);
+          expect(log.length).toBeGreaterThan(40);
+          for (const { after, frames } of await Promise.all(readers))
+            expect(frames).toEqual(log.slice(after + 1));
+        },
+      });
+    },
+    scaled(180_000),
+  );
 
   it('send an invalid last-event-id get a defined response at once', async () => {
     await runScenario({
@@ -233,24 +242,28 @@ describe('clients that', () => {
     });
   });
 
-  it('send requests slowly do not delay others, and get 408', async () => {
-    await runScenario({
-      postgres,
-      nodes: { a: {} },
-      async faults(stage) {
-        const { url, pid } = stage.cluster.node('a');
-        await sendOnce(url, { method: 'GET', path: '/ok' });
-        const before = resourcesOf(pid);
-        const sockets = await Promise.all(Array.from({ length: 200 }, () => openSlow(url)));
-        const answers = sockets.map(async (socket) => String((await once(socket, 'data'))[0]));
-        const run = await startJournal(stage, { steps: 2, ms: 10 });
-        expect((await join(stage, run)).body).toMatchObject({ taken: 2 });
-        for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-        for (const socket of sockets) socket.destroy();
-        await eventually(() => expect(leaks('a', before, resourcesOf(pid))).toEqual([]));
-      },
-    });
-  }, 180_000);
+  it(
+    'send requests slowly do not delay others, and get 408',
+    async () => {
+      await runScenario({
+        postgres,
+        nodes: { a: {} },
+        async faults(stage) {
+          const { url, pid } = stage.cluster.node('a');
+          await sendOnce(url, { method: 'GET', path: '/ok' });
+          const before = resourcesOf(pid);
+          const sockets = await Promise.all(Array.from({ length: 200 }, () => openSlow(url)));
+          const answers = sockets.map(async (socket) => String((await once(socket, 'data'))[0]));
+          const run = await startJournal(stage, { steps: 2, ms: 10 });
+          expect((await join(stage, run)).body).toMatchObject({ taken: 2 });
+          for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+          for (const socket of sockets) socket.destroy();
+          await eventually(() => expect(leaks('a', before, resourcesOf(pid))).toEqual([]));
+        },
+      });
+    },
+    scaled(180_000),
+  );
 
   it('create the same run twice at two nodes get one run; a different body with the same key gets 409', async () => {
     await runScenario({

@@ -6,6 +6,7 @@ import { busyNodes, getRun, join, lostWith, startJournal } from './journal-run.t
 import { leaseMs } from './node-process.ts';
 import { startPostgres, type FaultyPostgres } from './postgres.ts';
 import { rounds, runScenario } from './scenario.ts';
+import { scaled } from '../speed.ts';
 
 const nodes = {
   api1: { role: 'api' },
@@ -44,38 +45,42 @@ describe('a PostgreSQL that', () => {
     180_000 * rounds,
   );
 
-  it('is down for a while keeps every run, and no run uses up its attempts', async () => {
-    const executors = () => ['worker1', 'worker2'].map((name) => cluster.node(name).executors());
-    await runScenario({
-      cluster,
-      async faults(stage) {
-        // More than one worker may have at a time.
-        const runs = await Promise.all(
-          Array.from({ length: 12 }, () => startJournal(stage, { steps: 40, ms: 200 })),
-        );
-        // A worker without runs would keep its executor.
-        await eventually(async () => expect(await busyNodes(stage)).toEqual(['worker1', 'worker2']));
-        const first = executors().flat();
-        stage.note('stop PostgreSQL');
-        await postgres.stop('fast');
-        // The runs lose their leases, so each worker replaces its executor. The new executors wait for the database.
-        const waiting = await eventually(() => {
-          const now = executors();
-          expect(now.map((pids) => pids.length)).toEqual([1, 1]);
-          for (const pid of now.flat()) expect(first).not.toContain(pid);
-          return Promise.resolve(now);
-        }, 8 * leaseMs);
-        await stage.sleep(rounds > 1 ? 60_000 : 2 * leaseMs);
-        expect(executors()).toEqual(waiting);
-        stage.note('start PostgreSQL');
-        await postgres.start();
-        for (const run of runs) {
-          expect((await join(stage, run)).body).toMatchObject({ taken: 40 });
-          expect((await getRun(stage, run)).attempt).toBeLessThanOrEqual(2);
-        }
-      },
-    });
-  }, 240_000);
+  it(
+    'is down for a while keeps every run, and no run uses up its attempts',
+    async () => {
+      const executors = () => ['worker1', 'worker2'].map((name) => cluster.node(name).executors());
+      await runScenario({
+        cluster,
+        async faults(stage) {
+          // More than one worker may have at a time.
+          const runs = await Promise.all(
+            Array.from({ length: 12 }, () => startJournal(stage, { steps: 40, ms: 200 })),
+          );
+          // A worker without runs would keep its executor.
+          await eventually(async () => expect(await busyNodes(stage)).toEqual(['worker1', 'worker2']));
+          const first = executors().flat();
+          stage.note('stop PostgreSQL');
+          await postgres.stop('fast');
+          // The runs lose their leases, so each worker replaces its executor. The new executors wait for the database.
+          const waiting = await eventually(() => {
+            const now = executors();
+            expect(now.map((pids) => pids.length)).toEqual([1, 1]);
+            for (const pid of now.flat()) expect(first).not.toContain(pid);
+            return Promise.resolve(now);
+          }, 8 * leaseMs);
+          await stage.sleep(rounds > 1 ? 60_000 : 2 * leaseMs);
+          expect(executors()).toEqual(waiting);
+          stage.note('start PostgreSQL');
+          await postgres.start();
+          for (const run of runs) {
+            expect((await join(stage, run)).body).toMatchObject({ taken: 40 });
+            expect((await getRun(stage, run)).attempt).toBeLessThanOrEqual(2);
+          }
+        },
+      });
+    },
+    scaled(240_000),
+  );
 
   it(
     'ends random sessions loses nothing, and no process keeps using ended sessions',

@@ -9,6 +9,7 @@ import { stopPostgres } from '../stop-postgres.ts';
 import { sendOnce } from './caller.ts';
 import { startLongRun, untilOver } from './long-run.ts';
 import { startNode, type SvcNode } from './node-process.ts';
+import { scaled } from '../speed.ts';
 
 const isRoot = process.getuid?.() === 0;
 if (!isRoot) console.warn('NOT RUN: a database on a full disk, since only root may mount one');
@@ -41,27 +42,31 @@ const putItem = (node: SvcNode) => {
 const ready = (node: SvcNode) => sendOnce(node.url, { method: 'GET', path: '/ready' });
 
 describe.runIf(isRoot)('a full disk', () => {
-  it('rejects requests that need space with 503, reports that at /ready, and costs a run no attempt', async () => {
-    await using node = await startNode({ name: 'full', databaseUri: '' });
-    const run = await startLongRun(node, 40);
-    await eventually(async () => expect((await ready(node)).status).toBe(200));
-    fill();
-    const refused = await eventually(async () => {
-      const answer = await putItem(node);
-      expect([204, 503]).toContain(answer.status);
-      expect(answer.status).toBe(503);
-      return answer;
-    }, 60_000);
-    expect(refused.body).toMatchObject({ code: 'unavailable' });
-    expect(refused.headers.get('retry-after')).toBe('2');
-    await eventually(async () => {
-      const { status, body } = await ready(node);
-      expect(status).toBe(503);
-      expect((body as { message: string }).message).toMatch(/disk .*is full/);
-    }, 60_000);
-    await freeSpace();
-    await eventually(async () => expect((await putItem(node)).status).toBe(204), 60_000);
-    expect(await untilOver(node, run)).toMatchObject({ attempt: 1 });
-    await eventually(async () => expect((await ready(node)).status).toBe(200));
-  }, 240_000);
+  it(
+    'rejects requests that need space with 503, reports that at /ready, and costs a run no attempt',
+    async () => {
+      await using node = await startNode({ name: 'full', databaseUri: '' });
+      const run = await startLongRun(node, 40);
+      await eventually(async () => expect((await ready(node)).status).toBe(200));
+      fill();
+      const refused = await eventually(async () => {
+        const answer = await putItem(node);
+        expect([204, 503]).toContain(answer.status);
+        expect(answer.status).toBe(503);
+        return answer;
+      }, 60_000);
+      expect(refused.body).toMatchObject({ code: 'unavailable' });
+      expect(refused.headers.get('retry-after')).toBe('2');
+      await eventually(async () => {
+        const { status, body } = await ready(node);
+        expect(status).toBe(503);
+        expect((body as { message: string }).message).toMatch(/disk .*is full/);
+      }, 60_000);
+      await freeSpace();
+      await eventually(async () => expect((await putItem(node)).status).toBe(204), 60_000);
+      expect(await untilOver(node, run)).toMatchObject({ attempt: 1 });
+      await eventually(async () => expect((await ready(node)).status).toBe(200));
+    },
+    scaled(240_000),
+  );
 });

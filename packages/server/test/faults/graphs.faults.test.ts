@@ -8,6 +8,7 @@ import { resourcesOf, leaks } from './invariants/conduct.ts';
 import { getRun, join, startJournal, startRun } from './journal-run.ts';
 import { startPostgres, type FaultyPostgres } from './postgres.ts';
 import { runScenario, type Stage } from './scenario.ts';
+import { scaled } from '../speed.ts';
 
 let postgres: FaultyPostgres;
 let cluster: Cluster;
@@ -72,18 +73,22 @@ describe('a graph that', () => {
     );
   });
 
-  it('exhausts memory ends with an error that names the reason, after three attempts', async () => {
-    await onOneNode(
-      async (stage) => {
-        const run = await startRun(stage, 'hog', {});
-        expect((await join(stage, run)).body).toMatchObject({ __error__: { message: expect.any(String) } });
-        const { status, attempt, error } = await getRun(stage, run);
-        expect({ status, attempt }).toEqual({ status: 'error', attempt: 3 });
-        expect(error?.message).toMatch(/3 attempts/);
-      },
-      { NODE_OPTIONS: '--max-old-space-size=128' },
-    );
-  }, 180_000);
+  it(
+    'exhausts memory ends with an error that names the reason, after three attempts',
+    async () => {
+      await onOneNode(
+        async (stage) => {
+          const run = await startRun(stage, 'hog', {});
+          expect((await join(stage, run)).body).toMatchObject({ __error__: { message: expect.any(String) } });
+          const { status, attempt, error } = await getRun(stage, run);
+          expect({ status, attempt }).toEqual({ status: 'error', attempt: 3 });
+          expect(error?.message).toMatch(/3 attempts/);
+        },
+        { NODE_OPTIONS: '--max-old-space-size=128' },
+      );
+    },
+    scaled(180_000),
+  );
 
   it('crashes its process gets three attempts, by one worker at a time', async () => {
     await onOneNode(async (stage) => {
@@ -96,19 +101,23 @@ describe('a graph that', () => {
     });
   });
 
-  it('exits its process ends with an error, and does not affect other runs of the node', async () => {
-    await onOneNode(async (stage) => {
-      const neighbours = await Promise.all(
-        Array.from({ length: 6 }, () => startJournal(stage, { steps: 60, ms: 100 })),
-      );
-      for (const code of [0, 1]) {
-        const run = await startRun(stage, 'exiter', { code });
-        expect((await join(stage, run)).body).toMatchObject({ __error__: { message: expect.any(String) } });
-        expect((await getRun(stage, run)).status).toBe('error');
-      }
-      for (const run of neighbours) expect((await join(stage, run)).body).toMatchObject({ taken: 60 });
-    });
-  }, 180_000);
+  it(
+    'exits its process ends with an error, and does not affect other runs of the node',
+    async () => {
+      await onOneNode(async (stage) => {
+        const neighbours = await Promise.all(
+          Array.from({ length: 6 }, () => startJournal(stage, { steps: 60, ms: 100 })),
+        );
+        for (const code of [0, 1]) {
+          const run = await startRun(stage, 'exiter', { code });
+          expect((await join(stage, run)).body).toMatchObject({ __error__: { message: expect.any(String) } });
+          expect((await getRun(stage, run)).status).toBe('error');
+        }
+        for (const run of neighbours) expect((await join(stage, run)).body).toMatchObject({ taken: 60 });
+      });
+    },
+    scaled(180_000),
+  );
 
   it('does not handle a rejected promise continues', async () => {
     await onOneNode(async (stage) => {

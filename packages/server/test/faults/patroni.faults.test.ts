@@ -7,6 +7,7 @@ import { getRun, join, startJournal } from './journal-run.ts';
 import { type PatroniMember, type PatroniPostgres, startPatroni } from './patroni.ts';
 import { whyNoPatroni } from './patroni-availability.ts';
 import { rounds, runScenario, type Stage } from './scenario.ts';
+import { scaled } from '../speed.ts';
 
 let postgres: PatroniPostgres;
 let cluster: Cluster;
@@ -41,7 +42,7 @@ describeWithPatroni('a leader that', () => {
       worker1: { role: 'worker' },
       worker2: { role: 'worker' },
     });
-  }, 240_000);
+  }, scaled(240_000));
   afterAll(async () => {
     await cluster?.[Symbol.asyncDispose]();
     await postgres?.[Symbol.asyncDispose]();

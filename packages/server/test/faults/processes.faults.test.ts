@@ -7,6 +7,7 @@ import { leaseMs } from './node-process.ts';
 import type { FaultyPostgres } from './postgres.ts';
 import { rounds, runScenario, type Stage } from './scenario.ts';
 import { apis, openSplitCluster, type SplitCluster, workers } from './split-cluster.ts';
+import { scaled } from '../speed.ts';
 
 let opened: SplitCluster;
 let postgres: FaultyPostgres;
@@ -102,23 +103,27 @@ describe('kill -9', () => {
     180_000 * rounds,
   );
 
-  it('of a worker every few seconds: every acknowledged run ends', async () => {
-    const minutes = rounds > 1 ? 2 : 0.25;
-    await runScenario({
-      cluster,
-      load: { clients: 8 },
-      async faults({ cluster, random, note, sleep }) {
-        const end = performance.now() + minutes * 60_000;
-        while (performance.now() < end) {
-          await sleep(5_000);
-          const name = random.pick(Object.keys(workers));
-          note(`kill ${name}`);
-          await cluster.node(name).kill();
-          await cluster.add(name);
-        }
-      },
-    });
-  }, 300_000);
+  it(
+    'of a worker every few seconds: every acknowledged run ends',
+    async () => {
+      const minutes = rounds > 1 ? 2 : 0.25;
+      await runScenario({
+        cluster,
+        load: { clients: 8 },
+        async faults({ cluster, random, note, sleep }) {
+          const end = performance.now() + minutes * 60_000;
+          while (performance.now() < end) {
+            await sleep(5_000);
+            const name = random.pick(Object.keys(workers));
+            note(`kill ${name}`);
+            await cluster.node(name).kill();
+            await cluster.add(name);
+          }
+        },
+      });
+    },
+    scaled(300_000),
+  );
 
   it('of a worker: another worker has its run within twice the lease', async () => {
     await runScenario({

@@ -10,6 +10,7 @@ import { type SvcNode, startNode } from './node-process.ts';
 import { binaries15, whyNoPostgres15 } from './postgres-15.ts';
 import { type ReplicaPair, startReplicaPair } from './replica-pair.ts';
 import { callPlatform, type Place, TracedProject } from './traced-project.ts';
+import { scaled } from '../speed.ts';
 
 const name = 'replica-15';
 
@@ -85,7 +86,7 @@ describeWithPostgres15('a node with a replica that pg_basebackup has made', () =
     const created = await callPlatform(place, 'POST', '/v1/bulk-exports/destinations', body);
     destination = (created.body as { id: string }).id;
     await untilUsed();
-  }, 180_000);
+  }, scaled(180_000));
   afterAll(async () => {
     await node?.[Symbol.asyncDispose]();
     await pair?.[Symbol.asyncDispose]();

@@ -6,6 +6,7 @@ import { Caller } from './caller.ts';
 import { getRun, join, startJournal } from './journal-run.ts';
 import { startPostgres, type FaultyPostgres } from './postgres.ts';
 import { rounds, runScenario } from './scenario.ts';
+import { scaled } from '../speed.ts';
 
 const library = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
 
@@ -62,38 +63,42 @@ describe('workers whose clocks are', () => {
     });
   });
 
-  it('set forward and back by an hour during runs end no run early, and time out a hanging run', async () => {
-    const file = `${process.env['TMPDIR'] ?? '/tmp'}/svc-clock-${process.pid}`;
-    await writeFile(file, '+0s');
-    const env = {
-      LD_PRELOAD: library,
-      FAKETIME_TIMESTAMP_FILE: file,
-      FAKETIME_NO_CACHE: '1',
-      FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      SVC_RUN_TIMEOUT: '30s',
-    };
-    await runScenario({
-      postgres,
-      nodes: { a: { env } },
-      async faults(stage) {
-        const runs = await Promise.all(
-          Array.from({ length: 4 }, () => startJournal(stage, { steps: 25, ms: 200 })),
-        );
-        for (const jump of ['+3600s', '-3600s', '+0s']) {
-          await stage.sleep(1_500);
-          stage.note(`set the clock ${jump}`);
-          await writeFile(file, jump);
-        }
-        for (const run of runs) {
-          expect((await join(stage, run)).body).toMatchObject({ taken: 25 });
-          expect(await getRun(stage, run)).toMatchObject({ status: 'success', attempt: 1 });
-        }
-        const hanging = await startJournal(stage, { steps: 1, ms: 600_000 });
-        await stage.sleep(1_000);
-        await writeFile(file, '-3600s');
-        await join(stage, hanging);
-        expect((await getRun(stage, hanging)).status).toBe('timeout');
-      },
-    });
-  }, 180_000);
+  it(
+    'set forward and back by an hour during runs end no run early, and time out a hanging run',
+    async () => {
+      const file = `${process.env['TMPDIR'] ?? '/tmp'}/svc-clock-${process.pid}`;
+      await writeFile(file, '+0s');
+      const env = {
+        LD_PRELOAD: library,
+        FAKETIME_TIMESTAMP_FILE: file,
+        FAKETIME_NO_CACHE: '1',
+        FAKETIME_DONT_FAKE_MONOTONIC: '1',
+        SVC_RUN_TIMEOUT: '30s',
+      };
+      await runScenario({
+        postgres,
+        nodes: { a: { env } },
+        async faults(stage) {
+          const runs = await Promise.all(
+            Array.from({ length: 4 }, () => startJournal(stage, { steps: 25, ms: 200 })),
+          );
+          for (const jump of ['+3600s', '-3600s', '+0s']) {
+            await stage.sleep(1_500);
+            stage.note(`set the clock ${jump}`);
+            await writeFile(file, jump);
+          }
+          for (const run of runs) {
+            expect((await join(stage, run)).body).toMatchObject({ taken: 25 });
+            expect(await getRun(stage, run)).toMatchObject({ status: 'success', attempt: 1 });
+          }
+          const hanging = await startJournal(stage, { steps: 1, ms: 600_000 });
+          await stage.sleep(1_000);
+          await writeFile(file, '-3600s');
+          await join(stage, hanging);
+          expect((await getRun(stage, hanging)).status).toBe('timeout');
+        },
+      });
+    },
+    scaled(180_000),
+  );
 });

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { platformRoutes, type RouteShape } from '@svc/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
+import { scaled } from '../speed.ts';
 
 let platform: PlatformServer;
 let session_id: string;
@@ -186,26 +187,44 @@ describe('a body', () => {
     await expectServing();
   });
 
-  it("with a field of a wrong type is rejected by every route, with the field's name", async () => {
-    const wrong = [{}, [], [{}], 'x'.repeat(70_000), -1, 1.5, true, '', 'nonsense', [null], { a: { b: [] } }];
-    for (const [name, route] of withBody) {
-      // Of a union, the sample has the fields of one member.
-      const { shape = samples()[name] ?? {} } = route.body as unknown as { shape?: Record<string, unknown> };
-      const fields = Object.keys(shape);
-      expect(fields.length, name).toBeGreaterThan(0);
-      for (const field of fields) {
-        for (const value of wrong) {
-          const sample = { ...samples()[name], [field]: value };
-          const answer = await send(route, pathOf(name, route), JSON.stringify(sample));
-          const what = `${name} ${field}=${JSON.stringify(value).slice(0, 40)}`;
-          expect(answer.status, `${what}: ${answer.text.slice(0, 300)}`).toBeLessThan(500);
-          if (answer.status >= 400) expectProblem(answer, [403, 404, 409, 422], what);
-          if (answer.status === 422) expect(answer.text, what).toContain(field);
+  it(
+    "with a field of a wrong type is rejected by every route, with the field's name",
+    async () => {
+      const wrong = [
+        {},
+        [],
+        [{}],
+        'x'.repeat(70_000),
+        -1,
+        1.5,
+        true,
+        '',
+        'nonsense',
+        [null],
+        { a: { b: [] } },
+      ];
+      for (const [name, route] of withBody) {
+        // Of a union, the sample has the fields of one member.
+        const { shape = samples()[name] ?? {} } = route.body as unknown as {
+          shape?: Record<string, unknown>;
+        };
+        const fields = Object.keys(shape);
+        expect(fields.length, name).toBeGreaterThan(0);
+        for (const field of fields) {
+          for (const value of wrong) {
+            const sample = { ...samples()[name], [field]: value };
+            const answer = await send(route, pathOf(name, route), JSON.stringify(sample));
+            const what = `${name} ${field}=${JSON.stringify(value).slice(0, 40)}`;
+            expect(answer.status, `${what}: ${answer.text.slice(0, 300)}`).toBeLessThan(500);
+            if (answer.status >= 400) expectProblem(answer, [403, 404, 409, 422], what);
+            if (answer.status === 422) expect(answer.text, what).toContain(field);
+          }
         }
       }
-    }
-    await expectServing();
-  }, 120_000);
+      await expectServing();
+    },
+    scaled(120_000),
+  );
 });
 
 describe('an upload', () => {
@@ -236,26 +255,30 @@ describe('an upload', () => {
 describe('an id', () => {
   const bad = ['x', '%00', '..%2f..', 'a'.repeat(3_000), "'", '%F0%9F%92%A9', '00000000', '%ff', '%', '-1'];
 
-  it('that is invalid is rejected by every route', async () => {
-    for (const [name, route] of routes) {
-      for (const field of Object.keys(route.params?.shape ?? {})) {
-        for (const id of bad) {
-          const body = route.upload ? {} : samples()[name];
-          const answer = await send(
-            route,
-            pathOf(name, route, { [field]: id }),
-            body && JSON.stringify(body),
-          );
-          const what = `${name} ${field}=${id.slice(0, 20)}`;
-          expect(answer.status, `${what}: ${answer.text.slice(0, 200)}`).toBeLessThan(500);
-          // A thread's id may be any text: an unknown one has no runs.
-          if (field === 'thread_id' && answer.status === 200) continue;
-          expectProblem(answer, [400, 404, 414, 422], what);
+  it(
+    'that is invalid is rejected by every route',
+    async () => {
+      for (const [name, route] of routes) {
+        for (const field of Object.keys(route.params?.shape ?? {})) {
+          for (const id of bad) {
+            const body = route.upload ? {} : samples()[name];
+            const answer = await send(
+              route,
+              pathOf(name, route, { [field]: id }),
+              body && JSON.stringify(body),
+            );
+            const what = `${name} ${field}=${id.slice(0, 20)}`;
+            expect(answer.status, `${what}: ${answer.text.slice(0, 200)}`).toBeLessThan(500);
+            // A thread's id may be any text: an unknown one has no runs.
+            if (field === 'thread_id' && answer.status === 200) continue;
+            expectProblem(answer, [400, 404, 414, 422], what);
+          }
         }
       }
-    }
-    await expectServing();
-  }, 60_000);
+      await expectServing();
+    },
+    scaled(60_000),
+  );
 
   it('of an unknown object returns 404 on every route that does not create it', async () => {
     for (const [name, route] of routes.filter(([, one]) => one.params && !one.upload)) {
@@ -292,22 +315,26 @@ describe('a query', () => {
     '%ff',
   ];
 
-  it('with a value of a wrong type is rejected by every route', async () => {
-    for (const [name, route] of routes.filter(([, one]) => one.query)) {
-      for (const field of Object.keys(route.query?.shape ?? {})) {
-        for (const value of values) {
-          const path = pathOf(name, route);
-          const url = `${path}${path.includes('?') ? '&' : '?'}${field}=${value}`;
-          const body = samples()[name];
-          const answer = await send(route, url, body && JSON.stringify(body));
-          const what = `${name} ?${field}=${value}`;
-          expect(answer.status, `${what}: ${answer.text.slice(0, 200)}`).toBeLessThan(500);
-          if (answer.status >= 400) expectProblem(answer, [400, 404, 409, 422], what);
+  it(
+    'with a value of a wrong type is rejected by every route',
+    async () => {
+      for (const [name, route] of routes.filter(([, one]) => one.query)) {
+        for (const field of Object.keys(route.query?.shape ?? {})) {
+          for (const value of values) {
+            const path = pathOf(name, route);
+            const url = `${path}${path.includes('?') ? '&' : '?'}${field}=${value}`;
+            const body = samples()[name];
+            const answer = await send(route, url, body && JSON.stringify(body));
+            const what = `${name} ?${field}=${value}`;
+            expect(answer.status, `${what}: ${answer.text.slice(0, 200)}`).toBeLessThan(500);
+            if (answer.status >= 400) expectProblem(answer, [400, 404, 409, 422], what);
+          }
         }
       }
-    }
-    await expectServing();
-  }, 60_000);
+      await expectServing();
+    },
+    scaled(60_000),
+  );
 
   it.each(['-1', '1.5', '1000000000', '0', ''])('with limit %s is rejected', async (limit) => {
     for (const path of ['/sessions', '/feedback', `/runs/threads/x?session_id=${session_id}`]) {

@@ -5,6 +5,7 @@ import type { Database } from '../../src/storage/postgres/database.ts';
 import { exportStorage } from '../../src/storage/exports/exports.ts';
 import { newDestination, newExport, newProject, sample, sql } from './export-fixtures.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
+import { scaled } from '../speed.ts';
 
 let platform: PlatformServer;
 let made: BulkExport;
@@ -72,33 +73,37 @@ const genericPlan = (database: Database, text: string): Promise<string> =>
     return plan.map((row) => row['QUERY PLAN']).join('\n');
   });
 
-it('reads only the range of ids from the primary key, with 20,000 exports', async () => {
-  const { database } = platform.server;
-  await database.script(`
+it(
+  'reads only the range of ids from the primary key, with 20,000 exports',
+  async () => {
+    const { database } = platform.server;
+    await database.script(`
     insert into exports select (jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid()))).*
       from exports e, generate_series(1, 20000) where e.id = '${made.id}';
     analyze exports`);
-  const selects: string[] = [];
-  const recording = (db: Database): Database => ({
-    ...db,
-    transact: (work) => db.transact((tx) => work(recording(tx))),
-    query: (statement, values) => {
-      if (statement.name.startsWith('exports_')) selects.push(statement.text);
-      return db.query(statement, values);
-    },
-  });
-  const none = { statuses: null, session_id: null, destination_id: null, source_export_id: null };
-  const filter = { ...none, created_after: null, created_before: null, id_prefix: '5eed' };
-  const tenant_id = platform.workspace_id;
-  await exportStorage(recording(database)).list({ ...filter, tenant_id }, { limit: 6, offset: 0 }, 1_000);
-  expect(selects).toHaveLength(2);
-  for (const text of selects) {
-    const lines = await genericPlan(database, text);
-    expect(lines).toContain('exports_pkey');
-    expect(lines).toMatch(/Index Cond: .*\bid >= \$2/);
-    expect(lines).not.toContain('exports_created');
-  }
-}, 180_000);
+    const selects: string[] = [];
+    const recording = (db: Database): Database => ({
+      ...db,
+      transact: (work) => db.transact((tx) => work(recording(tx))),
+      query: (statement, values) => {
+        if (statement.name.startsWith('exports_')) selects.push(statement.text);
+        return db.query(statement, values);
+      },
+    });
+    const none = { statuses: null, session_id: null, destination_id: null, source_export_id: null };
+    const filter = { ...none, created_after: null, created_before: null, id_prefix: '5eed' };
+    const tenant_id = platform.workspace_id;
+    await exportStorage(recording(database)).list({ ...filter, tenant_id }, { limit: 6, offset: 0 }, 1_000);
+    expect(selects).toHaveLength(2);
+    for (const text of selects) {
+      const lines = await genericPlan(database, text);
+      expect(lines).toContain('exports_pkey');
+      expect(lines).toMatch(/Index Cond: .*\bid >= \$2/);
+      expect(lines).not.toContain('exports_created');
+    }
+  },
+  scaled(180_000),
+);
 
 it('lists no exports of another workspace', async () => {
   const other = await platform.call('POST', '/workspaces', { json: { display_name: 'other' } });

@@ -9,6 +9,7 @@ import { toExactJson, toExactText } from '../../src/storage/postgres/exact-text.
 import type { TraceRunListFilter } from '../../src/storage/tracing/trace-search.ts';
 import { traceStorage, type TraceWrite, type TraceStorage } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
+import { scaled } from '../speed.ts';
 
 let database: TestDatabase;
 let traces: TraceStorage;
@@ -263,40 +264,47 @@ const addFeedback = {
 };
 
 describe('a filter', () => {
-  it('finds the same runs in SQL as in memory', async () => {
-    let hits = 0;
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(run, { minLength: 1, maxLength: 8 }),
-        fc.array(filter, { minLength: 1, maxLength: 25 }),
-        async (made, filters) => {
-          const tenant_id = randomUUID();
-          await database.query(
-            { name: 'test_workspace', text: `insert into workspaces (id, display_name) values ($1, 'test')` },
-            [tenant_id],
-          );
-          const runs = made.map(toRun);
-          await traces.ingest(tenant_id, runs.map(toWrite), [], 30);
-          for (const one of runs)
-            for (const { key: about, score, value } of one.feedback)
-              await database.query(addFeedback, [
-                tenant_id,
-                one.id,
-                about,
-                score,
-                value === null ? null : toExactJson(value),
-              ]);
-          for (const text of filters) {
-            const condition = parseFilter(text);
-            const wanted = runs.filter((one) => holds(condition, one)).map((one) => one.id);
-            expect(await found(tenant_id, condition), text).toEqual(wanted.toSorted());
-            if (wanted.length > 0 && wanted.length < runs.length) hits++;
-          }
-        },
-      ),
-      { numRuns: Number(process.env['SVC_FILTER_ROUNDS'] ?? 60) },
-    );
-    // Filters that always or never match would prove nothing.
-    expect(hits).toBeGreaterThan(50);
-  }, 300_000);
+  it(
+    'finds the same runs in SQL as in memory',
+    async () => {
+      let hits = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(run, { minLength: 1, maxLength: 8 }),
+          fc.array(filter, { minLength: 1, maxLength: 25 }),
+          async (made, filters) => {
+            const tenant_id = randomUUID();
+            await database.query(
+              {
+                name: 'test_workspace',
+                text: `insert into workspaces (id, display_name) values ($1, 'test')`,
+              },
+              [tenant_id],
+            );
+            const runs = made.map(toRun);
+            await traces.ingest(tenant_id, runs.map(toWrite), [], 30);
+            for (const one of runs)
+              for (const { key: about, score, value } of one.feedback)
+                await database.query(addFeedback, [
+                  tenant_id,
+                  one.id,
+                  about,
+                  score,
+                  value === null ? null : toExactJson(value),
+                ]);
+            for (const text of filters) {
+              const condition = parseFilter(text);
+              const wanted = runs.filter((one) => holds(condition, one)).map((one) => one.id);
+              expect(await found(tenant_id, condition), text).toEqual(wanted.toSorted());
+              if (wanted.length > 0 && wanted.length < runs.length) hits++;
+            }
+          },
+        ),
+        { numRuns: Number(process.env['SVC_FILTER_ROUNDS'] ?? 60) },
+      );
+      // Filters that always or never match would prove nothing.
+      expect(hits).toBeGreaterThan(50);
+    },
+    scaled(300_000),
+  );
 });

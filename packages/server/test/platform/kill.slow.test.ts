@@ -16,6 +16,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { postTraces } from '../durability/sent-traces.ts';
 import { startSvc, type SvcProcess } from '../durability/svc-process.ts';
 import { testProject } from '../server.ts';
+import { scaled } from '../speed.ts';
 
 let dataDir: string;
 let last: SvcProcess | undefined;
@@ -34,24 +35,28 @@ const killAfter = async (isTaken: () => boolean, spreadMs: number): Promise<void
   await last?.killAll();
 };
 
-it('accepts what the stock client sends again after the server was killed', async () => {
-  last ??= await startSvc(dataDir, testProject);
-  const key = (await readFile(join(dataDir, 'admin-key'), 'utf8')).trim();
-  const { port } = new URL(last.url);
-  const client = new Client({ apiUrl: `${last.url}/api/v1`, apiKey: key, autoBatchTracing: true });
-  const root = new RunTree({ name: 'survivor', inputs: { a: 1 }, client });
-  await root.postRun();
-  await client.awaitPendingTraceBatches();
-  await last.killAll();
-  await root.end({ b: 2 });
-  await root.patchRun();
-  last = await startSvc(dataDir, testProject, { port });
-  await client.awaitPendingTraceBatches();
-  const response = await postTraces(last.url, key, '/runs/query', { id: [root.id] });
-  expect(await response.json()).toMatchObject({
-    runs: [{ inputs: { a: 1 }, outputs: { b: 2 }, status: 'success' }],
-  });
-}, 120_000);
+it(
+  'accepts what the stock client sends again after the server was killed',
+  async () => {
+    last ??= await startSvc(dataDir, testProject);
+    const key = (await readFile(join(dataDir, 'admin-key'), 'utf8')).trim();
+    const { port } = new URL(last.url);
+    const client = new Client({ apiUrl: `${last.url}/api/v1`, apiKey: key, autoBatchTracing: true });
+    const root = new RunTree({ name: 'survivor', inputs: { a: 1 }, client });
+    await root.postRun();
+    await client.awaitPendingTraceBatches();
+    await last.killAll();
+    await root.end({ b: 2 });
+    await root.patchRun();
+    last = await startSvc(dataDir, testProject, { port });
+    await client.awaitPendingTraceBatches();
+    const response = await postTraces(last.url, key, '/runs/query', { id: [root.id] });
+    expect(await response.json()).toMatchObject({
+      runs: [{ inputs: { a: 1 }, outputs: { b: 2 }, status: 'success' }],
+    });
+  },
+  scaled(120_000),
+);
 
 const newSpans = (count: number): ReadableSpan[] => {
   const memory = new InMemorySpanExporter();
@@ -64,49 +69,53 @@ const newSpans = (count: number): ReadableSpan[] => {
   return memory.getFinishedSpans();
 };
 
-it('has the spans that were acknowledged to an exporter once, after a kill in the middle of a batch', async () => {
-  await last?.killAll();
-  last = await startSvc(dataDir, testProject);
-  const { url } = last;
-  const { port } = new URL(url);
-  const key = (await readFile(join(dataDir, 'admin-key'), 'utf8')).trim();
-  const newExporter = (timeoutMillis: number): OTLPTraceExporter =>
-    new OTLPTraceExporter({
-      url: `${url}/api/v1/otel/v1/traces`,
-      headers: { 'x-api-key': key },
-      timeoutMillis,
-    });
-  const send = (spans: ReadableSpan[], timeoutMs: number): Promise<boolean> =>
-    new Promise((resolve) => newExporter(timeoutMs).export(spans, ({ code }) => resolve(code === 0)));
-  const batches: { spans: ReadableSpan[]; taken: boolean }[] = [];
-  let isOver = false;
-  const sender = async (): Promise<void> => {
-    while (!isOver) {
-      const batch = { spans: newSpans(20), taken: false };
-      batches.push(batch);
-      batch.taken = await send(batch.spans, 1_000);
+it(
+  'has the spans that were acknowledged to an exporter once, after a kill in the middle of a batch',
+  async () => {
+    await last?.killAll();
+    last = await startSvc(dataDir, testProject);
+    const { url } = last;
+    const { port } = new URL(url);
+    const key = (await readFile(join(dataDir, 'admin-key'), 'utf8')).trim();
+    const newExporter = (timeoutMillis: number): OTLPTraceExporter =>
+      new OTLPTraceExporter({
+        url: `${url}/api/v1/otel/v1/traces`,
+        headers: { 'x-api-key': key },
+        timeoutMillis,
+      });
+    const send = (spans: ReadableSpan[], timeoutMs: number): Promise<boolean> =>
+      new Promise((resolve) => newExporter(timeoutMs).export(spans, ({ code }) => resolve(code === 0)));
+    const batches: { spans: ReadableSpan[]; taken: boolean }[] = [];
+    let isOver = false;
+    const sender = async (): Promise<void> => {
+      while (!isOver) {
+        const batch = { spans: newSpans(20), taken: false };
+        batches.push(batch);
+        batch.taken = await send(batch.spans, 1_000);
+      }
+    };
+    const senders = Promise.all([sender(), sender(), sender()]);
+    await killAfter(() => batches.some(({ taken }) => taken), 100);
+    isOver = true;
+    await senders;
+    last = await startSvc(dataDir, testProject, { port });
+    const idsOf = ({ spans }: (typeof batches)[number]): string[] =>
+      spans.map((span) => {
+        const { spanId } = span.spanContext();
+        return `00000000-0000-0000-${spanId.slice(0, 4)}-${spanId.slice(4)}`;
+      });
+    const countOf = async (ids: string[]): Promise<number> => {
+      const response = await postTraces(url, key, '/runs/query', { id: ids });
+      return ((await response.json()) as { runs: unknown[] }).runs.length;
+    };
+    expect(batches.some(({ taken }) => taken)).toBe(true);
+    expect(batches.some(({ taken }) => !taken)).toBe(true);
+    // A batch is stored as a whole, or not at all.
+    for (const batch of batches) expect(batch.taken ? [20] : [0, 20]).toContain(await countOf(idsOf(batch)));
+    for (const batch of batches.filter(({ taken }) => !taken)) {
+      expect(await send(batch.spans, 20_000)).toBe(true);
+      expect(await countOf(idsOf(batch))).toBe(20);
     }
-  };
-  const senders = Promise.all([sender(), sender(), sender()]);
-  await killAfter(() => batches.some(({ taken }) => taken), 100);
-  isOver = true;
-  await senders;
-  last = await startSvc(dataDir, testProject, { port });
-  const idsOf = ({ spans }: (typeof batches)[number]): string[] =>
-    spans.map((span) => {
-      const { spanId } = span.spanContext();
-      return `00000000-0000-0000-${spanId.slice(0, 4)}-${spanId.slice(4)}`;
-    });
-  const countOf = async (ids: string[]): Promise<number> => {
-    const response = await postTraces(url, key, '/runs/query', { id: ids });
-    return ((await response.json()) as { runs: unknown[] }).runs.length;
-  };
-  expect(batches.some(({ taken }) => taken)).toBe(true);
-  expect(batches.some(({ taken }) => !taken)).toBe(true);
-  // A batch is stored as a whole, or not at all.
-  for (const batch of batches) expect(batch.taken ? [20] : [0, 20]).toContain(await countOf(idsOf(batch)));
-  for (const batch of batches.filter(({ taken }) => !taken)) {
-    expect(await send(batch.spans, 20_000)).toBe(true);
-    expect(await countOf(idsOf(batch))).toBe(20);
-  }
-}, 120_000);
+  },
+  scaled(120_000),
+);

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '../exports/export-tables.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { scaled } from '../speed.ts';
 
 const key = `test-${randomUUID()}${randomUUID()}`;
 const project = randomUUID();
@@ -80,7 +81,7 @@ beforeAll(async () => {
     `create or replace view tenant_runs as select ${read.join(', ')} from trace_runs
       where tenant_id = (select current_setting('svc.tenant')::uuid)`,
   );
-}, 120_000);
+}, scaled(120_000));
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await database[Symbol.asyncDispose]();
@@ -93,57 +94,69 @@ const readCount = async (): Promise<number> =>
 const search = { session: [project], filter: 'search("needle")', select: ['name'] };
 
 describe('a search that exceeds its time budget', () => {
-  it('returns what it has found, and continues from there', async () => {
-    const before = await readCount();
-    const found: string[] = [];
-    let partials = 0;
-    for (let cursor: string | null = null, pages = 0; pages === 0 || cursor !== null; pages++) {
-      const { status, body } = await call('/api/v1/runs/query', { ...search, cursor });
-      expect(status, JSON.stringify(body)).toBe(200);
-      found.push(...body.runs.map(({ id }) => id));
-      if (body.is_partial) {
-        partials++;
-        expect(body.notice).toMatch(
-          /used up its time budget of 1 s at runs that started at 20.*cursors\.next continues.*shorter span/,
-        );
-        expect(body.cursors.next).not.toBeNull();
-      } else expect(body.notice).toBeNull();
-      cursor = body.cursors.next;
-    }
-    expect(found).toEqual(wanted);
-    expect(partials).toBeGreaterThan(2);
-    // Each run is read once by the continued search, and again by statements that exceeded the limit.
-    expect((await readCount()) - before).toBeLessThan(4 * days * runsPerDay);
-  }, 120_000);
-
-  it('is read to its end by the stock client', async () => {
-    const client = new Client({ apiUrl: `${server.url}/api/v1`, apiKey: key });
-    const found: string[] = [];
-    const query = { projectId: project, filter: search.filter, select: ['name'] };
-    for await (const run of client.listRuns(query)) found.push(run.id);
-    expect(found).toEqual(wanted);
-  }, 120_000);
-
-  it('lists threads in parts', async () => {
-    const found: string[] = [];
-    let partials = 0;
-    for (let cursor: string | null = null, pages = 0; pages === 0 || cursor !== null; pages++) {
-      const request = { project_id: project, filter: search.filter, cursor };
-      const { status, body } = await call('/api/v2/threads/query', request);
-      expect(status, JSON.stringify(body)).toBe(200);
-      found.push(...body.items.map(({ thread_id }) => thread_id));
-      if (body.is_partial) {
-        partials++;
-        expect(body).toMatchObject({
-          has_more: true,
-          notice: expect.stringContaining('next_cursor continues'),
-        });
+  it(
+    'returns what it has found, and continues from there',
+    async () => {
+      const before = await readCount();
+      const found: string[] = [];
+      let partials = 0;
+      for (let cursor: string | null = null, pages = 0; pages === 0 || cursor !== null; pages++) {
+        const { status, body } = await call('/api/v1/runs/query', { ...search, cursor });
+        expect(status, JSON.stringify(body)).toBe(200);
+        found.push(...body.runs.map(({ id }) => id));
+        if (body.is_partial) {
+          partials++;
+          expect(body.notice).toMatch(
+            /used up its time budget of 1 s at runs that started at 20.*cursors\.next continues.*shorter span/,
+          );
+          expect(body.cursors.next).not.toBeNull();
+        } else expect(body.notice).toBeNull();
+        cursor = body.cursors.next;
       }
-      cursor = body.next_cursor;
-    }
-    expect(found.toSorted((a, b) => a.localeCompare(b))).toEqual(['thread 0', 'thread 25']);
-    expect(partials).toBeGreaterThan(0);
-  }, 120_000);
+      expect(found).toEqual(wanted);
+      expect(partials).toBeGreaterThan(2);
+      // Each run is read once by the continued search, and again by statements that exceeded the limit.
+      expect((await readCount()) - before).toBeLessThan(4 * days * runsPerDay);
+    },
+    scaled(120_000),
+  );
+
+  it(
+    'is read to its end by the stock client',
+    async () => {
+      const client = new Client({ apiUrl: `${server.url}/api/v1`, apiKey: key });
+      const found: string[] = [];
+      const query = { projectId: project, filter: search.filter, select: ['name'] };
+      for await (const run of client.listRuns(query)) found.push(run.id);
+      expect(found).toEqual(wanted);
+    },
+    scaled(120_000),
+  );
+
+  it(
+    'lists threads in parts',
+    async () => {
+      const found: string[] = [];
+      let partials = 0;
+      for (let cursor: string | null = null, pages = 0; pages === 0 || cursor !== null; pages++) {
+        const request = { project_id: project, filter: search.filter, cursor };
+        const { status, body } = await call('/api/v2/threads/query', request);
+        expect(status, JSON.stringify(body)).toBe(200);
+        found.push(...body.items.map(({ thread_id }) => thread_id));
+        if (body.is_partial) {
+          partials++;
+          expect(body).toMatchObject({
+            has_more: true,
+            notice: expect.stringContaining('next_cursor continues'),
+          });
+        }
+        cursor = body.next_cursor;
+      }
+      expect(found.toSorted((a, b) => a.localeCompare(b))).toEqual(['thread 0', 'thread 25']);
+      expect(partials).toBeGreaterThan(0);
+    },
+    scaled(120_000),
+  );
 
   it('for a sum returns how to narrow it', async () => {
     const { status, body } = await call('/api/v1/runs/stats', { session: [project], filter: search.filter });

@@ -11,6 +11,7 @@ import { startTestServer, type TestServer } from '../server.ts';
 import { BareThreads, describeState, type Outcome, type Step, withSaver } from './bare-thread.ts';
 import type { Plan } from './survey.ts';
 import { threadRows } from './thread-rows.ts';
+import { scaled } from '../speed.ts';
 
 let server: TestServer;
 let client: Client;
@@ -298,18 +299,22 @@ class Play {
 }
 
 describe('a thread', () => {
-  it(`equals a bare thread that took only the remaining steps, in ${sequences} random sequences`, async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(action, { minLength: 4, maxLength: 14 }), async (actions) => {
-        const { thread_id } = await client.threads.create();
-        const play = new Play(thread_id);
-        for (const one of actions) {
-          await play.act(one);
-          await play.compare();
-        }
-        await play.unwind();
-      }),
-      { numRuns: sequences, endOnFailure: true },
-    );
-  }, 14_400_000);
+  it(
+    `equals a bare thread that took only the remaining steps, in ${sequences} random sequences`,
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(action, { minLength: 4, maxLength: 14 }), async (actions) => {
+          const { thread_id } = await client.threads.create();
+          const play = new Play(thread_id);
+          for (const one of actions) {
+            await play.act(one);
+            await play.compare();
+          }
+          await play.unwind();
+        }),
+        { numRuns: sequences, endOnFailure: true },
+      );
+    },
+    scaled(14_400_000),
+  );
 });

@@ -3,6 +3,7 @@ import { createClient, type Client } from '@svc/sdk';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
+import { scaled } from '../speed.ts';
 
 let server: TestServer;
 let client: Client;
@@ -117,18 +118,22 @@ const compare = async (thread_id: string, model: Model): Promise<void> => {
 };
 
 describe('concurrent runs on a thread', () => {
-  it(`end as the model predicts, in ${sequences} random sequences`, async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 10 }), async (steps) => {
-        const { thread_id } = await client.threads.create();
-        const model = new Model();
-        for (const one of steps) await apply(thread_id, model, one);
-        await finishAll(thread_id, model);
-        await compare(thread_id, model);
-      }),
-      { numRuns: sequences, endOnFailure: true },
-    );
-  }, 1_200_000);
+  it(
+    `end as the model predicts, in ${sequences} random sequences`,
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 10 }), async (steps) => {
+          const { thread_id } = await client.threads.create();
+          const model = new Model();
+          for (const one of steps) await apply(thread_id, model, one);
+          await finishAll(thread_id, model);
+          await compare(thread_id, model);
+        }),
+        { numRuns: sequences, endOnFailure: true },
+      );
+    },
+    scaled(1_200_000),
+  );
 
   it('all end with the interrupt strategy, and the last one created is the last to run', async () => {
     const { thread_id } = await client.threads.create();

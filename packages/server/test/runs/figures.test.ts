@@ -9,6 +9,7 @@ import { runStorage } from '../../src/storage/deployment/runs.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { scaled } from '../speed.ts';
 
 const hour = { from: '2026-01-01T10:00:00.000Z', to: '2026-01-01T11:00:00.000Z' };
 const counts = ({ success, error, timeout, interrupted }: RunFigures['points'][number]) => [
@@ -107,20 +108,24 @@ describe('figures of stored runs', () => {
     expect(await found({ assistant_id: randomUUID() })).toEqual([0, 0, 0, 0, 0]);
   });
 
-  it('are of the newest runs when there are more than one statement examines, which they say', async () => {
-    await database.script('delete from runs');
-    await database.script(`insert into runs (run_id, thread_id, assistant_id, status, kwargs, lease_token, created_at, started_at, updated_at)
+  it(
+    'are of the newest runs when there are more than one statement examines, which they say',
+    async () => {
+      await database.script('delete from runs');
+      await database.script(`insert into runs (run_id, thread_id, assistant_id, status, kwargs, lease_token, created_at, started_at, updated_at)
       select md5('r' || n)::uuid, md5('t0')::uuid, md5('a')::uuid, 'success', '{}', 1, at, at, at
       from (select n, timestamptz '${hour.from}' + n * interval '30 ms' as at from generate_series(1, ${figureRunsMax + 5_000}) n) s`);
-    await database.script('analyze runs');
-    const figures = await service.read(hour, everyRow);
-    expect(figures).toMatchObject({ complete: false, since: '2026-01-01T10:03:00.000Z' });
-    expect(figures.points.map(({ success }) => success).slice(0, 4)).toEqual([0, 0, 0, 2_000]);
-    const total = figures.points.reduce((sum, { success }) => sum + success, 0);
-    expect(total).toBe(figureRunsMax - 999);
-    const narrow = await service.read({ ...hour, to: '2026-01-01T10:20:00.000Z' }, everyRow);
-    expect(narrow.complete).toBe(true);
-  }, 60_000);
+      await database.script('analyze runs');
+      const figures = await service.read(hour, everyRow);
+      expect(figures).toMatchObject({ complete: false, since: '2026-01-01T10:03:00.000Z' });
+      expect(figures.points.map(({ success }) => success).slice(0, 4)).toEqual([0, 0, 0, 2_000]);
+      const total = figures.points.reduce((sum, { success }) => sum + success, 0);
+      expect(total).toBe(figureRunsMax - 999);
+      const narrow = await service.read({ ...hour, to: '2026-01-01T10:20:00.000Z' }, everyRow);
+      expect(narrow.complete).toBe(true);
+    },
+    scaled(60_000),
+  );
 });
 
 describe('POST /runs/figures', () => {

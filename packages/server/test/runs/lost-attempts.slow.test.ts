@@ -18,6 +18,7 @@ import { testDatabase, type TestDatabase } from '../database.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { QueueWorker } from './queue-worker.ts';
 import { newAssistant, newRun } from './run-rows.ts';
+import { scaled } from '../speed.ts';
 
 describe('a run whose executors die', () => {
   let server: TestServer;
@@ -101,15 +102,19 @@ describe('a run whose graph cannot reach the database', () => {
     expect(ended.lost_attempts).toMatchObject([loss, loss]);
   });
 
-  it('is charged in the end when that happens in every attempt', async () => {
-    const ended = await run(8);
-    expect(ended).toMatchObject({ status: 'error', attempt: 3, error: { error: 'AttemptsExhausted' } });
-    expect(ended.lost_attempts?.map(({ charged }) => charged)).toEqual([
-      ...Array.from({ length: 5 }, () => false),
-      ...Array.from({ length: 3 }, () => true),
-    ]);
-    // Most attempts start an executor of their own.
-  }, 180_000);
+  it(
+    'is charged in the end when that happens in every attempt',
+    async () => {
+      const ended = await run(8);
+      expect(ended).toMatchObject({ status: 'error', attempt: 3, error: { error: 'AttemptsExhausted' } });
+      expect(ended.lost_attempts?.map(({ charged }) => charged)).toEqual([
+        ...Array.from({ length: 5 }, () => false),
+        ...Array.from({ length: 3 }, () => true),
+      ]);
+      // Most attempts start an executor of their own.
+    },
+    scaled(180_000),
+  );
 });
 
 describe('a lost lease', () => {

@@ -7,6 +7,7 @@ import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { runStorage } from '../../src/storage/deployment/runs.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { scaled } from '../speed.ts';
 
 interface Found {
   run_id: string;
@@ -130,7 +131,7 @@ describe('100,000 runs of 2,000 threads', () => {
     await database.query({ name: 'analyze_runs', text: 'analyze runs' }, []);
     await database.query({ name: 'analyze_threads', text: 'analyze threads' }, []);
     service = new RunSearchService({ runs: runStorage(database) });
-  }, 120_000);
+  }, scaled(120_000));
   afterAll(() => database[Symbol.asyncDispose]());
 
   const page = { sort_order: 'desc', limit: 1_000 } as const;

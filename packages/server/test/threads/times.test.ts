@@ -8,6 +8,7 @@ import type { Database } from '../../src/storage/postgres/database.ts';
 import { threadStorage, type ThreadFilter, type ThreadPage } from '../../src/storage/deployment/threads.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { scaled } from '../speed.ts';
 
 const columns = ['created_at', 'updated_at', 'state_updated_at'] as const;
 type Column = (typeof columns)[number];
@@ -158,7 +159,7 @@ describe('100,000 threads', () => {
       [],
     );
     await database.query({ name: 'analyze_threads', text: 'vacuum analyze threads' }, []);
-  }, 120_000);
+  }, scaled(120_000));
   afterAll(() => database[Symbol.asyncDispose]());
 
   /** The plans of the statements that the storage sends. */

@@ -10,6 +10,7 @@ import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { openSink } from './sink.ts';
+import { scaled } from '../speed.ts';
 
 describe('deliveries of a server', () => {
   let server: TestServer;
@@ -118,7 +119,7 @@ describe('100,000 deliveries', () => {
     for (const table of ['webhook_deliveries', 'threads'])
       await database.query({ name: `analyze_${table}`, text: `analyze ${table}` }, []);
     service = new DeliverySearchService({ deliveries: deliveryStorage(database) });
-  }, 120_000);
+  }, scaled(120_000));
   afterAll(() => database[Symbol.asyncDispose]());
 
   const of = (filter: Record<string, string>) => AccessFilter.parse(filter);

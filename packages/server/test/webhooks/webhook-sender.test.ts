@@ -14,6 +14,7 @@ import { testDatabase, type TestDatabase } from '../database.ts';
 import { endRun, openSender, secret, type EndedRun } from './queue.ts';
 import { openSink, type Received } from './sink.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
+import { scaled } from '../speed.ts';
 
 let database: TestDatabase;
 let deliveries: DeliveryStorage;
@@ -303,31 +304,35 @@ describe('receivers that hang', () => {
     }
   });
 
-  it('and timed out before get one slot each, and together at most half of all slots', async () => {
-    let open = 0;
-    const openAtRequest: number[] = [];
-    await using hanging = await openSink((response) => {
-      openAtRequest.push((open += 1));
-      response.on('close', () => (open -= 1));
-    });
-    await using sink = await openSink();
-    const hosts = names(200);
-    for (const host of hosts) await endRun(database, `http://${host}:${hanging.port}/`);
-    const allow = [...hosts, 'well.test'];
-    sender({
-      timeoutMs: 1_000,
-      graceMs: 10,
-      allow,
-      leaseMs: 90_000,
-      backoffMs: Array.from({ length: 90 }, () => 1),
-    });
-    // Each unknown origin is tried once; the first requests after that may still overlap with those.
-    await eventually(() => expect(openAtRequest.length).toBeGreaterThan(600), 60_000);
-    expect(Math.max(...openAtRequest.slice(0, 200))).toBeGreaterThan(64);
-    expect(Math.max(...openAtRequest.slice(500))).toBeLessThanOrEqual(64);
-    const run = await endRun(database, `http://well.test:${sink.port}/`);
-    expect(await ended(run)).toMatchObject({ status: 'delivered' });
-  }, 90_000);
+  it(
+    'and timed out before get one slot each, and together at most half of all slots',
+    async () => {
+      let open = 0;
+      const openAtRequest: number[] = [];
+      await using hanging = await openSink((response) => {
+        openAtRequest.push((open += 1));
+        response.on('close', () => (open -= 1));
+      });
+      await using sink = await openSink();
+      const hosts = names(200);
+      for (const host of hosts) await endRun(database, `http://${host}:${hanging.port}/`);
+      const allow = [...hosts, 'well.test'];
+      sender({
+        timeoutMs: 1_000,
+        graceMs: 10,
+        allow,
+        leaseMs: 90_000,
+        backoffMs: Array.from({ length: 90 }, () => 1),
+      });
+      // Each unknown origin is tried once; the first requests after that may still overlap with those.
+      await eventually(() => expect(openAtRequest.length).toBeGreaterThan(600), 60_000);
+      expect(Math.max(...openAtRequest.slice(0, 200))).toBeGreaterThan(64);
+      expect(Math.max(...openAtRequest.slice(500))).toBeLessThanOrEqual(64);
+      const run = await endRun(database, `http://well.test:${sink.port}/`);
+      expect(await ended(run)).toMatchObject({ status: 'delivered' });
+    },
+    scaled(90_000),
+  );
 });
 
 describe('senders', () => {

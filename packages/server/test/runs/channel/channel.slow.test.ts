@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSvc, type SvcProcess } from '../../durability/svc-process.ts';
 import { eventually } from '../../eventually.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
+import { scaled } from '../../speed.ts';
 
 const project = fileURLToPath(new URL('./svc.json', import.meta.url));
 
@@ -88,23 +89,27 @@ describe('a run that kills the server', () => {
     await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
   });
 
-  it('is charged each time and ends after its attempts', async () => {
-    svc = await startSvc(dataDir, project);
-    let client = createClient({ apiUrl: svc.url });
-    const { thread_id } = await client.threads.create();
-    const { run_id } = await client.runs.create(thread_id, 'intruder', { input: { do: 'killParent' } });
-    for (let attempt = 1; attempt <= 3; attempt++) {
-      if (svc.child.exitCode === null && svc.child.signalCode === null) await once(svc.child, 'exit');
-      expect(svc.child.signalCode).toBe('SIGKILL');
+  it(
+    'is charged each time and ends after its attempts',
+    async () => {
       svc = await startSvc(dataDir, project);
-    }
-    client = createClient({ apiUrl: svc.url });
-    await eventually(async () =>
-      expect(await client.runs.get(thread_id, run_id)).toMatchObject({
-        status: 'error',
-        attempt: 3,
-        error: { error: 'AttemptsExhausted' },
-      }),
-    );
-  }, 180_000);
+      let client = createClient({ apiUrl: svc.url });
+      const { thread_id } = await client.threads.create();
+      const { run_id } = await client.runs.create(thread_id, 'intruder', { input: { do: 'killParent' } });
+      for (let attempt = 1; attempt <= 3; attempt++) {
+        if (svc.child.exitCode === null && svc.child.signalCode === null) await once(svc.child, 'exit');
+        expect(svc.child.signalCode).toBe('SIGKILL');
+        svc = await startSvc(dataDir, project);
+      }
+      client = createClient({ apiUrl: svc.url });
+      await eventually(async () =>
+        expect(await client.runs.get(thread_id, run_id)).toMatchObject({
+          status: 'error',
+          attempt: 3,
+          error: { error: 'AttemptsExhausted' },
+        }),
+      );
+    },
+    scaled(180_000),
+  );
 });

@@ -4,6 +4,7 @@ import { ChangeScan } from '../../../src/deployment/runs/feed/change-scan.ts';
 import { runStorage } from '../../../src/storage/deployment/runs.ts';
 import type { Database } from '../../../src/storage/postgres/database.ts';
 import { testDatabase, type TestDatabase } from '../../database.ts';
+import { scaled } from '../../speed.ts';
 
 describe('100,000 runs, of which 10,000 wait and 500 execute', () => {
   let db: TestDatabase;
@@ -19,7 +20,7 @@ describe('100,000 runs, of which 10,000 wait and 500 execute', () => {
       from (select n, $1::timestamptz + (n / 10) * interval '0.1 s' as at from generate_series(1, 100000) n) s`;
     await db.query({ name: 'seed', text }, [place(0)]);
     await db.query({ name: 'analyze_runs', text: 'analyze runs' }, []);
-  }, 120_000);
+  }, scaled(120_000));
   afterAll(() => db[Symbol.asyncDispose]());
 
   it('are read once each, in reads of any size, also where many have the same time', async () => {
