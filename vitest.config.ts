@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { CpuReporter } from './packages/server/test/cpu/reporter.ts';
 import { measureSlowdown, scaled } from './packages/server/test/speed.ts';
+import { outcomeReporters } from './packages/server/test/test-outcome.ts';
 
 measureSlowdown();
 
@@ -45,6 +46,7 @@ export default defineConfig({
     reporters: [
       'default',
       './packages/server/test/s3/not-run-reporter.ts',
+      ...outcomeReporters(),
       ...(measuresCpu ? [new CpuReporter()] : []),
     ],
     // The processes that tests start wait for leases, locks and deadlines: one worker for each core leaves a fifth of the time unused.

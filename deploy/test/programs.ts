@@ -17,7 +17,9 @@ export const programs = [
 export const whyNoPrograms = (names: readonly string[] = programs): string | undefined => {
   if (process.env['SVC_TEST_DEPLOY_TOOLS'] === 'required') return undefined;
   const missing = missingPrograms(names);
-  return missing.length > 0 ? `not installed: ${missing.join(', ')}` : undefined;
+  return missing.length > 0
+    ? `not installed: ${missing.join(', ')}; on Debian: scripts/install-test-programs.sh deploy`
+    : undefined;
 };
 
 /** What the program prints on standard output. Throws with what it prints on standard error when it fails. */

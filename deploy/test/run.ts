@@ -3,10 +3,12 @@
 //
 // npm run test:deploy             all tests
 // npm run test:deploy -- chart    test files with this name, or any arguments of vitest
+import { join } from 'node:path';
 import { installTools, run } from '../../scripts/tools-folder.ts';
 
 const folder = import.meta.dirname;
 
 installTools(folder);
 run(folder, 'npx', ['tsc', '--noEmit', '-p', '.']);
-run(folder, 'npx', ['vitest', 'run', ...process.argv.slice(2)]);
+const tests = ['tsx', 'scripts/suites/tests.ts', '--config', 'deploy/test/vitest.config.ts'];
+run(join(folder, '../..'), 'npx', [...tests, ...process.argv.slice(2)]);

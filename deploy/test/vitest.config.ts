@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { NotRun } from '../../packages/server/test/not-run.ts';
 import { whyNoPrograms } from './programs.ts';
 import { measureSlowdown, scaled } from '../../packages/server/test/speed.ts';
+import { outcomeReporters } from '../../packages/server/test/test-outcome.ts';
 
 measureSlowdown();
 
@@ -11,6 +12,7 @@ export default defineConfig({
     reporters: [
       'default',
       new NotRun([{ call: 'itWithPrograms(', need: 'programs of Debian', why: whyNoPrograms }]),
+      ...outcomeReporters(),
     ],
     include: ['**/*.test.ts'],
     globalSetup: ['../../packages/server/test/global-setup.ts'],

@@ -14,4 +14,5 @@ const root = join(folder, '../..');
 // A Next application uses the packages as they are published.
 if (!existsSync(join(root, 'build/packages/server/dist/index.js'))) run(root, 'npm', ['run', 'build']);
 for (const project of ['.', 'agents']) run(folder, 'npx', ['tsc', '--noEmit', '-p', project]);
-run(folder, 'npx', ['vitest', 'run', ...process.argv.slice(2)]);
+const tests = ['tsx', 'scripts/suites/tests.ts', '--config', 'packages/acceptance/vitest.config.ts'];
+run(root, 'npx', [...tests, ...process.argv.slice(2)]);

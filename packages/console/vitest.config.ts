@@ -2,13 +2,18 @@ import { defineConfig } from 'vitest/config';
 import { whyNoBrowser } from '../acceptance/clients/browser/availability.ts';
 import { NotRun } from '../server/test/not-run.ts';
 import { measureSlowdown, scaled } from '../server/test/speed.ts';
+import { outcomeReporters } from '../server/test/test-outcome.ts';
 
 measureSlowdown();
 
 export default defineConfig({
   test: {
     root: import.meta.dirname,
-    reporters: ['default', new NotRun([{ call: 'InBrowser(', need: 'a browser', why: whyNoBrowser }])],
+    reporters: [
+      'default',
+      new NotRun([{ call: 'InBrowser(', need: 'a browser', why: whyNoBrowser }]),
+      ...outcomeReporters(),
+    ],
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/global-setup.ts'],
     pool: 'forks',

@@ -127,8 +127,8 @@ const main = async (): Promise<number> => {
     process.stdout.write(`\n== engine ${name} ${JSON.stringify(versions)}\n`);
     const following = chosen[index + 1];
     const testing = runVisibly(engine.folder, 'npx', [
-      'vitest',
-      'run',
+      'tsx',
+      'scripts/suites/tests.ts',
       '--project',
       'fast',
       '--project',

@@ -9,7 +9,7 @@ const browsers = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'] as co
 
 export const chromium = browsers.find((path) => existsSync(path)) ?? browsers[0];
 
-const install = 'apt-get install -y --no-install-recommends chromium-headless-shell';
+const install = 'scripts/install-test-programs.sh browser';
 
 /** Why tests that need a browser are not run; undefined when they are. */
 export const whyNoBrowser = (): string | undefined => {

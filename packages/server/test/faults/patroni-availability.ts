@@ -8,6 +8,6 @@ export const programs = { patroni: '/usr/bin/patroni', etcd: '/usr/bin/etcd', po
 export const whyNoPatroni = (): string | undefined => {
   const missing = Object.values(programs).find((program) => !existsSync(program));
   if (missing !== undefined)
-    return `${missing} is missing: apt-get install patroni etcd-server postgresql-15`;
+    return `${missing} is missing; on Debian: scripts/install-test-programs.sh faults postgres15`;
   return process.getuid?.() === 0 ? undefined : 'only root can start it as the user postgres';
 };

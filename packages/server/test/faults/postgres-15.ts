@@ -14,4 +14,6 @@ export const binaries15: Binaries = {
 
 /** Why tests cannot start it on this machine; undefined when they can. */
 export const whyNoPostgres15 = (): string | undefined =>
-  existsSync(join(bin15, 'pg_basebackup')) ? undefined : `${bin15} is missing: apt-get install postgresql-15`;
+  existsSync(join(bin15, 'pg_basebackup'))
+    ? undefined
+    : `${bin15} is missing; on Debian: scripts/install-test-programs.sh postgres15`;

@@ -37,6 +37,6 @@ export const whyNoS3 = (): string | undefined => {
     throw new Error(`SVC_TEST_S3 is ${JSON.stringify(setting)}; it may be "required" or "off"`);
   if (setting === 'off') return 'SVC_TEST_S3=off';
   return setting === '' && missingPrograms().length > 0
-    ? 'Ceph is not installed; scripts/install-ceph.sh installs it on Debian and Ubuntu'
+    ? 'Ceph is not installed; on Debian and Ubuntu: scripts/install-test-programs.sh s3'
     : undefined;
 };

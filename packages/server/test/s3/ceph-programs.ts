@@ -13,7 +13,7 @@ export const requireCeph = (): void => {
   if (missing.length > 0)
     throw new Error(
       `This test writes to a real S3, the gateway of Ceph, and this machine has no ${missing.join(', ')}. ` +
-        'Install it with scripts/install-ceph.sh, or set SVC_TEST_S3=off to leave such tests out.',
+        'Install it with scripts/install-test-programs.sh s3, or set SVC_TEST_S3=off to leave such tests out.',
     );
 };
 
