@@ -189,9 +189,13 @@ export const match = ({ blobs, values, wanted }: MatchInput): boolean[] => {
 const valuesOf = (stored: StoredValues, selection: StateSelection, join: Join): unknown => {
   const channels = channelsOf(stored);
   const keys = keysOf(stored, selection);
-  if (typeof keys === 'string') return channels[keys] === undefined ? {} : join(channels[keys]);
+  if (typeof keys === 'string') return channels[keys] === undefined ? {} : (join(channels[keys]) ?? null);
   const values: Values = {};
-  for (const key of keys) if (channels[key] !== undefined) values[key] = join(channels[key]);
+  for (const key of keys) {
+    const ref = channels[key];
+    const value = ref === undefined ? undefined : join(ref);
+    if (value !== undefined) values[key] = value;
+  }
   return values;
 };
 
@@ -205,16 +209,14 @@ const writeValues = (
   const keys = keysOf(stored, selection);
   if (typeof keys === 'string') {
     if (channels[keys] === undefined) add('{}');
-    else texts.write(channels[keys], add);
+    else if (!texts.write(channels[keys], add)) add('null');
     return;
   }
   let before = '{';
   for (const key of keys) {
     const ref = channels[key];
     if (ref === undefined) continue;
-    add(`${before}${JSON.stringify(key)}:`);
-    texts.write(ref, add);
-    before = ',';
+    if (texts.write(ref, add, `${before}${JSON.stringify(key)}:`)) before = ',';
   }
   add(before === '{' ? '{}' : '}');
 };

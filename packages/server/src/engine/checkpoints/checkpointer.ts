@@ -30,19 +30,13 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     const { ns, checkpoint_id } = this.#place(config);
     const session = this.#session;
     if (session.isBlank(ns)) return undefined;
-    if (session.head(ns) === undefined)
-      session.recordHead(ns, await this.#storage.findHeadId(session.thread_id, ns));
+    await this.#readHead(ns);
     const wanted = checkpoint_id === undefined ? session.head(ns) : session.storedIds.of(checkpoint_id);
     if (wanted === null || wanted === undefined) return undefined;
     const found = session.pendingCheckpoint(ns, wanted) ?? (await this.#find(ns, wanted));
     if (!found) return undefined;
     const [tuple] = await this.#tuples([found]);
-    const { channels, body, metadata, shape, run_id } = found.checkpoint;
-    session.recordRefs(ns, wanted, (JSON.parse(body) as Body).channel_versions, JSON.parse(channels));
-    if (ns === '' && wanted === session.head(ns)) session.openInterrupts.load(tuple?.pendingWrites ?? []);
-    session.recordWrites(ns, found.writes, run_id !== null && run_id === session.run_id);
-    if (shape === null)
-      session.recordMissingSummary(ns, wanted, (JSON.parse(metadata) as CheckpointMetadata).step);
+    if (tuple) this.#record(found, tuple);
     return tuple;
   }
 
@@ -50,15 +44,44 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     const session = this.#session;
     await session.flush();
     const before = options.before?.configurable?.['checkpoint_id'] as string | undefined;
-    const found = await this.#storage.history({
+    const ns = config.configurable?.['checkpoint_ns'] as string | undefined;
+    const history = await this.#storage.history({
       thread_id: this.#place(config).thread_id,
-      checkpoint_ns: config.configurable?.['checkpoint_ns'] as string | undefined,
+      checkpoint_ns: ns,
       before: before && session.storedIds.of(before),
     });
-    const matching = found.filter(({ checkpoint }) =>
-      matches(JSON.parse(checkpoint.metadata), options.filter),
-    );
-    yield* await this.#tuples(matching.slice(0, options.limit));
+    const found = history
+      .filter(({ checkpoint }) => matches(JSON.parse(checkpoint.metadata), options.filter))
+      .slice(0, options.limit);
+    const tuples = await this.#tuples(found);
+    // A run that replays a checkpoint finds the checkpoints of its subgraphs by a list, and continues from them.
+    if (ns !== undefined) await this.#readHead(ns);
+    if (ns !== undefined && found[0] && tuples[0]) this.#record(found[0], tuples[0]);
+    yield* tuples;
+  }
+
+  /** The head of a namespace is needed before the first put there, which moves it. */
+  async #readHead(ns: string): Promise<void> {
+    const session = this.#session;
+    if (session.head(ns) === undefined)
+      session.recordHead(ns, await this.#storage.findHeadId(session.thread_id, ns));
+  }
+
+  /**
+   * Records the checkpoint from which the engine continues in a namespace: the first that it reads there. It reads others afterwards, such as
+   * the newest one beside that of a fork, or ancestors that have the values of delta channels.
+   */
+  #record({ checkpoint, writes }: StoredCheckpoint, { pendingWrites = [] }: CheckpointTuple): void {
+    const session = this.#session;
+    const { checkpoint_ns: ns, checkpoint_id, channels, body, metadata, shape, run_id } = checkpoint;
+    const isHead = ns === '' && checkpoint_id === session.head(ns);
+    if (isHead && session.openInterrupts.known === undefined)
+      session.openInterrupts.load(checkpoint_id, pendingWrites);
+    if (!session.beginsIn(ns)) return;
+    session.recordRefs(ns, checkpoint_id, (JSON.parse(body) as Body).channel_versions, JSON.parse(channels));
+    session.recordWrites(ns, writes, run_id !== null && run_id === session.run_id);
+    if (shape === null)
+      session.recordMissingSummary(ns, checkpoint_id, (JSON.parse(metadata) as CheckpointMetadata).step);
   }
 
   async put(

@@ -3,14 +3,14 @@ import { OpenInterrupts } from './open-interrupts.ts';
 
 const opened = (...writes: [string, string, unknown][]) => {
   const interrupts = new OpenInterrupts();
-  interrupts.load(writes);
+  interrupts.load('1', writes);
   return interrupts;
 };
 
 it('are unknown before a checkpoint was loaded or created', () => {
   const interrupts = new OpenInterrupts();
   expect(interrupts.known).toBeUndefined();
-  interrupts.clear();
+  interrupts.begin('1');
   expect(interrupts.known).toEqual(new Map());
 });
 
@@ -26,10 +26,19 @@ it('are those of the loaded tasks that have not finished, in any order of their 
 
 it('follow what tasks write', () => {
   const interrupts = opened(['a', '__interrupt__', [{ value: 'a?' }]]);
-  interrupts.add('a', [['__resume__', ['yes']]]);
-  interrupts.add('b', [['__interrupt__', [{ value: 'b?' }]]]);
+  interrupts.add('1', 'a', [['__resume__', ['yes']]]);
+  interrupts.add('1', 'b', [['__interrupt__', [{ value: 'b?' }]]]);
   expect([...(interrupts.known?.keys() ?? [])]).toEqual(['a', 'b']);
-  interrupts.add('a', [['log', 'done']]);
-  interrupts.add('b', [['__error__', 'failed']]);
+  interrupts.add('1', 'a', [['log', 'done']]);
+  interrupts.add('1', 'b', [['__error__', 'failed']]);
+  expect([...(interrupts.known?.keys() ?? [])]).toEqual(['b']);
+});
+
+it('are kept when the checkpoint is put after the writes of its tasks', () => {
+  const interrupts = opened(['a', '__interrupt__', [{ value: 'a?' }]]);
+  interrupts.add('2', 'b', [['__interrupt__', [{ value: 'b?' }]]]);
+  interrupts.begin('2');
+  expect([...(interrupts.known?.keys() ?? [])]).toEqual(['b']);
+  interrupts.add('1', 'c', [['__interrupt__', [{ value: 'of an older checkpoint' }]]]);
   expect([...(interrupts.known?.keys() ?? [])]).toEqual(['b']);
 });

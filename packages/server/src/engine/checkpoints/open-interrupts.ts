@@ -1,10 +1,11 @@
 // The interrupts at which the root graph of a thread waits, by task id: those of the checkpoint that a session has loaded, and its own ones.
 //
-//   unknown ──load(), add(), clear()──▶ known
+//   unknown ──load(), begin(), add()──▶ known
 import type { PendingWrite } from '@langchain/langgraph-checkpoint';
 import { isControl } from './task-writes.ts';
 
 export class OpenInterrupts {
+  #checkpoint_id: string | undefined;
   #byTask: Map<string, unknown[]> | undefined;
 
   /** Undefined when no root checkpoint was loaded or created. */
@@ -12,26 +13,30 @@ export class OpenInterrupts {
     return this.#byTask;
   }
 
-  /** The newest root checkpoint was created: none of its tasks has asked. */
-  clear(): void {
+  /** The newest root checkpoint was created. Its tasks may have written already: with durability `exit` it is put after their writes. */
+  begin(checkpoint_id: string): void {
+    if (this.#checkpoint_id === checkpoint_id) return;
+    this.#checkpoint_id = checkpoint_id;
     this.#byTask = new Map();
   }
 
   /** The newest root checkpoint was loaded, with these writes, in any order. */
-  load(writes: readonly [task_id: string, channel: string, value: unknown][]): void {
-    this.clear();
+  load(checkpoint_id: string, writes: readonly [task_id: string, channel: string, value: unknown][]): void {
+    this.begin(checkpoint_id);
     for (const [task_id, ...write] of writes) this.#ask(task_id, write);
     for (const [task_id, channel] of writes) this.#finish(task_id, channel);
   }
 
-  /** A task of the newest root checkpoint has written this. */
-  add(task_id: string, writes: readonly PendingWrite[]): void {
+  /** A task of a root checkpoint has written this. Changes of delta channels are written to an older checkpoint. */
+  add(checkpoint_id: string, task_id: string, writes: readonly PendingWrite[]): void {
+    if (this.#checkpoint_id !== undefined && checkpoint_id < this.#checkpoint_id) return;
+    this.begin(checkpoint_id);
     for (const write of writes) this.#ask(task_id, write);
     for (const [channel] of writes) this.#finish(task_id, channel);
   }
 
   #ask(task_id: string, [channel, value]: PendingWrite): void {
-    if (channel === '__interrupt__') (this.#byTask ??= new Map()).set(task_id, [value].flat());
+    if (channel === '__interrupt__') this.#byTask?.set(task_id, [value].flat());
   }
 
   /** A task that has finished asks nothing any more. */

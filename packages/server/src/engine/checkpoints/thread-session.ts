@@ -96,6 +96,11 @@ export class ThreadSession implements Writer {
     return this.#heads.get(ns) ?? this.#storedHeads.get(ns);
   }
 
+  /** True until a checkpoint of the namespace was recorded or put. */
+  beginsIn(ns: string): boolean {
+    return !this.#lineage.has(ns);
+  }
+
   /** Records the head that was read from storage. */
   recordHead(ns: string, checkpoint_id: string | null): void {
     if (!this.#storedHeads.has(ns)) this.#storedHeads.set(ns, checkpoint_id);
@@ -186,7 +191,7 @@ export class ThreadSession implements Writer {
       ...(found ? { found_head: found } : {}),
     });
     this.#ids.set(ns, { step: metadata.step, checkpoint_id });
-    if (ns === '') this.openInterrupts.clear();
+    if (ns === '') this.openInterrupts.begin(checkpoint_id);
     this.#finished.delete(ns);
     this.#heads.set(ns, checkpoint_id);
     if (this.#last && ns === '' && metadata.step >= this.#last.step) {
@@ -211,7 +216,7 @@ export class ThreadSession implements Writer {
       this.#progress = 'pending';
     const recent = this.#writes.get(ns) ?? [];
     this.#writes.set(ns, recent);
-    if (ns === '') this.openInterrupts.add(task_id, writes);
+    if (ns === '') this.openInterrupts.add(checkpoint_id, task_id, writes);
     const own = this.#heads.get(ns) === checkpoint_id ? { own: true as const } : {};
     for (const [position, [channel, value]] of writes.entries()) {
       const ref = this.#blobs.encode(channel === '__error__' ? boundedError(value) : value, channel);

@@ -24,7 +24,7 @@ export const joinPartly = (ref: string, lookup: Lookup): unknown => {
       known.set(item, text === unreadPayload ? new Unread(item.slice(1)) : wireText(text));
     return known.get(item);
   };
-  const value = assemble(ref, (hash) => lookup(hash) ?? { payload: unreadPayload }, {
+  return assemble(ref, (hash) => lookup(hash) ?? { payload: unreadPayload }, {
     text: (text, item) => {
       if (item !== undefined) return convert(text, item);
       if (text === unreadPayload) throw damaged('a part of a list is missing');
@@ -32,7 +32,6 @@ export const joinPartly = (ref: string, lookup: Lookup): unknown => {
     },
     tree: (tree) => wireValue(tree) ?? null,
   });
-  return value === undefined ? null : value;
 };
 
 /** The blobs that are missing from the value. */

@@ -33,7 +33,7 @@ test('the text of a stored value is that of its JSON value', () => {
       const { ref, blobs } = codec.split(value);
       const map = new Map(blobs.map((blob) => [blob.hash, blob]));
       const texts = new WireTexts((hash) => map.get(hash));
-      const expected = textOr(() => JSON.stringify(joinWire(ref, (hash) => map.get(hash))));
+      const expected = textOr(() => JSON.stringify(joinWire(ref, (hash) => map.get(hash))) ?? '');
       expect(textOr(() => written(texts, ref))).toBe(expected);
       // The second time from what the first has converted.
       expect(textOr(() => written(texts, ref))).toBe(expected);

@@ -24,14 +24,14 @@ export class WireTexts {
     this.#lookup = lookup;
   }
 
-  /** Adds the same text as JSON.stringify() of joinWire(), in pieces. */
-  write(ref: string, add: AddText): void {
+  /** Adds `before` and the text of JSON.stringify() of joinWire(), in pieces. Returns false, and adds nothing, for what JSON omits. */
+  write(ref: string, add: AddText, before = ''): boolean {
     const value = assemble(ref, this.#lookup, {
       // Without an item the text is a list of elements, or short.
       text: (text, item) => (item === undefined ? wireValue(JSON.parse(text)) : this.#blob(text, item)),
       tree: (tree) => wireValue(tree) ?? null,
     });
-    if (!writeJson(value, add)) add('null');
+    return writeJson(value, add, before);
   }
 
   #blob(text: string, item: string): BlobText {

@@ -144,11 +144,6 @@ export const wireText = (text: string): unknown => {
   return hasTag(text) ? wireValue(tree) : tree;
 };
 
-/** Like `join`, but returns the JSON value that clients get. */
-export const joinWire = (ref: string, lookup: Lookup): unknown => {
-  const value = assemble(ref, lookup, {
-    text: wireText,
-    tree: (tree) => wireValue(tree) ?? null,
-  });
-  return value === undefined ? null : value;
-};
+/** Like `join`, but returns the JSON value that clients get; undefined for what JSON omits. */
+export const joinWire = (ref: string, lookup: Lookup): unknown =>
+  assemble(ref, lookup, { text: wireText, tree: (tree) => wireValue(tree) ?? null });

@@ -50,5 +50,6 @@ export const startOf = async (
   };
 };
 
-/** True when the resume value answers all interrupts. */
-const isPlainAnswer = (resume: unknown): boolean => Boolean(resume) && !namesInterrupts(resume);
+/** True when the resume value answers all interrupts. For the engine, `false`, 0 and "" are answers too. */
+const isPlainAnswer = (resume: unknown): boolean =>
+  resume !== undefined && resume !== null && !namesInterrupts(resume);
