@@ -31,6 +31,7 @@ const ownPart = (error: Error, key: string, optional: Child): unknown => {
   let value: unknown;
   try {
     value = (error as unknown as Record<string, unknown>)[key];
+    if (typeof value === 'function' || typeof value === 'symbol') return undefined;
     if (isLonger(value, ownCharsMax)) return undefined;
   } catch {
     return undefined; // a getter throws

@@ -6,8 +6,9 @@ import { setOwn, tagKey } from './tagged.ts';
 
 const depthMax = 1000;
 
-/** True for objects whose content cannot be read from fields. Stored as an object, they would come back empty. */
+/** True for objects whose content cannot be read from fields. They are stored as empty objects, as by the engine's own serializer. */
 const hasNoFields = (value: object): boolean =>
+  types.isPromise(value) ||
   types.isWeakMap(value) ||
   types.isWeakSet(value) ||
   value instanceof WeakRef ||
@@ -22,9 +23,10 @@ interface Jsonable {
 export interface TreeEncoderOptions {
   /** The first part of paths in errors. */
   name?: string | undefined;
-  /** Omit functions and symbols, as JSON does, instead of throwing. */
-  dropFunctions?: boolean;
 }
+
+/** What JSON has no value for. Like the engine's own serializer: absent as a member of an object, null as an element of a list. */
+const isOmitted = (value: unknown): boolean => typeof value === 'function' || typeof value === 'symbol';
 
 /**
  * Converts a value to the tree that JSON.stringify writes. Parts that are plain JSON already are returned and not copied,
@@ -32,7 +34,6 @@ export interface TreeEncoderOptions {
  */
 export class TreeEncoder {
   readonly #name: string;
-  readonly #dropFunctions: boolean;
   /** The path to the current part. Only entries below `#depth` are valid. */
   readonly #keys: PathKey[] = [];
   readonly #objects: object[] = [];
@@ -44,7 +45,6 @@ export class TreeEncoder {
 
   constructor(options: TreeEncoderOptions = {}) {
     this.#name = options.name ?? 'value';
-    this.#dropFunctions = options.dropFunctions ?? false;
   }
 
   tree(value: unknown): unknown {
@@ -58,6 +58,7 @@ export class TreeEncoder {
 
   /** Like `text`, for a part of a larger value. */
   partText(parent: object, key: PathKey, value: unknown): string {
+    if (isOmitted(value)) return 'null';
     this.#depth = 1;
     this.#objects[0] = parent;
     this.#keys[0] = key;
@@ -81,8 +82,7 @@ export class TreeEncoder {
         return value === null ? null : this.#object(value);
       case 'function':
       case 'symbol':
-        if (this.#dropFunctions) return { $: 'undefined' };
-        throw this.#error(`is a ${typeof value}, which cannot be stored`);
+        return { $: 'undefined' };
     }
   }
 
@@ -106,7 +106,7 @@ export class TreeEncoder {
       const value = list[index];
       if (typeof value === 'string' || typeof value === 'boolean' || value === null) continue;
       this.#keys[depth] = index;
-      const tree = this.#tree(value);
+      const tree = isOmitted(value) ? null : this.#tree(value);
       if (tree !== value) {
         copy ??= Array.from(list);
         copy[index] = tree;
@@ -126,11 +126,7 @@ export class TreeEncoder {
     if (isMessage(value)) return messageTree(value, this.#child);
     const tree = instanceTree(value, this.#child, this.#optional);
     if (tree !== undefined) return tree;
-    if (types.isPromise(value)) throw this.#error('is a Promise, which cannot be stored: await it first');
-    if (hasNoFields(value)) {
-      if (this.#dropFunctions) return { $: 'undefined' };
-      throw this.#error(`is a ${Object.prototype.toString.call(value).slice(8, -1)}, which cannot be stored`);
-    }
+    if (hasNoFields(value)) return {};
     const { toJSON } = value as { toJSON?: unknown };
     return typeof toJSON === 'function' ? this.#json(value as Jsonable) : this.#record({ ...value });
   }
@@ -142,6 +138,11 @@ export class TreeEncoder {
       const value = record[key];
       if (typeof value === 'string' || typeof value === 'boolean' || value === null) continue;
       this.#keys[depth] = key;
+      if (isOmitted(value)) {
+        copy ??= { ...record };
+        delete copy[key];
+        continue;
+      }
       const tree = this.#tree(value);
       if (tree !== value) {
         copy ??= { ...record };

@@ -38,7 +38,7 @@ export const createCodec = (classes: ValueClasses): ValueCodec => {
       }),
     hashesOf,
     toJson: (value, name) => {
-      const tree = new TreeEncoder({ name, dropFunctions: true }).tree(value);
+      const tree = new TreeEncoder({ name }).tree(value);
       return JSON.stringify(wireValue(tree)) ?? 'null';
     },
   };
