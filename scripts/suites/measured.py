@@ -47,6 +47,14 @@ def command_of(pid):
         return ''
 
 
+def wait_for(pid):
+    """Waits for the command. An adopted process that has ended is reaped at once: until then its id would look alive to others."""
+    while True:
+        ended, status = os.waitpid(-1, 0)
+        if ended == pid:
+            return os.waitstatus_to_exitcode(status)
+
+
 def reap():
     """Waits for children that have ended; returns how many have not."""
     while True:
@@ -80,8 +88,8 @@ def run(name, command):
     process = subprocess.Popen(command)
     ended_by = []
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda got, _frame: (ended_by.append(got), process.send_signal(signal.SIGTERM)))
-    code = process.wait()
+        signal.signal(number, lambda got, _frame: (ended_by.append(got), os.kill(process.pid, signal.SIGTERM)))
+    code = wait_for(process.pid)
     left = wait_for_all(CLEANUP_SECONDS if ended_by else 10)
     while left:
         end_all(signal.SIGKILL)

@@ -11,7 +11,7 @@ describe('a request without an answer', () => {
     const client = createClient({ apiUrl: server.url, timeoutMs: 300 });
     const signal = new AbortController().signal;
     const failed = client.runs.createBatch([], { signal }).catch((error: unknown) => error);
-    for (let times = 0; times < 5; times++) {
+    for (let times = 0; times < 3; times++) {
       await sleep(20);
       collectGarbage();
     }

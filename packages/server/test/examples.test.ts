@@ -1,17 +1,21 @@
 // The examples with the stock client, on the database of the test run.
 import { fileURLToPath } from 'node:url';
 import { Client } from '@langchain/langgraph-sdk';
-import { describe, expect, it } from 'vitest';
-import { eventually } from './eventually.ts';
-import { startTestServer } from './server.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from './server.ts';
 
 const project = (name: string): string =>
   fileURLToPath(new URL(`../../../examples/${name}/svc.json`, import.meta.url));
 const question = (content: string) => ({ messages: [{ role: 'user', content }] });
 
 describe('examples/agent', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer({ project: project('agent') });
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
   it('calls a tool, answers, and remembers the conversation', async () => {
-    await using server = await startTestServer({ project: project('agent') });
     const client = new Client({ apiUrl: server.url });
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, 'agent', { input: question('What is the weather in Oslo?') });
@@ -33,7 +37,6 @@ describe('examples/agent', () => {
   });
 
   it('streams its words one by one', async () => {
-    await using server = await startTestServer({ project: project('agent') });
     const client = new Client({ apiUrl: server.url });
     const words: string[] = [];
     for await (const { event, data } of client.runs.stream(null, 'agent', {
@@ -60,18 +63,5 @@ describe('examples/human-in-the-loop', () => {
       command: { resume: { approve: true, edit: 'Lunch?' } },
     });
     expect(done).toEqual({ topic: 'lunch', draft: 'Lunch?', decision: 'sent' });
-  });
-});
-
-describe('examples/custom-routes', () => {
-  it('greets by a run, and lists the runs whose webhooks it got', async () => {
-    await using server = await startTestServer({ project: project('custom-routes') });
-    expect(await server.call('GET', '/greet/Ann')).toMatchObject({ body: { greeting: 'Hello, Ann!' } });
-    const client = new Client({ apiUrl: server.url });
-    await client.runs.wait(null, 'greeter', { input: { name: 'Bob' }, webhook: '/hooks/run' });
-    await eventually(async () =>
-      expect((await server.call('GET', '/ended-runs')).body).toMatchObject([{ status: 'success' }]),
-    );
-    expect((await server.call('GET', '/info')).headers.get('server-timing')).toMatch(/^app;dur=\d+$/);
   });
 });

@@ -1,6 +1,6 @@
 // Automatic deletion: threads and items after their time to live, and values without references.
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client as StockClient } from '@langchain/langgraph-sdk';
@@ -158,13 +158,16 @@ describe('a thread', () => {
 
   it('does not expire during a run', async () => {
     const { thread_id } = await client.threads.create({ ttl: 5 });
-    const input = { do: 'sleep', ms: 4_000 };
+    const file = join(folder, 'may-end');
+    const input = { do: 'writeWhen', out: file };
     const run = await client.runs.create(thread_id, 'probe', { input });
+    await eventually(() => access(`${file}.begun`));
     await age(thread_id, 10);
     const other = await client.threads.create({ ttl: 5 });
     await age(other.thread_id, 10);
     await untilDeleted(other.thread_id); // a sweep has happened
-    expect(await client.runs.join(thread_id, run.run_id)).toMatchObject({ out: 'slept' });
+    await writeFile(file, '');
+    expect(await client.runs.join(thread_id, run.run_id)).toMatchObject({ out: 'wrote' });
     expect(Date.parse((await client.threads.get(thread_id)).ttl?.expires_at ?? '')).toBeGreaterThan(
       Date.now(),
     );
@@ -186,12 +189,19 @@ describe('a thread', () => {
 });
 
 describe('the default of a deployment', () => {
+  let own: TestServer;
+  let at: Client;
+  beforeAll(async () => {
+    const sections = {
+      checkpointer: { ttl: { strategy: 'keep_latest', default_ttl: 90 } },
+      store: { ttl: { default_ttl: 30 } },
+    };
+    own = await startTestServer({ project: await projectOf('default.json', sections) });
+    at = createClient({ apiUrl: own.url });
+  });
+  afterAll(() => own[Symbol.asyncDispose]());
+
   it("applies to threads however they are created, and a thread's own ttl has priority", async () => {
-    const ttl = { strategy: 'keep_latest', default_ttl: 90 };
-    await using own = await startTestServer({
-      project: await projectOf('default.json', { checkpointer: { ttl } }),
-    });
-    const at = createClient({ apiUrl: own.url });
     const expected = { strategy: 'keep_latest', ttl_minutes: 90 };
     const made = await at.threads.create();
     expect(made.ttl).toMatchObject(expected);
@@ -202,13 +212,21 @@ describe('the default of a deployment', () => {
     expect((await at.threads.create({ ttl: 5 })).ttl).toMatchObject({ strategy: 'delete', ttl_minutes: 5 });
     expect(await at.threads.create({ ttl: null })).not.toHaveProperty('ttl');
   });
+
+  it('applies to the items of a graph', async () => {
+    await at.runs.wait(null, 'probe', { input: { do: 'remember' } });
+    await at.store.put(['notes'], 'two', {});
+    await at.store.put(['notes'], 'ever', {}, { ttl: null });
+    expect(await count('store_items', `ttl_minutes = 30 and expires_at > now()`, own)).toBe(2);
+    expect(await count('store_items', `expires_at is null`, own)).toBe(1);
+  });
 });
 
 describe('two nodes', () => {
   it('sweep the same database, and everything that has expired is deleted', async () => {
     const own = testSettings({ ...settings, dataDir: folder, databaseUri: server.database.uri });
     const second = await startServer({
-      settings: own,
+      settings: { ...own, runs: { ...own.runs, executors: 0 } },
       project: loadSvcJson(sweeping, {}),
       logger: createLogger(own.log),
     });
@@ -249,7 +267,7 @@ describe('an item', () => {
   const names = async () => (await client.store.namespaces({ prefix: ['gone'] })).map((one) => one.join('.'));
 
   it('that has expired is not found before the sweep, and can be created again', async () => {
-    await using idle = await startTestServer(); // sweeps every five minutes
+    await using idle = await startTestServer({ executors: 'none' }); // sweeps every five minutes
     const at = createClient({ apiUrl: idle.url });
     await at.store.put(['gone'], 'k', { n: 1 }, { ttl: 5 });
     const swept = `name = 'expire items' and next_at > now()`;
@@ -263,17 +281,6 @@ describe('an item', () => {
     const item = await at.store.get(['gone'], 'k');
     expect(item?.value).toEqual({ n: 2 });
     expect(Date.parse(item?.created_at ?? '')).toBeGreaterThan(Date.now() - minuteMs);
-  });
-
-  it('of a graph gets the default of the deployment', async () => {
-    const ttl = { default_ttl: 30 };
-    await using own = await startTestServer({ project: await projectOf('items.json', { store: { ttl } }) });
-    const at = createClient({ apiUrl: own.url });
-    await at.runs.wait(null, 'probe', { input: { do: 'remember' } });
-    await at.store.put(['notes'], 'two', {});
-    await at.store.put(['notes'], 'ever', {}, { ttl: null });
-    expect(await count('store_items', `ttl_minutes = 30 and expires_at > now()`, own)).toBe(2);
-    expect(await count('store_items', `expires_at is null`, own)).toBe(1);
   });
 
   it('is not found at once after it expires, and is deleted later', async () => {

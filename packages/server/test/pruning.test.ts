@@ -1,58 +1,30 @@
 // A pruned thread keeps its state and loses its history; values that it shares with copies are kept for them.
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { Client as StockClient } from '@langchain/langgraph-sdk';
 import { emptyCheckpoint, uuid6 } from '@langchain/langgraph-checkpoint';
-import { createClient, type Client } from '@svc/sdk';
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from './eventually.ts';
 import { SvcCheckpointer } from '../src/engine/checkpoints/checkpointer.ts';
 import { CommitQueue, LeaseLost } from '../src/engine/checkpoints/commit-queue.ts';
 import { RecentBlobs } from '../src/engine/checkpoints/recent-blobs.ts';
 import { ThreadSession } from '../src/engine/checkpoints/thread-session.ts';
-import { createStorage, type Storage } from '../src/storage/storage.ts';
 import { codec, ThreadSavers } from './checkpoints/thread-savers.ts';
-import { startTestServer, testProject, type TestServer } from './server.ts';
+import { chatInput, long, type PruningServer, startPruningServer } from './pruning-server.ts';
 import { everyRow } from '../src/storage/postgres/row-filter.ts';
-import { scaled } from './speed.ts';
 
-let folder: string;
-let server: TestServer;
-let storage: Storage;
-let client: Client;
-
+let pruning: PruningServer;
+let server: PruningServer['server'];
+let storage: PruningServer['storage'];
+let client: PruningServer['client'];
+let newThread: PruningServer['newThread'];
+let keepLatest: PruningServer['keepLatest'];
+let collect: PruningServer['collect'];
+let history: PruningServer['history'];
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-pruning-'));
-  const project = join(folder, 'svc.json');
-  const at = (name: string) => join(dirname(testProject), name);
-  const graphs = {
-    chat: `${at('chat.ts')}:chat`,
-    probe: `${at('probe.ts')}:probe`,
-    approval: `${at('approval.ts')}:approval`,
-    nested: `${at('nested.ts')}:nested`,
-    delta: `${at('delta-and-subgraphs.ts')}:delta`,
-    stateful: `${at('delta-and-subgraphs.ts')}:stateful`,
-    functional: `${at('delta-and-subgraphs.ts')}:functional`,
-  };
-  await writeFile(project, JSON.stringify({ graphs }));
-  server = await startTestServer({ project });
-  storage = createStorage(server.database);
-  client = createClient({ apiUrl: server.url });
+  pruning = await startPruningServer();
+  ({ server, storage, client, newThread, keepLatest, collect, history } = pruning);
 });
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
-});
-
-/** Large enough for a blob of its own. */
-const long = (text: string): string => `${text} ${'.'.repeat(100)}`;
-const chatInput = (content: string) => ({ messages: [{ role: 'user', content: long(content) }] });
-const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
-const keepLatest = async (...ids: string[]): Promise<number> =>
-  (await client.threads.prune(ids, { strategy: 'keep_latest' })).pruned_count;
+afterAll(() => pruning[Symbol.asyncDispose]());
 
 const one = async <T>(name: string, text: string, values: unknown[]): Promise<T> =>
   (await server.database.query<T>({ name, text }, values))[0] as T;
@@ -68,19 +40,6 @@ const namespacesOf = async (thread_id: string): Promise<number> =>
       thread_id,
     ])
   ).n;
-
-/** Deletes the current garbage at once. Returns false when a blob space was in use. */
-const collect = async (): Promise<boolean> => {
-  const rows = await server.database.query<{ blob_space: string }>(
-    { name: 'garbage', text: 'select blob_space from blob_garbage' },
-    [],
-  );
-  let all = true;
-  for (const { blob_space } of rows) {
-    if ((await storage.pruning.collect(blob_space, 1_000)) === null) all = false;
-  }
-  return all;
-};
 
 /** The state without its ancestry. */
 const stateOf = async (thread_id: string) => {
@@ -113,7 +72,11 @@ const pruneUnchanged = async (thread_id: string): Promise<void> => {
   expect(await stateOf(thread_id)).toEqual(before);
 };
 
-const history = (thread_id: string) => client.threads.getHistory(thread_id, { limit: 1_000 });
+/** Lets a run of the graph `barrier` end, and waits for its end. */
+const passBarrier = async (thread_id: string, run_id: string): Promise<void> => {
+  await client.store.put(['barriers'], run_id, {});
+  await client.runs.join(thread_id, run_id);
+};
 
 describe('keep_latest', () => {
   it('keeps the state and one entry of history, and runs continue from there', async () => {
@@ -193,9 +156,9 @@ describe('keep_latest', () => {
     const thread_id = await newThread();
     await client.runs.wait(thread_id, 'probe', { input: { do: 'date' } });
     const before = (await history(thread_id)).length;
-    const run = await client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 3_000 } });
+    const run = await client.runs.create(thread_id, 'barrier', { input: {} });
     expect(await keepLatest(thread_id)).toBe(0);
-    await client.runs.join(thread_id, run.run_id);
+    await passBarrier(thread_id, run.run_id);
     expect((await history(thread_id)).length).toBeGreaterThan(before);
     expect(await keepLatest(thread_id)).toBe(1);
   });
@@ -279,9 +242,9 @@ describe('stored values', () => {
     const copy = (await client.threads.copy(thread_id)).thread_id;
     const space = await spaceOf(copy);
     await keepLatest(thread_id);
-    const run = await client.runs.create(copy, 'probe', { input: { do: 'sleep', ms: 3_000 } });
+    const run = await client.runs.create(copy, 'barrier', { input: {} });
     expect(await storage.pruning.collect(space, 10)).toBeNull();
-    await client.runs.join(copy, run.run_id);
+    await passBarrier(copy, run.run_id);
 
     await client.runs.create(copy, 'chat', { input: chatInput('c'), after_seconds: 3_600 });
     expect(await storage.pruning.collect(space, 10)).not.toBeNull();
@@ -368,126 +331,4 @@ describe('a state update', () => {
     await finish();
     expect((await client.threads.getState(thread_id)).values).toEqual({ text: long('first') });
   });
-});
-
-describe('threads that are run, copied, forked, pruned, deleted and collected', () => {
-  const texts = ['red', 'green', 'blue'].map(long);
-  const nth = fc.nat({ max: 5 });
-  const step = fc.oneof(
-    {
-      weight: 4,
-      arbitrary: fc.record({ kind: fc.constant('run' as const), nth, text: fc.constantFrom(...texts) }),
-    },
-    {
-      weight: 2,
-      arbitrary: fc.record({ kind: fc.constant('fork' as const), nth, text: fc.constantFrom(...texts) }),
-    },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('copy' as const, 'prune' as const), nth }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('delete' as const, 'undo' as const), nth }) },
-    { weight: 3, arbitrary: fc.record({ kind: fc.constant('collect' as const), nth }) },
-  );
-  const contents = (values: unknown): string[] =>
-    ((values as { messages?: { content: string }[] }).messages ?? []).map(({ content }) => content);
-
-  it(
-    'have the expected messages in their state and history',
-    async () => {
-      const steps = fc.array(step, { minLength: 4, maxLength: 14 });
-      await fc.assert(
-        fc.asyncProperty(steps, async (list) => {
-          // Threads and the messages of their newest states.
-          const model = new Map<string, string[]>([[await newThread(), []]]);
-          for (const one of list) {
-            const thread_id = [...model.keys()][one.nth % model.size] ?? '';
-            const known = model.get(thread_id) ?? [];
-            switch (one.kind) {
-              case 'run':
-                await client.runs.wait(thread_id, 'chat', {
-                  input: { messages: [{ role: 'user', content: one.text }] },
-                });
-                model.set(thread_id, [...known, one.text, `echo ${one.text}`]);
-                break;
-              case 'fork': {
-                const past = await history(thread_id);
-                const from = past[one.text.length % Math.max(past.length, 1)];
-                if (!from?.checkpoint_id) break;
-                await client.threads.updateState(thread_id, {
-                  values: { messages: [{ role: 'ai', content: one.text }] },
-                  asNode: 'answer',
-                  checkpointId: from.checkpoint_id,
-                });
-                model.set(thread_id, [...contents(from.values), one.text]);
-                break;
-              }
-              case 'copy':
-                model.set((await client.threads.copy(thread_id)).thread_id, known);
-                break;
-              case 'prune':
-                expect(await keepLatest(thread_id)).toBe(1);
-                expect((await history(thread_id)).length).toBeLessThanOrEqual(1);
-                break;
-              case 'delete':
-                if (model.size === 1) break;
-                await client.threads.delete(thread_id);
-                model.delete(thread_id);
-                break;
-              case 'undo': {
-                const [run] = await client.runs.list(thread_id);
-                if (!run) break;
-                await client.runs.delete(thread_id, run.run_id);
-                model.set(thread_id, contents((await client.threads.getState(thread_id)).values));
-                break;
-              }
-              case 'collect':
-                expect(await collect()).toBe(true);
-            }
-            for (const [id, expected] of model) {
-              expect(contents((await client.threads.getState(id)).values), one.kind).toEqual(expected);
-              await history(id); // fails when a value is missing
-            }
-          }
-        }),
-        { numRuns: 12 },
-      );
-    },
-    scaled(120_000),
-  );
-
-  it(
-    'lose nothing when that happens concurrently',
-    async () => {
-      const root = await newThread();
-      await client.runs.wait(root, 'chat', { input: chatInput('root') });
-      const threads = [root];
-      for (let n = 0; n < 4; n++) threads.push((await client.threads.copy(root)).thread_id);
-      let isOver = false;
-      const sweeping = (async () => {
-        let collected = 0;
-        while (!isOver) if (await collect()) collected += 1;
-        return collected;
-      })();
-      const work = async (thread_id: string, index: number): Promise<void> => {
-        for (let round = 0; round < 6; round++) {
-          await client.runs.wait(thread_id, 'chat', {
-            input: chatInput(['red', 'green', 'blue'][(round + index) % 3] ?? ''),
-          });
-          if (round % 2 === 0) await keepLatest(thread_id);
-          const [at] = (await history(thread_id)).toReversed();
-          await client.threads.updateState(thread_id, {
-            values: { messages: [{ role: 'ai', content: long('green') }] },
-            asNode: 'answer',
-            ...(at?.checkpoint_id ? { checkpointId: at.checkpoint_id } : {}),
-          });
-        }
-      };
-      await Promise.all(threads.map(work));
-      isOver = true;
-      await sweeping;
-      expect(await collect()).toBe(true);
-      for (const thread_id of threads) {
-        for (const { values } of await history(thread_id)) expect(contents(values).length).toBeGreaterThan(0);
-      }
-    },
-    scaled(120_000),
-  );
 });

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { testDatabase, type TestDatabase } from '../../test/database.ts';
 import { eventually } from '../../test/eventually.ts';
+import { scaled } from '../../test/speed.ts';
 import { periodicTaskStorage, type PeriodicTaskStorage } from '../storage/periodic-tasks.ts';
 import { PeriodicTasks, type PeriodicTask } from './periodic-tasks.ts';
 
@@ -20,7 +21,7 @@ afterEach(async () => {
 const logger = pino({ level: 'silent' });
 const start = (
   task: Partial<PeriodicTask> & Pick<PeriodicTask, 'work'>,
-  leaseMs = 1_000,
+  leaseMs = 600_000,
   name = 'task',
 ): PeriodicTasks => {
   const node = new PeriodicTasks(storage, [{ name, everyMs: 1, ...task }], { pollMs: 5, leaseMs, logger });
@@ -65,8 +66,8 @@ describe('a periodic task', () => {
   it('is retried after it failed, and other tasks are not affected', async () => {
     const bad = vi.fn(() => Promise.reject(new Error('no')));
     const good = vi.fn(() => Promise.resolve(0));
-    start({ work: bad }, 1_000, 'bad');
-    start({ work: good }, 1_000, 'good');
+    start({ work: bad }, undefined, 'bad');
+    start({ work: good }, undefined, 'good');
     await eventually(() => {
       expect(bad.mock.calls.length).toBeGreaterThan(3);
       expect(good.mock.calls.length).toBeGreaterThan(3);
@@ -74,16 +75,17 @@ describe('a periodic task', () => {
   });
 
   it('that takes longer than its lease stays on its node', async () => {
+    const leaseMs = scaled(1_000);
     let isOver = false;
     const first = vi.fn(async () => {
-      await pause(4_000);
+      await pause(4 * leaseMs);
       isOver = true;
       return 0;
     });
-    start({ work: first, everyMs: 3_600_000 }, 1_000);
+    start({ work: first, everyMs: 3_600_000 }, leaseMs);
     await eventually(() => expect(first).toHaveBeenCalledTimes(1));
     const second = vi.fn(() => Promise.resolve(0));
-    start({ work: second, everyMs: 3_600_000 }, 1_000);
+    start({ work: second, everyMs: 3_600_000 }, leaseMs);
     await eventually(() => expect(isOver).toBe(true));
     expect(second).not.toHaveBeenCalled();
   });
@@ -113,7 +115,7 @@ describe('a periodic task', () => {
           return 1;
         },
       },
-      1_500,
+      scaled(1_500),
     );
     await eventually(async () => expect(await count('lease_until is not null and lease_token > 0')).toBe(1));
     await database.script(

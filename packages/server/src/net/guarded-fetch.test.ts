@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { scaled } from '../../test/speed.ts';
 import { EgressGuard, EgressRefused } from './guard.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 
@@ -21,7 +22,7 @@ const serve = async (listener: RequestListener): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 };
 
-const limits = { timeoutMs: 5_000, responseBytesMax: 1_000 };
+const limits = { timeoutMs: scaled(5_000), responseBytesMax: 1_000 };
 const fetchHere = guardedFetch(new EgressGuard(), { loopback: true }, limits);
 
 describe('a guarded fetch', () => {

@@ -10,10 +10,20 @@ import { databaseText } from './database-text.ts';
 const project = fileURLToPath(new URL('./project/svc.json', import.meta.url));
 
 let server: TestServer;
+/** Of this process, which the server and its executors inherit. */
+const environment = {
+  SVC_STUDIO_KEY: 'studio-key-canary',
+  DATABASE_URI: 'postgresql://u:canary@h/d',
+  SEEN_BY_GRAPHS: 'seen',
+};
 beforeAll(async () => {
+  Object.assign(process.env, environment);
   server = await startTestServer({ project });
 });
-afterAll(() => server[Symbol.asyncDispose]());
+afterAll(async () => {
+  for (const name of Object.keys(environment)) delete process.env[name];
+  await server[Symbol.asyncDispose]();
+});
 
 const authorization = (user: string) => ({ authorization: `Bearer ${user}` });
 const call = (user: string, method: string, path: string, body?: unknown) =>
@@ -237,19 +247,9 @@ it("nodes with different encryption keys do not share a database, since they can
 });
 
 it('a graph sees the environment without the secrets of the server', async () => {
-  process.env['SVC_STUDIO_KEY'] = 'studio-key-canary';
-  process.env['DATABASE_URI'] = 'postgresql://u:canary@h/d';
-  process.env['SEEN_BY_GRAPHS'] = 'seen';
-  try {
-    await using own = await startTestServer({ project });
-    const run = { assistant_id: 'probe', input: { action: 'environment' } };
-    const { body } = await own.call('POST', '/runs/wait', run, authorization('alice'));
-    const { answer } = body as { answer: Record<string, string> };
-    expect(answer['SEEN_BY_GRAPHS']).toBe('seen');
-    expect(JSON.stringify(answer)).not.toContain('canary');
-  } finally {
-    delete process.env['SVC_STUDIO_KEY'];
-    delete process.env['DATABASE_URI'];
-    delete process.env['SEEN_BY_GRAPHS'];
-  }
+  const run = { assistant_id: 'probe', input: { action: 'environment' } };
+  const { body } = await call('alice', 'POST', '/runs/wait', run);
+  const { answer } = body as { answer: Record<string, string> };
+  expect(answer['SEEN_BY_GRAPHS']).toBe('seen');
+  expect(JSON.stringify(answer)).not.toContain('canary');
 });

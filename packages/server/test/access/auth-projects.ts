@@ -52,7 +52,7 @@ export const authProjects = (): AuthProjects => {
       startTestServer({
         executors,
         project: write({ path: './auth.ts:auth', ...auth }, { 'auth.ts': stockAuth + code }),
-        settings: { authTimeout: '150ms', ...settings },
+        settings,
       }),
     [Symbol.dispose]: () => rmSync(dir, { recursive: true }),
   };

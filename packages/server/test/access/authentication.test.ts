@@ -69,7 +69,7 @@ describe('authenticate', () => {
     .on('*', () => true);`;
   let server: TestServer;
   beforeAll(async () => {
-    server = await serve(byHeader, { executors: 'started' });
+    server = await serve(byHeader);
   });
   afterAll(() => server[Symbol.asyncDispose]());
   const answer = (value: unknown) => createThread(server, { 'x-answer': JSON.stringify(value) });
@@ -151,12 +151,6 @@ describe('authenticate', () => {
     expect(text).toMatch(/^HTTP\/1.1 431 |^$/);
     expect((await server.call('GET', '/ok')).status).toBe(200);
   });
-
-  it('is not called on public routes', async () => {
-    // The server is ready once an executor has loaded the graphs.
-    for (const path of ['/ready', '/ok', '/info', '/docs', '/openapi.json'])
-      await eventually(async () => expect((await server.call('GET', path)).status).toBe(200));
-  });
 });
 
 describe('an authenticate function', () => {
@@ -169,8 +163,11 @@ describe('an authenticate function', () => {
   });
 
   it('that hangs times out', async () => {
-    await using server = await serve(`export const auth = new Auth()
-      .authenticate(() => new Promise<string>(() => undefined)).on('*', () => true);`);
+    await using server = await serve(
+      `export const auth = new Auth()
+      .authenticate(() => new Promise<string>(() => undefined)).on('*', () => true);`,
+      { settings: { authTimeout: '150ms' } },
+    );
     const answer = await createThread(server);
     expect(answer).toMatchObject({ status: 503 });
     expect(answer.headers.get('retry-after')).not.toBeNull();
@@ -239,11 +236,19 @@ describe('results of authenticate', () => {
 });
 
 describe('without authorization handlers', () => {
-  it('each user has their own objects, and the store is closed', async () => {
+  it('each user has their own objects, the store is closed, and public routes are open', async () => {
     await using server = await serve(
-      "export const auth = new Auth().authenticate((request) => request.headers.get('x-user') ?? 'anonymous');",
+      `export const auth = new Auth().authenticate((request) => {
+        const user = request.headers.get('x-user');
+        if (!user) throw new HTTPException(401);
+        return user;
+      });`,
       { executors: 'started' },
     );
+    expect((await createThread(server)).status).toBe(401);
+    // The public routes do not call it. The server is ready once an executor has loaded the graphs.
+    for (const path of ['/ready', '/ok', '/info', '/docs', '/openapi.json'])
+      await eventually(async () => expect((await server.call('GET', path)).status).toBe(200));
     const made = await createThread(server, { 'x-user': 'ann' });
     const { thread_id } = made.body as { thread_id: string };
     expect((await server.call('GET', `/threads/${thread_id}`, undefined, { 'x-user': 'ann' })).status).toBe(

@@ -161,7 +161,7 @@ describe('examples/auth-jwt', () => {
     const token = await tokenOf('alice');
     process.env['ISSUER'] = 'http://127.0.0.1:1';
     try {
-      await using other = await startTestServer({ project: project('auth-jwt') });
+      await using other = await startTestServer({ executors: 'none', project: project('auth-jwt') });
       const response = await fetch(`${other.url}/threads/${missing}`, { headers: bearer(token) });
       expect(response.status).toBe(503);
       expect(await response.json()).toMatchObject({ message: 'The identity provider does not answer' });

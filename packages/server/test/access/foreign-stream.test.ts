@@ -1,6 +1,6 @@
 // The events of a run of another user.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
 import { authProjects, ownersOnly, stockAuth } from './auth-projects.ts';
 
@@ -21,31 +21,45 @@ const project = (compat: boolean): string => {
   return file;
 };
 
-/** What joins of a run of Ann receive: by Ben, and by Ann with the id of a run that does not exist. */
-const joins = async (server: TestServer) => {
-  const call = (user: string, method: string, path: string, body?: unknown) =>
-    server.call(method, path, body, { 'x-user': user });
-  const { thread_id } = (await call('ann', 'POST', '/threads', {})).body as { thread_id: string };
+const call = (server: TestServer, user: string, method: string, path: string, body?: unknown) =>
+  server.call(method, path, body, { 'x-user': user });
+
+let server: TestServer;
+let stock: TestServer;
+let ids: { thread_id: string; run_id: string };
+beforeAll(async () => {
+  const settings = { encryptionKey: 'ab'.repeat(32) };
+  server = await startTestServer({ project: project(false), settings });
+  const { database } = server;
+  stock = await startTestServer({ project: project(true), settings, database, executors: 'none' });
+  const made = await call(server, 'ann', 'POST', '/threads', {});
+  const { thread_id } = made.body as { thread_id: string };
   const run = { assistant_id: 'probe', input: { action: 'user' } };
-  const { run_id } = (await call('ann', 'POST', `/threads/${thread_id}/runs`, run)).body as {
-    run_id: string;
-  };
-  await call('ann', 'GET', `/threads/${thread_id}/runs/${run_id}/join`);
+  const started = await call(server, 'ann', 'POST', `/threads/${thread_id}/runs`, run);
+  ids = started.body as { thread_id: string; run_id: string };
+  await call(server, 'ann', 'GET', `/threads/${thread_id}/runs/${ids.run_id}/join`);
+});
+afterAll(async () => {
+  await stock[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+});
+
+/** What joins of a run of Ann receive: by Ben, and by Ann with the id of a run that does not exist. */
+const joins = (at: TestServer) => {
+  const { thread_id, run_id } = ids;
   return Promise.all([
-    call('ben', 'GET', `/threads/${thread_id}/runs/${run_id}/stream`),
-    call('ann', 'GET', `/threads/${thread_id}/runs/${thread_id}/stream`),
-    call('ben', 'GET', `/threads/${thread_id}/runs/${thread_id}/stream`),
+    call(at, 'ben', 'GET', `/threads/${thread_id}/runs/${run_id}/stream`),
+    call(at, 'ann', 'GET', `/threads/${thread_id}/runs/${thread_id}/stream`),
+    call(at, 'ben', 'GET', `/threads/${thread_id}/runs/${thread_id}/stream`),
   ]);
 };
 
 it('is not found', async () => {
-  await using server = await startTestServer({ project: project(false) });
   expect((await joins(server)).map(({ status }) => status)).toEqual([404, 404, 404]);
 });
 
 it('is one error event with a file of the stock server', async () => {
-  await using server = await startTestServer({ project: project(true) });
-  const responses = await joins(server);
+  const responses = await joins(stock);
   const thread = 'event: error\ndata: {"error":"Error","message":"404: Thread not found"}';
   expect(responses.map(({ status, body }) => [status, String(body).trim()])).toEqual([
     [200, thread],

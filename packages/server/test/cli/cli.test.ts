@@ -1,8 +1,32 @@
+// The commands share a process, except where a test is about the process.
 import { tmpdir } from 'node:os';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProject, runCli } from './cli-process.ts';
+import { openSvcSession, type CommandSession } from './session.ts';
 
-const svc = (...args: string[]) => runCli(args, { cwd: tmpdir() }).exit;
+let session: CommandSession;
+beforeAll(async () => {
+  session = await openSvcSession();
+});
+afterAll(() => session[Symbol.asyncDispose]());
+
+const svc = (...args: string[]) => session.run(args, { cwd: tmpdir() });
+
+describe('a process of svc', () => {
+  it.each([
+    [['--version'], { code: 0, stdout: '0.1.0\n', stderr: '' }],
+    [
+      ['strat'],
+      { code: 2, stdout: '', stderr: expect.stringContaining("unknown command 'strat'") as string },
+    ],
+    [
+      ['config', '--config', 'none'],
+      { code: 1, stdout: '', stderr: expect.stringContaining('there is no such config file') as string },
+    ],
+  ])('%j prints its result, and sets the exit code', async (args, ended) => {
+    expect(await runCli(args, { cwd: tmpdir() }).exit).toEqual(ended);
+  });
+});
 
 describe('svc', () => {
   it.each([
@@ -24,7 +48,6 @@ describe('svc', () => {
       ['--json', 'Examples:'],
     ],
     [['help', 'start'], ['--host']],
-    [['--version'], ['0.1.0']],
   ])('%j prints the expected text and exits 0', async (args, words) => {
     const { code, stdout } = await svc(...args);
     expect(code).toBe(0);
@@ -32,7 +55,6 @@ describe('svc', () => {
   });
 
   it.each([
-    [['strat'], "unknown command 'strat'"],
     [['start', '--prot', '1'], 'Did you mean --port?'],
     [['start', '--port'], 'argument missing'],
     [['start', 'extra'], 'too many arguments'],
@@ -48,10 +70,10 @@ describe('svc', () => {
     '%s prints all mistakes of the configuration, no stack, and exits 1',
     async (command) => {
       using project = createProject({ graphs: { agent: './nope.ts:graph' }, env: '.env' });
-      const { code, stderr } = await runCli([command, '--data-dir', './data'], {
+      const { code, stderr } = await session.run([command, '--data-dir', './data'], {
         cwd: project.dir,
         env: { SVC_LEASE: 'soon', DATABASE_URI: 'mysql://u:hunter2@h/d' },
-      }).exit;
+      });
       expect(code).toBe(1);
       for (const part of [
         'There are 4 mistakes',
@@ -68,7 +90,7 @@ describe('svc', () => {
 
   it('start without a config file prints how to write one', async () => {
     using project = createProject();
-    const { code, stderr } = await runCli(['start', '--config', 'none'], { cwd: project.dir }).exit;
+    const { code, stderr } = await session.run(['start', '--config', 'none'], { cwd: project.dir });
     expect(code).toBe(1);
     expect(stderr).toContain('there is no such config file');
     expect(stderr).toContain('{"graphs": {"agent": "./agent.ts:graph"}}');
@@ -82,10 +104,10 @@ describe('svc config', () => {
       grahps: {},
       settings: { poolMax: 3 },
     });
-    const { code, stdout, stderr } = await runCli(['config', '--port', '8080'], {
+    const { code, stdout, stderr } = await session.run(['config', '--port', '8080'], {
       cwd: project.dir,
       env: { N_JOBS_PER_WORKER: '4', DATABASE_URI: 'postgres://u:hunter2@h/d' },
-    }).exit;
+    });
     expect(code).toBe(0);
     expect(stdout).toMatch(/SVC_PORT +8080 +flag --port/);
     expect(stdout).toMatch(/SVC_N_JOBS_PER_WORKER +4 +N_JOBS_PER_WORKER/);
@@ -97,13 +119,13 @@ describe('svc config', () => {
 
   it('treats a flag without a value as true', async () => {
     using project = createProject();
-    const { stdout } = await runCli(['config', '--allow-anonymous'], { cwd: project.dir }).exit;
+    const { stdout } = await session.run(['config', '--allow-anonymous'], { cwd: project.dir });
     expect(stdout).toMatch(/SVC_ALLOW_ANONYMOUS +true +flag --allow-anonymous/);
   });
 
   it('--json prints only JSON', async () => {
     using project = createProject();
-    const { stdout } = await runCli(['config', '--json'], { cwd: project.dir }).exit;
+    const { stdout } = await session.run(['config', '--json'], { cwd: project.dir });
     expect(JSON.parse(stdout)).toMatchObject({
       compat: false,
       graphs: [{ id: 'agent', export: 'graph' }],
@@ -116,7 +138,7 @@ describe('svc config', () => {
 
 describe('svc doctor', () => {
   const doctor = (dir: string, ...args: string[]) =>
-    runCli(['doctor', '--data-dir', './data', ...args], { cwd: dir }).exit;
+    session.run(['doctor', '--data-dir', './data', ...args], { cwd: dir });
 
   it('prints each check, and exits 0 when there is no problem', async () => {
     using project = createProject();

@@ -83,10 +83,13 @@ export class Browser {
     throw new Error('The redirects do not end');
   }
 
-  async get(at: URL): Promise<Response> {
+  async get(at: URL, headers: Record<string, string> = {}): Promise<Response> {
     const cookies = this.#of(at);
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const response = await fetch(at, { redirect: 'manual', headers: cookie === '' ? {} : { cookie } });
+    const response = await fetch(at, {
+      redirect: 'manual',
+      headers: cookie === '' ? headers : { ...headers, cookie },
+    });
     this.take(at.origin, response.headers.getSetCookie());
     return response;
   }

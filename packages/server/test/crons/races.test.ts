@@ -1,12 +1,14 @@
-// Crons that are created while their thread or assistant is deleted.
+// Crons that are created while their thread or assistant is deleted, and that fire while they are changed.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CronService } from '../../src/deployment/crons/cron-service.ts';
+import { CronService, planTick } from '../../src/deployment/crons/cron-service.ts';
+import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
-import { untilOneWaits } from '../lock-waiters.ts';
+import { eventually } from '../eventually.ts';
+import { lockWaiters, untilOneWaits } from '../lock-waiters.ts';
 import { newAssistant } from '../runs/run-rows.ts';
 
 let db: TestDatabase;
@@ -81,5 +83,65 @@ describe('a cron', () => {
       await createStorage(tx).threads.create({ thread_id, metadata: {}, config: {} });
     };
     expect(await createDuring(parts, { before: replace })).toBe(thread_id);
+  });
+});
+
+describe('a tick', () => {
+  interface Version {
+    input: { is: string };
+    metadata: { is: string };
+  }
+  const versionOf = (is: string): Version => ({ input: { is }, metadata: { is } });
+
+  const createDue = async (): Promise<{ cron_id: string; thread_id: string }> => {
+    const { thread_id, assistant_id } = await makeParts();
+    const cron_id = randomUUID();
+    const body = { assistant_id, schedule: '0 3 * * *', ...versionOf('old') };
+    const grant = { cron_id, assistant: everyRow, thread: everyRow, user: undefined };
+    await crons.create(thread_id, body as never, grant);
+    await db.script(`update crons set next_run_date = now() - interval '1 day' where cron_id = '${cron_id}'`);
+    return { cron_id, thread_id };
+  };
+  const change = (cron_id: string) =>
+    crons.update(cron_id, versionOf('new') as never, AccessFilter.everything);
+  const fire = () => storage.crons.fire(planTick);
+  /** Input and metadata of the runs of a thread. */
+  const runsOf = (thread_id: string) =>
+    db.query<Version>(
+      {
+        name: 'versions_of_runs',
+        text: `select kwargs::jsonb->'input' as input, jsonb_build_object('is', metadata->'is') as metadata
+          from runs where thread_id = $1`,
+      },
+      [thread_id],
+    );
+
+  it('of a cron that is changed meanwhile creates a run of the old version', async () => {
+    const { cron_id, thread_id } = await createDue();
+    const both: Promise<unknown>[] = [];
+    await db.transact(async (tx) => {
+      await tx.script('lock table runs in access exclusive mode');
+      both.push(fire());
+      await untilOneWaits(db);
+      both.push(change(cron_id));
+      await eventually(async () => expect(await lockWaiters(db)).toHaveLength(2));
+    });
+    expect(await Promise.all(both)).toMatchObject([true, { cron_id, metadata: { is: 'new' } }]);
+    expect(await runsOf(thread_id)).toEqual([versionOf('old')]);
+  });
+
+  it('waits for a change of its cron, and then creates a run of the new version', async () => {
+    const { cron_id, thread_id } = await createDue();
+    let changing: Promise<unknown> | undefined;
+    await db.transact(async (tx) => {
+      // The change has locked its row, and waits to write it.
+      await tx.script('lock table crons in share mode');
+      changing = change(cron_id);
+      await untilOneWaits(db);
+      expect(await fire()).toBe(false);
+    });
+    await changing;
+    expect(await fire()).toBe(true);
+    expect(await runsOf(thread_id)).toEqual([versionOf('new')]);
   });
 });

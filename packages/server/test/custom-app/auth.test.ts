@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openSocket, refusal } from '../thread-protocol/socket.ts';
+import { stopClock } from '../stopped-clock.ts';
 import { type CustomOptions, type CustomServer, startCustomServer } from './custom-server.ts';
 
 const app = `
@@ -172,6 +173,7 @@ describe('a WebSocket under auth_first', () => {
   it('counts its commands as requests', async () => {
     const { url } = await start(http, { settings: { rateLimit: '1' } });
     const socket = await openSocket(url, randomUUID(), { headers: ann });
+    using _ = stopClock();
     const answers = await Promise.all(Array.from({ length: 20 }, () => socket.command('state.get')));
     expect(answers.filter(({ message }) => /Too many requests/.test(message ?? ''))).not.toHaveLength(0);
     socket.ws.close();

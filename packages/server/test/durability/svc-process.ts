@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { svcCommand } from '../svc-command.ts';
 import { isRunning } from '../../src/process-identity.ts';
+import { scaled } from '../speed.ts';
 
 export interface SvcProcess {
   url: string;
@@ -30,7 +31,7 @@ export const startSvc = async (
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const deadline = performance.now() + 60_000;
+  const deadline = performance.now() + scaled(60_000);
   for (;;) {
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0];
     if (url) return { url, child, killAll: () => killAll(child, dataDir) };

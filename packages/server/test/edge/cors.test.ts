@@ -13,7 +13,7 @@ const start = async (
   settings: Record<string, string> = {},
 ): Promise<TestServer> => {
   const project = await projectWith(cors === undefined ? {} : { http: { cors } });
-  const server = await startTestServer({ project: project.file, settings });
+  const server = await startTestServer({ executors: 'none', project: project.file, settings });
   opened.push(project, server);
   return server;
 };

@@ -1,11 +1,11 @@
 // http.disable_…: parts of the API that a deployment does not serve.
 import { describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer, type TestExecutors, type TestServer } from '../server.ts';
 import { projectWith } from './wire.ts';
 
-const startWith = async (http: object): Promise<TestServer> => {
+const startWith = async (http: object, executors: TestExecutors = 'none'): Promise<TestServer> => {
   const project = await projectWith({ http });
-  const server = await startTestServer({ project: project.file });
+  const server = await startTestServer({ project: project.file, executors });
   return {
     ...server,
     async [Symbol.asyncDispose]() {
@@ -22,7 +22,7 @@ describe('a disabled group of routes', () => {
     const search = await server.call('POST', '/store/items/search', { namespace_prefix: [] });
     expect(search).toMatchObject({ status: 404, body: { message: 'No route has this path.' } });
     expect((await server.call('POST', '/assistants/search', {})).status).toBe(404);
-    expect((await server.call('POST', '/runs/wait', run)).status).toBe(200);
+    expect((await server.call('POST', '/runs', run)).status).toBe(200);
     const { body } = await server.call('GET', '/openapi.json');
     const paths = Object.keys((body as { paths: object }).paths);
     expect(paths).toContain('/runs/wait');
@@ -67,7 +67,7 @@ describe('a disabled group of routes', () => {
 
 describe('disabled webhooks', () => {
   it('refuse a run that has one', async () => {
-    await using server = await startWith({ disable_webhooks: true });
+    await using server = await startWith({ disable_webhooks: true }, 'started');
     const refused = await server.call('POST', '/runs/wait', { ...run, webhook: 'https://example.com/' });
     expect(refused.status).toBe(422);
     expect(refused.body).toMatchObject({

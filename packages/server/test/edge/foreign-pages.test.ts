@@ -46,7 +46,7 @@ const own = { cookie: 'session=alice' };
 
 const startRun = async (server: TestServer): Promise<{ thread_id: string; run_id: string }> => {
   const { thread_id } = (await server.call('POST', '/threads', {}, own)).body as { thread_id: string };
-  const input = { action: 'wait', do: 'sleep', ms: 60_000 };
+  const input = { action: 'wait', do: 'hang' };
   const body = { assistant_id: 'probe', input };
   const { run_id } = (await server.call('POST', `/threads/${thread_id}/runs`, body, own)).body as {
     run_id: string;

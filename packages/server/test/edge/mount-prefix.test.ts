@@ -67,7 +67,11 @@ describe('a path before all routes', () => {
 
 describe('the variable', () => {
   it('has priority over the file', async () => {
-    await using other = await startTestServer({ project: project.file, settings: { mountPrefix: '/x' } });
+    await using other = await startTestServer({
+      executors: 'none',
+      project: project.file,
+      settings: { mountPrefix: '/x' },
+    });
     expect(new URL(other.url).pathname).toBe('/x');
   });
 });

@@ -190,34 +190,6 @@ describe('a handler in an Express application', () => {
 });
 
 describe('two handlers in a process', () => {
-  it('share a database, one with workers and one without', async () => {
-    await using project = await projectWith({});
-    await using api = await open({ config: project.file, allowAnonymous: true, workers: false });
-    const call = async (handler: SvcHandler, method: string, path: string, body?: unknown) => {
-      const response = await handler.fetch(
-        new Request(`http://app.example${path}`, {
-          method,
-          ...(body === undefined
-            ? {}
-            : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-        }),
-      );
-      return (await response.json()) as Record<string, unknown>;
-    };
-    const { thread_id } = await call(api, 'POST', '/threads', {});
-    const input = { messages: [{ role: 'user', content: 'hello' }] };
-    const run = await call(api, 'POST', `/threads/${String(thread_id)}/runs`, {
-      assistant_id: 'chat',
-      input,
-    });
-    expect(run['status']).toBe('pending');
-    await using other = await open({ config: project.file, allowAnonymous: true });
-    expect(
-      await call(api, 'GET', `/threads/${String(thread_id)}/runs/${String(run['run_id'])}/join`),
-    ).toHaveProperty('messages');
-    expect(await call(other, 'GET', `/threads/${String(thread_id)}`)).toMatchObject({ status: 'idle' });
-  });
-
   it('have databases and users of their own', async () => {
     await using second = await testDatabase();
     await using project = await projectWith({});

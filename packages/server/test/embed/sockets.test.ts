@@ -1,9 +1,11 @@
 // WebSockets of a program that contains the server: its 'upgrade' listener passes them to the handler.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { access, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { createServer as createSecureServer, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@langchain/langgraph-sdk';
@@ -322,12 +324,15 @@ describe('a program that does not pass upgrades to the handler', () => {
 
 describe('a handler that stops', () => {
   it('keeps its WebSockets while runs end, and then asks the clients to connect again', async () => {
-    await using stopping = await startProgram({ prefix: '/agents', settings: { shutdownGrace: '20s' } });
+    await using stopping = await startProgram({ prefix: '/agents', settings: { shutdownGrace: '10m' } });
     const socket = await openAs('ann', randomUUID(), { of: stopping });
     await socket.command('subscription.subscribe', { channels: ['lifecycle', 'custom'] });
-    await socket.command('run.start', { assistant_id: 'probe', input: { do: 'tick', ms: 200 } });
-    await socket.until(({ method }) => method === 'custom');
-    await stopping.svc.drain();
+    const file = join(folder.dataDir, 'may-end');
+    await socket.command('run.start', { assistant_id: 'probe', input: { do: 'writeWhen', out: file } });
+    await eventually(() => access(`${file}.begun`));
+    const drained = stopping.svc.drain();
+    await writeFile(file, '');
+    await drained;
     expect((await socket.until(isRunEnd)).at(-1)?.params.data).toMatchObject({ event: 'completed' });
     expect(socket.ws.readyState).toBe(NodeSocket.OPEN);
     await stopping.svc.close();

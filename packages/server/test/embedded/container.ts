@@ -22,10 +22,14 @@ export const canContain = (): boolean => spawnSync('unshare', [...namespaces, 't
 
 /** Longer than the maximum length of a socket path, so that the socket is in the /tmp of the container. */
 const folder = `/mnt/${'a-volume-with-a-long-name-'.repeat(4)}`;
+/** Host name, data folder and checkout, then the command. The checkout stays where it is, also below /tmp. */
 const setUp = `hostname "$1"
-mount -t tmpfs tmpfs /mnt && mkdir "${folder}" && mount --bind "$2" "${folder}" && mount -t tmpfs tmpfs /tmp
-shift 2
+mount -t tmpfs tmpfs /mnt && mkdir "${folder}" /mnt/checkout
+mount --bind "$2" "${folder}" && mount --bind "$3" /mnt/checkout && mount -t tmpfs tmpfs /tmp
+case "$3" in /tmp/*) mkdir -p "$3" && mount --bind /mnt/checkout "$3" ;; esac
+shift 3
 exec "$@"`;
+const checkout = fileURLToPath(new URL('../../../..', import.meta.url));
 
 export interface Container extends AsyncDisposable {
   /** Ids of acknowledged rows. */
@@ -50,7 +54,7 @@ export const startContainer = (
   const env = ['/usr/bin/env', `PATH=${path}`];
   const child: ChildProcess = spawn(
     'unshare',
-    [...namespaces, 'sh', '-c', setUp, 'sh', host, dataDir, ...env, ...program],
+    [...namespaces, 'sh', '-c', setUp, 'sh', host, dataDir, checkout, ...env, ...program],
     { stdio: ['pipe', 'pipe', 'pipe'] },
   );
   const rows: number[] = [];

@@ -1,102 +1,38 @@
 // Which rows are in which file, and in what order.
 import { randomUUID } from 'node:crypto';
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RowScope, WrittenFile } from '../../src/exports/parquet/export-file.ts';
+import type { RowScope } from '../../src/exports/parquet/export-file.ts';
 import { parseFilter } from '../../src/tracing/filter/parse-filter.ts';
-import { traceStorage, type TraceWrite } from '../../src/storage/tracing/traces.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
-import { openFolder, scopeOf, defaultLimits, defaultShape, type ExportFolder } from './files.ts';
+import { defaultLimits } from './files.ts';
+import {
+  at,
+  dayMs,
+  expectEachRowOnce,
+  inOrder,
+  newScope,
+  now,
+  openRowFiles,
+  type RowFiles,
+  runOf,
+  shape,
+} from './row-files.ts';
 
-let database: TestDatabase;
-let folder: ExportFolder;
+let opened: RowFiles;
+let store: RowFiles['store'];
+let idsIn: RowFiles['idsIn'];
+let folder: RowFiles['folder'];
+let database: RowFiles['database'];
 beforeAll(async () => {
-  database = await testDatabase();
-  folder = await openFolder(database);
+  opened = await openRowFiles();
+  ({ store, idsIn, folder, database } = opened);
 });
-afterAll(async () => {
-  await folder[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
+afterAll(() => opened[Symbol.asyncDispose]());
 
-const now = Date.now();
-const dayMs = 86_400_000;
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
-const at = (ms: number, micros = 0): string =>
-  `${new Date(ms).toISOString().slice(0, -1)}${String(micros).padStart(3, '0')}Z`;
-
-const runOf = (session_id: string, start_time: string, fields: TraceWrite['fields'] = {}): TraceWrite => ({
-  id: randomUUID(),
-  rank: 0,
-  patched: 0,
-  writes: ['1'],
-  start_time,
-  metadata: '{}',
-  fields: { session_id, ...fields },
-});
-
-const store = (tenant_id: string, runs: readonly TraceWrite[]): Promise<boolean> =>
-  traceStorage(database).ingest(tenant_id, runs, [], 400);
-
-const newScope = (more: Partial<RowScope> = {}): RowScope =>
-  scopeOf({ tenant_id: randomUUID(), session_id: randomUUID(), ...more });
-
-const idsIn = async (files: readonly WrittenFile[]): Promise<unknown[]> => {
-  const contents = await Promise.all(files.map((file) => folder.read(file)));
-  expect(contents.map(({ rows }) => rows.length)).toEqual(files.map((file) => file.rows));
-  return contents.flatMap(({ rows }) => rows.map((row) => row['id']));
-};
-
-const inOrder = (a: TraceWrite, b: TraceWrite): number => {
-  const [one, other] = [`${a.start_time} ${a.id}`, `${b.start_time} ${b.id}`];
-  return one < other ? -1 : one > other ? 1 : 0;
-};
-
-const fields = ['id', 'start_time', 'inputs'] as const;
-const shape = { ...defaultShape, fields };
 
 describe('the files of an export partition run', () => {
   it('contain each row once, in order, with any page and file sizes', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(
-          fc.record({
-            // Within days that have partitions, and long before them.
-            ago: fc.constantFrom(0, 1, 3 * dayMs, 3 * dayMs + 1, 700 * dayMs),
-            micros: fc.nat(2),
-            chars: fc.constantFrom(0, 10, 1_000, 5_000),
-          }),
-          { maxLength: 40 },
-        ),
-        fc.record({
-          fileBytes: fc.constantFrom(1, 1_500, 6_000, 1e6),
-          pageRows: fc.integer({ min: 1, max: 12 }),
-          pageBytes: fc.constantFrom(1, 2_000, 1e6),
-        }),
-        async (generated, limits) => {
-          const scope = newScope();
-          const runs = generated.map(({ ago, micros, chars }) =>
-            runOf(scope.session_id, at(now - ago, micros), { inputs: JSON.stringify('x'.repeat(chars)) }),
-          );
-          await store(scope.tenant_id, runs);
-          const files = await folder.writeAll({ scope, shape, limits: { ...defaultLimits, ...limits } });
-          expect(await idsIn(files)).toEqual(runs.toSorted(inOrder).map((run) => run.id));
-          // Only the last file is marked as last, and no other is smaller than the limit.
-          expect(files.map((file) => file.is_last)).toEqual(
-            files.map((_, index) => index === files.length - 1),
-          );
-          for (const file of files.slice(0, -1))
-            expect(file.raw_bytes).toBeGreaterThanOrEqual(limits.fileBytes);
-          // A second write of the same range has the same rows.
-          const [first, second] = files;
-          if (second === undefined) return;
-          const again = await folder.write({ scope, shape, after: first?.last ?? null, upTo: second.last });
-          expect(again).toMatchObject({ rows: second.rows, last: second.last });
-          expect(await idsIn(again ? [again] : [])).toEqual(await idsIn([second]));
-        },
-      ),
-      { numRuns: 12 },
-    );
+    await expectEachRowOnce(opened, 3);
   });
 
   it('include the first microseconds of a day when the span ends there', async () => {

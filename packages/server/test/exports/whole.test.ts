@@ -11,11 +11,14 @@ import { addRuns } from './stored-runs.ts';
 
 let db: TestDatabase;
 let folder: string;
+let node: Awaited<ReturnType<typeof startExportNode>>;
 beforeAll(async () => {
   db = await testDatabase();
   folder = await mkdtemp(join(tmpdir(), 'svc-exported-'));
+  node = await startExportNode(db);
 });
 afterAll(async () => {
+  await node?.[Symbol.asyncDispose]();
   await db[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 });
@@ -25,7 +28,6 @@ describe('an export to a folder', () => {
     const place = await newPlace(db, folder);
     await addRuns(db, place, { start: firstDay, count: 500 });
     await addRuns(db, place, { start: '2026-03-03T00:00:00Z', count: 100 });
-    await using node = await startExportNode(db);
     const id = await newExport(db, place, { days: 3 });
     await eventually(async () => expect(await statusOf(db, id)).toBe('COMPLETED'));
     const manifest = await checkCompleted(db, folderView(folder), id);

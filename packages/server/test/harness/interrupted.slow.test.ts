@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { openEmbedded } from '../../src/storage/embedded/embedded.ts';
 import { isRunning } from '../../src/process-identity.ts';
+import { scaled } from '../speed.ts';
 
 const script = fileURLToPath(new URL('./held-setup.ts', import.meta.url));
 
@@ -30,7 +31,7 @@ it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
     const { pid: left } = await openEmbedded({ dataDir: join(scratch, 'a-test') });
     expect([main, left].map(isRunning)).toEqual([true, true]);
     child.kill(signal);
-    const deadline = performance.now() + 20_000;
+    const deadline = performance.now() + scaled(20_000);
     while ((existsSync(scratch) || isRunning(main) || isRunning(left)) && performance.now() < deadline)
       await sleep(20);
     expect([existsSync(scratch), isRunning(main), isRunning(left)]).toEqual([false, false, false]);

@@ -17,22 +17,41 @@ import { startTestServer, type TestServer } from '../server.ts';
 import { DevServerData, encoded, writeTexts } from './dev-server-files.ts';
 import { importFolder, startImporter } from './importing.ts';
 
+const graphFile = (name: string): string => fileURLToPath(new URL(`../graphs/${name}`, import.meta.url));
+
+/** `fatal` ends the process that makes it. */
+const projectFiles = {
+  'svc.json': JSON.stringify({
+    graphs: {
+      chat: `${graphFile('chat.ts')}:chat`,
+      approval: `${graphFile('approval.ts')}:approval`,
+      questions: `${graphFile('approval.ts')}:questions`,
+      delta: `${graphFile('delta-and-subgraphs.ts')}:delta`,
+      broken: `${graphFile('broken.ts')}:broken`,
+      fatal: './fatal.mjs:make',
+    },
+  }),
+  'fatal.mjs': 'export const make = () => process.exit(7);',
+};
+
+let project: Awaited<ReturnType<typeof writeTexts>>;
 let database: TestDatabase;
 let importer: ThreadImporter;
 let server: TestServer;
 beforeAll(async () => {
+  project = await writeTexts(projectFiles);
+  const config = join(project.folder, '.langgraph_api/svc.json');
   database = await testDatabase();
-  importer = startImporter(database);
-  server = await startTestServer({ database });
+  importer = startImporter(database, config);
+  server = await startTestServer({ database, project: config });
 });
 afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
   await importer?.[Symbol.asyncDispose]();
   await database?.[Symbol.asyncDispose]();
+  await project?.[Symbol.asyncDispose]();
 });
 
-const deltaFile = `${fileURLToPath(new URL('../graphs/delta-and-subgraphs.ts', import.meta.url))}:delta`;
-const chatFile = `${fileURLToPath(new URL('../graphs/chat.ts', import.meta.url))}:chat`;
 const checkpointerFile = '.langgraphjs_api.checkpointer.json';
 const opsFile = '.langgraphjs_ops.json';
 
@@ -136,13 +155,8 @@ describe('an import', () => {
       withSaver(delta),
       ['one', 'two', 'three'].map((content) => say(content)),
     );
-    await using files = await data.write();
-    await using project = await writeTexts({ 'svc.json': JSON.stringify({ graphs: { delta: deltaFile } }) });
-    const config = join(project.folder, '.langgraph_api/svc.json');
-    await using own = startImporter(database, config);
-    expect(await importFolder(files.folder, database, own)).toMatchObject({ threads: { imported: 1 } });
-    await using serving = await startTestServer({ database, project: config });
-    const { body } = await serving.call('POST', `/threads/${thread_id}/runs/wait`, {
+    expect(await importData(data)).toMatchObject({ threads: { imported: 1 } });
+    const { body } = await server.call('POST', `/threads/${thread_id}/runs/wait`, {
       assistant_id: 'delta',
       input: say('four'),
     });
@@ -391,13 +405,7 @@ describe('a damaged or hostile folder', () => {
     const data = new DevServerData();
     const bad = await data.addConversation('fatal', chat, [say('one')]);
     const good = await data.addConversation('chat', chat, [say('one')]);
-    await using project = await writeTexts({
-      'svc.json': JSON.stringify({ graphs: { fatal: './fatal.mjs:make', chat: chatFile } }),
-      'fatal.mjs': 'export const make = () => process.exit(7);',
-    });
-    await using fatal = startImporter(database, join(project.folder, '.langgraph_api/svc.json'));
-    await using files = await data.write();
-    const { left_out } = await importFolder(files.folder, database, fatal);
+    const { left_out } = await importData(data);
     expect(left_out).toMatchObject([
       { id: bad, reason: expect.stringContaining('ended before it answered (exit code 7)') as string },
     ]);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Feedback } from '@svc/contract';
 import { Client } from 'langsmith';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { end, multipartType, part } from './multipart.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
 
 let platform: PlatformServer;
@@ -14,12 +15,11 @@ afterAll(() => platform[Symbol.asyncDispose]());
 type Answer = { message: string; errors?: { id: string | null; message: string }[] };
 
 const send = async (parts: [name: string, content: string][]): Promise<{ status: number; body: Answer }> => {
-  const form = new FormData();
-  for (const [name, content] of parts)
-    form.append(name, new Blob([content], { type: 'application/json' }), name);
-  const encoded = new Response(form);
-  const headers = { 'content-type': encoded.headers.get('content-type') ?? '' };
-  const sent = Buffer.from(await encoded.arrayBuffer());
+  const sent = Buffer.concat([
+    ...parts.map(([name, content]) => part(name, content, 'application/json')),
+    end,
+  ]);
+  const headers = { 'content-type': multipartType };
   const { status, body } = await platform.call('POST', '/runs/multipart', { body: sent, headers });
   return { status, body: body as Answer };
 };
@@ -54,12 +54,12 @@ it('is stored once when its request is repeated, also with a body that is parsed
     tags: ['x'.repeat(300_000)],
   });
   const large: [string, string] = [`post.${(JSON.parse(fill) as { id: string }).id}`, fill];
-  const part: [string, string] = [
+  const sent: [string, string] = [
     `feedback.${id}`,
     JSON.stringify({ id, run_id: run, key: 'kind', score: 0.5 }),
   ];
-  expect(await send([large, part])).toMatchObject({ status: 202 });
-  expect(await send([part])).toEqual({ status: 202, body: { message: 'Runs were taken in' } });
+  expect(await send([large, sent])).toMatchObject({ status: 202 });
+  expect(await send([sent])).toEqual({ status: 202, body: { message: 'Runs were taken in' } });
   expect(await stored(run)).toMatchObject([{ id, score: 0.5 }]);
 });
 
@@ -99,14 +99,12 @@ it('cannot replace feedback on another run', async () => {
   expect(await stored(run)).toMatchObject([{ key: 'first' }]);
 });
 
-it('is limited in number and size', async () => {
+it('is limited in size', async () => {
   const run_id = randomUUID();
   const feedback = (comment: string): [string, string] => [
     `feedback.${randomUUID()}`,
     JSON.stringify({ run_id, key: 'k', comment }),
   ];
-  const many = await send(Array.from({ length: 1_003 }, () => feedback('')));
-  expect([many.status, many.body.errors?.length]).toEqual([202, 3]);
   const large = await send(Array.from({ length: 20 }, () => feedback('x'.repeat(60_000))));
   expect([large.status, large.body.errors?.length]).toEqual([202, 3]);
 });

@@ -286,7 +286,8 @@ const seen = async ({ id, session_id, destination, bulk_export }: Named): Promis
 };
 
 describe('another workspace', () => {
-  it('gets the same response for ids of this workspace as for unknown ids, on every route', async () => {
+  let mine: Named;
+  beforeAll(async () => {
     const run = await send(ours, {
       id: randomUUID(),
       inputs: { secret: 1 },
@@ -298,7 +299,7 @@ describe('another workspace', () => {
     });
     const made = await platform.call('POST', '/model-prices', { key: ours, json: priceBody });
     const price = (made.body as { id: string }).id;
-    const mine = {
+    mine = {
       id: run.id,
       session_id: run.session_id,
       price,
@@ -306,6 +307,9 @@ describe('another workspace', () => {
       key_id: ourKey,
       ...(await exportOurs(run)),
     };
+  });
+
+  it('gets the same response for ids of this workspace as for unknown ids, on every route', async () => {
     const before = await seen(mine);
     for (const [name, requests] of Object.entries(cases)) {
       const route = platformRoutes[name as keyof typeof platformRoutes];

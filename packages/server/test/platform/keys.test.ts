@@ -4,9 +4,10 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { platformRoutes, type ApiKey, type NewApiKey, type RouteShape, type Workspace } from '@svc/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { bootstrap } from '../../src/auth/keys/bootstrap.ts';
+import { KeyAuthenticator } from '../../src/auth/keys/key-authenticator.ts';
 import { KeyService } from '../../src/auth/keys/key-service.ts';
 import { hashKey, isMistyped, newKeyText } from '../../src/auth/keys/key-text.ts';
 import { apiKeyStorage } from '../../src/storage/auth/api-keys.ts';
@@ -149,7 +150,7 @@ describe('a key', () => {
   });
 
   it('is rejected on all nodes once it is revoked', async () => {
-    await using other = await startOther(platform);
+    await using other = await startTestServer({ executors: 'none', database: platform.server.database });
     const { id, key } = await newKey();
     const listProjects = async (url: string): Promise<number> =>
       (await fetch(`${url}/api/v1/sessions`, { headers: { 'x-api-key': key } })).status;
@@ -161,12 +162,44 @@ describe('a key', () => {
     expect(await platform.call('DELETE', `/api-key/${id}`)).toMatchObject({ status: 404 });
   });
 
+  const hourMs = 3_600_000;
+  const expireIn = (id: string, seconds: number): Promise<unknown> =>
+    platform.server.database.query(
+      {
+        name: 'expire_key',
+        text: `update api_keys set expires_at = now() + $2 * interval '1 s' where id = $1`,
+      },
+      [id, seconds],
+    );
+
   it('is rejected after it has expired', async () => {
-    const { key } = await newKey({ expires_at: new Date(Date.now() + 5_000).toISOString() });
-    expect(await platform.call('GET', '/sessions', { key })).toMatchObject({ status: 200 });
-    await eventually(async () => {
-      expect(await platform.call('GET', '/sessions', { key })).toMatchObject({ status: 401 });
-    });
+    const { id, key } = await newKey({ expires_at: new Date(Date.now() + hourMs).toISOString() });
+    await expireIn(id, -1);
+    expect(await platform.call('GET', '/sessions', { key })).toMatchObject({ status: 401 });
+  });
+
+  it('is rejected after it has expired although it is cached', async () => {
+    const { id, key } = await newKey({ expires_at: new Date(Date.now() + hourMs).toISOString() });
+    const authenticator = new KeyAuthenticator(apiKeyStorage(platform.server.database));
+    const authenticate = () =>
+      authenticator.authenticate({
+        header: (name) => (name === 'x-api-key' ? key : undefined),
+        remoteAddress: undefined,
+        request: () => new Request('http://localhost'),
+      });
+    const now = performance.now.bind(performance);
+    let movedMs = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + movedMs);
+    try {
+      // Keys without an end are cached for longer.
+      await expireIn(id, 25);
+      await authenticate();
+      await expireIn(id, -1);
+      movedMs = 25_000;
+      await expect(authenticate()).rejects.toMatchObject({ code: 'unauthenticated' });
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   it('has a time of last use', async () => {
@@ -176,11 +209,6 @@ describe('a key', () => {
     expect(list.find((one) => one.id === id)?.last_used_at).toMatch(/^20/);
   });
 });
-
-const startOther = async ({ server }: PlatformServer) => {
-  const { startTestServer } = await import('../server.ts');
-  return startTestServer({ database: server.database });
-};
 
 describe('a workspace', () => {
   it('must be named by a key that reaches several, and be one of them', async () => {

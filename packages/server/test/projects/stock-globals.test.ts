@@ -1,89 +1,43 @@
-// What the stock SDK finds inside of graphs: a logger, the server, and the configuration of default assistants.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+// What the stock SDK finds inside of graphs: the server, and the configuration of default assistants.
+import { join } from 'node:path';
 import { Client } from '@langchain/langgraph-sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startServer, type RunningServer } from '../../src/app/server.ts';
 import { loadSvcJson } from '../../src/config/project/svc-json.ts';
-import { type CliProcess, runCli } from '../cli/cli-process.ts';
+import { testSettings } from '../../src/config/test-settings.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
-import { createProjectFolder, type ProjectFolder, replying } from './project-folder.ts';
-
-const defaults = {
-  seen: { configurable: { model: 'small' }, recursion_limit: 7, context: { tone: 'kind' } },
-};
+import { createProjectFolder, type ProjectFolder } from './project-folder.ts';
+import { graphDefaults, stockGlobalsFiles } from './stock-globals-project.ts';
 
 let folder: ProjectFolder;
 let database: TestDatabase;
-let svc: CliProcess;
+let server: RunningServer;
 let client: Client;
 beforeAll(async () => {
   folder = createProjectFolder();
   database = await testDatabase();
-  folder.write({
-    'package.json': { type: 'module' },
-    'seen.ts': replying(
-      'await see(config)',
-      `import { Client } from '@langchain/langgraph-sdk';
-import { getLogger } from '@langchain/langgraph-sdk/logging';
-const logger = getLogger();
-logger.info('imported', { a: 1 });
-const client = new Client();
-const see = async ({ configurable, context }) => {
-  logger.warn(new Error('odd'));
-  logger.error('in a node', { tries: 2 }).verbose('too quiet');
-  const assistants = await client.assistants.search();
-  return JSON.stringify([assistants.map(({ graph_id }) => graph_id), configurable.model, context.tone]);
-};`,
-    ).replace('() =>', 'async (_, config) =>'),
-    'auth.ts': `
-import { Auth } from '@langchain/langgraph-sdk/auth';
-import { getLogger } from '@langchain/langgraph-sdk/logging';
-const logger = getLogger();
-export const auth = new Auth()
-  .authenticate((request) => {
-    logger.info('authenticates', { method: request.method });
-    return 'ann';
-  })
-  .on('*', () => true);`,
-    'svc.json': { graphs: { seen: './seen.ts:graph' }, auth: { path: './auth.ts:auth' } },
-  });
-  svc = runCli(['start', '--port', '0', '--data-dir', './data'], {
-    cwd: folder.dir,
-    env: {
-      SVC_DATABASE_URI: database.uri,
-      LANGGRAPH_CONFIG: JSON.stringify(defaults),
-      SVC_LOG_FORMAT: 'json',
-    },
-  });
-  const [, url = ''] = await svc.prints(/API +(http:\/\/\S+)/);
-  client = new Client({ apiUrl: url });
+  folder.write(stockGlobalsFiles);
+  const config = folder.write({ 'svc.json': { graphs: { seen: './seen.ts:graph' } } });
+  const settings = testSettings({ dataDir: join(folder.dir, '.svc'), databaseUri: database.uri });
+  const project = loadSvcJson(config, { LANGGRAPH_CONFIG: JSON.stringify(graphDefaults) });
+  server = await startServer({ settings, project, logger: createLogger(settings.log) });
+  client = new Client({ apiUrl: server.url });
 });
 afterAll(async () => {
-  await svc?.[Symbol.asyncDispose]();
+  await server?.[Symbol.asyncDispose]();
   await database?.[Symbol.asyncDispose]();
   folder?.[Symbol.dispose]();
 });
 
 describe('a graph that uses the stock SDK', () => {
-  it('gets the logger at import, logs with the run and node, and reaches the server with a Client without URL', async () => {
-    const thread = await client.threads.create();
-    const state = (await client.runs.wait(thread.thread_id, 'seen', { input: { messages: [] } })) as {
+  it('reaches the server with a Client without URL', async () => {
+    const state = (await client.runs.wait(null, 'seen', { input: { messages: [] } })) as {
       messages: { content: string }[];
     };
     expect(state.messages.map(({ content }) => JSON.parse(content) as unknown)).toEqual([
       [['seen'], 'small', 'kind'],
     ]);
-    await svc.prints(/in a node/);
-    const records = svc
-      .output()
-      .split('\n')
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-    const find = (message: string) => records.find(({ msg }) => msg === message);
-    expect(find('imported')).toMatchObject({ level: 30, a: 1, process: 'executor' });
-    const place = { thread_id: thread.thread_id, langgraph_node: 'reply' };
-    expect(find('in a node')).toMatchObject({ level: 50, tries: 2, ...place });
-    expect(find('odd')).toMatchObject({ level: 40, err: { message: 'odd', type: 'Error' }, ...place });
-    expect(find('too quiet')).toBeUndefined();
-    expect(find('authenticates')).toMatchObject({ level: 30, method: 'POST', process: 'auth' });
   });
 });
 

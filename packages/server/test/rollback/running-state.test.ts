@@ -1,14 +1,17 @@
 // The state of a thread while a node runs.
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@svc/sdk';
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { startTestServer } from '../server.ts';
+import { startTestServer, type TestServer } from '../server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ project: fileURLToPath(new URL('./svc.json', import.meta.url)) });
+});
+afterAll(() => server[Symbol.asyncDispose]());
 
 it.each(['sync', 'async'] as const)('names the node that runs, with durability %s', async (durability) => {
-  await using server = await startTestServer({
-    project: fileURLToPath(new URL('./svc.json', import.meta.url)),
-  });
   const client = createClient({ apiUrl: server.url });
   const { thread_id } = await client.threads.create();
   const { run_id } = await client.runs.create(thread_id, 'survey', {
@@ -19,7 +22,7 @@ it.each(['sync', 'async'] as const)('names the node that runs, with durability %
   await eventually(async () => {
     const { next, tasks } = await client.threads.getState(thread_id);
     expect({ next, tasks }).toMatchObject({ next: ['close'], tasks: [{ name: 'close', interrupts: [] }] });
-  }, 5_000);
+  });
   await client.store.put(['barriers'], run_id, {});
   await client.runs.join(thread_id, run_id);
   expect((await client.threads.getState(thread_id)).next).toEqual([]);

@@ -7,16 +7,14 @@ import { runStorage } from '../../src/storage/deployment/runs.ts';
 import { eventually } from '../eventually.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { cancelAtTheEnd } from './cancel-at-end.ts';
+import { heldRun } from './held-run.ts';
 
 let server: TestServer;
 let client: Client;
 beforeAll(async () => {
-  server = await startTestServer({
-    settings: { executors: '1', cancelGrace: '300ms', runTimeout: '4s', lease: '6s' },
-  });
+  server = await startTestServer();
   client = createClient({ apiUrl: server.url });
-  // An executor that is still loading graphs may need more time to stop a run than this setting allows.
-  await eventually(async () => expect((await server.call('GET', '/ready')).status).toBe(200));
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
@@ -30,9 +28,6 @@ const statusOf = async (thread_id: string, run_id: string): Promise<number> =>
 
 describe('a running run', () => {
   it('gets the abort signal in its nodes and ends as interrupted', async () => {
-    // With the default grace period: an executor that is killed has no record of the signal.
-    await using patient = await startTestServer({ settings: { executors: '1' } });
-    const client = createClient({ apiUrl: patient.url });
     const { thread_id } = await client.threads.create();
     let runId = '';
     const stream = client.runs.stream(
@@ -43,7 +38,7 @@ describe('a running run', () => {
     );
     for await (const { event } of stream) {
       if (event !== 'custom') continue;
-      const { status } = await patient.call('POST', `/threads/${thread_id}/runs/${runId}/cancel?wait=1`);
+      const { status } = await server.call('POST', `/threads/${thread_id}/runs/${runId}/cancel?wait=1`);
       expect(status).toBe(204);
     }
     expect(await client.runs.get(thread_id, runId)).toMatchObject({ status: 'interrupted' });
@@ -65,16 +60,6 @@ describe('a running run', () => {
     expect(made.every(({ metadata }) => metadata?.['run_id'] !== run_id)).toBe(true);
   });
 
-  it('that ignores the signal is killed with its executor; other runs of the executor resume elsewhere, uncharged', async () => {
-    const [one, two] = [await newThread(), await newThread()];
-    const hanging = await start(one, 'hang');
-    const other = await start(two, 'sleep', 1_500);
-    expect((await cancel(one, hanging.run_id)).status).toBe(204);
-    expect(await client.runs.get(one, hanging.run_id)).toMatchObject({ status: 'interrupted' });
-    expect(await client.runs.join(two, other.run_id)).toMatchObject({ out: 'slept' });
-    expect(await client.runs.get(two, other.run_id)).toMatchObject({ status: 'success', attempt: 1 });
-  });
-
   it('that is rolled back leaves the thread as it was', async () => {
     const thread_id = await newThread();
     await client.runs.wait(thread_id, 'approval', { input: { log: [] } });
@@ -92,18 +77,6 @@ describe('a running run', () => {
     ]);
     expect(await client.threads.getHistory(thread_id, { limit: 100 })).toEqual(history);
   });
-
-  it('that exceeds its time limit ends as a timeout, whether it handles the signal or not', async () => {
-    for (const action of ['waitForAbort', 'hang']) {
-      const thread_id = await newThread();
-      const { run_id } = await start(thread_id, action);
-      expect(await server.call('GET', `/threads/${thread_id}/runs/${run_id}/join`)).toMatchObject({
-        body: { __error__: { error: 'RunTimeout' } },
-      });
-      expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'timeout', attempt: 1 });
-      expect((await client.threads.get(thread_id)).status).toBe('error');
-    }
-  });
 });
 
 describe('a pending run', () => {
@@ -117,10 +90,12 @@ describe('a pending run', () => {
 
   it('leaves its thread busy while another run executes there', async () => {
     const thread_id = await newThread();
-    const first = await start(thread_id, 'sleep', 2_500);
+    using held = heldRun();
+    const first = await client.runs.create(thread_id, 'probe', { input: held.input });
     const second = await start(thread_id, 'sleep', 1);
     await cancel(thread_id, second.run_id);
     expect((await client.threads.get(thread_id)).status).toBe('busy');
+    held.release();
     await client.runs.join(thread_id, first.run_id);
     expect((await client.threads.get(thread_id)).status).toBe('idle');
   });
@@ -244,17 +219,5 @@ describe('cancelling', () => {
     ]);
   });
 
-  it('at the moment a run ends yields either result, never a mixture, in a hundred rounds', async () => {
-    for (let round = 0; round < 100; round++) {
-      const thread_id = await newThread();
-      const { run_id } = await start(thread_id, 'sleep', round % 10);
-      const action = round % 2 ? 'rollback' : 'interrupt';
-      const { status } = await cancel(thread_id, run_id, `wait=1&action=${action}`);
-      const rows = await client.runs.list(thread_id);
-      if (status === 404) expect(rows).toMatchObject([{ status: 'success' }]);
-      else if (action === 'rollback') expect(rows).toEqual([]);
-      else expect(['interrupted', 'success']).toContain(rows[0]?.status);
-      expect((await client.threads.get(thread_id)).status).not.toBe('busy');
-    }
-  });
+  it('at the moment a run ends yields either result, never a mixture', () => cancelAtTheEnd(server, 10));
 });

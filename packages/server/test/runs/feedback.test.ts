@@ -78,11 +78,3 @@ describe('with tracing on', () => {
     },
   );
 });
-
-it('without tracing there are no links', async () => {
-  await using server = await startTestServer();
-  const events = await stream(server, null);
-  expect(events.map(({ event }) => event)).not.toContain('feedback');
-  const body = { assistant_id: 'chat', ...chat, feedback_keys: feedbackKeys };
-  expect((await server.call('POST', '/runs/wait', body)).body).not.toHaveProperty('__feedback__');
-});

@@ -9,7 +9,7 @@ let worker: TestServer;
 beforeAll(async () => {
   database = await testDatabase();
   [api, worker] = await Promise.all([
-    startTestServer({ database, settings: { role: 'api' } }),
+    startTestServer({ database, executors: 'none' }),
     startTestServer({ database, settings: { role: 'worker' } }),
   ]);
 });

@@ -1,11 +1,16 @@
-// Runs: their configuration, their start, their order on a thread, and streams of subgraphs.
+// Runs: their configuration, their start, their order on a thread, streams of subgraphs, and clients that disconnect early.
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { Client as StockClient } from '@langchain/langgraph-sdk';
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { chatInput } from '../chat-input.ts';
 import { collect } from '../collect.ts';
+import { untilOneWaits } from '../lock-waiters.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { heldRun } from './held-run.ts';
 
 let server: TestServer;
 let client: Client;
@@ -129,6 +134,24 @@ describe('a run', () => {
     });
   });
 
+  it('has no links for feedback without tracing', async () => {
+    const body = {
+      assistant_id: 'chat',
+      input: chatInput('hi'),
+      feedback_keys: ['helpful', 'kind', 'helpful'],
+    };
+    const stock = new StockClient({ apiUrl: server.url });
+    const events = await collect(
+      stock.runs.stream(null, 'chat', {
+        input: body.input,
+        feedbackKeys: body.feedback_keys,
+        streamMode: 'values',
+      }),
+    );
+    expect(events.map(({ event }) => event)).not.toContain('feedback');
+    expect((await server.call('POST', '/runs/wait', body)).body).not.toHaveProperty('__feedback__');
+  });
+
   it('without a thread leaves nothing behind', async () => {
     const run = await client.runs.create(null, 'chat', { input: chatInput('x') });
     await eventually(async () => {
@@ -147,7 +170,8 @@ describe('a run', () => {
 describe('runs on one thread', () => {
   it('execute one after the other, in the order of their creation', async () => {
     const thread_id = await newThread();
-    const first = await client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 3_000 } });
+    using held = heldRun();
+    const first = await client.runs.create(thread_id, 'probe', { input: held.input });
     // Pending for a moment when it was created while the worker was claiming.
     await eventually(async () =>
       expect((await client.runs.get(thread_id, first.run_id)).status).toBe('running'),
@@ -157,6 +181,7 @@ describe('runs on one thread', () => {
       others.push(await client.runs.create(thread_id, 'chat', { input: chatInput(content) }));
     expect(others.map(({ status }) => status)).toEqual(['pending', 'pending', 'pending']);
     expect((await client.threads.get(thread_id)).status).toBe('busy');
+    held.release();
     const last = others.at(-1)?.run_id ?? '';
     const values = (await client.runs.join(thread_id, last)) as { messages: { content: string }[] };
     expect(values.messages.map(({ content }) => content)).toEqual([
@@ -190,10 +215,12 @@ describe('runs on one thread', () => {
 
   it('and state updates exclude each other', async () => {
     const thread_id = await newThread();
-    const run = await client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 3_000 } });
+    using held = heldRun();
+    const run = await client.runs.create(thread_id, 'probe', { input: held.input });
     await expect(client.threads.updateState(thread_id, { values: { do: 'x' } })).rejects.toMatchObject({
       status: 409,
     });
+    held.release();
     await client.runs.join(thread_id, run.run_id);
     const updates = await Promise.allSettled(
       Array.from({ length: 10 }, (_, index) =>
@@ -274,5 +301,62 @@ describe('a subgraph', () => {
     });
     const inner = await client.threads.getState(thread_id, { checkpointNs });
     expect(inner.values).toEqual({ log: ['deep', 'from outside'] });
+  });
+});
+
+const post = async (path: string, body: unknown): Promise<Socket> => {
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  const text = JSON.stringify(body);
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nhost: ${hostname}\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`,
+  );
+  return socket;
+};
+
+/** Requests a run, and disconnects while the statement that creates it waits for the lock of its thread. */
+const disconnectEarly = async (
+  kind: 'stream' | 'wait',
+  on_disconnect: 'cancel' | 'continue',
+): Promise<string> => {
+  const { thread_id } = await client.threads.create();
+  const lock = {
+    name: 'lock_thread',
+    text: 'select 1 from threads where thread_id = $1 for update',
+  };
+  await server.database.transact(async (tx) => {
+    await tx.query(lock, [thread_id]);
+    // A run that is cancelled by mistake has not ended before.
+    const input = on_disconnect === 'cancel' ? { do: 'waitForAbort' } : { do: 'sleep', ms: 2_000 };
+    const socket = await post(`/threads/${thread_id}/runs/${kind}`, {
+      assistant_id: 'probe',
+      input,
+      on_disconnect,
+    });
+    await untilOneWaits(server.database);
+    socket.destroy();
+    await once(socket, 'close');
+    // A server that has answered later requests has also processed the close of this connection.
+    for (let request = 0; request < 5; request++) await server.call('GET', '/ok');
+  });
+  return thread_id;
+};
+
+const statusOf = async (thread_id: string): Promise<string> => {
+  const [run] = await client.runs.list(thread_id);
+  if (!run || ['pending', 'running'].includes(run.status)) throw new Error('The run has not ended');
+  return run.status;
+};
+
+describe('a client that disconnects before its run is stored', () => {
+  it.each(['stream', 'wait'] as const)('cancels the run with on_disconnect cancel (%s)', async (kind) => {
+    const thread_id = await disconnectEarly(kind, 'cancel');
+    expect(await eventually(() => statusOf(thread_id))).toBe('interrupted');
+  });
+
+  it('leaves the run running with on_disconnect continue', async () => {
+    const thread_id = await disconnectEarly('stream', 'continue');
+    expect(await eventually(() => statusOf(thread_id))).toBe('success');
   });
 });

@@ -5,9 +5,10 @@ import { RunSearchService } from '../../src/deployment/runs/run-search-service.t
 import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { runStorage } from '../../src/storage/deployment/runs.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { scaled } from '../speed.ts';
+import { databaseWithRuns, expectInOrder, numbersOf, type RunSearch, walkRuns } from './many-runs.ts';
 
 interface Found {
   run_id: string;
@@ -105,57 +106,20 @@ describe('100,000 runs of 2,000 threads', () => {
   let database: TestDatabase;
   let service: RunSearchService;
   beforeAll(async () => {
-    database = await testDatabase();
-    // Every thread is of the user "all"; three of them are of "few" too, whose runs are the oldest.
-    await database.query(
-      {
-        name: 'seed_threads',
-        text: `insert into threads (thread_id, blob_space, metadata)
-        select id, id, case when n <= 3 then '{"team": "all", "owner": "few"}'::jsonb else '{"team": "all"}' end
-        from (select n, md5('t' || n)::uuid as id from generate_series(1, 2000) n) t`,
-      },
-      [],
-    );
-    // Fifty runs of each thread; groups of ten have the same time, as runs of a batch have.
-    await database.query(
-      {
-        name: 'seed_runs',
-        text: `insert into runs (run_id, thread_id, assistant_id, status, kwargs, metadata, created_at)
-        select md5('r' || n)::uuid, md5('t' || ((n - 1) / 50 + 1))::uuid, md5('a')::uuid,
-          case when n % 1000 = 0 then 'error' else 'success' end, '{}', jsonb_build_object('n', n),
-          timestamptz '2026-01-01' + (n / 10) * interval '1 s'
-        from generate_series(1, 100000) n`,
-      },
-      [],
-    );
-    await database.query({ name: 'analyze_runs', text: 'analyze runs' }, []);
-    await database.query({ name: 'analyze_threads', text: 'analyze threads' }, []);
+    database = await databaseWithRuns();
     service = new RunSearchService({ runs: runStorage(database) });
   }, scaled(120_000));
   afterAll(() => database[Symbol.asyncDispose]());
 
   const page = { sort_order: 'desc', limit: 1_000 } as const;
   const of = (filter: Record<string, string>) => AccessFilter.parse(filter);
-  const numbers = (rows: string[]) => rows.map((row) => (JSON.parse(row) as Found).metadata['n'] as number);
-  const walk = async (request: Parameters<RunSearchService['search']>[0], access = everyRow) => {
-    const all: number[] = [];
-    let pages = 0;
-    let cursor: string | null | undefined;
-    do {
-      const got = await service.search({ ...request, ...(cursor ? { cursor } : {}) }, access);
-      all.push(...numbers(got.rows));
-      cursor = got.next;
-      pages++;
-    } while (cursor);
-    return { all, pages };
-  };
+  const walk = (request: RunSearch, access = everyRow) => walkRuns(service, request, access);
 
-  it.each(['desc', 'asc'] as const)('are returned once each, %s', async (sort_order) => {
-    const { all } = await walk({ ...page, sort_order });
-    expect(new Set(all).size).toBe(100_000);
-    expect(all).toHaveLength(100_000);
-    const times = all.map((n) => Math.floor(n / 10));
-    expect(times).toEqual(times.toSorted((a, b) => (sort_order === 'asc' ? a - b : b - a)));
+  it.each(['desc', 'asc'] as const)('of a range of time are returned once each, %s', async (sort_order) => {
+    const range = { created_after: '2026-01-01T00:30:00Z', created_before: '2026-01-01T00:35:00Z' };
+    // Pages that end among runs of the same time.
+    const { all } = await walk({ ...page, ...range, sort_order, limit: 999 });
+    expectInOrder(all, 3_000, sort_order);
   });
 
   it('are found by status without a scan', async () => {
@@ -172,7 +136,7 @@ describe('100,000 runs of 2,000 threads', () => {
 
   it('are found in one page for a caller with few threads', async () => {
     const got = await service.search({ ...page, limit: 200 }, of({ owner: 'few' }));
-    expect(numbers(got.rows).toSorted((a, b) => a - b)).toEqual(
+    expect(numbersOf(got.rows).toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: 150 }, (_, at) => at + 1),
     );
     expect(got.next).toBeNull();
@@ -186,7 +150,7 @@ describe('100,000 runs of 2,000 threads', () => {
 
   it('are found for a caller with many threads', async () => {
     const got = await service.search({ ...page, limit: 3 }, of({ team: 'all' }));
-    expect(numbers(got.rows)).toHaveLength(3);
+    expect(numbersOf(got.rows)).toHaveLength(3);
     expect((await service.search({ ...page, limit: 3 }, of({ team: 'none' }))).rows).toEqual([]);
   });
 

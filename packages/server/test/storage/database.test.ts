@@ -6,6 +6,7 @@ import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, type Database } from '../../src/storage/postgres/database.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
+import { scaled } from '../speed.ts';
 import { until } from '../eventually.ts';
 import { freePort } from '../faults/free-port.ts';
 
@@ -181,7 +182,7 @@ describe('a connection', () => {
         host: '127.0.0.1',
         port: proxy.port,
         ssl: false,
-        query_timeout: 300,
+        query_timeout: scaled(1_000),
       },
       poolMax: 1,
     });

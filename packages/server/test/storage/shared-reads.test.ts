@@ -14,10 +14,24 @@ const open = (poolMax = 10): Promise<Database> =>
   openDatabase({ connection: { connectionString: db.uri }, poolMax, sharesReads: true });
 
 const short = { reads: true, isShort: true };
-const pidOf = async (on: Database, seconds = 0): Promise<number> => {
-  const statement = { ...short, name: 'pid', text: 'select pg_backend_pid() as pid from pg_sleep($1)' };
-  return (await on.query<{ pid: number }>(statement, [seconds]))[0]?.pid ?? 0;
+const pidOf = async (on: Database): Promise<number> => {
+  const statement = { ...short, name: 'pid', text: 'select pg_backend_pid() as pid' };
+  return (await on.query<{ pid: number }>(statement, []))[0]?.pid ?? 0;
 };
+
+/** An advisory lock that nothing else uses. */
+const readLock = 21;
+/** Like pidOf; waits for the lock. */
+const heldPidOf = async (on: Database): Promise<number> => {
+  const text = `select pg_backend_pid() as pid from pg_advisory_xact_lock_shared(${readLock})`;
+  return (await on.query<{ pid: number }>({ ...short, name: 'held_pid', text }, []))[0]?.pid ?? 0;
+};
+/** Holds the lock during `work`. */
+const holdReads = (work: () => Promise<void>): Promise<void> =>
+  db.transact(async (tx) => {
+    await tx.script(`select pg_advisory_xact_lock(${readLock})`);
+    await work();
+  });
 const several = (on: Database, count: number): Promise<number[]> =>
   Promise.all(Array.from({ length: count }, () => pidOf(on)));
 
@@ -55,17 +69,18 @@ describe('short reads', () => {
   it('do not wait behind a slow one', async () => {
     await using own = await open();
     const shared = await sharedPid(own);
-    let isSlowRead = false;
-    const slow = pidOf(own, 2).then(() => (isSlowRead = true));
-    await eventually(async () => {
-      // It has been executed for longer than the connection lets reads wait.
-      const text = `select 1 from pg_stat_activity
-        where pid = $1 and state = 'active' and clock_timestamp() - query_start > interval '50 ms'`;
-      expect(await db.query({ name: '', text }, [shared])).toHaveLength(1);
+    let slow: Promise<number> | undefined;
+    await holdReads(async () => {
+      slow = heldPidOf(own);
+      await eventually(async () => {
+        // It has been executed for longer than the connection lets reads wait.
+        const text = `select 1 from pg_stat_activity
+          where pid = $1 and state = 'active' and clock_timestamp() - query_start > interval '50 ms'`;
+        expect(await db.query({ name: '', text }, [shared])).toHaveLength(1);
+      });
+      expect(await pidOf(own)).not.toBe(shared);
     });
-    expect(await pidOf(own)).not.toBe(shared);
-    expect(isSlowRead).toBe(false);
-    await slow;
+    expect(await slow).toBe(shared);
   });
 
   it('fail alone: the others of the same turn get their rows', async () => {
@@ -80,8 +95,11 @@ describe('short reads', () => {
   it('are sent again when the connection breaks, and get a new one', async () => {
     await using own = await open();
     const shared = await sharedPid(own);
-    const reads = pidOf(own, 1);
-    await end(shared);
+    let reads: Promise<number> | undefined;
+    await holdReads(async () => {
+      reads = heldPidOf(own);
+      await end(shared);
+    });
     expect(await reads).not.toBe(shared);
     expect(await sharedPid(own)).not.toBe(shared);
   });

@@ -227,28 +227,6 @@ describe('a put', () => {
     });
   });
 
-  it('while executors are killed is stored with its vectors, or not at all', async () => {
-    const namespace = [`killed-${randomUUID()}`];
-    const answers = await Promise.all(
-      Array.from({ length: 60 }, (_, n) =>
-        put(namespace, `k${n}`, { text: n % 20 === 10 ? 'exit-now' : 'a river' }),
-      ),
-    );
-    const acknowledged = answers.flatMap(({ status }, n) => (status === 204 ? [`k${n}`] : []));
-    for (const { status } of answers) expect(status).toBeOneOf([204, 503]);
-    expect(answers[10]?.status).toBe(503);
-    await eventually(async () => {
-      const body = { namespace_prefix: namespace, query: 'river', limit: 100 };
-      const { status, body: found } = await server.call('POST', '/store/items/search', body);
-      expect(status).toBe(200);
-      const { items } = found as { items: Found[] };
-      expect(keys(items).toSorted()).toEqual(acknowledged.toSorted());
-      expect(items.every(({ score }) => (score ?? 0) > 0.99)).toBe(true);
-    });
-    const listed = await search({ namespace_prefix: namespace, limit: 100 });
-    expect(keys(listed).toSorted()).toEqual(acknowledged.toSorted());
-  });
-
   it('by a concurrent request leaves the vectors of the value that stays', async () => {
     const texts = ['apple', 'banana', 'cat', 'dog', 'river', 'mountain'];
     for (let round = 0; round < 5; round++) {

@@ -1,13 +1,18 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createClient } from '@svc/sdk';
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { startTestServer } from '../server.ts';
+import { startTestServer, type TestServer } from '../server.ts';
 import { metricsIn, metricsTextOf } from './metrics-text.ts';
 
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
 it('metrics have the version of the server and the durations of runs', async () => {
-  await using server = await startTestServer();
   const client = createClient({ apiUrl: server.url });
   await client.runs.wait(null, 'chat', { input: { messages: [{ role: 'user', content: 'x' }] } });
   await eventually(async () => {
@@ -32,7 +37,6 @@ const namingMistakes = (text: string): string[] => {
 };
 
 it('metrics follow the naming rules of Prometheus', async () => {
-  await using server = await startTestServer();
   const { body } = await server.call('GET', '/metrics');
   const text = String(body);
   expect(text).toContain('# TYPE svc_queue_pending_runs gauge');
@@ -59,7 +63,6 @@ const documented = (): Map<string, { type: string; labels: string[]; help: strin
 };
 
 it('docs/monitoring.md has every metric of the server with its type, labels and meaning', async () => {
-  await using server = await startTestServer();
   const live = [...metricsIn(await metricsTextOf(server))].filter(([name]) => name.startsWith('svc_'));
   const page = documented();
   const row = (name: string, type: string, help: string) => `| \`${name}\` | ${type} | … | ${help} |`;

@@ -145,7 +145,7 @@ it('a server with an endpoint, but without a setting for the log, sends no log',
   await using receiver = await startReceiver();
   const { otelLogsExporter: _, ...settings } = settingsFor(receiver, { otelTracesExporter: 'otlp' });
   {
-    await using server = await startTestServer({ settings, logger: keptLog().logger });
+    await using server = await startTestServer({ settings, logger: keptLog().logger, executors: 'none' });
     await server.call('GET', '/info');
   }
   expect(receiver.requests.map(({ path }) => path)).toEqual(['/v1/traces']);
@@ -159,6 +159,7 @@ it('a server sends the first lines and, when it stops, the last ones', async () 
     await using server = await startTestServer({
       settings: settingsFor(receiver, { otelLogDelay: '3600000' }),
       logger,
+      executors: 'none',
     });
     await server.call('GET', '/info', undefined, { 'x-request-id': 'last' });
     expect(receiver.requests).toEqual([]);
@@ -172,7 +173,7 @@ it('a batch that the receiver cannot take now is sent again', async () => {
   let tries = 0;
   await using receiver = await startReceiver({ status: () => (++tries === 1 ? 503 : 200) });
   const { logger, lines } = keptLog();
-  await using server = await startTestServer({ settings: settingsFor(receiver), logger });
+  await using server = await startTestServer({ settings: settingsFor(receiver), logger, executors: 'none' });
   await server.call('GET', '/info', undefined, { 'x-request-id': 'retried' });
   await received(receiver, ({ attributes }) => attributes['request_id'] === 'retried');
   expect(tries).toBeGreaterThan(1);
@@ -184,7 +185,7 @@ it('a failure to send the log is counted, and is in the local log only', async (
   await using receiver = await startReceiver({ status: () => status });
   const { lines, logger } = keptLog();
   const failures = () => lines.filter(({ msg }) => msg === 'failed to send log records');
-  await using server = await startTestServer({ settings: settingsFor(receiver), logger });
+  await using server = await startTestServer({ settings: settingsFor(receiver), logger, executors: 'none' });
   await server.call('GET', '/info', undefined, { 'x-request-id': 'lost' });
   await eventually(() => expect(failures()).toHaveLength(1));
   expect(failures()[0]).toMatchObject({
@@ -207,7 +208,11 @@ it('a receiver that does not answer keeps no server from answering or stopping',
   await using receiver = await startReceiver({ silent: true });
   const { lines, logger } = keptLog();
   {
-    await using server = await startTestServer({ settings: settingsFor(receiver), logger });
+    await using server = await startTestServer({
+      settings: settingsFor(receiver),
+      logger,
+      executors: 'none',
+    });
     await eventually(async () => {
       expect((await server.call('GET', '/info')).status).toBe(200);
       expect(receiver.waiting()).toBe(1);

@@ -4,23 +4,15 @@ import { expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { startTestServer } from '../server.ts';
 import { startReceiver } from './otlp-receiver.ts';
+import { expectSilence, quietSettings } from './quiet-server.ts';
 
 const input = { messages: [{ role: 'user', content: 'x' }] };
 
-it.each([
-  ['without a receiver', {}],
-  ['when OpenTelemetry is disabled', { otelDisabled: 'true' }],
-  ['when no exporter is chosen', { otelTracesExporter: 'none', otelMetricsExporter: 'none' }],
-])('nothing is sent %s', async (_, settings) => {
-  await using receiver = await startReceiver();
-  const target = Object.keys(settings).length === 0 ? {} : { otlpEndpoint: receiver.url };
-  {
-    await using server = await startTestServer({
-      settings: { ...target, ...settings, otelSpanDelay: '1', otelMetricInterval: '10' },
-    });
-    expect((await server.call('POST', '/runs/wait', { assistant_id: 'chat', input })).status).toBe(200);
-  }
-  expect(receiver.requests).toEqual([]);
+it.each(quietSettings)('nothing is sent about requests %s', async (_, settings) => {
+  await expectSilence(settings, 'none', async (server) => {
+    expect((await server.call('POST', '/threads', {})).status).toBe(200);
+    expect((await server.call('GET', '/metrics')).status).toBe(200);
+  });
 });
 
 it('a server sends the last spans and metrics when it stops', async () => {
@@ -65,7 +57,7 @@ it('a receiver that does not answer keeps no server from stopping', async () => 
   const lines: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
   {
-    await using server = await startTestServer({ settings, logger });
+    await using server = await startTestServer({ settings, logger, executors: 'none' });
     expect((await server.call('GET', '/info')).status).toBe(200);
     await eventually(() => expect(receiver.waiting()).toBe(1));
     expect((await server.call('GET', '/info')).status).toBe(200);

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { createClient } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCustomServer } from '../custom-app/custom-server.ts';
-import { testDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { type OtlpReceiver, type ReceivedSpan, startReceiver } from './otlp-receiver.ts';
@@ -233,14 +232,10 @@ describe('an attempt of a run', () => {
   });
 
   it('has no link when another node got the request: both spans have the id of the run', async () => {
-    await using database = await testDatabase();
     await using api = await startTestServer({
-      database,
-      settings: settingsFor(receiver, { role: 'api' }),
-    });
-    await using _worker = await startTestServer({
-      database,
-      settings: settingsFor(receiver, { role: 'worker' }),
+      database: server.database,
+      settings: settingsFor(receiver),
+      executors: 'none',
     });
     const { body } = await api.call('POST', '/runs', { assistant_id: 'chat', input });
     const { run_id } = body as { run_id: string };
@@ -271,7 +266,7 @@ it('a sampler of the settings decides which spans are sent', async () => {
   await using own = await startReceiver();
   const settings = settingsFor(own, { otelTracesSampler: 'parentbased_always_off' });
   {
-    await using quiet = await startTestServer({ settings });
+    await using quiet = await startTestServer({ settings, executors: 'none' });
     await quiet.call('GET', '/info');
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     await quiet.call('POST', '/threads', {}, { traceparent });

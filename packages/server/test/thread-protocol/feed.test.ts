@@ -1,7 +1,9 @@
-// The feed of a thread without a client: its order, what readers at different times get, filters, and runs of the REST API.
+// The feed of a thread without a client: its order, what readers at different times get, filters, runs of the REST API, and answers to
+// interrupts.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chatInput } from '../chat-input.ts';
+import { runLogStorage } from '../../src/storage/deployment/run-log.ts';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { command } from './command.ts';
@@ -254,7 +256,7 @@ it('may be opened before the thread exists', async () => {
 });
 
 it('has the same events on every node', async () => {
-  await using other = await startTestServer({ database: server.database });
+  await using other = await startTestServer({ database: server.database, executors: 'none' });
   const thread_id = await newThread();
   const readers = [server, other].map(({ url }) => readFeed(url, thread_id, nthRunEnd(2)));
   await start(thread_id, 'chat', chatInput('here'));
@@ -285,4 +287,170 @@ it('refuses selections that make no sense', async () => {
     { channels: ['values'], sinse: 1 },
   ];
   for (const fault of faults) expect(await open(fault), JSON.stringify(fault)).toMatchObject({ status: 422 });
+});
+
+describe('a feed of a thread whose stored events were deleted', () => {
+  const say = (thread_id: string, text: string): Promise<string> => start(thread_id, 'chat', chatInput(text));
+
+  /** `first_id`: the number of the oldest event that is stored; null when none is. */
+  const storedFrom = async (run_id: string): Promise<number | null> => {
+    const text = 'select min(first_id) as first_id from run_events where run_id = $1';
+    const query = { name: 'stored_from', text };
+    const [row] = await server.database.query<{ first_id: number | null }>(query, [run_id]);
+    return row?.first_id ?? null;
+  };
+
+  const runOf = ({ event_id }: FeedEvent): string => event_id.split(':', 1)[0] ?? '';
+
+  /** Deletes the stored events of the run, as the server does after SVC_STREAM_TTL. */
+  const expireEvents = (run_id: string): Promise<void> =>
+    eventually(async () => {
+      const age = {
+        name: 'age_events',
+        text: `update run_events set created_at = now() - interval '1 day' where run_id = $1`,
+      };
+      await server.database.query(age, [run_id]);
+      await runLogStorage(server.database).prune(80_000_000, 100);
+      expect(await storedFrom(run_id)).toBeNull();
+    });
+
+  it('that is opened after SVC_STREAM_TTL has the runs that follow', async () => {
+    const thread_id = randomUUID();
+    const first = await say(thread_id, 'one');
+    const before = await readFeed(server.url, thread_id, isRunEnd);
+    await expireEvents(first);
+
+    const opened = readFeed(server.url, thread_id, isRunEnd);
+    const continued = readFeed(server.url, thread_id, isRunEnd, { since: before[3]?.seq });
+    await say(thread_id, 'two');
+    const events = await opened;
+    expect(new Set(events.map(runOf))).toHaveLength(1);
+    expect(runOf(events[0] as FeedEvent)).not.toBe(runOf(before[0] as FeedEvent));
+    expect(events[0]?.params.data).toMatchObject({ event: 'running' });
+    expect(events[0]?.seq).toBeGreaterThan(before.at(-1)?.seq ?? Infinity);
+    const state = events.findLast(({ method }) => method === 'values')?.params.data['messages'];
+    expect(state).toMatchObject(['one', 'echo one', 'two', 'echo two'].map((content) => ({ content })));
+    expect(await continued).toEqual(events);
+  });
+});
+
+// Readers of a thread learn that another client has answered its interrupts.
+describe('input.answered', () => {
+  const answersIn = (events: FeedEvent[]): unknown[] =>
+    events.filter(({ method }) => method === 'input.answered').map(({ params }) => params.data);
+
+  /** A thread that waits at an interrupt. */
+  const interrupted = async (assistant_id = 'approval') => {
+    const thread_id = randomUUID();
+    await command(server, thread_id, 'run.start', { assistant_id, input: { log: [] } });
+    const events = await readFeed(server.url, thread_id, isRunEnd);
+    const asked = events.find(({ method }) => method === 'input.requested')!;
+    return { thread_id, interrupt_id: String(asked.params.data['interrupt_id']), events };
+  };
+
+  /** Expects that the thread waits at the interrupt. */
+  const expectWaiting = async (thread_id: string, interrupt_id: string) => {
+    const { body } = await server.call('GET', `/threads/${thread_id}/state`);
+    expect(body).toMatchObject({ tasks: [{ interrupts: [{ id: interrupt_id }] }] });
+  };
+
+  const read = (thread_id: string) => readFeed(server.url, thread_id, nthRunEnd(2));
+  const open = (thread_id: string, { url } = server) => openFeed(url, thread_id, nthRunEnd(2));
+
+  it('is sent when the run that answers starts, to readers that were there before and to later ones', async () => {
+    const { thread_id, interrupt_id } = await interrupted();
+    const reader = await open(thread_id);
+    await command(server, thread_id, 'input.respond', { namespace: [], interrupt_id, response: 'yes' });
+    const events = await reader.events;
+    const at = events.findIndex(({ method }) => method === 'input.answered');
+    expect(events[at]).toMatchObject({ params: { namespace: [], data: { interrupt_ids: [interrupt_id] } } });
+    expect(events[at - 1]).toMatchObject({
+      method: 'lifecycle',
+      seq: events[at]!.seq - 1,
+      params: { namespace: [], data: { event: 'running' } },
+    });
+    expect(events.map(({ seq }) => seq)).toEqual(events.map(({ seq }) => seq).toSorted((a, b) => a - b));
+    expect(await read(thread_id)).toEqual(events);
+  });
+
+  it('names the interrupt of a subgraph in the namespace of the root', async () => {
+    const { thread_id, interrupt_id } = await interrupted('nested');
+    await command(server, thread_id, 'input.respond', { namespace: [], interrupt_id, response: 'yes' });
+    const events = await read(thread_id);
+    expect(answersIn(events)).toEqual([{ interrupt_ids: [interrupt_id] }]);
+    expect(events.find(({ method }) => method === 'input.answered')?.params.namespace).toEqual([]);
+  });
+
+  it.each([
+    ['a value', 'yes'],
+    ['false', false],
+    ['an object', { approved: true }],
+  ])('is sent for a run of the REST API that resumes with %s', async (_, resume) => {
+    const { thread_id, interrupt_id } = await interrupted();
+    const reader = await open(thread_id);
+    await server.call('POST', `/threads/${thread_id}/runs`, {
+      assistant_id: 'approval',
+      command: { resume },
+    });
+    expect(answersIn(await reader.events)).toEqual([{ interrupt_ids: [interrupt_id] }]);
+  });
+
+  it('is sent when the input of run.start is the answer', async () => {
+    const { thread_id, interrupt_id } = await interrupted();
+    await command(server, thread_id, 'run.start', { assistant_id: 'approval', input: 'yes' });
+    expect(answersIn(await read(thread_id))).toEqual([{ interrupt_ids: [interrupt_id] }]);
+  });
+
+  it('is not sent for runs that resume nothing', async () => {
+    const { thread_id, events } = await interrupted();
+    expect(answersIn(events)).toEqual([]);
+    const body = { assistant_id: 'approval', input: { log: ['again'], resume: 'a value of the input' } };
+    const reader = await open(thread_id);
+    await server.call('POST', `/threads/${thread_id}/runs`, body);
+    expect(answersIn(await reader.events)).toEqual([]);
+  });
+
+  it('is sent to readers of the channel `input` only', async () => {
+    const { thread_id, interrupt_id } = await interrupted();
+    await command(server, thread_id, 'input.respond', { namespace: [], interrupt_id, response: 'yes' });
+    const channels = ['lifecycle'];
+    const events = await readFeed(server.url, thread_id, nthRunEnd(2), { channels });
+    expect(answersIn(events)).toEqual([]);
+    const inputs = await readFeed(server.url, thread_id, ({ method }) => method === 'input.answered', {
+      channels: ['input'],
+    });
+    expect(inputs.map(({ method }) => method)).toEqual(['input.requested', 'input.answered']);
+  });
+
+  it('is not sent to later readers when the run has failed and the thread waits at the interrupt again', async () => {
+    const { thread_id, interrupt_id } = await interrupted();
+    // The node fails when it makes a text of this answer.
+    const answer = { namespace: [], interrupt_id, response: { toString: null } };
+    await command(server, thread_id, 'input.respond', answer);
+    await read(thread_id);
+    await expectWaiting(thread_id, interrupt_id);
+    expect(answersIn(await read(thread_id))).toEqual([]);
+  });
+
+  it('is not sent to later readers when the run was cancelled after a reader got it', async () => {
+    const { thread_id, interrupt_id } = await interrupted();
+    const answer = { namespace: [], interrupt_id, response: 'hold' };
+    await command(server, thread_id, 'input.respond', answer);
+    const events = await readFeed(server.url, thread_id, ({ method }) => method === 'input.answered');
+    expect(answersIn(events)).toEqual([{ interrupt_ids: [interrupt_id] }]);
+    const { body } = await server.call('GET', `/threads/${thread_id}/runs?status=running`);
+    const [{ run_id }] = body as [{ run_id: string }];
+    const { status } = await server.call('POST', `/threads/${thread_id}/runs/${run_id}/cancel?wait=1`);
+    expect(status).toBe(204);
+    expect(answersIn(await read(thread_id))).toEqual([]);
+    await expectWaiting(thread_id, interrupt_id);
+  });
+
+  it('is the same on every node', async () => {
+    await using other = await startTestServer({ database: server.database, executors: 'none' });
+    const { thread_id, interrupt_id } = await interrupted();
+    const reader = await open(thread_id, other);
+    await command(server, thread_id, 'input.respond', { namespace: [], interrupt_id, response: 'yes' });
+    expect(await reader.events).toEqual(await read(thread_id));
+  });
 });

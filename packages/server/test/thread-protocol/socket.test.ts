@@ -108,7 +108,7 @@ describe('a socket', () => {
   });
 
   it('is asked to connect again when the server stops', async () => {
-    await using stopping = await startTestServer();
+    await using stopping = await startTestServer({ executors: 'none' });
     const socket = await openSocket(stopping.url, randomUUID());
     await socket.command('subscription.subscribe', { channels: ['values'] });
     await stopping[Symbol.asyncDispose]();
@@ -136,7 +136,7 @@ describe('an upgrade', () => {
   it('is refused with a response where the API is disabled, and at other paths', async () => {
     for (const key of ['disable_threads', 'disable_runs']) {
       await using project = await projectWith({ http: { [key]: true } });
-      await using disabled = await startTestServer({ project: project.file });
+      await using disabled = await startTestServer({ project: project.file, executors: 'none' });
       expect(await refusal(openSocket(disabled.url, randomUUID()))).toMatchObject({ status: 404 });
     }
     expect(await refusal(openSocket(`${server.url}/nowhere`, randomUUID()))).toMatchObject({ status: 404 });
@@ -145,7 +145,7 @@ describe('an upgrade', () => {
 
   it('has the prefix of all routes', async () => {
     await using project = await projectWith({ http: { mount_prefix: '/agents' } });
-    await using mounted = await startTestServer({ project: project.file });
+    await using mounted = await startTestServer({ project: project.file, executors: 'none' });
     const socket = await openSocket(mounted.url, randomUUID());
     expect(await socket.command('state.get')).toMatchObject({ error: 'invalid_argument' });
     socket.ws.close();
@@ -154,7 +154,7 @@ describe('an upgrade', () => {
   });
 
   it('counts as a stream of its caller', async () => {
-    await using limited = await startTestServer({ settings: { streamsMax: '2' } });
+    await using limited = await startTestServer({ settings: { streamsMax: '2' }, executors: 'none' });
     const open = () => openSocket(limited.url, randomUUID());
     const [first, second] = [await open(), await open()];
     expect(await refusal(open())).toMatchObject({ status: 503, body: { code: 'unavailable' } });

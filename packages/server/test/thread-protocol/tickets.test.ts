@@ -18,7 +18,7 @@ const encryptionKey = randomBytes(32).toString('base64');
 const apiKeys = randomBytes(32).toString('hex');
 
 let database: TestDatabase;
-/** Nodes of one deployment. */
+/** Nodes of one deployment. The first executes the runs of all. */
 let server: TestServer;
 let other: TestServer;
 /** A node with the same database that authenticates by a key. */
@@ -27,8 +27,8 @@ beforeAll(async () => {
   database = await testDatabase();
   const settings = { encryptionKey };
   server = await startTestServer({ project, database, settings });
-  other = await startTestServer({ project, database, settings });
-  withKey = await startTestServer({ database, settings: { ...settings, apiKeys } });
+  other = await startTestServer({ project, database, settings, executors: 'none' });
+  withKey = await startTestServer({ database, settings: { ...settings, apiKeys }, executors: 'none' });
 });
 afterAll(async () => {
   for (const node of [server, other, withKey]) await node[Symbol.asyncDispose]();

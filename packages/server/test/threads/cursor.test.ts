@@ -2,12 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Thread } from '@svc/contract';
 import fc from 'fast-check';
-import { beforeAll, afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer();
+  await createThreads();
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
@@ -16,14 +17,15 @@ const create = async (): Promise<string> => {
   const { body } = await server.call('POST', '/threads', { metadata: { group } });
   return (body as Thread).thread_id;
 };
-beforeEach(async () => {
+/** Creates thirteen threads, and makes them the group that the searches below find. */
+const createThreads = async (): Promise<void> => {
   group = randomUUID();
   // Threads that are created at once have the same time of creation.
   await Promise.all(Array.from({ length: 11 }, create));
   const [first, second] = await Promise.all([create(), create()]);
   await server.call('POST', `/threads/${first}/runs/wait`, { assistant_id: 'probe', input: { do: 'throw' } });
   await server.call('PATCH', `/threads/${second}`, { metadata: { later: true } });
-});
+};
 
 interface Page {
   ids: string[];
@@ -79,6 +81,7 @@ describe('pages of threads by cursor', () => {
   );
 
   it('skip and repeat nothing when threads are created and deleted meanwhile', async () => {
+    await createThreads();
     const { ids } = await page({ limit: 100 });
     const read = await readAll({ limit: 4 }, async ({ ids: shown }) => {
       await create();
@@ -88,6 +91,7 @@ describe('pages of threads by cursor', () => {
   });
 
   it('continue a search by values', async () => {
+    await createThreads();
     const { body } = await server.call('POST', '/threads', { metadata: { group } });
     const { thread_id } = body as Thread;
     await server.call('POST', `/threads/${thread_id}/runs/wait`, {
@@ -105,6 +109,7 @@ describe('pages of threads by cursor', () => {
   });
 
   it('have no total and no offset, which the first page has', async () => {
+    await createThreads();
     const first = await page({ limit: 5 });
     expect(first).toMatchObject({ next: '5', total: '13' });
     const second = await page({ limit: 5, cursor: first.cursor });

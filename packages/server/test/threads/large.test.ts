@@ -20,10 +20,21 @@ beforeAll(async () => {
   server = await startTestServer();
   storage = createStorage(server.database);
   client = createClient({ apiUrl: server.url });
+  await suspendSweeps();
   checkpointDeletions = await countDeletions(server.database, 'checkpoints');
   writeDeletions = await countDeletions(server.database, 'checkpoint_writes');
 });
 afterAll(() => server[Symbol.asyncDispose]());
+
+/** No round of the periodic task starts after this, which would delete rows that a test still expects. */
+const suspendSweeps = async (): Promise<void> => {
+  const { name } = new ThreadDeletion(storage).task();
+  const suspend = {
+    name: 'suspend_sweeps',
+    text: `update periodic_tasks set next_at = 'infinity' where name = $1 and next_at > now() and lease_until is null returning name`,
+  };
+  await eventually(async () => expect(await server.database.query(suspend, [name])).toHaveLength(1));
+};
 
 const size = { checkpoints: 6_000, writes: 2 };
 const left = (thread_id: string) => rowsLeft(server.database, thread_id);

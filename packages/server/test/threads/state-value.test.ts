@@ -2,21 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { createClient, type Client, type StateValue, type StateValuePage } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { StateReader } from '../../src/deployment/threads/state-reader.ts';
-import type { StateTasks } from '../../src/deployment/threads/state-rendering.ts';
-import { StateService } from '../../src/deployment/threads/state-service.ts';
-import type { JsonTasks } from '../../src/parsing/json-task.ts';
-import { createParsing } from '../../src/parsing/parsing.ts';
-import type { TaskRunner } from '../../src/parsing/tasks.ts';
-import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { createStorage } from '../../src/storage/storage.ts';
 import { chatInput } from '../chat-input.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { testLongState, threadWithOut } from './long-state.ts';
 
 let server: TestServer;
 let client: Client;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ settings: { answerLimit: '256kb' } });
   client = createClient({ apiUrl: server.url });
 });
 afterAll(() => server[Symbol.asyncDispose]());
@@ -27,12 +20,7 @@ const chatThread = async (...texts: string[]): Promise<string> => {
   return thread_id;
 };
 
-/** Creates a thread with the value as `out` in its state. */
-const threadWith = async (out: unknown): Promise<string> => {
-  const { thread_id } = await client.threads.create({ graphId: 'probe' });
-  await client.threads.updateState(thread_id, { values: { out }, asNode: 'act' });
-  return thread_id;
-};
+const threadWith = (out: unknown): Promise<string> => threadWithOut(client, out);
 
 /** The value at the path, from all of its pages. */
 const readAll = async (
@@ -177,84 +165,19 @@ describe('a request for a page', () => {
   });
 });
 
-describe('a state of 20 MB', () => {
-  const elements = Array.from({ length: 20_000 }, (_, at) => ({ at, text: `${at} ${'x'.repeat(1_000)}` }));
-  const tasks: string[] = [];
-  let thread_id: string;
-  let pageAt: (path: string, more?: object) => Promise<unknown>;
-  beforeAll(async () => {
-    thread_id = await threadWith(elements);
-    const { parser } = createParsing<JsonTasks & StateTasks>(1_000_000, { warn: () => undefined });
-    const recording: TaskRunner<StateTasks> = {
-      run: (name, ...rest) => {
-        tasks.push(name);
-        return parser.run(name, ...rest);
-      },
-    };
-    const storage = createStorage(server.database);
-    const states = new StateService(storage, new StateReader(storage, recording), undefined as never);
-    const request = { path: '', offset: 0, limit: 100, chars: 100, whole: 2_048 };
-    pageAt = async (path, more = {}) =>
-      JSON.parse(await states.value(thread_id, {}, everyRow, { ...request, path, ...more }));
-  });
-
-  it('has pages and elements for which a parser thread gets no other elements', async () => {
-    // A request that reads another element fails.
-    await server.database.query(
-      {
-        name: 'break_elements',
-        text: `update blobs set payload = '?' where space = $1 and payload like '{"at":%' and payload not like '{"at":7,%' and payload not like '{"at":19999,%'`,
-      },
-      [thread_id],
-    );
-    const last = await pageAt('/out', { offset: -1 });
-    expect(tasks.splice(0)).toEqual(['missing', 'value']);
-    expect(last).toMatchObject({ length: 20_000, entries: [{ key: '19999', value: elements[19_999] }] });
-    expect(last).not.toHaveProperty('size');
-    await expect(pageAt('/out/8')).rejects.toThrow('JSON');
-    expect(await pageAt('/out/7/text')).toMatchObject({ length: 1_002, offset: 0, next: 100 });
-  });
-
-  it('tells the length of a long list, and when it has changed, without its elements', async () => {
-    const rootOf = async () => {
-      const root = (await pageAt('', { digests: true })) as { entries: Record<string, unknown>[] };
-      return root.entries.find(({ key }) => key === 'out') ?? {};
-    };
-    tasks.length = 0;
-    const before = await rootOf();
-    expect(tasks.splice(0)).toEqual(['missing', 'value']);
-    expect(before).toMatchObject({ type: 'array', length: 20_000, digest: expect.any(String) as string });
-    expect(before).not.toHaveProperty('size');
-    expect(await rootOf()).toEqual(before);
-    thread_id = await threadWith([...elements.slice(1), 'another']);
-    expect((await rootOf())['digest']).not.toBe(before['digest']);
-  });
-
-  it('has the sizes of entries that are read whole', async () => {
-    const texts = ['a', 'b'].map((letter) => letter.repeat(400_000));
-    thread_id = await threadWith(texts);
-    expect(await pageAt('')).toMatchObject({
-      entries: expect.arrayContaining([{ key: 'out', type: 'array', length: 2, size: 800_007 }]) as unknown,
-    });
-    expect(await pageAt('/out')).toMatchObject({
-      size: 800_007,
-      entries: texts.map((text) => ({ type: 'string', size: 400_002, preview: text.slice(0, 200) })),
-    });
-  });
-});
+// Enough elements for a parser thread; state-value.slow.test.ts has larger ones.
+testLongState(14_000, 200, () => server);
 
 describe('a state above the limit of a response', () => {
   it('gets 413 with the advice to read its values, and values that are small enough are read', async () => {
-    await using small = await startTestServer({ settings: { answerLimit: '256kb' } });
-    const smallClient = createClient({ apiUrl: small.url });
-    const { thread_id } = await smallClient.threads.create({ graphId: 'probe' });
+    const { thread_id } = await client.threads.create({ graphId: 'probe' });
     const values = { out: 'x'.repeat(1_200_000), do: 'y'.repeat(800_000) };
-    await smallClient.threads.updateState(thread_id, { values, asNode: 'act' });
-    await expect(smallClient.threads.getStateValue(thread_id)).rejects.toMatchObject({
+    await client.threads.updateState(thread_id, { values, asNode: 'act' });
+    await expect(client.threads.getStateValue(thread_id)).rejects.toMatchObject({
       status: 413,
       message: expect.stringContaining('path=/<name>') as string,
     });
-    const page = await smallClient.threads.getStateValue(thread_id, { path: '/do', offset: -5 });
+    const page = await client.threads.getStateValue(thread_id, { path: '/do', offset: -5 });
     expect(page).toMatchObject({ length: 800_000, text: 'yyyyy' });
   });
 });

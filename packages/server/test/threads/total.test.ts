@@ -10,12 +10,15 @@ const count = threadCountMax + 9;
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer({ executors: 'none' });
-  for (let made = 0; made < count; made += 100)
-    await Promise.all(
-      Array.from({ length: Math.min(100, count - made) }, () =>
-        server.call('POST', '/threads', { metadata: { group } }),
-      ),
-    );
+  await server.database.query(
+    {
+      name: 'seed_threads',
+      text: `insert into threads (thread_id, blob_space, metadata)
+        select id, id, jsonb_build_object('group', $1::text)
+        from (select gen_random_uuid() as id from generate_series(1, $2::integer)) t`,
+    },
+    [group, count],
+  );
 });
 afterAll(() => server[Symbol.asyncDispose]());
 

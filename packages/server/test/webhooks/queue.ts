@@ -20,9 +20,13 @@ export interface EndedRun {
 export const endRun = async (
   db: Database,
   webhook: string | null,
-  { values = '{"out":1}', error = null }: { values?: string | null; error?: string | null } = {},
+  {
+    values = '{"out":1}',
+    error = null,
+    thread_id = randomUUID(),
+  }: { values?: string | null; error?: string | null; thread_id?: string } = {},
 ): Promise<EndedRun> => {
-  const run = { run_id: randomUUID(), thread_id: randomUUID() };
+  const run = { run_id: randomUUID(), thread_id };
   await db.transact(async (tx) => {
     await tx.query(
       {

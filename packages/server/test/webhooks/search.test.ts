@@ -9,6 +9,7 @@ import { deliveryStorage } from '../../src/storage/deployment/webhook-deliveries
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { endRun } from './queue.ts';
 import { openSink } from './sink.ts';
 import { scaled } from '../speed.ts';
 
@@ -16,17 +17,14 @@ describe('deliveries of a server', () => {
   let server: TestServer;
   let client: Client;
   beforeAll(async () => {
-    server = await startTestServer({ settings: { egressAllow: '127.0.0.1' } });
+    server = await startTestServer({ settings: { egressAllow: '127.0.0.1' }, executors: 'none' });
     client = createClient({ apiUrl: server.url });
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  const input = { do: 'date' };
   const run = async (webhook: string): Promise<string> => {
     const { thread_id } = await client.threads.create();
-    const { run_id } = await client.runs.create(thread_id, 'probe', { input, webhook });
-    await client.runs.join(thread_id, run_id);
-    return run_id;
+    return (await endRun(server.database, webhook, { thread_id })).run_id;
   };
 
   it('are found by status, newest first, with the last error and the time of the next attempt', async () => {

@@ -14,9 +14,9 @@ it('counts equal elements as often as they occur', () => {
 });
 
 it('counts inline elements as often as their list occurs', () => {
-  const blobs = blobsOf(Array.from({ length: 1_000_000 }, () => 1));
+  const blobs = blobsOf(Array.from({ length: 200_000 }, () => 1));
   expect(blobs.length).toBeLessThan(100);
-  expect(expandedSize(blobs)).toBeGreaterThan(1_000_000);
+  expect(expandedSize(blobs)).toBeGreaterThan(200_000);
 });
 
 it('counts each value once that no other one contains', () => {

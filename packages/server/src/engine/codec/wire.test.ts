@@ -2,40 +2,14 @@ import { readFileSync } from 'node:fs';
 import { AIMessage, AIMessageChunk, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CodecError } from './codec-error.ts';
-import { anyValue, assertSame, oddValue, testCodec as codec } from './test-values.ts';
-import { joinWire } from './wire.ts';
-
-const throwsOr = <T>(make: () => T): T | string => {
-  try {
-    return make();
-  } catch (error) {
-    return (error as Error).name;
-  }
-};
+import { expectJsonOrRejection, readsStoredAsLive } from '../../../test/properties/codec.ts';
+import { testCodec as codec } from './test-values.ts';
 
 const wire = (value: unknown): unknown => JSON.parse(codec.toJson(value));
 
 describe('what clients get', () => {
   test('is the same from storage as from the live value', () => {
-    fc.assert(
-      fc.property(anyValue, (value) => {
-        const { ref, blobs } = codec.split(value);
-        const map = new Map(blobs.map((blob) => [blob.hash, blob]));
-        const stored = throwsOr(
-          () => JSON.parse(JSON.stringify(joinWire(ref, (hash) => map.get(hash))) ?? 'null') as unknown,
-        );
-        assertSame(
-          stored,
-          throwsOr(() => wire(codec.join(ref, (hash) => map.get(hash)))),
-        );
-        assertSame(
-          stored,
-          throwsOr(() => wire(value)),
-        );
-      }),
-      { numRuns: 1000 },
-    );
+    fc.assert(readsStoredAsLive, { numRuns: 150 });
   });
 
   test('is a flat message with every promised field', () => {
@@ -126,24 +100,7 @@ describe('what clients get', () => {
   });
 
   test('is JSON for every value that can be stored; other values are rejected before', () => {
-    let refused = 0;
-    const stored = fc.property(oddValue, (value) => {
-      let split: ReturnType<typeof codec.split>;
-      try {
-        split = codec.split(value, undefined, 'values.x');
-      } catch (error) {
-        refused++;
-        expect(error).toBeInstanceOf(CodecError);
-        expect((error as CodecError).message).toMatch(/^values\.x.* (cannot be stored|levels deep)/s);
-        return;
-      }
-      const blobs = new Map(split.blobs.map((blob) => [blob.hash, blob]));
-      const shown = JSON.stringify(joinWire(split.ref, (hash) => blobs.get(hash))) ?? 'null';
-      // A client can send back what it has received.
-      expect(JSON.parse(shown)).toEqual(JSON.parse(JSON.stringify(JSON.parse(shown))));
-    });
-    fc.assert(stored, { numRuns: 2_000 });
-    expect(refused).toBeGreaterThan(100);
+    expectJsonOrRejection(200);
   });
 });
 

@@ -10,7 +10,7 @@ const State = Annotation.Root({
 const actions: Record<string, (config: LangGraphRunnableConfig) => unknown> = {
   user: ({ configurable = {} }) =>
     Object.fromEntries(Object.entries(configurable).filter(([key]) => key.includes('auth'))),
-  wait: () => new Promise((resolve) => setTimeout(() => resolve('waited'), 60_000)),
+  wait: () => new Promise(() => undefined),
   crash: ({ configurable, metadata }) => {
     if (metadata?.['run_attempt'] === 1) process.exit(1);
     return configurable?.['svc_auth_user_id'];

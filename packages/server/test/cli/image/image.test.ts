@@ -2,27 +2,33 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readImageProject } from '../../../src/cli/image/image-project.ts';
 import { dockerfileOf } from '../../../src/cli/image/dockerfile.ts';
 import { writeContext } from '../../../src/cli/image/context.ts';
-import { runCli } from '../cli-process.ts';
+import { openSvcSession, type CommandSession } from '../session.ts';
 import { createImageSample, npmLock } from './image-sample.ts';
+
+let session: CommandSession;
+beforeAll(async () => {
+  session = await openSvcSession();
+});
+afterAll(() => session[Symbol.asyncDispose]());
 
 const dockerfileIn = (dir: string, config?: string): string => dockerfileOf(readImageProject(dir, config));
 
 describe('svc dockerfile', () => {
   it('prints the Dockerfile of deploy/ for a project with npm, and warns without a .dockerignore', async () => {
     using project = createImageSample(npmLock);
-    const { code, stdout, stderr } = await runCli(['dockerfile'], { cwd: project.dir }).exit;
+    const { code, stdout, stderr } = await session.run(['dockerfile'], { cwd: project.dir });
     const file = fileURLToPath(new URL('../../../../../deploy/Dockerfile', import.meta.url));
     expect(stdout).toBe(readFileSync(file, 'utf8'));
     expect(stderr).toContain('has no .dockerignore');
     expect(code).toBe(0);
-    const ignored = await runCli(['dockerfile', '--dockerignore'], { cwd: project.dir }).exit;
+    const ignored = await session.run(['dockerfile', '--dockerignore'], { cwd: project.dir });
     expect(ignored.stdout.split('\n')).toContain('**/.env');
     project.write('.dockerignore', ignored.stdout);
-    expect((await runCli(['dockerfile'], { cwd: project.dir }).exit).stderr).toBe('');
+    expect((await session.run(['dockerfile'], { cwd: project.dir })).stderr).toBe('');
   });
 
   it.each([
@@ -101,7 +107,7 @@ describe('svc dockerfile', () => {
     ['the config file is not JSON', { ...npmLock, 'svc.json': '{' }, 'svc.json'],
   ])('fails with the reason when %s', async (_, files, message) => {
     using project = createImageSample(files);
-    const { code, stdout, stderr } = await runCli(['dockerfile'], { cwd: project.dir }).exit;
+    const { code, stdout, stderr } = await session.run(['dockerfile'], { cwd: project.dir });
     expect(stderr).toContain(message);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   });
@@ -123,7 +129,7 @@ describe('svc build', () => {
       'src/tools.ts': 'export {};',
       'node_modules/x/index.js': '',
     });
-    const { code, stdout } = await runCli(['build'], { cwd: project.dir }).exit;
+    const { code, stdout } = await session.run(['build'], { cwd: project.dir });
     expect(stdout).toContain('docker build --tag my-agent .svc/image');
     expect(code).toBe(0);
     const context = join(project.dir, '.svc/image');
@@ -160,10 +166,10 @@ describe('svc build', () => {
     );
   });
 
-  it('svc dockerfile refuses such a project, because the image build does not see the tarballs', () => {
+  it('svc dockerfile refuses such a project, because the image build does not see the tarballs', async () => {
     using outside = createImageSample({ 'a.tgz': 'packed' });
     using project = createImageSample(withTarball(`file:${outside.dir}/a.tgz`));
-    return expect(runCli(['dockerfile'], { cwd: project.dir }).exit).resolves.toMatchObject({ code: 1 });
+    expect(await session.run(['dockerfile'], { cwd: project.dir })).toMatchObject({ code: 1 });
   });
 
   it('replaces an earlier context, and refuses a folder with anything else', async () => {

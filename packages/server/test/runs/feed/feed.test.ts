@@ -101,7 +101,7 @@ describe('the feed of runs', () => {
   });
 
   it('sends runs of another server process, which continues the feed as well', async () => {
-    await using other = await startTestServer({ database });
+    await using other = await startTestServer({ database, executors: 'none' });
     const feed = await openFeed(server.url);
     await feed.first('position');
     const run = await start({}, other);
@@ -114,7 +114,7 @@ describe('the feed of runs', () => {
   });
 
   it('ends when the server drains, and is refused afterwards', async () => {
-    await using other = await startTestServer({ database });
+    await using other = await startTestServer({ database, executors: 'none' });
     await using feed = await openFeed(other.url);
     await feed.first('position');
     await other.drain(AbortSignal.abort());
