@@ -15,7 +15,7 @@ import { Attempt } from './attempt.ts';
 import type { AttemptOutcome } from './attempt-observer.ts';
 import { claimedCommand, waitedMsOf } from './claimed-command.ts';
 import type { DispatcherOptions } from './dispatcher-options.ts';
-import type { AttemptRef, ExecutorProcess } from './executor-process.ts';
+import type { AttemptRef, ExecutorEnd, ExecutorProcess } from './executor-process.ts';
 import { ExecutorPool } from './executor-pool.ts';
 import type { AttemptMessage, RunCommand } from './protocol.ts';
 import { RunClaims } from './run-claims.ts';
@@ -68,7 +68,7 @@ export class Dispatcher {
         onSlots: () => this.#claims.slotFreed(),
         onModules: (files) => options.onModules?.(files),
         onLogLine: options.onLogLine,
-        onExit: (running, reason, isDeliberate) => this.#onExecutorLost(running, reason, isDeliberate),
+        onExit: (running, end) => this.#onExecutorLost(running, end),
       },
     });
     const { leases, worker_id, attemptsMax } = options;
@@ -310,6 +310,7 @@ export class Dispatcher {
       if (stream) this.#options.tail.follow(stream);
       return;
     }
+    if (message.kind === 'graph_ended') return attempt.graphEnded();
     if (message.kind === 'done') {
       this.#drop(attempt, message.status);
       const { status, error, stack } = message;
@@ -329,20 +330,22 @@ export class Dispatcher {
     this.#claims.slotFreed();
   }
 
-  /** Runs are not charged when their executor was killed because of another run or an outage. */
-  #onExecutorLost(running: AttemptRef[], reason: string, isDeliberate: boolean): void {
+  /** Runs are charged only when one of them may have ended the executor. */
+  #onExecutorLost(running: AttemptRef[], { how, reason }: ExecutorEnd): void {
     this.#stopping.executorLost(running);
     const attempts = running.flatMap(({ run_id, lease_token }) => {
       const attempt = this.#attempts.find(run_id);
       return attempt?.lease_token === lease_token ? [attempt] : [];
     });
-    const other = isDeliberate ? 'released' : 'lost';
+    const other = how === 'not_started' ? 'released' : 'lost';
     for (const attempt of attempts) this.#drop(attempt, attempt.isKilled ? attempt.killedStatus : other);
     const killed = attempts.filter((attempt) => attempt.isKilled);
     for (const attempt of killed) this.#endings.endKilled(attempt);
     const others = attempts.filter((attempt) => !attempt.isKilled);
-    const message = `its executor ended (${reason})`;
-    this.#endings.giveBack(others, { charge: !isDeliberate, lost: !isDeliberate, reason: message });
+    const message =
+      how === 'killed' ? `its executor was killed: ${reason}` : `its executor ended (${reason})`;
+    const release = { charge: how === 'crashed', lost: how !== 'not_started', reason: message };
+    this.#endings.giveBack(others, release);
     this.#claims.slotFreed();
   }
 
@@ -353,7 +356,7 @@ export class Dispatcher {
   #onLeaseLost(attempt: Attempt, { reason, message }: LeaseLoss): void {
     const { logger, leases } = this.#options;
     logger.warn({ run_id: attempt.id, reason, message }, 'lease lost');
-    attempt.end('lost');
+    attempt.decide('lost');
     // `taken`: this process was paused until the lease had ended, and another one has claimed the run. The run may be the reason for
     // the pause, so it is charged.
     // `database` and `late`: the lease is given up before its end, and the run is not charged.
@@ -362,7 +365,7 @@ export class Dispatcher {
       this.#stopping.stop(attempt);
       void this.#endings.writes.start(() => leases.release([attempt], how));
     } else {
-      attempt.kill();
+      attempt.kill(`the lease of run ${attempt.id} was lost: ${message}`);
       this.#endings.giveBack([attempt], how);
     }
     this.#claims.slotFreed();
@@ -378,7 +381,8 @@ export class Dispatcher {
   }
 
   #drop(attempt: Attempt, outcome: AttemptOutcome): void {
-    attempt.end(outcome);
+    attempt.decide(outcome);
+    attempt[Symbol.dispose]();
     this.#attempts.drop(attempt);
   }
 }
