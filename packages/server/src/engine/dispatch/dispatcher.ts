@@ -261,7 +261,7 @@ export class Dispatcher {
   }
 
   async #startClaimed(started: RunRow[], sinceMs: number): Promise<void> {
-    const { leases, streams, users } = this.#options;
+    const { leases, streams, users, logger } = this.#options;
     const settings = new Map<string, ClaimedSetting>();
     try {
       for (const setting of await leases.settings(started.map((run) => run.run_id))) {
@@ -272,17 +272,21 @@ export class Dispatcher {
       return this.#endings.giveBack(started.map(leaseOf), how);
     }
     for (const run of started) {
-      const stream = streams.find(run.run_id);
       const setting = settings.get(run.run_id);
-      const command = claimedCommand(run, setting, stream, users);
-      if (!('error' in command)) {
+      try {
+        const command = claimedCommand(run, setting, streams.find(run.run_id), users);
+        if ('error' in command) {
+          this.#endings.endUnstartable(run, command);
+          continue;
+        }
         if (setting?.cancelled) this.cancel(run.run_id);
         this.start(command, sinceMs, { losses: run.lost_attempts.length, waitedMs: waitedMsOf(run) });
-        continue;
+      } catch (error) {
+        // Of this run alone: the others start.
+        logger.error({ err: error, run_id: run.run_id }, 'failed to start a run');
+        const reason = `it could not be started: ${(error as Error).message}`;
+        this.#endings.giveBack([leaseOf(run)], { charge: true, lost: true, reason });
       }
-      const error = JSON.stringify(command);
-      await leases.stop(leaseOf(run), 'error', 'error', error);
-      this.#endings.endStream({ ...run, status: 'error', error });
     }
   }
 
