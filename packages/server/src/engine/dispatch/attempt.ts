@@ -23,8 +23,6 @@ export class Attempt {
   /** The id of the run: an attempt is held as the lease of its run. */
   readonly id: string;
   readonly lease_token: number;
-  /** Number of earlier attempts that the run's row lists as lost. */
-  readonly losses: number;
   /** Monotonic milliseconds. */
   readonly startedMs = performance.now();
   /** A stateless run: its row is deleted when it ends, or with its log if it has one. */
@@ -50,11 +48,9 @@ export class Attempt {
     command: { run_id: string; lease_token: number; streamed: boolean; temporary: boolean },
     executor: ExecutorProcess,
     limits: AttemptLimits,
-    losses = 0,
   ) {
     this.id = command.run_id;
     this.lease_token = command.lease_token;
-    this.losses = losses;
     this.temporary = command.temporary;
     this.#executor = executor;
     this.#isListening = command.streamed;

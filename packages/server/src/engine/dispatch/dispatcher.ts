@@ -23,9 +23,6 @@ import { RunEndings } from './run-endings.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import { StoppingAttempts } from './stopping-attempts.ts';
 
-/** After this many lost attempts, a run is charged for outages of the database too. */
-const outagesMax = 5;
-
 export class Dispatcher {
   readonly pool: ExecutorPool;
   /** Ids of the graphs that are executed here. */
@@ -168,7 +165,7 @@ export class Dispatcher {
         reason: (error as Error).message,
       });
     }
-    const attempt = new Attempt(command, executor, this.#options.limits, losses);
+    const attempt = new Attempt(command, executor, this.#options.limits);
     attempt.onEnd = this.#options.observeAttempt?.({ command, sinceMs, waitedMs });
     attempt.isLogOnly = this.#isLogAhead(command);
     if (!attempt.isLogOnly) this.#options.tail.unfollow(command.run_id);
@@ -327,9 +324,8 @@ export class Dispatcher {
     } else {
       logger.warn({ run_id, reason: message.message }, 'an attempt of a run was lost');
       this.#drop(attempt, 'lost');
-      // Outages are not charged to the run, up to a limit: a run may break its connections itself.
-      const charge = !message.isOutage || attempt.losses >= outagesMax;
-      this.#endings.giveBack([attempt], { charge, lost: true, reason: message.message });
+      const release = { charge: !message.isOutage, lost: true, reason: message.message };
+      this.#endings.giveBack([attempt], release);
     }
     this.#claims.slotFreed();
   }
@@ -361,11 +357,9 @@ export class Dispatcher {
     const { logger, leases } = this.#options;
     logger.warn({ run_id: attempt.id, reason, message }, 'lease lost');
     attempt.decide('lost');
-    // `taken`: this process was paused until the lease had ended, and another one has claimed the run. The run may be the reason for
-    // the pause, so it is charged.
-    // `database` and `late`: the lease is given up before its end, and the run is not charged.
-    const how = { charge: reason === 'taken', lost: true, reason: message };
+    const how = { charge: false, lost: true, reason: message };
     if (reason === 'taken') {
+      // Another worker has recorded the loss, and gets the reason.
       this.#stopping.stop(attempt);
       void this.#endings.writes.start(() => leases.release([attempt], how));
     } else {
