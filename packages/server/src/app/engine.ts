@@ -122,6 +122,7 @@ export const watchEngine = (
       leases_lost: dispatcher.leasesLost,
       leases_recovered: dispatcher.recovered,
       executor_crashes: dispatcher.pool.crashes,
+      executor_kills: dispatcher.pool.kills,
       streams: streams.size,
       ...database.poolState(),
     }),

@@ -7,6 +7,7 @@ class FakeProcess implements PooledProcess {
   readonly pid = 1;
   readonly ready: Promise<void>;
   becomeReady!: () => void;
+  killReason: string | undefined;
   readonly stop = vi.fn(() => this.#ended);
   readonly #ended: Promise<void>;
   readonly #onEnd: (reason: string) => void;
@@ -58,6 +59,14 @@ describe('a pool of processes', () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(started).toHaveLength(4);
     expect(pool.crashes).toBe(3);
+  });
+
+  it('replaces a process that was killed, which is no crash', async () => {
+    const { pool, started } = open({ keep: 1 });
+    started[0]!.killReason = 'its run did not stop';
+    started[0]?.end();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([pool.kills, pool.crashes, started.length]).toEqual([1, 0, 2]);
   });
 
   it('ends a process that has been idle for long, which is no crash', () => {

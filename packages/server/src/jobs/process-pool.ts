@@ -4,7 +4,8 @@
 //   started ──▶ busy ──rest()──▶ idle ──idleMs──▶ leaving ──▶ ended
 //                │ ▲               │
 //                │ └takeIdle(), use()┘
-//                └──by itself──▶ ended: a crash
+//                ├──by itself──▶ ended: a crash
+//                └──killed by this process──▶ ended: a kill
 import type { Logger } from 'pino';
 import { Backoff } from '../backoff.ts';
 
@@ -12,6 +13,8 @@ export interface PooledProcess {
   readonly pid: number | undefined;
   /** Rejects when the process ends before it is ready. */
   readonly ready: Promise<void>;
+  /** Why this process has killed it; undefined when it has not. Its end is then no crash. */
+  readonly killReason?: string | undefined;
   /** Ends the process, gracefully if possible; resolves when it has ended. */
   stop(): Promise<void>;
 }
@@ -42,6 +45,8 @@ export class ProcessPool<P extends PooledProcess> implements AsyncDisposable {
   isClosing = false;
   /** Number of processes that have ended unexpectedly. */
   crashes = 0;
+  /** Number of processes that were killed. */
+  kills = 0;
 
   constructor(options: ProcessPoolOptions<P>) {
     this.#options = options;
@@ -120,8 +125,14 @@ export class ProcessPool<P extends PooledProcess> implements AsyncDisposable {
     this.#stopIdling(process);
     this.#active.delete(process);
     if (isExpected) return;
-    this.crashes += 1;
-    logger.error({ reason, ...fields }, `${name} ended unexpectedly`);
+    const { killReason } = process;
+    if (killReason === undefined) {
+      this.crashes += 1;
+      logger.error({ reason, ...fields }, `${name} ended unexpectedly`);
+    } else {
+      this.kills += 1;
+      logger.warn({ reason: killReason, ...fields }, `${name} was killed`);
+    }
     if (this.size >= keep) return;
     const delayMs = this.#hasFailed ? this.#backoff.next() : 0;
     this.#hasFailed = true;

@@ -19,6 +19,7 @@ export interface Gauges {
     leases_lost: ReadonlyMap<string, number>;
     leases_recovered: ReadonlyMap<string, number>;
     executor_crashes: number;
+    executor_kills: number;
     streams: number;
     pool_total: number;
     pool_idle: number;
@@ -169,6 +170,11 @@ export class Metrics {
       help: 'Executors of this process that ended by themselves',
       registers,
     });
+    const kills = new Counter({
+      name: 'svc_executor_kills_total',
+      help: 'Executors that this process killed: a graph ignored the abort signal, a lease was lost, or a request was not answered',
+      registers,
+    });
     this.#read = async () => {
       const here = gauges.process();
       for (const [name, one] of Object.entries(local)) one.set(here[name as keyof typeof local]);
@@ -177,6 +183,7 @@ export class Metrics {
       recovered.reset();
       for (const worker of workerStates) recovered.inc({ worker }, here.leases_recovered.get(worker) ?? 0);
       set(crashes, here.executor_crashes);
+      set(kills, here.executor_kills);
       const now = await gauges.queue();
       for (const [name, one] of Object.entries(queue)) one.set(now[name as keyof typeof queue]);
       oldest.set((now.oldest_pending_ms ?? 0) / 1000);

@@ -1,6 +1,7 @@
-// A worker releases a run after another worker has recovered or claimed it.
+// Which losses are charged, when a lease has ended and when a worker releases its runs, in time or after another worker has recovered them.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { noItems } from '../../src/engine/checkpoints/commit-queue.ts';
 import type { Lease } from '../../src/storage/postgres/lease.ts';
 import type { RunRow } from '../../src/storage/deployment/run-rows.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
@@ -15,8 +16,8 @@ beforeEach(async () => {
 });
 afterEach(() => db[Symbol.asyncDispose]());
 
-const claim = async (): Promise<RunRow> => {
-  const { runs } = await storage.runLeases.claim(claimOf(1, { leaseMs: 600_000 }));
+const claim = async (worker_id: string = randomUUID()): Promise<RunRow> => {
+  const { runs } = await storage.runLeases.claim(claimOf(1, { leaseMs: 600_000, worker_id }));
   const [run] = runs;
   if (!run) throw new Error('nothing was claimed');
   return run;
@@ -35,52 +36,84 @@ const stored = async () => {
   return row;
 };
 
-/** A run on its second attempt, and the lease of its first attempt. */
-const claimedTwice = async (): Promise<Lease> => {
-  await storage.runs.create(newRun(await newAssistant(db), randomUUID()));
-  const first = await claim();
-  await expire();
-  expect(await claim()).toMatchObject({ attempt: 2 });
-  return leaseOf(first);
-};
-
 const lostRelease = { charge: false, lost: true, reason: 'the database could not be reached' };
 
-describe('a run that is released by its earlier worker after it was recovered', () => {
-  /** A run that waits for its second attempt, and the lease of its first attempt. */
-  const recovered = async (): Promise<Lease> => {
-    await storage.runs.create(newRun(await newAssistant(db), randomUUID()));
-    const first = await claim();
-    await expire();
+/** A worker that has reported itself, and whose process may still execute: it was cut off or paused. */
+const pausedWorker = async (): Promise<string> => {
+  const worker_id = randomUUID();
+  const facts = { slots: 1, running: 1, connections: 0, draining: false, graphs: [] };
+  await storage.workers.report({ worker_id, name: 'host:7', ...facts, machine: null, process: '7 0' });
+  return worker_id;
+};
+/** Loses an attempt of the run, because its worker is paused or has ended. Returns its lease. */
+const lose = async (worker: 'paused' | 'ended'): Promise<Lease> => {
+  const lost = await claim(worker === 'paused' ? await pausedWorker() : randomUUID());
+  await expire();
+  return leaseOf(lost);
+};
+const create = async () => storage.runs.create(newRun(await newAssistant(db), randomUUID()));
+
+describe('the loss of an attempt whose worker', () => {
+  it('has ended is charged, and still is when it is released later without a charge', async () => {
+    await create();
+    const lease = await lose('ended');
     expect(await stored()).toMatchObject({
       status: 'pending',
       attempt: 1,
       lost_attempts: [{ charged: true }],
     });
-    return leaseOf(first);
-  };
-
-  it('is not charged for an attempt that it did not make fail', async () => {
-    const first = await recovered();
+    for (let sent = 0; sent < 2; sent++) await storage.runLeases.release([lease], lostRelease);
     const message = expect.stringMatching(
-      /was not renewed.*\. It says: the database could not be reached$/,
+      /is unknown\. It says: the database could not be reached$/,
     ) as string;
-    for (let sent = 0; sent < 2; sent++) {
-      await storage.runLeases.release([first], lostRelease);
-      const lost_attempts = [{ attempt: 1, charged: false, message }];
-      expect(await stored()).toMatchObject({ status: 'pending', attempt: 0, lost_attempts });
-    }
-    expect(await claim()).toMatchObject({ attempt: 1 });
+    expect(await stored()).toMatchObject({ attempt: 1, lost_attempts: [{ charged: true, message }] });
   });
 
-  it('is charged when the attempt ended its executor', async () => {
-    const first = await recovered();
-    await storage.runLeases.release([first], { charge: true, lost: true, reason: 'its executor ended' });
+  it('was paused is not charged, and gets the reason when the worker continues', async () => {
+    await create();
+    const lease = await lose('paused');
     expect(await stored()).toMatchObject({
       status: 'pending',
-      attempt: 1,
-      lost_attempts: [{ charged: true }],
+      attempt: 0,
+      lost_attempts: [{ charged: false, worker: 'alive' }],
     });
+    expect(await claim()).toMatchObject({ attempt: 1 });
+    const how = { charge: true, lost: true, reason: 'its executor ended' };
+    for (let sent = 0; sent < 2; sent++) await storage.runLeases.release([lease], how);
+    const message = expect.stringMatching(/ too slow\. It says: its executor ended$/) as string;
+    expect(await stored()).toMatchObject({
+      status: 'running',
+      attempt: 1,
+      lost_attempts: [{ charged: false, message }],
+    });
+  });
+
+  it('was paused does not end a run that has two charged attempts', async () => {
+    await create();
+    for (const worker of ['ended', 'ended', 'paused'] as const) await lose(worker);
+    expect(await stored()).toMatchObject({ status: 'pending', attempt: 2 });
+  });
+
+  it('was paused is charged after five such losses without progress, so that the run ends', async () => {
+    await create();
+    for (let losses = 0; losses < 7; losses++) await lose('paused');
+    expect(await stored()).toMatchObject({ status: 'pending', attempt: 2 });
+    await lose('paused');
+    const row = await stored();
+    expect(row).toMatchObject({ status: 'error', attempt: 3 });
+    const charges = [false, false, false, false, false, true, true, true];
+    expect(row?.lost_attempts).toMatchObject(charges.map((charged) => ({ charged })));
+  });
+
+  it('was paused is not charged after progress, however many there were before', async () => {
+    await create();
+    for (let losses = 0; losses < 5; losses++) await lose('paused');
+    const progressing = await claim(await pausedWorker());
+    const owner = { owner: progressing.run_id, lease_token: progressing.lease_token, progress: true };
+    expect(await storage.checkpoints.commit({ ...noItems(), owners: [owner] })).toEqual([]);
+    await expire();
+    for (let losses = 0; losses < 5; losses++) await lose('paused');
+    expect(await stored()).toMatchObject({ status: 'pending', attempt: 0 });
   });
 });
 
@@ -96,42 +129,5 @@ describe('a run that is released twice, because the first response was lost,', (
         lost_attempts: [{ attempt: 1, charged: charge, message: 'its executor ended' }],
       });
     }
-  });
-});
-
-describe('a run that is released by its earlier worker after it was claimed again', () => {
-  it('is not charged for an attempt that it did not make fail', async () => {
-    const first = await claimedTwice();
-    await storage.runLeases.release([first], lostRelease);
-    expect(await stored()).toMatchObject({
-      status: 'running',
-      attempt: 1,
-      lost_attempts: [{ charged: false }],
-    });
-    // The release that is tested.
-    await storage.runLeases.release([first], lostRelease);
-    expect(await stored()).toMatchObject({ attempt: 1 });
-  });
-
-  it('is charged when the attempt ended its executor', async () => {
-    const first = await claimedTwice();
-    await storage.runLeases.release([first], { charge: true, lost: true, reason: 'its executor ended' });
-    expect(await stored()).toMatchObject({
-      status: 'running',
-      attempt: 2,
-      lost_attempts: [{ attempt: 1, charged: true }],
-    });
-  });
-
-  it('keeps the charges of later attempts', async () => {
-    const first = await claimedTwice();
-    await expire();
-    await claim();
-    await storage.runLeases.release([first], lostRelease);
-    const lost_attempts = [
-      { attempt: 1, charged: false },
-      { attempt: 2, charged: true },
-    ];
-    expect(await stored()).toMatchObject({ attempt: 2, lost_attempts });
   });
 });

@@ -1,5 +1,6 @@
 // Runs that are cancelled, followed or recovered between their claim and their start.
 import { randomUUID } from 'node:crypto';
+import { Problem } from '@svc/contract/problem';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunUsers } from '../../src/auth/sealed-users/run-users.ts';
 import { loadSvcJson } from '../../src/config/project/svc-json.ts';
@@ -40,6 +41,10 @@ let worker: Dispatcher;
 let tail: RunLogTail;
 /** Hooks around the query that loads the settings of a claimed run. */
 let whileStarting: { before?: () => Promise<void>; after?: () => Promise<void> };
+/** This run has no settings, as if its assistant had been deleted. */
+let unstartable: string | undefined;
+/** Called instead of the statement that ends a run. */
+let failStop: (() => Promise<void>) | undefined;
 
 /** Polls and lease renewals happen hours apart, so within a test only notifications trigger work. */
 const rareMs = 10 * 60 * 60 * 1_000;
@@ -67,8 +72,9 @@ const startWorker = (leaseMs: number): void => {
         await whileStarting.before?.();
         const settings = await storage.runLeases.settings(run_ids);
         await whileStarting.after?.();
-        return settings;
+        return settings.filter(({ run_id }) => run_id !== unstartable);
       },
+      stop: (...args) => failStop?.() ?? storage.runLeases.stop(...args),
     },
     users: new RunUsers(undefined, false),
     tail,
@@ -92,6 +98,8 @@ beforeEach(async () => {
   db = await testDatabase();
   storage = createStorage(db);
   whileStarting = {};
+  unstartable = undefined;
+  failStop = undefined;
 });
 afterEach(async () => {
   await worker[Symbol.asyncDispose]();
@@ -144,6 +152,26 @@ describe.each(['before', 'after'] as const)('a claimed run, just %s its start se
   });
 });
 
+describe('a claimed run that cannot start, and whose end cannot be stored at once,', () => {
+  beforeEach(() => startWorker(rareMs));
+
+  it('ends when it can be stored; the other runs of the claim have started meanwhile', async () => {
+    const stuck = await waitingRun();
+    const other = await probe({ do: 'write', ms: 1, out: 'wrote' });
+    unstartable = stuck.run_id;
+    failStop = () => Promise.reject(new Problem('unavailable', 'The database cannot be reached'));
+    notifications.ring('p');
+    await eventually(async () =>
+      expect(await storage.runs.states([other.run_id])).toMatchObject([{ status: 'success' }]),
+    );
+    expect(await storage.runs.states([stuck.run_id])).toMatchObject([{ status: 'running' }]);
+    failStop = undefined;
+    await eventually(async () =>
+      expect(await storage.runs.states([stuck.run_id])).toMatchObject([{ status: 'error' }]),
+    );
+  });
+});
+
 interface Attempts {
   status: string;
   attempt: number;
@@ -155,6 +183,9 @@ describe('a claim that is answered after its lease has ended', () => {
 
   it('starts no attempt, and is not charged when the run was recovered meanwhile', async () => {
     const { run_id } = await probe({ do: 'write', ms: 1, out: 'wrote' });
+    const facts = { slots: 2, running: 0, connections: 0, draining: false, graphs: [] };
+    const { worker_id } = worker;
+    await storage.workers.report({ worker_id, name: 'host:7', ...facts, machine: null, process: '7 0' });
     whileStarting.before = async () => {
       delete whileStarting.before;
       await eventually(async () => expect(await storage.runLeases.recover(3)).toHaveLength(1));

@@ -7,7 +7,6 @@ import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noItems } from '../../src/engine/checkpoints/commit-queue.ts';
 import { checkpointStorage } from '../../src/storage/deployment/checkpoints.ts';
-import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
 import { runStorage } from '../../src/storage/deployment/runs.ts';
 import type { RunRow } from '../../src/storage/deployment/run-rows.ts';
@@ -211,28 +210,6 @@ describe('a lost lease', () => {
       worker: 'silent',
       message: matching('worker host:7 last reported itself 9\\.\\d s ago$'),
     });
-  });
-
-  it('takes the reason of its worker when that returns, and is not charged if the run did not cause it', async () => {
-    const run = await create();
-    const worker = new QueueWorker(db);
-    await lose(run, worker, false);
-    const [again] = await worker.claim(1);
-    const lateRelease = { charge: false, lost: true, reason: 'this process did not run for 40.0 s' };
-    for (let sent = 0; sent < 2; sent++)
-      await runLeaseStorage(db).release([{ id: run.run_id, lease_token: 1 }], lateRelease);
-    const found = await runStorage(db).find(run.run_id, run.thread_id ?? '', everyRow);
-    expect(found).toMatchObject({ status: 'running', attempt: 1, lease_token: 2 });
-    expect(found?.lost_attempts).toMatchObject([
-      {
-        attempt: 1,
-        charged: false,
-        message: expect.stringMatching(
-          /is unknown\. It says: this process did not run for 40\.0 s$/,
-        ) as string,
-      },
-    ]);
-    await worker.end(again!);
   });
 
   it('is listed and not charged when the worker releases the run in time', async () => {

@@ -1,8 +1,10 @@
 // One attempt of a run, in the server process: its executor, its time limit, and how it is stopped.
 //
-//   running ──stop(why)──▶ stopping ──done──▶ over
+//   running ──stop(why)──▶ stopping ──the graph has ended──▶ storing its outcome ──done──▶ over
 //                              │
 //                              └── grace period over ──▶ its executor is killed, and the dispatcher ends the run
+//
+// The outcome of an attempt may be decided before its graph has ended in the executor: the lease was lost. The grace period then continues.
 import type { AttemptOutcome } from './attempt-observer.ts';
 import type { ExecutorProcess } from './executor-process.ts';
 import type { StopReason } from './protocol.ts';
@@ -21,8 +23,6 @@ export class Attempt {
   /** The id of the run: an attempt is held as the lease of its run. */
   readonly id: string;
   readonly lease_token: number;
-  /** Number of earlier attempts that the run's row lists as lost. */
-  readonly losses: number;
   /** Monotonic milliseconds. */
   readonly startedMs = performance.now();
   /** A stateless run: its row is deleted when it ends, or with its log if it has one. */
@@ -30,7 +30,8 @@ export class Attempt {
   readonly #executor: ExecutorProcess;
   readonly #graceMs: number;
   #timeout: NodeJS.Timeout | undefined;
-  #isOver = false;
+  /** The outcome is decided, so the attempt has neither a time limit nor readers. */
+  #isDecided = false;
   /** True while the executor sends events. */
   #isListening: boolean;
   /** The events are stored in the run log only, and are not sent. */
@@ -40,25 +41,23 @@ export class Attempt {
   stopped: StopReason | undefined;
   /** The executor was killed because of this attempt. */
   isKilled = false;
-  /** Called once, when the attempt has ended. */
+  /** Called once, when the outcome is decided. */
   onEnd: ((outcome: AttemptOutcome) => void) | undefined;
 
   constructor(
     command: { run_id: string; lease_token: number; streamed: boolean; temporary: boolean },
     executor: ExecutorProcess,
     limits: AttemptLimits,
-    losses = 0,
   ) {
     this.id = command.run_id;
     this.lease_token = command.lease_token;
-    this.losses = losses;
     this.temporary = command.temporary;
     this.#executor = executor;
     this.#isListening = command.streamed;
     this.#graceMs = limits.graceMs;
     // The time limit counts from when the executor is ready: a new executor takes some time to start.
     const begin = (): void => {
-      if (this.#isOver) return;
+      if (this.#isDecided) return;
       this.#timeout = setTimeout(() => this.stop('timeout'), Math.min(limits.timeoutMs, timerMaxMs));
       this.#timeout.unref();
     };
@@ -70,14 +69,21 @@ export class Attempt {
     if (this.stopped) return;
     this.stopped = why;
     this.#executor.cancel({ run_id: this.id, lease_token: this.lease_token }, why);
-    this.#grace = setTimeout(() => this.kill(), this.#graceMs);
+    const seconds = this.#graceMs / 1_000;
+    const reason = `run ${this.id} did not stop within ${seconds} s after the abort signal`;
+    this.#grace = setTimeout(() => this.kill(reason), this.#graceMs);
     this.#grace.unref();
   }
 
   /** Kills the executor. Its other runs are given back and not charged. */
-  kill(): void {
+  kill(reason: string): void {
     this.isKilled = true;
-    this.#executor.kill();
+    this.#executor.kill(reason);
+  }
+
+  /** The graph has stopped. The executor stores the outcome, which may take as long as an outage of the database. */
+  graphEnded(): void {
+    clearTimeout(this.#grace);
   }
 
   /** The events have a reader from now on. `logged`: the reader is on another node and reads the log. */
@@ -99,7 +105,8 @@ export class Attempt {
    */
   async acknowledge(bytes: number, consumed: Promise<void> | undefined): Promise<void> {
     if (consumed !== undefined) await consumed;
-    if (!this.#isOver) this.#executor.acknowledge({ run_id: this.id, lease_token: this.lease_token }, bytes);
+    if (!this.#isDecided)
+      this.#executor.acknowledge({ run_id: this.id, lease_token: this.lease_token }, bytes);
   }
 
   /** How the run ends when the executor was killed because of this attempt. */
@@ -107,15 +114,17 @@ export class Attempt {
     return this.stopped === 'timeout' ? 'timeout' : 'interrupted';
   }
 
-  end(outcome: AttemptOutcome): void {
-    this[Symbol.dispose]();
+  /** Reports the outcome. A graph that was told to stop and still executes is killed after the grace period nevertheless. */
+  decide(outcome: AttemptOutcome): void {
+    this.#isDecided = true;
+    clearTimeout(this.#timeout);
     this.onEnd?.(outcome);
     this.onEnd = undefined;
   }
 
-  /** The attempt is over. */
+  /** The attempt is over in its executor, or the executor has ended. */
   [Symbol.dispose](): void {
-    this.#isOver = true;
+    this.#isDecided = true;
     clearTimeout(this.#timeout);
     clearTimeout(this.#grace);
   }

@@ -15,16 +15,13 @@ import { Attempt } from './attempt.ts';
 import type { AttemptOutcome } from './attempt-observer.ts';
 import { claimedCommand, waitedMsOf } from './claimed-command.ts';
 import type { DispatcherOptions } from './dispatcher-options.ts';
-import type { AttemptRef, ExecutorProcess } from './executor-process.ts';
+import type { AttemptRef, ExecutorEnd, ExecutorProcess } from './executor-process.ts';
 import { ExecutorPool } from './executor-pool.ts';
 import type { AttemptMessage, RunCommand } from './protocol.ts';
 import { RunClaims } from './run-claims.ts';
 import { RunEndings } from './run-endings.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import { StoppingAttempts } from './stopping-attempts.ts';
-
-/** After this many lost attempts, a run is charged for outages of the database too. */
-const outagesMax = 5;
 
 export class Dispatcher {
   readonly pool: ExecutorPool;
@@ -68,7 +65,7 @@ export class Dispatcher {
         onSlots: () => this.#claims.slotFreed(),
         onModules: (files) => options.onModules?.(files),
         onLogLine: options.onLogLine,
-        onExit: (running, reason, isDeliberate) => this.#onExecutorLost(running, reason, isDeliberate),
+        onExit: (running, end) => this.#onExecutorLost(running, end),
       },
     });
     const { leases, worker_id, attemptsMax } = options;
@@ -168,7 +165,7 @@ export class Dispatcher {
         reason: (error as Error).message,
       });
     }
-    const attempt = new Attempt(command, executor, this.#options.limits, losses);
+    const attempt = new Attempt(command, executor, this.#options.limits);
     attempt.onEnd = this.#options.observeAttempt?.({ command, sinceMs, waitedMs });
     attempt.isLogOnly = this.#isLogAhead(command);
     if (!attempt.isLogOnly) this.#options.tail.unfollow(command.run_id);
@@ -261,7 +258,7 @@ export class Dispatcher {
   }
 
   async #startClaimed(started: RunRow[], sinceMs: number): Promise<void> {
-    const { leases, streams, users } = this.#options;
+    const { leases, streams, users, logger } = this.#options;
     const settings = new Map<string, ClaimedSetting>();
     try {
       for (const setting of await leases.settings(started.map((run) => run.run_id))) {
@@ -272,17 +269,21 @@ export class Dispatcher {
       return this.#endings.giveBack(started.map(leaseOf), how);
     }
     for (const run of started) {
-      const stream = streams.find(run.run_id);
       const setting = settings.get(run.run_id);
-      const command = claimedCommand(run, setting, stream, users);
-      if (!('error' in command)) {
+      try {
+        const command = claimedCommand(run, setting, streams.find(run.run_id), users);
+        if ('error' in command) {
+          this.#endings.endUnstartable(run, command);
+          continue;
+        }
         if (setting?.cancelled) this.cancel(run.run_id);
         this.start(command, sinceMs, { losses: run.lost_attempts.length, waitedMs: waitedMsOf(run) });
-        continue;
+      } catch (error) {
+        // Of this run alone: the others start.
+        logger.error({ err: error, run_id: run.run_id }, 'failed to start a run');
+        const reason = `it could not be started: ${(error as Error).message}`;
+        this.#endings.giveBack([leaseOf(run)], { charge: true, lost: true, reason });
       }
-      const error = JSON.stringify(command);
-      await leases.stop(leaseOf(run), 'error', 'error', error);
-      this.#endings.endStream({ ...run, status: 'error', error });
     }
   }
 
@@ -310,6 +311,7 @@ export class Dispatcher {
       if (stream) this.#options.tail.follow(stream);
       return;
     }
+    if (message.kind === 'graph_ended') return attempt.graphEnded();
     if (message.kind === 'done') {
       this.#drop(attempt, message.status);
       const { status, error, stack } = message;
@@ -322,27 +324,28 @@ export class Dispatcher {
     } else {
       logger.warn({ run_id, reason: message.message }, 'an attempt of a run was lost');
       this.#drop(attempt, 'lost');
-      // Outages are not charged to the run, up to a limit: a run may break its connections itself.
-      const charge = !message.isOutage || attempt.losses >= outagesMax;
-      this.#endings.giveBack([attempt], { charge, lost: true, reason: message.message });
+      const release = { charge: !message.isOutage, lost: true, reason: message.message };
+      this.#endings.giveBack([attempt], release);
     }
     this.#claims.slotFreed();
   }
 
-  /** Runs are not charged when their executor was killed because of another run or an outage. */
-  #onExecutorLost(running: AttemptRef[], reason: string, isDeliberate: boolean): void {
+  /** Runs are charged only when one of them may have ended the executor. */
+  #onExecutorLost(running: AttemptRef[], { how, reason }: ExecutorEnd): void {
     this.#stopping.executorLost(running);
     const attempts = running.flatMap(({ run_id, lease_token }) => {
       const attempt = this.#attempts.find(run_id);
       return attempt?.lease_token === lease_token ? [attempt] : [];
     });
-    const other = isDeliberate ? 'released' : 'lost';
+    const other = how === 'not_started' ? 'released' : 'lost';
     for (const attempt of attempts) this.#drop(attempt, attempt.isKilled ? attempt.killedStatus : other);
     const killed = attempts.filter((attempt) => attempt.isKilled);
     for (const attempt of killed) this.#endings.endKilled(attempt);
     const others = attempts.filter((attempt) => !attempt.isKilled);
-    const message = `its executor ended (${reason})`;
-    this.#endings.giveBack(others, { charge: !isDeliberate, lost: !isDeliberate, reason: message });
+    const message =
+      how === 'killed' ? `its executor was killed: ${reason}` : `its executor ended (${reason})`;
+    const release = { charge: how === 'crashed', lost: how !== 'not_started', reason: message };
+    this.#endings.giveBack(others, release);
     this.#claims.slotFreed();
   }
 
@@ -353,16 +356,14 @@ export class Dispatcher {
   #onLeaseLost(attempt: Attempt, { reason, message }: LeaseLoss): void {
     const { logger, leases } = this.#options;
     logger.warn({ run_id: attempt.id, reason, message }, 'lease lost');
-    attempt.end('lost');
-    // `taken`: this process was paused until the lease had ended, and another one has claimed the run. The run may be the reason for
-    // the pause, so it is charged.
-    // `database` and `late`: the lease is given up before its end, and the run is not charged.
-    const how = { charge: reason === 'taken', lost: true, reason: message };
+    attempt.decide('lost');
+    const how = { charge: false, lost: true, reason: message };
     if (reason === 'taken') {
+      // Another worker has recorded the loss, and gets the reason.
       this.#stopping.stop(attempt);
       void this.#endings.writes.start(() => leases.release([attempt], how));
     } else {
-      attempt.kill();
+      attempt.kill(`the lease of run ${attempt.id} was lost: ${message}`);
       this.#endings.giveBack([attempt], how);
     }
     this.#claims.slotFreed();
@@ -378,7 +379,8 @@ export class Dispatcher {
   }
 
   #drop(attempt: Attempt, outcome: AttemptOutcome): void {
-    attempt.end(outcome);
+    attempt.decide(outcome);
+    attempt[Symbol.dispose]();
     this.#attempts.drop(attempt);
   }
 }

@@ -97,6 +97,7 @@ const isOfAttempt = (fields: Fields): boolean => {
         isStack(fields['stack'])
       );
     case 'log_only':
+    case 'graph_ended':
       return true;
     case 'lost':
       return typeof fields['message'] === 'string' && typeof fields['isOutage'] === 'boolean';

@@ -97,6 +97,11 @@ export class ExecutorPool {
     return this.#shared.crashes + this.#extra.crashes + this.#solitary.crashes;
   }
 
+  /** How many executors this process has killed. */
+  get kills(): number {
+    return this.#shared.kills + this.#extra.kills + this.#solitary.kills;
+  }
+
   /** How many executors have loaded their graphs. */
   get loaded(): number {
     return [...this.#shared.active].filter(({ isLoaded }) => isLoaded).length;
@@ -252,9 +257,9 @@ export class ExecutorPool {
         onShortEnd: (graph_id) => this.#computing.noteEnd(graph_id),
         onModules: events.onModules,
         onLogLine: events.onLogLine,
-        onExit: (running, reason, isDeliberate) => {
-          onEnd(reason, { runs: runIds(running) });
-          if (!this.#shared.isClosing) events.onExit(running, reason, isDeliberate);
+        onExit: (running, end) => {
+          onEnd(end.reason, { runs: runIds(running) });
+          if (!this.#shared.isClosing) events.onExit(running, end);
         },
       },
       slots,
@@ -286,11 +291,11 @@ export class ExecutorPool {
         onShortEnd: (graph_id) => this.#computing.noteEnd(graph_id),
         onModules: events.onModules,
         onLogLine: events.onLogLine,
-        onExit: (running, reason, isDeliberate) => {
-          onEnd(reason, { runs: runIds(running) });
-          if (!isDeliberate) this.#noExtraUntilMs = performance.now() + this.#restart.next();
+        onExit: (running, end) => {
+          onEnd(end.reason, { runs: runIds(running) });
+          if (end.how !== 'killed') this.#noExtraUntilMs = performance.now() + this.#restart.next();
           this.#beginNext();
-          if (!this.#extra.isClosing) events.onExit(running, reason, isDeliberate);
+          if (!this.#extra.isClosing) events.onExit(running, end);
         },
       },
       slots,
@@ -330,11 +335,11 @@ export class ExecutorPool {
         onSlots: () => undefined, // it takes no further run
         onModules: events.onModules,
         onLogLine: events.onLogLine,
-        onExit: (running, reason, isDeliberate) => {
-          onEnd(reason, { runs: runIds(running) });
+        onExit: (running, end) => {
+          onEnd(end.reason, { runs: runIds(running) });
           this.#held.delete(executor);
           this.#beginNext();
-          if (!this.#solitary.isClosing) events.onExit(running, reason, isDeliberate);
+          if (!this.#solitary.isClosing) events.onExit(running, end);
         },
       },
       slots,

@@ -44,11 +44,14 @@ export interface ExecutorEvents {
   onModules: (files: string[]) => void;
   /** Called with the lines of its log, if its setup says that it sends them. */
   onLogLine?: ((line: ExecutorLogLine) => void) | undefined;
-  /**
-   * The process has ended. `running`: its attempts. `isDeliberate`: this process killed it, or it was never ready, so none of its
-   * attempts crashed it.
-   */
-  onExit: (running: AttemptRef[], reason: string, isDeliberate: boolean) => void;
+  /** The process has ended. `running`: its attempts. */
+  onExit: (running: AttemptRef[], end: ExecutorEnd) => void;
+}
+
+export interface ExecutorEnd {
+  /** `crashed`: by itself. `killed`: by this process. `not_started`: by itself before it was ready, so it has executed none of its runs. */
+  how: 'crashed' | 'killed' | 'not_started';
+  reason: string;
 }
 
 interface Waiting {
@@ -86,7 +89,8 @@ export class ExecutorProcess implements PooledProcess {
   readonly #events: ExecutorEvents;
   readonly #waiting = new Map<number, Waiting>();
   #calls = 0;
-  #isKilled = false;
+  /** Why this process has killed it; undefined when it has not. */
+  killReason: string | undefined;
   readonly #isTracing: boolean;
   readonly #admission: Admission;
   readonly #load = new EventLoopLoad();
@@ -238,14 +242,14 @@ export class ExecutorProcess implements PooledProcess {
   }
 
   /** Ends the process at once, whatever it does. */
-  kill(): void {
-    this.#isKilled = true;
+  kill(reason: string): void {
+    this.killReason ??= reason;
     this.#child.kill();
   }
 
   /** Ends the process when it has stored its traces, or after `flushMsMax`. */
   async stop(): Promise<void> {
-    this.#isKilled = true;
+    this.killReason ??= 'it was stopped';
     if (this.#isTracing && this.isReady && this.#child.isAlive) {
       const flush = this.#call((call) => ({ kind: 'flush', call }));
       await settledWithin(flush, flushMsMax).catch(() => undefined); // the process has ended
@@ -294,7 +298,7 @@ export class ExecutorProcess implements PooledProcess {
     const lost = new Problem('unavailable', `The executor ended before it answered (${reason})`);
     for (const { reject } of this.#waiting.values()) reject(lost);
     this.#waiting.clear();
-    // Before it is ready, a process has executed none of its runs.
-    this.#events.onExit([...this.attempts.values()], reason, this.#isKilled || !this.isReady);
+    const how = this.killReason !== undefined ? 'killed' : this.isReady ? 'crashed' : 'not_started';
+    this.#events.onExit([...this.attempts.values()], { how, reason: this.killReason ?? reason });
   }
 }

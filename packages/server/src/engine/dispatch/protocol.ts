@@ -264,6 +264,8 @@ export type AttemptMessage = { run_id: string; lease_token: number } &
     | { kind: 'events'; first_id: number; events: [event: string, data: string][]; ack?: number }
     /** More events wait than may be buffered. From now on the events of the run are only in its log. */
     | { kind: 'log_only' }
+    /** The graph has ended after the abort signal. The outcome is stored next, and `done` or `lost` follows. */
+    | { kind: 'graph_ended' }
     /**
      * The outcome is durable. `stack`: the stack of the error, for the log. `values`: the final values of an awaited run
      * as wire JSON; null when there are none.

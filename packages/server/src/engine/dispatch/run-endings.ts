@@ -7,7 +7,7 @@ import type { RunOutcome } from '../streams/run-event-stream.ts';
 import { deleted } from '../streams/run-log-tail.ts';
 import type { Attempt } from './attempt.ts';
 import type { DispatcherOptions } from './dispatcher-options.ts';
-import type { EndReport, RunStatus } from './protocol.ts';
+import type { EndReport, RunError, RunStatus } from './protocol.ts';
 
 type Options = Pick<DispatcherOptions, 'leases' | 'runs' | 'streams' | 'tail' | 'logger'>;
 
@@ -54,6 +54,16 @@ export class RunEndings {
     void this.writes.start(async () => {
       await this.#options.leases.stop(attempt, status, isTimeout ? 'error' : 'as_stored', text);
       this.endStream({ run_id: attempt.id, status, error: text });
+    });
+  }
+
+  /** Ends a claimed run that cannot start. */
+  endUnstartable(run: RunRow, error: RunError): void {
+    const text = JSON.stringify(error);
+    void this.writes.start(async () => {
+      const lease = { id: run.run_id, lease_token: run.lease_token };
+      await this.#options.leases.stop(lease, 'error', 'error', text);
+      this.endStream({ ...run, status: 'error', error: text });
     });
   }
 

@@ -45,6 +45,7 @@ export class StoppingAttempts implements Disposable {
     if (stopping === undefined) return;
     // Not acknowledged, so an executor sends a limited number of bytes.
     if (message.kind === 'events') return void stopping.held.push(message);
+    if (message.kind === 'graph_ended') return stopping.attempt.graphEnded();
     if (!endsAttempt(message)) return;
     this.#remove(message);
     const stream = this.#unfollowed(message.run_id);

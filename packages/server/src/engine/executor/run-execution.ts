@@ -48,6 +48,8 @@ export class RunExecution {
   #isStreamed: boolean;
   #areValuesKept: boolean;
   #stopped: StopReason | undefined;
+  /** The graph has ended, and the outcome is being stored. */
+  #hasGraphEnded = false;
   #failure: Error | undefined;
   /** Set when the run has taken all the steps that its recursion limit allows. */
   #outOfSteps: Error | undefined;
@@ -86,6 +88,13 @@ export class RunExecution {
     this.#stopped ??= why;
     const name = why === 'timeout' ? 'TimeoutError' : 'AbortError';
     this.#abort.abort(new DOMException(`The run was stopped: ${why}`, name));
+    this.#reportGraphEnd();
+  }
+
+  /** The server process kills an executor whose graph ignores the abort signal, but not one that cannot store the outcome. */
+  #reportGraphEnd(): void {
+    const { run_id, lease_token } = this.#command;
+    if (this.#stopped && this.#hasGraphEnded) this.#tools.send({ kind: 'graph_ended', run_id, lease_token });
   }
 
   /** The events have a reader from now on. `logged`: the reader is on another node and reads the log. */
@@ -118,6 +127,8 @@ export class RunExecution {
     } catch (error) {
       thrown = this.#outOfSteps ?? error;
     }
+    this.#hasGraphEnded = true;
+    this.#reportGraphEnd();
     try {
       await this.#finish(thrown);
     } catch (error) {

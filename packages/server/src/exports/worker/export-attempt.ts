@@ -41,7 +41,10 @@ export class ExportAttempt implements ExportLease {
     if (this.stopped) return;
     this.stopped = reason;
     this.exporter?.interrupt('now');
-    this.#grace = setTimeout(() => this.exporter?.kill(), graceMs);
+    this.#grace = setTimeout(
+      () => this.exporter?.kill(`it did not stop within ${graceMs / 1_000} s`),
+      graceMs,
+    );
   }
 
   /** Stops the exporter after it has committed the file that it is writing. */

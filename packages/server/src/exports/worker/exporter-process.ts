@@ -29,6 +29,7 @@ export const exporterProgram = programFile('exporter.js');
 export class ExporterProcess implements PooledProcess {
   readonly #child: ProgramProcess<ToExporter, FromExporter>;
   #events: CommandEvents | undefined;
+  killReason: string | undefined;
 
   constructor(program: string, setup: ExporterSetup, logger: Logger, onExit: (reason: string) => void) {
     this.#child = new ProgramProcess({
@@ -71,7 +72,8 @@ export class ExporterProcess implements PooledProcess {
   }
 
   /** Ends the process immediately. */
-  kill(): void {
+  kill(reason: string): void {
+    this.killReason = reason;
     this.#child.kill();
   }
 

@@ -34,7 +34,7 @@ export interface ClaimOptions {
 
 /** How an attempt is released. */
 export interface Release {
-  /** The attempt is charged, unless it committed the work of a node. */
+  /** The attempt may be the reason for its loss, so it is charged unless it committed the work of a node. */
   charge: boolean;
   /** The attempt is added to the run's lost attempts. */
   lost: boolean;
@@ -112,8 +112,8 @@ export const runLeaseStorage = (db: Database) => ({
     db.query<Renewed>({ ...statements.renew, timeoutMs: leaseMs / 3 }, [...split(leases), leaseMs]),
 
   /**
-   * Releases runs, so that they can be claimed at once. When another worker has a newer lease, the lost attempt that is recorded for
-   * this lease gets the reason, and is charged only if `charge` is set.
+   * Releases runs, so that they can be claimed at once. When another worker has recovered a run, the lost attempt that it has
+   * recorded for this lease gets the reason.
    */
   async release(leases: Lease[], { charge, lost, reason }: Release): Promise<void> {
     await db.query(statements.release, [...split(leases), charge, toShownText(reason), lost]);

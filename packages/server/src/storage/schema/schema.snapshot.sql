@@ -818,6 +818,7 @@ hand_over_run(p_run_id uuid, p_thread_id uuid) returns boolean
 heads_mark(p_thread_id uuid) returns text
 ingest_runs(p_tenant uuid, p_days_kept integer, p_id text[], p_start_time text[], p_metadata text[], p_rank text[], p_patched text[], p_write text[], p_session_id text[], p_trace_id text[], p_parent_run_id text[], p_name text[], p_run_type text[], p_dotted_order text[], p_end_time text[], p_error text[], p_inputs text[], p_outputs text[], p_events text[], p_serialized text[], p_extra text[], p_tags text[], p_reference_example_id text[], p_prompt_tokens text[], p_completion_tokens text[], p_total_tokens text[], p_prompt_cost text[], p_completion_cost text[], p_total_cost text[], p_usage_details text[], p_first_token_time text[], p_model text[], p_ranks text[]) returns date[]
 is_being_deleted(p_thread_id uuid, p_space uuid) returns boolean
+is_charged(p_run runs, p_suspected boolean) returns boolean
 is_graph_served(p_graph_id text, p_within interval, p_leaving boolean) returns boolean
 is_of_lone_run(p_thread_id uuid) returns boolean
 is_run_ready(p_graphs text[]) returns boolean

@@ -1,6 +1,6 @@
 -- Queues up to p_limit runs whose leases have ended, and returns them. A run that was cancelled, or whose attempts are used up, ends
--- instead. The attempt is charged unless it committed the work of a node: a run that makes progress in every attempt is never ended
--- because of lost workers.
+-- instead. The attempt may be the reason for its loss if the process of its worker has ended. A worker whose process may still execute was
+-- cut off from the database, paused or too slow (see is_charged()).
 create or replace function recover_lost_runs(p_limit integer, p_attempts integer) returns setof runs
 language plpgsql set enable_seqscan = off as $$
 declare
@@ -9,6 +9,7 @@ declare
   v_name text;
   v_state text;
   v_message text;
+  v_charged boolean;
   v_end record;
 begin
   for v_run in
@@ -28,11 +29,12 @@ begin
         case v_state when 'gone' then 'is unknown' when 'alive' then 'is alive, and was too slow'
           else format('last reported itself %s s ago', round(extract(epoch from now() - v_worker.seen_at)::numeric, 1)) end)
       end;
+    v_charged := is_charged(v_run, v_state = 'gone');
     update runs r
     set status = 'pending', waits_for = 'slot', lease_until = null, worker_id = null, updated_at = now(),
         graph_id = coalesce((select a.graph_id from assistants a where a.assistant_id = r.assistant_id), r.graph_id),
-        attempt = r.attempt - (r.progress_token = r.lease_token)::integer,
-        lost_attempts = lost_attempt(r, v_message, r.progress_token <> r.lease_token, v_state)
+        attempt = r.attempt - (not v_charged)::integer,
+        lost_attempts = lost_attempt(r, v_message, v_charged, v_state)
     where r.run_id = v_run.run_id returning * into v_run;
     select * into v_end from end_spent_run(v_run, p_attempts);
     if v_end.status is null then

@@ -1,0 +1,97 @@
+// A graph that ignores the abort signal has its executor killed, and the other runs of the executor continue elsewhere. A graph that obeys
+// has not, however long the outcome takes to be stored.
+import { randomUUID } from 'node:crypto';
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient, type Client } from '@svc/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, until } from '../eventually.ts';
+import { untilOneWaits } from '../lock-waiters.ts';
+import { startTestServer, type TestServer } from '../server.ts';
+
+let server: TestServer;
+let client: Client;
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'svc-blocked-'));
+  // The loss of a lease is noticed after two seconds at most, which is before the end of the grace period.
+  server = await startTestServer({ settings: { executors: '1', lease: '5s', cancelGrace: '4s' } });
+  client = createClient({ apiUrl: server.url });
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await rm(dir, { recursive: true });
+});
+
+const metric = async (name: string, server: TestServer): Promise<number> => {
+  const { body } = await server.call('GET', '/metrics');
+  const line = String(body)
+    .split('\n')
+    .find((text) => text.startsWith(`${name} `));
+  return Number(line?.split(' ')[1]);
+};
+
+/** A run that waits until its file exists. */
+const waitingRun = async (client: Client) => {
+  const file = join(dir, randomUUID());
+  const { thread_id } = await client.threads.create();
+  const { run_id } = await client.runs.create(thread_id, 'probe', { input: { do: 'writeWhen', out: file } });
+  await eventually(() => access(`${file}.begun`));
+  return { thread_id, run_id, file };
+};
+
+describe('a graph that never yields, whose thread is deleted,', () => {
+  it('has its executor killed after the grace period, also when the loss of the lease is noticed before', async () => {
+    const other = await waitingRun(client);
+    const { thread_id } = await client.threads.create();
+    // The file never exists.
+    const input = { do: 'spinUntil', out: join(dir, 'never') };
+    await client.runs.create(thread_id, 'probe', { input });
+    await eventually(async () => expect(await metric('svc_running_runs', server)).toBe(2));
+    await client.threads.delete(thread_id);
+    await eventually(async () =>
+      expect(await metric('svc_leases_lost_total{reason="taken"}', server)).toBe(1),
+    );
+
+    await eventually(async () => expect(await metric('svc_executor_kills_total', server)).toBe(1));
+    expect(await metric('svc_executor_exits_total', server)).toBe(0);
+    await writeFile(other.file, '');
+    expect(await client.runs.join(other.thread_id, other.run_id)).toMatchObject({ out: 'wrote' });
+    const moved = await client.runs.get(other.thread_id, other.run_id);
+    expect(moved).toMatchObject({
+      status: 'success',
+      attempt: 1,
+      lost_attempts: [
+        { charged: false, message: expect.stringMatching(/^its executor was killed: run .* did not stop/) },
+      ],
+    });
+  });
+});
+
+describe('a cancelled run whose graph obeys, while its end cannot be stored,', () => {
+  const graceMs = 2_000;
+
+  it('keeps its executor, so that other runs of the executor are not executed again', async () => {
+    await using server = await startTestServer({
+      settings: { executors: '1', lease: '2m', cancelGrace: `${graceMs}ms` },
+    });
+    const client = createClient({ apiUrl: server.url });
+    const other = await waitingRun(client);
+    const { thread_id } = await client.threads.create();
+    const { run_id } = await client.runs.create(thread_id, 'probe', { input: { do: 'waitForAbort' } });
+    await eventually(async () => expect(await metric('svc_running_runs', server)).toBe(2));
+    await server.database.transact(async (tx) => {
+      await tx.query({ name: 'hold', text: 'select 1 from runs where run_id = $1 for update' }, [run_id]);
+      await client.runs.cancel(thread_id, run_id);
+      await untilOneWaits(server.database);
+      const storesSinceMs = performance.now();
+      await until(() => performance.now() > storesSinceMs + 2 * graceMs);
+      expect(await metric('svc_executor_kills_total', server)).toBe(0);
+    });
+    await writeFile(other.file, '');
+    expect(await client.runs.join(other.thread_id, other.run_id)).toMatchObject({ out: 'wrote' });
+    expect(await client.runs.get(other.thread_id, other.run_id)).not.toHaveProperty('lost_attempts');
+    expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'interrupted' });
+  });
+});
