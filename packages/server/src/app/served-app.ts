@@ -191,8 +191,7 @@ const createServerApp = (
     publicFolders: [...(hasConsole ? ['/console'] : []), ...(hasGuide ? ['/docs/guide'] : [])],
     limits: bytes,
   };
-  const requiresAuth = mode.kind !== 'anonymous';
-  return serveCustom(app, customCode, around, { role: settings.role, requiresAuth });
+  return serveCustom(app, customCode, around, settings.role);
 };
 
 /** Audit lines are written at every level of the log, except when it is off. */
