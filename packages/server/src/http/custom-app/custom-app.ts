@@ -13,7 +13,7 @@ import type { Hono } from 'hono';
 import type { Authenticate } from '../../auth/principal/caller.ts';
 import { limitedBody } from '../body/limited-body.ts';
 import { tooLarge } from '../body/body.ts';
-import { type HttpEnv, RequestCall, requestIdOf } from '../routing/call.ts';
+import { type CallOptions, type HttpEnv, RequestCall, requestIdOf } from '../routing/call.ts';
 import type { Observe, Surface } from '../routing/mount.ts';
 import type { StartRequestSpan } from '../routing/request-span.ts';
 import { noPath, rawPath, withoutPrefix } from '../server/mount-path.ts';
@@ -24,7 +24,7 @@ import { Exchange } from './exchange.ts';
 import { innerRequest } from './inner-request.ts';
 import { hasDefaultErrors, mountUserApp, routeFor, type UserApp, type UserContext } from './user-app.ts';
 
-export interface CustomAppOptions {
+export interface CustomAppOptions extends CallOptions {
   app: UserApp;
   isAuthFirst: boolean;
   isAuthenticated: boolean;
@@ -33,7 +33,6 @@ export interface CustomAppOptions {
   surfaces: readonly Surface[];
   /** Paths without the prefix; everybody may read the built-in files at and below them. */
   publicFolders: readonly string[];
-  prefix: string;
   limits: { bodyBytes: number; uploadBytes: number };
   logger: HttpLogger;
   observe: Observe | undefined;
@@ -142,11 +141,11 @@ export class CustomApp {
     exchange: Exchange,
     builtIn: BuiltInRoute | undefined,
   ): Promise<void> {
-    const { isAuthFirst, isAuthenticated, authenticate, prefix } = this.#options;
+    const { isAuthFirst, isAuthenticated, authenticate } = this.#options;
     const isNeeded = builtIn ? isAuthFirst && builtIn.route.access !== 'public' : isAuthenticated;
     if (!isNeeded) return;
     const by = builtIn?.surface.authenticate ?? authenticate;
-    const call = new RequestCall({ req: { raw: request, url: request.url }, env }, prefix);
+    const call = new RequestCall({ req: { raw: request, url: request.url }, env }, this.#options);
     if (builtIn?.route.kind === 'socket') call.acceptTicket();
     exchange.authenticated = { by, credentials: call, caller: await by(call) };
   }

@@ -8,7 +8,7 @@ import type { Authenticate, Caller } from '../../auth/principal/caller.ts';
 import type { Call, Handlers } from '../../api/handlers.ts';
 import type { Parsing } from '../../parsing/parsing.ts';
 import type { BodyLimits } from '../body/body.ts';
-import { type Authenticated, type HttpContext, type HttpEnv, RequestCall } from './call.ts';
+import { type Authenticated, type CallOptions, type HttpContext, type HttpEnv, RequestCall } from './call.ts';
 import { type Input, readInput } from './input.ts';
 import { problemResponse } from '../server/problem.ts';
 import { type AuditLogger, logAudit } from '../server/audit-log.ts';
@@ -33,9 +33,7 @@ export interface Surface<T extends Routes = Routes> {
   unsupported?: readonly UnsupportedPath[];
 }
 
-export interface MountOptions extends ResponseOptions {
-  /** The path before all routes, or empty. */
-  prefix: string;
+export interface MountOptions extends ResponseOptions, CallOptions {
   body: BodyLimits & Parsing;
   /** Called before a stream begins. The returned function is called when the stream has ended. */
   openStream?: ((caller: Caller) => () => void) | undefined;
@@ -68,7 +66,7 @@ export const mount = (app: Hono<HttpEnv>, surface: Surface, options: MountOption
 const refuse = (app: Hono<HttpEnv>, { path, what }: UnsupportedPath, options: MountOptions): void => {
   const respondWith501 = (context: HttpContext): Response => {
     const startedMs = performance.now();
-    const { requestId } = new RequestCall(context, options.prefix);
+    const { requestId } = new RequestCall(context, options);
     const problem = new Problem('not_supported', `This server does not have ${what}.`);
     const response = problemResponse(problem, requestId, options.logger);
     logAnswer(context, { route: path, requestId, startedMs, status: response.status }, options);
@@ -95,7 +93,7 @@ const answer = async (
   options: MountOptions,
 ): Promise<Response> => {
   const startedMs = performance.now();
-  const call = new RequestCall(context, options.prefix);
+  const call = new RequestCall(context, options);
   const { method } = context.req;
   call.span = spanOf(call, { method, route: route.path }, options.startSpan);
   let response: Response;
