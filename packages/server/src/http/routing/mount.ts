@@ -1,4 +1,5 @@
 // Registers the contract's routes with Hono. One function reads, validates, handles and answers a request, without middleware.
+import type { IncomingHttpHeaders } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Routes, RouteShape, UnsupportedPath } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
@@ -105,7 +106,10 @@ const answer = async (
   let reply: unknown;
   try {
     assertMethod(route, context);
-    if (route.kind === 'socket') call.acceptTicket();
+    if (route.kind === 'socket') {
+      if (options.sites) assertHandshake(context, options.sites);
+      call.acceptTicket();
+    }
     const known = authenticatedBefore(call, surface);
     await admit(call, route, surface, () => known?.caller ?? surface.authenticate(call));
     isRpc = route.kind === 'rpc';
@@ -192,6 +196,14 @@ const assertMethod = (route: RouteShape, context: HttpContext): void => {
   }
 };
 
+/** No browser sends a preflight before the handshake of a WebSocket, whatever its credential, such as a ticket. */
+const assertHandshake = (context: HttpContext, rules: SiteRules): void => {
+  if (siteOf(headersOf(context), { ...rules, sameSite: true }) === 'foreign') throw foreignPage();
+};
+
+const headersOf = (context: HttpContext): IncomingHttpHeaders =>
+  context.env?.incoming?.headers ?? Object.fromEntries(context.req.raw.headers);
+
 /**
  * Pages of other origins may not send a GET that changes data. Nor may they open a stream: it would count as one of the user whose
  * cookie the browser sends. A route that changes data when the client disconnects needs a header that shows the origin of the request.
@@ -202,8 +214,7 @@ const assertSite = (route: RouteShape, { query }: Input, context: HttpContext, r
   const isRequested =
     typeof changes === 'object' && (query as Record<string, unknown>)[changes.when] === true;
   if (!isRequested && changes !== 'always' && !isStream(route)) return;
-  const headers = context.env?.incoming?.headers ?? Object.fromEntries(context.req.raw.headers);
-  const site = siteOf(headers, rules);
+  const site = siteOf(headersOf(context), rules);
   if (site === 'foreign') throw foreignPage();
   if (site === 'unknown' && isRequested)
     throw new Problem(
