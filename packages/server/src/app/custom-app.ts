@@ -15,15 +15,11 @@ export const serveCustom = (
   inner: Hono<HttpEnv>,
   customCode: CustomCode,
   options: Options,
-  { role, requiresAuth }: { role: Settings['role']; requiresAuth: boolean },
+  role: Settings['role'],
 ): ServedApp => {
   const { app, inside, outside } = customCode;
   const custom = new CustomApp(inner, { ...options, app, inside, outside });
   for (const warning of custom.warnings) options.logger.warn(warning);
-  if (requiresAuth && !options.isAuthenticated && role !== 'worker')
-    options.logger.warn(
-      'http.app: its routes are served without authentication. To require it, set http.enable_custom_route_auth',
-    );
   const origin = `http://localhost${options.prefix}`;
   customCode.connect({
     fetchCustom: (path, init) => custom.fetchCustom(new Request(origin + path, init)),

@@ -1,6 +1,7 @@
 // The services of a server and the app that serves them, without a socket.
 import type { Logger } from 'pino';
 import { loadAuth } from '../auth/handlers/auth-definition.ts';
+import { createSchemeOf } from '../auth/principal/client-scheme.ts';
 import type { Exposure } from '../config/settings/exposure.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import { LoadedModules } from '../config/project/loaded-modules.ts';
@@ -165,6 +166,7 @@ const createServerApp = (
     startSpan: services.telemetry.startRequest,
     loggedHeaders: project.loggedHeaders,
     prefix: mountPrefix({ settings, project }),
+    schemeOf: createSchemeOf(settings.http.trustedProxies),
     logger,
   };
   const hasGuide = servesGuide(settings, project);
@@ -191,8 +193,7 @@ const createServerApp = (
     publicFolders: [...(hasConsole ? ['/console'] : []), ...(hasGuide ? ['/docs/guide'] : [])],
     limits: bytes,
   };
-  const requiresAuth = mode.kind !== 'anonymous';
-  return serveCustom(app, customCode, around, { role: settings.role, requiresAuth });
+  return serveCustom(app, customCode, around, settings.role);
 };
 
 /** Audit lines are written at every level of the log, except when it is off. */

@@ -178,6 +178,7 @@ export const buildTestApp = (
           surfaces,
           publicFolders: [],
           prefix: options.prefix ?? '',
+          schemeOf: () => undefined,
           limits: { bodyBytes, uploadBytes },
           logger,
           observe: options.observe,

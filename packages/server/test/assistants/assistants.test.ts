@@ -341,3 +341,54 @@ describe('the deletion of default assistants whose graph no worker executes', ()
     await expect(other.delete('two', everyRow, undefined)).rejects.toMatchObject({ code: 'conflict' });
   });
 });
+
+describe('the assistants of one user', () => {
+  const owner = 'svc_auth_user_id';
+  const fill = (user: string, count: number): Promise<unknown> =>
+    database.script(`insert into assistants (assistant_id, graph_id, name, metadata)
+      select gen_random_uuid(), 'one', 'one', '{"${owner}": "${user}"}' from generate_series(1, ${count})`);
+  const makeFor = (user: string, fields: object = {}) => make({ metadata: { [owner]: user }, ...fields });
+  const refused = {
+    code: 'conflict',
+    message: 'You have 1000 assistants, which is the limit for one user. Delete some first',
+  };
+
+  it('are at most 1,000, also when they are created at the same time', async () => {
+    await fill('ann', 999);
+    await fill('ann-marie', 1_000);
+    const made = await Promise.allSettled(['a', 'b', 'c'].map((name) => makeFor('ann', { name })));
+    expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const each of made) if (each.status === 'rejected') expect(each.reason).toMatchObject(refused);
+    await makeFor('ben');
+    await make();
+  });
+
+  it('that exist are returned at the limit, and a deletion makes room', async () => {
+    const { assistant_id } = await makeFor('ann');
+    const again = {
+      graph_id: 'one',
+      assistant_id,
+      metadata: { [owner]: 'ann' },
+      if_exists: 'do_nothing',
+    } as const;
+    await fill('ann', 999);
+    await expect(makeFor('ann')).rejects.toMatchObject(refused);
+    expect(await assistants.create(again, unrestricted)).toMatchObject({ assistant_id });
+    await assistants.delete(assistant_id, everyRow, undefined);
+    expect(await assistants.create(again, unrestricted)).toMatchObject({ assistant_id });
+  });
+});
+
+describe('the versions of one assistant', () => {
+  it('are at most 10,000', async () => {
+    const { assistant_id } = await make();
+    await database.script(`insert into assistant_versions (assistant_id, version, graph_id, name, config, context, metadata)
+      values ('${assistant_id}', 9999, 'one', 'one', '{}', '{}', '{}')`);
+    const { version } = await assistants.update(assistant_id, { name: 'the last' }, everyRow);
+    expect(version).toBe(10_000);
+    await expect(assistants.update(assistant_id, { name: 'more' }, everyRow)).rejects.toMatchObject({
+      code: 'conflict',
+      message: `Assistant ${assistant_id} has 10000 versions, which is the limit. Create another assistant`,
+    });
+  });
+});

@@ -38,6 +38,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   provider.user = 'alice';
+  provider.isForging = false;
 });
 
 const callback = (): string => `${server.url}/console/auth/oidc/callback`;
@@ -141,6 +142,11 @@ describe('a sign-in that fails', () => {
     expect(failure(await browser.go(second.href))).toBe('/console/?sign_in_error=provider');
   });
 
+  it('says that the answer of the provider is not valid: another key has signed the ID token', async () => {
+    provider.isForging = true;
+    expect(failure(await new Browser().go(start()))).toBe('/console/?sign_in_error=provider');
+  });
+
   it('counts as a failed authentication', async () => {
     const browser = new Browser();
     const at = await beforeReturn(browser);
@@ -165,6 +171,27 @@ describe('a sign-in that fails', () => {
     expect(failure(await new Browser().go(`${own.url}/console/auth/oidc/start`))).toBe(
       '/console/?sign_in_error=provider',
     );
+  });
+});
+
+describe('the address to which the provider sends the user', () => {
+  const forwarded = { redirect: 'manual', headers: { 'x-forwarded-proto': 'https' } } as const;
+  const redirectUri = ({ headers }: Response): string | null =>
+    new URL(headers.get('location') ?? '').searchParams.get('redirect_uri');
+
+  it('has the scheme of the connection: a client may not forward another one', async () => {
+    expect(redirectUri(await fetch(start(), forwarded))).toBe(callback());
+  });
+
+  it('has the scheme that a trusted proxy forwards', async () => {
+    await using proxied = await startTestServer({
+      executors: 'none',
+      project: project.file,
+      settings: { trustedProxies: '127.0.0.1' },
+    });
+    const begin = `${proxied.url}/console/auth/oidc/start`;
+    const host = new URL(proxied.url).host;
+    expect(redirectUri(await fetch(begin, forwarded))).toBe(`https://${host}/console/auth/oidc/callback`);
   });
 });
 

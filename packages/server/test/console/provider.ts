@@ -10,6 +10,8 @@ export interface TestProvider extends AsyncDisposable {
   issuer: string;
   /** Who signs in next; undefined: the user refuses. */
   user: string | undefined;
+  /** Whether ID tokens get the signature of another key. */
+  isForging: boolean;
   /** Registers the console as a client, with a secret or as a public client. */
   register(redirectUri: string, secret?: string): void;
 }
@@ -18,6 +20,7 @@ export const startProvider = async (): Promise<TestProvider> => {
   let provider: Provider | undefined;
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
     if (provider === undefined) return void response.writeHead(503).end();
+    if (test.isForging && request.url === '/token') forgeIdToken(response);
     if (request.url?.startsWith('/interaction/') !== true) return void provider.callback()(request, response);
     const { user } = test;
     const result =
@@ -32,6 +35,7 @@ export const startProvider = async (): Promise<TestProvider> => {
   const test: TestProvider = {
     issuer,
     user: undefined,
+    isForging: false,
     register: (redirectUri, secret) => {
       provider = new Provider(issuer, {
         clients: [
@@ -64,6 +68,17 @@ export const startProvider = async (): Promise<TestProvider> => {
     },
   };
   return test;
+};
+
+/** Changes the signature of the ID token in the body that this response gets. */
+const forgeIdToken = (response: ServerResponse): void => {
+  const end = response.end.bind(response) as (body: string) => ServerResponse;
+  const forged = (body: string): string =>
+    body.replace(
+      /("id_token":"[^".]+\.[^".]+\.)(.)/,
+      (_, before: string, first: string) => `${before}${first === 'A' ? 'B' : 'A'}`,
+    );
+  response.end = ((body: string) => end(forged(String(body)))) as ServerResponse['end'];
 };
 
 /** Follows redirects as a browser does, with the cookies of each origin. */

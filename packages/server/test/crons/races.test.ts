@@ -145,3 +145,50 @@ describe('a tick', () => {
     expect(await runsOf(thread_id)).toEqual([versionOf('new')]);
   });
 });
+
+describe('crons that are created at the same time', () => {
+  const schedule = '0 3 * * *';
+  const fill = (count: number, thread_id: string | null, assistant_id: string, metadata: object) =>
+    db.script(`insert into crons (cron_id, assistant_id, thread_id, on_run_completed, schedule, payload, metadata)
+      select gen_random_uuid(), '${assistant_id}', ${thread_id === null ? 'null' : `'${thread_id}'`}, 'delete', '${schedule}', '{}',
+        '${JSON.stringify(metadata)}' from generate_series(1, ${count})`);
+  const outcomesOf = async (parts: Parts, thread_id: string | null, identity: string) => {
+    const user = { identity, is_authenticated: true, display_name: identity, permissions: [] };
+    const { assistant_id } = parts;
+    const body = { assistant_id, schedule, metadata: { svc_auth_user_id: identity } } as never;
+    const create = () =>
+      crons
+        .create(thread_id, body, { cron_id: randomUUID(), assistant: everyRow, thread: everyRow, user })
+        .then(
+          () => 'created',
+          (error: Error) => error.message,
+        );
+    return (await Promise.all([create(), create(), create()])).toSorted();
+  };
+
+  it('are no more than one user may have', async () => {
+    const parts = await makeParts();
+    await fill(999, null, parts.assistant_id, { svc_auth_user_id: 'ann' });
+    const refused = 'Your user has 1000 crons, which is the limit. Delete some first';
+    expect(await outcomesOf(parts, null, 'ann')).toEqual([refused, refused, 'created']);
+    expect(await outcomesOf(parts, null, 'ben')).toEqual(['created', 'created', 'created']);
+  });
+
+  it('are no more than one thread may have', async () => {
+    const parts = await makeParts();
+    await fill(99, parts.thread_id, parts.assistant_id, {});
+    const refused = 'The thread has 100 crons, which is the limit. Delete some first';
+    expect(await outcomesOf(parts, parts.thread_id, 'cleo')).toEqual([refused, refused, 'created']);
+  });
+
+  it('are no more than one server may have', async () => {
+    const parts = await makeParts();
+    const [all] = await db.query<{ count: number }>(
+      { name: 'all', text: 'select count(*)::int as count from crons' },
+      [],
+    );
+    await fill(9_999 - (all?.count ?? 0), null, parts.assistant_id, {});
+    const refused = 'The server has 10000 crons, which is the limit. Delete some first';
+    expect(await outcomesOf(parts, null, 'dan')).toEqual([refused, refused, 'created']);
+  });
+});

@@ -9,11 +9,11 @@ const app = `
 export const app = new Hono();
 app.use(async (c, next) => {
   if (c.req.header('x-as')) c.req.raw.headers.set('authorization', c.req.header('x-as'));
-  c.header('x-middleware', c.env.auth?.user.identity ?? 'nobody');
+  c.header('x-middleware', c.var.auth?.user.identity ?? 'nobody');
   await next();
 });
-app.get('/custom/me', (c) => c.json(c.env.auth ?? null));
-app.post('/threads/count', (c) => c.json({ own: c.env.auth?.user.identity ?? null }));
+app.get('/custom/me', (c) => c.json(c.var.auth ?? null));
+app.post('/threads/count', (c) => c.json({ own: c.var.auth?.user.identity ?? null }));
 app.get('/assistants/abc', (c) => c.text('abc'));
 app.use('/static/*', (c, next) => c.text('file'));
 app.all('/admin', (c, next) => c.req.method === 'OPTIONS' ? c.text('secret') : next());
@@ -32,17 +32,17 @@ export const auth = new Auth()
   .on('*', () => true);
 `;
 
+const project: CustomOptions = {
+  files: { 'auth.ts': auth },
+  sections: { auth: { path: './auth.ts:auth' } },
+  executors: 'none',
+};
+
 let server: CustomServer | undefined;
 afterEach(() => server?.[Symbol.asyncDispose]());
 
 const start = async (http: object, options: CustomOptions = {}): Promise<CustomServer> => {
-  server = await startCustomServer(app, {
-    http,
-    files: { 'auth.ts': auth },
-    sections: { auth: { path: './auth.ts:auth' } },
-    executors: 'none',
-    ...options,
-  });
+  server = await startCustomServer(app, { http, ...project, ...options });
   return server;
 };
 
@@ -51,21 +51,18 @@ const asAnn = { 'x-as': 'ann' };
 const ann = { authorization: 'ann' };
 
 describe('custom routes', () => {
-  it('are open by default, and middleware runs before the authentication of built-in routes', async () => {
-    const { call, lines } = await start({});
+  it('are open with enable_custom_route_auth: false, and middleware runs before the authentication of built-in routes', async () => {
+    const { call } = await start({ enable_custom_route_auth: false });
     expect(await call('GET', '/custom/me')).toMatchObject({ status: 200, body: null });
     expect(await call('POST', '/threads/count', {})).toMatchObject({ status: 200, body: { own: null } });
     const refused = await call('POST', '/threads/search', {});
     expect(refused).toMatchObject({ status: 401, body: { message: 'who are you?' } });
     expect(refused.headers.get('x-middleware')).toBe('nobody');
     expect((await call('POST', '/threads/search', {}, asAnn)).status).toBe(200);
-    expect(lines.map(({ msg }) => msg)).toContain(
-      'http.app: its routes are served without authentication. To require it, set http.enable_custom_route_auth',
-    );
   });
 
-  it('need authentication with enable_custom_route_auth, whatever they are', async () => {
-    const { call, lines } = await start({ enable_custom_route_auth: true });
+  it('need authentication by default, whatever they are', async () => {
+    const { call } = await start({});
     for (const [method, path] of [
       ['GET', '/custom/me'],
       ['HEAD', '/custom/me'],
@@ -90,11 +87,10 @@ describe('custom routes', () => {
     expect((await call('GET', '/ok')).status).toBe(200);
     expect((await call('GET', '/info')).status).toBe(200);
     expect((await call('GET', '/')).status).toBe(200);
-    expect(lines.map(({ msg }) => msg).join()).not.toContain('without authentication');
   });
 
   it('need authentication beside the pages of the console and the guide, which need none', async () => {
-    const { call } = await start({ enable_custom_route_auth: true });
+    const { call } = await start({});
     for (const path of [
       '/console',
       '/console/threads/7',
@@ -108,7 +104,7 @@ describe('custom routes', () => {
   });
 
   it('answer preflights without authentication, but no other OPTIONS requests', async () => {
-    const { call } = await start({ enable_custom_route_auth: true });
+    const { call } = await start({});
     expect((await call('OPTIONS', '/admin')).status).toBe(401);
     expect((await call('OPTIONS', '/custom/me')).status).toBe(401);
     expect((await call('OPTIONS', '/admin', undefined, ann)).body).toBe('secret');
@@ -116,14 +112,58 @@ describe('custom routes', () => {
     expect((await call('OPTIONS', '/static/file', undefined, preflight)).body).toBe('file');
   });
 
-  it('of a server with API keys need one with enable_custom_route_auth', async () => {
+  it('of a server with API keys need one', async () => {
     const key = 'k'.repeat(32);
-    const { call } = await start(
-      { enable_custom_route_auth: true },
-      { sections: {}, settings: { apiKeys: key } },
-    );
+    const { call } = await start({}, { sections: {}, settings: { apiKeys: key } });
     expect((await call('GET', '/custom/me')).status).toBe(401);
     expect((await call('GET', '/custom/me', undefined, { 'x-api-key': key })).status).toBe(200);
+  });
+
+  it('of a server without authentication are open', async () => {
+    const { call } = await start({}, { sections: {} });
+    expect(await call('GET', '/custom/me')).toMatchObject({ status: 200, body: null });
+  });
+
+  it('have the user in apps with a base path, an error handler and a copy of hono of their own', async () => {
+    const code = `
+      export const app = new Hono().basePath('/own');
+      app.use(async (c, next) => { c.header('x-user', c.var.auth.user.identity); await next(); });
+      app.get('/me', (c) => c.text(c.get('auth').user.identity));
+      app.get('/throws', () => { throw new Error('no'); });
+      app.onError((error, c) => c.text(c.var.auth.user.identity + ': ' + error.message, 500));`;
+    for (const hono of ['hono', 'hono-4-0']) {
+      await using custom = await startCustomServer(code, { hono, ...project });
+      expect((await custom.call('GET', '/own/me')).status).toBe(401);
+      expect(await custom.call('GET', '/own/me', undefined, ann)).toMatchObject({ status: 200, body: 'ann' });
+      const failed = await custom.call('GET', '/own/throws', undefined, ann);
+      expect(failed).toMatchObject({ status: 500, body: 'ann: no' });
+      expect(failed.headers.get('x-user')).toBe('ann');
+    }
+  });
+});
+
+describe('a project with a langgraph.json', () => {
+  it('authenticates every request before the app, which has the user in its variables', async () => {
+    const { call } = await start({}, { file: 'langgraph.json' });
+    expect((await call('GET', '/custom/me')).status).toBe(401);
+    expect((await call('GET', '/custom/me', undefined, asAnn)).status).toBe(401);
+    expect((await call('GET', '/custom/me', undefined, ann)).body).toMatchObject({
+      user: { identity: 'ann', permissions: ['a:b'] },
+      scopes: ['a:b'],
+    });
+    const refused = await call('POST', '/threads/search', {}, asAnn);
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get('x-middleware')).toBeNull();
+    const served = await call('POST', '/threads/search', {}, ann);
+    expect([served.status, served.headers.get('x-middleware')]).toEqual([200, 'ann']);
+    for (const path of ['/ok', '/info', '/']) expect((await call('GET', path)).status).toBe(200);
+  });
+
+  it('may let the middleware supply the credentials, and open its routes', async () => {
+    const http = { middleware_order: 'middleware_first', enable_custom_route_auth: false };
+    const { call } = await start(http, { file: 'langgraph.json' });
+    expect((await call('POST', '/threads/search', {}, asAnn)).status).toBe(200);
+    expect(await call('GET', '/custom/me')).toMatchObject({ status: 200, body: null });
   });
 });
 
@@ -136,7 +176,9 @@ describe('middleware_order auth_first', () => {
     const served = await call('POST', '/threads', {}, ann);
     expect(served).toMatchObject({ status: 200, body: owned });
     expect(served.headers.get('x-middleware')).toBe('ann');
-    expect((await call('GET', '/custom/me', undefined, ann)).body).toBeNull();
+    expect((await call('GET', '/custom/me', undefined, ann)).body).toMatchObject({
+      user: { identity: 'ann' },
+    });
     // A change of the credentials after the authentication has no effect.
     expect((await call('POST', '/threads', {}, { ...ann, 'x-as': 'bob' })).body).toMatchObject(owned);
   });
@@ -205,7 +247,7 @@ describe('a WebSocket under auth_first', () => {
 
 describe('a path before all routes', () => {
   it('is before custom routes too, which do not see it', async () => {
-    const { call, url } = await start({ mount_prefix: '/agents', enable_custom_route_auth: true });
+    const { call, url } = await start({ mount_prefix: '/agents' });
     expect(url).toMatch(/\/agents$/);
     const { body } = await call('GET', '/custom/me', undefined, ann);
     expect(body).toMatchObject({ user: { identity: 'ann', url: '/agents/custom/me' } });

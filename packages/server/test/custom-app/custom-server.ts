@@ -28,6 +28,8 @@ export interface CustomOptions {
   /** The package of the copy of hono. */
   hono?: string;
   http?: object;
+  /** The name of the config file. */
+  file?: string;
   sections?: object;
   files?: Record<string, string>;
   settings?: Record<string, string>;
@@ -38,14 +40,14 @@ export interface CustomOptions {
 /** Writes a project whose `app.ts` is this code, after the import of Hono. */
 export const writeCustomProject = (
   code: string,
-  { hono = 'hono', http = {}, sections = {}, files = {} }: CustomOptions = {},
+  { hono = 'hono', http = {}, file = 'svc.json', sections = {}, files = {} }: CustomOptions = {},
 ): ProjectFolder => {
   const folder = createProjectFolder();
   folder.write({
     'package.json': { type: 'module' },
     'app.ts': `import { Hono } from '${hono}';\n${code}`,
     ...files,
-    'svc.json': { graphs, http: { app: './app.ts:app', ...http }, ...sections },
+    [file]: { graphs, http: { app: './app.ts:app', ...http }, ...sections },
   });
   return folder;
 };
@@ -56,7 +58,7 @@ export const startCustomServer = async (code: string, options: CustomOptions = {
   const logger = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   try {
     const server = await startTestServer({
-      project: join(folder.dir, 'svc.json'),
+      project: join(folder.dir, options.file ?? 'svc.json'),
       logger,
       ...(options.settings ? { settings: options.settings } : {}),
       ...(options.database ? { database: options.database } : {}),

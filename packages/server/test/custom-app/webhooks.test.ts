@@ -117,4 +117,22 @@ describe('a webhook with a path', () => {
       expect(hook?.headers['authorization']).toBe(authorization);
     }
   });
+
+  it('to a route that needs authentication needs the credentials in the headers of webhooks', async () => {
+    const key = 'k'.repeat(32);
+    const url = { disable_loopback: false };
+    for (const [headers, status] of [
+      [{}, 401],
+      [{ 'x-api-key': key }, 200],
+    ] as const) {
+      const webhooks = { headers, secret_domains: ['localhost'], url };
+      const { server } = await start({ sections: { webhooks }, settings: { apiKeys: key } });
+      const client = createClient({ apiUrl: server.url, apiKey: key });
+      const { thread_id } = await client.threads.create();
+      const { run_id } = await client.runs.create(thread_id, 'probe', { input, webhook: '/hooks/x' });
+      await eventually(async () =>
+        expect(await client.runs.webhooks(thread_id, run_id)).toMatchObject([{ attempts: [{ status }] }]),
+      );
+    }
+  });
 });

@@ -37,9 +37,9 @@ const fetchDocument = async (headers: Record<string, string> = {}): Promise<Docu
 describe('/openapi.json', () => {
   it('names the address that the request used', async () => {
     expect((await fetchDocument()).servers).toEqual([{ url: platform.server.url }]);
-    const { port } = new URL(platform.server.url);
+    // This client is no trusted proxy.
     expect((await fetchDocument({ 'x-forwarded-proto': 'https' })).servers).toEqual([
-      { url: `https://127.0.0.1:${port}` },
+      { url: platform.server.url },
     ]);
   });
 

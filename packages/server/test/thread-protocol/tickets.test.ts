@@ -23,15 +23,23 @@ let server: TestServer;
 let other: TestServer;
 /** A node with the same database that authenticates by a key. */
 let withKey: TestServer;
+/** A node that allows pages of another origin. */
+let withOrigin: TestServer;
 beforeAll(async () => {
   database = await testDatabase();
   const settings = { encryptionKey };
   server = await startTestServer({ project, database, settings });
   other = await startTestServer({ project, database, settings, executors: 'none' });
+  withOrigin = await startTestServer({
+    project,
+    database,
+    executors: 'none',
+    settings: { ...settings, corsOrigins: 'https://friend.test' },
+  });
   withKey = await startTestServer({ database, settings: { ...settings, apiKeys }, executors: 'none' });
 });
 afterAll(async () => {
-  for (const node of [server, other, withKey]) await node[Symbol.asyncDispose]();
+  for (const node of [server, other, withKey, withOrigin]) await node[Symbol.asyncDispose]();
   await database[Symbol.asyncDispose]();
 });
 
@@ -79,6 +87,20 @@ describe('a ticket', () => {
     const results = await Promise.allSettled([server, other].map((node) => open(node, ticket)));
     expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     for (const result of results) if (result.status === 'fulfilled') result.value.ws.close();
+  });
+
+  it('opens no socket for a page of an origin that is not allowed, and stays valid', async () => {
+    const query = `?ticket=${await ticketOf('alice')}`;
+    const openFrom = (headers: Record<string, string>) =>
+      openSocket(server.url, randomUUID(), { query, headers });
+    for (const headers of [{ origin: 'https://evil.test' }, { 'sec-fetch-site': 'cross-site' }])
+      expect(await refusal(openFrom(headers))).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    (await openFrom({ origin: server.url })).ws.close();
+    const listed = await openSocket(withOrigin.url, randomUUID(), {
+      query: `?ticket=${await ticketOf('alice')}`,
+      headers: { origin: 'https://friend.test', 'sec-fetch-site': 'cross-site' },
+    });
+    listed.ws.close();
   });
 
   it('has the rights of its user', async () => {

@@ -29,7 +29,11 @@ const ui = { ui: { 'my-agent': './ui.tsx' }, ui_config: { shared: ['chart-kit'] 
 
 const serve = async (
   config: Record<string, unknown>,
-  { files = sources, logger }: { files?: Record<string, string>; logger?: Logger } = {},
+  {
+    files = sources,
+    logger,
+    settings,
+  }: { files?: Record<string, string>; logger?: Logger; settings?: Record<string, string> } = {},
 ): Promise<TestServer & { folder: ProjectFolder }> => {
   const folder = createProjectFolder();
   folder.write({ ...files, 'svc.json': { graphs: { probe: graph }, ...config } });
@@ -37,6 +41,7 @@ const serve = async (
     executors: 'none',
     project: join(folder.dir, 'svc.json'),
     ...(logger === undefined ? {} : { logger }),
+    ...(settings === undefined ? {} : { settings }),
   });
   return {
     ...server,
@@ -107,7 +112,10 @@ describe('the HTML of a component', () => {
   });
 
   it('has the address by which the client reached the server, with the path before all routes', async () => {
-    await using server = await serve({ ...ui, http: { mount_prefix: '/agents' } });
+    await using server = await serve(
+      { ...ui, http: { mount_prefix: '/agents' } },
+      { settings: { trustedProxies: '127.0.0.1' } },
+    );
     const headers = { 'content-type': 'application/json', 'x-forwarded-proto': 'https' };
     const body = JSON.stringify({ name: 'weather' });
     const response = await fetch(`${server.url}/ui/my-agent`, { method: 'POST', headers, body });

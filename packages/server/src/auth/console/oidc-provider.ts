@@ -86,8 +86,11 @@ export class OidcProvider {
         [library.customFetch]: (url, { method, headers, body, signal }) =>
           fetch(url, { method, headers, body: body as string | URLSearchParams | undefined, signal }),
         timeout: limits.timeoutMs / 1_000,
-        // The schema of `console.auth` allows http:// only on this machine.
-        ...(issuer.protocol === 'http:' ? { execute: [library.allowInsecureRequests] } : {}),
+        // The signature is checked because TLS may end at a proxy before the provider. The schema of `console.auth` allows http:// only on this machine.
+        execute: [
+          library.enableNonRepudiationChecks,
+          ...(issuer.protocol === 'http:' ? [library.allowInsecureRequests] : []),
+        ],
       },
     );
     return { library, configuration, untilMs: performance.now() + knownMs };

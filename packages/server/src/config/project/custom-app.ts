@@ -15,7 +15,12 @@ export interface CustomAppConfig {
 
 export function readCustomApp(
   section: HttpSection,
-  { dir, where, mistakes }: { dir: string; where: (path: string[]) => string; mistakes: Mistake[] },
+  {
+    dir,
+    compat,
+    where,
+    mistakes,
+  }: { dir: string; compat: boolean; where: (path: string[]) => string; mistakes: Mistake[] },
 ): CustomAppConfig | undefined {
   if (section?.app === undefined) return undefined;
   const at = where(['http', 'app']);
@@ -26,7 +31,8 @@ export function readCustomApp(
   }
   return {
     source: { ...source, where: at, tsconfig: findTsconfig(dir) },
-    isAuthFirst: section.middleware_order === 'auth_first',
-    isAuthenticated: section.enable_custom_route_auth === true,
+    // The stock server authenticates before everything else.
+    isAuthFirst: (section.middleware_order ?? (compat ? 'auth_first' : 'middleware_first')) === 'auth_first',
+    isAuthenticated: section.enable_custom_route_auth !== false,
   };
 }

@@ -45,12 +45,14 @@ export const HttpSection = z
       .enum(['middleware_first', 'auth_first'])
       .optional()
       .describe(
-        'Whether the middleware of "app" runs before or after the authentication of built-in routes; "middleware_first" by default',
+        'Whether the middleware of "app" runs before or after the authentication of built-in routes; "middleware_first" by default, "auth_first" in a file of the stock server',
       ),
     enable_custom_route_auth: z
       .boolean()
       .optional()
-      .describe('Whether routes of "app" need the authentication of built-in routes; false by default'),
+      .describe(
+        'Whether routes of "app" need the authentication of built-in routes; true by default. With false, everybody may call them',
+      ),
     enable_ui_auth: z
       .boolean()
       .optional()

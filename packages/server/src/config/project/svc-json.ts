@@ -125,7 +125,7 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
     settings: raw.settings ?? {},
     webhooks,
     auth: readAuth(raw.auth, { dir, where, mistakes }),
-    customApp: readCustomApp(raw.http, { dir, where, mistakes }),
+    customApp: readCustomApp(raw.http, { dir, compat, where, mistakes }),
     cors: readCors({ section: raw.http?.cors, where, mistakes }),
     configurableHeaders: headersOf('configurable_headers'),
     loggedHeaders: headersOf('logging_headers'),

@@ -12,7 +12,12 @@ import {
   assistantTexts,
   type ListedAssistant,
 } from '../../storage/deployment/assistant-search.ts';
-import type { AssistantPatch, DeletionObstacle, NewAssistant } from '../../storage/deployment/assistants.ts';
+import {
+  assistantLimits,
+  type AssistantPatch,
+  type DeletionObstacle,
+  type NewAssistant,
+} from '../../storage/deployment/assistants.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';
 import { ThreadDeletion } from '../threads/thread-deletion.ts';
@@ -77,7 +82,7 @@ export class AssistantService {
         context,
         metadata: madeBySystem,
       };
-      if (await assistants.create(assistant, true)) continue;
+      if (await assistants.create(assistant, { isDefault: true })) continue;
       // The id can be computed in advance. A client that created an assistant with this id must not define what everybody runs.
       await assistants.reset(assistant, ownerKey);
       const present = await assistants.find(assistant_id, everyRow);
@@ -99,16 +104,24 @@ export class AssistantService {
     const { graph_id, if_exists } = request;
     this.#assertGraph(graph_id);
     const assistant_id = request.assistant_id ?? randomUUID();
-    const create = () =>
-      this.#storage.assistants.create({
-        assistant_id,
-        graph_id,
-        name: request.name ?? graph_id,
-        description: request.description ?? null,
-        config: request.config ?? {},
-        context: request.context ?? {},
-        metadata: request.metadata ?? {},
-      });
+    const assistant = {
+      assistant_id,
+      graph_id,
+      name: request.name ?? graph_id,
+      description: request.description ?? null,
+      config: request.config ?? {},
+      context: request.context ?? {},
+      metadata: request.metadata ?? {},
+    };
+    const { [ownerKey]: owner } = assistant.metadata;
+    const user_id = typeof owner === 'string' ? owner : undefined;
+    const create = async (): Promise<AssistantRow | undefined> => {
+      const made = await this.#storage.assistants.create(assistant, { user_id });
+      if (made !== 'full') return made;
+      isFull = true;
+      return undefined;
+    };
+    let isFull = false;
     let created = await create();
     // Repeated, because the existing assistant may be deleted, and created again, between the two statements.
     for (let tries = 1; !created && if_exists === 'do_nothing' && tries <= findTries; tries++) {
@@ -117,6 +130,11 @@ export class AssistantService {
       created = await create();
     }
     if (created) return created;
+    if (isFull)
+      throw new Problem(
+        'conflict',
+        `You have ${assistantLimits.perUser} assistants, which is the limit for one user. Delete some first`,
+      );
     throw new Problem('conflict', `Assistant already exists: ${assistant_id}`);
   }
 
@@ -140,6 +158,11 @@ export class AssistantService {
       // The assistant may have been created after the first attempt.
       row = await update();
     }
+    if (row === 'full')
+      throw new Problem(
+        'conflict',
+        `Assistant ${idOrGraphId} has ${assistantLimits.versions} versions, which is the limit. Create another assistant`,
+      );
     if (!row) throw outOfReach('assistant');
     return row;
   }

@@ -5,6 +5,7 @@ import { notFound, Problem } from '@svc/contract/problem';
 import {
   cronLimits,
   type CronFilter,
+  type CronLimit,
   type CronPage,
   type CronRow,
   type ListedCron,
@@ -93,10 +94,11 @@ export class CronService {
       await this.assertUsable({ thread_id, assistant_id: body.assistant_id }, grant);
       row = await create();
     }
-    if (row) return toCron(row);
+    if (!row) throw new Problem('conflict', 'The thread or the assistant was deleted meanwhile');
+    if (typeof row !== 'string') return toCron(row);
     throw new Problem(
       'conflict',
-      `The limit of crons is reached: ${cronLimits.perThread} per thread, ${cronLimits.perUser} per user and ${cronLimits.total} in total. Delete some first`,
+      `${holderOf[row]} has ${cronLimits[row]} crons, which is the limit. Delete some first`,
     );
   }
 
@@ -163,6 +165,12 @@ export class CronService {
     if (webhook !== null) this.#webhooks.accept(webhook);
   }
 }
+
+const holderOf: Record<CronLimit, string> = {
+  thread: 'The thread',
+  user: 'Your user',
+  server: 'The server',
+};
 
 /** The times of a changed cron. When no time has changed, the next tick stays. */
 const timesOf = (cron: CronRow, body: CronPatch, now: string) => {

@@ -13,7 +13,7 @@ import type { Hono } from 'hono';
 import type { Authenticate } from '../../auth/principal/caller.ts';
 import { limitedBody } from '../body/limited-body.ts';
 import { tooLarge } from '../body/body.ts';
-import { type HttpEnv, RequestCall, requestIdOf } from '../routing/call.ts';
+import { type CallOptions, type HttpEnv, RequestCall, requestIdOf } from '../routing/call.ts';
 import type { Observe, Surface } from '../routing/mount.ts';
 import type { StartRequestSpan } from '../routing/request-span.ts';
 import { noPath, rawPath, withoutPrefix } from '../server/mount-path.ts';
@@ -22,9 +22,9 @@ import { type HttpLogger, problemResponse } from '../server/problem.ts';
 import { type BuiltInRoute, BuiltInRoutes } from './built-in-routes.ts';
 import { Exchange } from './exchange.ts';
 import { innerRequest } from './inner-request.ts';
-import { hasDefaultErrors, routeFor, type UserApp, type UserContext } from './user-app.ts';
+import { hasDefaultErrors, mountUserApp, routeFor, type UserApp, type UserContext } from './user-app.ts';
 
-export interface CustomAppOptions {
+export interface CustomAppOptions extends CallOptions {
   app: UserApp;
   isAuthFirst: boolean;
   isAuthenticated: boolean;
@@ -33,7 +33,6 @@ export interface CustomAppOptions {
   surfaces: readonly Surface[];
   /** Paths without the prefix; everybody may read the built-in files at and below them. */
   publicFolders: readonly string[];
-  prefix: string;
   limits: { bodyBytes: number; uploadBytes: number };
   logger: HttpLogger;
   observe: Observe | undefined;
@@ -45,14 +44,15 @@ export interface CustomAppOptions {
   outside: <T>(work: () => T) => T;
 }
 
-// Keys in `context.env` of the app, because one app object may serve several servers: the built-in routes, and the logger. They are
+// Keys in `context.env` of the app, because one app object may serve several servers: the user, the built-in routes, and the logger. They are
 // absent where the app calls its own `request()`.
+const authKey = Symbol.for('svc:auth');
 const fallbackKey = Symbol.for('svc:fallback');
 const loggerKey = Symbol.for('svc:logger');
 
 interface AppEnv extends Partial<HttpBindings> {
   /** The user, when the request was authenticated before the app. */
-  auth?: { user: unknown; scopes: readonly string[] };
+  [authKey]?: { user: unknown; scopes: readonly string[] };
   [fallbackKey]: (context: UserContext) => Promise<Response>;
   [loggerKey]: HttpLogger;
 }
@@ -63,6 +63,8 @@ const unsupportedMethods = new Set(['CONNECT', 'TRACE', 'TRACK']);
 export class CustomApp {
   readonly #inner: Hono<HttpEnv>;
   readonly #options: CustomAppOptions;
+  /** The project's app, which gets the user in its variables. */
+  readonly #mounted: UserApp;
   readonly #builtIn: BuiltInRoutes;
   readonly #pathOf: (request: Request) => string;
 
@@ -73,7 +75,10 @@ export class CustomApp {
     const pathInPrefix = withoutPrefix(options.prefix);
     this.#pathOf = (request) => pathInPrefix(rawPath(request));
     const { app } = options;
-    app.notFound(fallback);
+    this.#mounted = mountUserApp(app, setUser);
+    this.#mounted.notFound(fallback);
+    this.#mounted.onError(responseTo);
+    // For requests that the app sends to itself.
     if (hasDefaultErrors(app)) app.onError(responseTo);
   }
 
@@ -113,7 +118,9 @@ export class CustomApp {
       const isOpen =
         route === undefined && (path === '/' || this.#isPublicFile(path, builtIn) || isPreflight(request));
       if (!isOpen) await this.#authenticate(request, env, exchange, route ? undefined : builtIn);
-      response = await inside(() => app.fetch(outer, this.#appEnv(outer, env, exchange, isCustomOnly)));
+      response = await inside(() =>
+        this.#mounted.fetch(outer, this.#appEnv(outer, env, exchange, isCustomOnly)),
+      );
       if (!(response instanceof Object && 'status' in response))
         throw new TypeError('The app returned no Response');
     } catch (error) {
@@ -134,11 +141,11 @@ export class CustomApp {
     exchange: Exchange,
     builtIn: BuiltInRoute | undefined,
   ): Promise<void> {
-    const { isAuthFirst, isAuthenticated, authenticate, prefix } = this.#options;
+    const { isAuthFirst, isAuthenticated, authenticate } = this.#options;
     const isNeeded = builtIn ? isAuthFirst && builtIn.route.access !== 'public' : isAuthenticated;
     if (!isNeeded) return;
     const by = builtIn?.surface.authenticate ?? authenticate;
-    const call = new RequestCall({ req: { raw: request, url: request.url }, env }, prefix);
+    const call = new RequestCall({ req: { raw: request, url: request.url }, env }, this.#options);
     if (builtIn?.route.kind === 'socket') call.acceptTicket();
     exchange.authenticated = { by, credentials: call, caller: await by(call) };
   }
@@ -148,7 +155,7 @@ export class CustomApp {
     const user = exchange.authenticated?.caller.user;
     return {
       ...(incoming && outgoing ? { incoming, outgoing } : {}),
-      ...(user === undefined ? {} : { auth: { user, scopes: user.permissions } }),
+      ...(user === undefined ? {} : { [authKey]: { user, scopes: user.permissions } }),
       [loggerKey]: this.#options.logger,
       [fallbackKey]: async (context) => {
         if (isCustomOnly) {
@@ -200,6 +207,13 @@ export class CustomApp {
     });
   }
 }
+
+/** Sets `context.var.auth`, as the stock server does. */
+const setUser = async (context: UserContext, next: () => Promise<void>): Promise<void> => {
+  const auth = (context.env as AppEnv)[authKey];
+  if (auth !== undefined) context.set('auth', auth);
+  await next();
+};
 
 const fallback = (context: UserContext): Response | Promise<Response> => {
   const serve = (context.env as Partial<AppEnv> | undefined)?.[fallbackKey];

@@ -1,4 +1,5 @@
 // The Hono app of the project. It may come from another copy of hono, so only these members are used, and no `instanceof`.
+import { TrieRouter } from 'hono/router/trie-router';
 import type { CustomAppConfig } from '../../config/project/custom-app.ts';
 import type { LoadedModules } from '../../config/project/loaded-modules.ts';
 import { exportError, importExport } from '../../config/project/project-export.ts';
@@ -8,7 +9,9 @@ export interface UserApp {
   notFound(handler: (context: UserContext) => Response | Promise<Response>): unknown;
   onError(handler: (error: Error, context: UserContext) => Response): unknown;
   readonly errorHandler: unknown;
-  getPath(request: Request, options: { env: object }): string;
+  use(middleware: (context: UserContext, next: () => Promise<void>) => Promise<void>): unknown;
+  route(path: string, app: UserApp): unknown;
+  getPath: (request: Request, options: { env: object }) => string;
   readonly router: { match(method: string, path: string): unknown };
   readonly routes: readonly UserRoute[];
 }
@@ -32,6 +35,7 @@ export interface UserContext {
   /** Undefined in a request that the app has sent to itself. */
   readonly env: object | undefined;
   get(key: string): unknown;
+  set(key: string, value: unknown): void;
   newResponse(body: Body, init: Response): Response;
 }
 
@@ -51,11 +55,11 @@ export const loadUserApp = async (
 
 export const isUserApp = (value: unknown): value is UserApp => {
   if (typeof value !== 'object' || value === null) return false;
-  const { fetch, notFound, onError, getPath, router, routes } = value as Partial<
+  const { fetch, notFound, onError, use, route, getPath, router, routes } = value as Partial<
     Record<keyof UserApp, unknown>
   >;
   return (
-    [fetch, notFound, onError, getPath].every((member) => typeof member === 'function') &&
+    [fetch, notFound, onError, use, route, getPath].every((member) => typeof member === 'function') &&
     typeof (router as UserApp['router'] | undefined)?.match === 'function' &&
     Array.isArray(routes)
   );
@@ -80,8 +84,23 @@ const innermost = (handler: unknown): ((...given: unknown[]) => unknown) => {
   return wrapped === undefined ? (handler as (...given: unknown[]) => unknown) : innermost(wrapped);
 };
 
+/**
+ * A new app of the same copy of hono, in which the routes of the given app are mounted, as the stock server mounts them. Only that copy can create
+ * contexts with variables.
+ */
+export const mountUserApp = (app: UserApp, before: Parameters<UserApp['use']>[0]): UserApp => {
+  const outer = emptyApp(app);
+  outer.getPath = app.getPath;
+  outer.use(before);
+  outer.route('/', app);
+  return outer;
+};
+
 /** Whether the app has no error handler of its own. Each copy of hono has its own default handler. */
-export const hasDefaultErrors = (app: UserApp): boolean => {
-  const fresh: unknown = Reflect.construct((app as object).constructor as new () => object, []);
-  return isUserApp(fresh) && fresh.errorHandler === app.errorHandler;
+export const hasDefaultErrors = (app: UserApp): boolean => emptyApp(app).errorHandler === app.errorHandler;
+
+/** With a router, because the result of `basePath()` is an instance of a class without one. */
+const emptyApp = (app: UserApp): UserApp => {
+  const { constructor } = app as object as { constructor: new (options: object) => UserApp };
+  return new constructor({ router: new TrieRouter() });
 };

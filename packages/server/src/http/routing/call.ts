@@ -5,6 +5,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { unrestrictedAuthorizer, type Authorizer } from '../../auth/authorization/authorizer.ts';
 import { anybody, type Authenticate, type Caller, type Credentials } from '../../auth/principal/caller.ts';
+import type { SchemeOf } from '../../auth/principal/client-scheme.ts';
 import type { CreatedRun } from '../../api/call.ts';
 import type { Call } from '../../api/handlers.ts';
 import type { RequestEntry } from '../server/request-log.ts';
@@ -60,6 +61,13 @@ const safeId = /^[\x21-\x7e]{1,128}$/;
 export const requestIdOf = (sent: string | undefined): string =>
   sent !== undefined && safeId.test(sent) ? sent : randomUUID();
 
+/** What a call has to know of its server. */
+export interface CallOptions {
+  /** The path before all routes, or empty. */
+  prefix: string;
+  schemeOf: SchemeOf;
+}
+
 /** One request, as handlers get it. The abort signal is created only when a handler reads it. */
 export class RequestCall implements Call, Credentials {
   readonly requestId: string;
@@ -69,21 +77,20 @@ export class RequestCall implements Call, Credentials {
   ticket: string | undefined;
   readonly #context: RequestSource;
   readonly #onFinish: (() => void)[] = [];
-  readonly #prefix: string;
+  readonly #options: CallOptions;
   /** The body of a streamed response. Set when another part of the program writes to Node's response. */
   streamed: PassThrough | undefined;
   span: RequestSpan | undefined;
 
-  /** `prefix`: the path before all routes, or empty. */
-  constructor(context: RequestSource, prefix: string, requestId?: string) {
+  constructor(context: RequestSource, options: CallOptions, requestId?: string) {
     this.#context = context;
-    this.#prefix = prefix;
+    this.#options = options;
     this.requestId = requestId ?? this.outer?.requestId ?? requestIdOf(this.header('x-request-id'));
   }
 
   /** A call for a later message on the same connection. */
   next(): RequestCall {
-    const call = new RequestCall(this.#context, this.#prefix, this.requestId);
+    const call = new RequestCall(this.#context, this.#options, this.requestId);
     call.span = this.span;
     return call;
   }
@@ -127,11 +134,10 @@ export class RequestCall implements Call, Credentials {
     return this.#context.env?.incoming?.socket.remoteAddress ?? this.outer?.remoteAddress;
   }
 
-  /** Proxies that terminate TLS set `x-forwarded-proto`. */
   get address(): string {
     const url = new URL(this.#context.req.url);
-    if (this.header('x-forwarded-proto') === 'https') url.protocol = 'https:';
-    return url.origin + this.#prefix;
+    if (this.#options.schemeOf(this) === 'https') url.protocol = 'https:';
+    return url.origin + this.#options.prefix;
   }
 
   header(name: string): string | undefined {
@@ -170,7 +176,7 @@ export class RequestCall implements Call, Credentials {
     const incoming = this.#context.env?.incoming;
     // Built from Node's own object: twice as fast as through the Headers that Hono would create.
     const sent = incoming === undefined ? headers : new Headers(Object.entries(incoming.headers).map(joined));
-    return new Request(this.outer?.isInsidePrefix === true ? withPrefix(url, this.#prefix) : url, {
+    return new Request(this.outer?.isInsidePrefix === true ? withPrefix(url, this.#options.prefix) : url, {
       method,
       headers: sent,
     });

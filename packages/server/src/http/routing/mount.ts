@@ -1,4 +1,5 @@
 // Registers the contract's routes with Hono. One function reads, validates, handles and answers a request, without middleware.
+import type { IncomingHttpHeaders } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Routes, RouteShape, UnsupportedPath } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
@@ -8,7 +9,7 @@ import type { Authenticate, Caller } from '../../auth/principal/caller.ts';
 import type { Call, Handlers } from '../../api/handlers.ts';
 import type { Parsing } from '../../parsing/parsing.ts';
 import type { BodyLimits } from '../body/body.ts';
-import { type Authenticated, type HttpContext, type HttpEnv, RequestCall } from './call.ts';
+import { type Authenticated, type CallOptions, type HttpContext, type HttpEnv, RequestCall } from './call.ts';
 import { type Input, readInput } from './input.ts';
 import { problemResponse } from '../server/problem.ts';
 import { type AuditLogger, logAudit } from '../server/audit-log.ts';
@@ -33,9 +34,7 @@ export interface Surface<T extends Routes = Routes> {
   unsupported?: readonly UnsupportedPath[];
 }
 
-export interface MountOptions extends ResponseOptions {
-  /** The path before all routes, or empty. */
-  prefix: string;
+export interface MountOptions extends ResponseOptions, CallOptions {
   body: BodyLimits & Parsing;
   /** Called before a stream begins. The returned function is called when the stream has ended. */
   openStream?: ((caller: Caller) => () => void) | undefined;
@@ -68,7 +67,7 @@ export const mount = (app: Hono<HttpEnv>, surface: Surface, options: MountOption
 const refuse = (app: Hono<HttpEnv>, { path, what }: UnsupportedPath, options: MountOptions): void => {
   const respondWith501 = (context: HttpContext): Response => {
     const startedMs = performance.now();
-    const { requestId } = new RequestCall(context, options.prefix);
+    const { requestId } = new RequestCall(context, options);
     const problem = new Problem('not_supported', `This server does not have ${what}.`);
     const response = problemResponse(problem, requestId, options.logger);
     logAnswer(context, { route: path, requestId, startedMs, status: response.status }, options);
@@ -95,7 +94,7 @@ const answer = async (
   options: MountOptions,
 ): Promise<Response> => {
   const startedMs = performance.now();
-  const call = new RequestCall(context, options.prefix);
+  const call = new RequestCall(context, options);
   const { method } = context.req;
   call.span = spanOf(call, { method, route: route.path }, options.startSpan);
   let response: Response;
@@ -107,7 +106,10 @@ const answer = async (
   let reply: unknown;
   try {
     assertMethod(route, context);
-    if (route.kind === 'socket') call.acceptTicket();
+    if (route.kind === 'socket') {
+      if (options.sites) assertHandshake(context, options.sites);
+      call.acceptTicket();
+    }
     const known = authenticatedBefore(call, surface);
     await admit(call, route, surface, () => known?.caller ?? surface.authenticate(call));
     isRpc = route.kind === 'rpc';
@@ -194,6 +196,14 @@ const assertMethod = (route: RouteShape, context: HttpContext): void => {
   }
 };
 
+/** No browser sends a preflight before the handshake of a WebSocket, whatever its credential, such as a ticket. */
+const assertHandshake = (context: HttpContext, rules: SiteRules): void => {
+  if (siteOf(headersOf(context), { ...rules, sameSite: true }) === 'foreign') throw foreignPage();
+};
+
+const headersOf = (context: HttpContext): IncomingHttpHeaders =>
+  context.env?.incoming?.headers ?? Object.fromEntries(context.req.raw.headers);
+
 /**
  * Pages of other origins may not send a GET that changes data. Nor may they open a stream: it would count as one of the user whose
  * cookie the browser sends. A route that changes data when the client disconnects needs a header that shows the origin of the request.
@@ -204,8 +214,7 @@ const assertSite = (route: RouteShape, { query }: Input, context: HttpContext, r
   const isRequested =
     typeof changes === 'object' && (query as Record<string, unknown>)[changes.when] === true;
   if (!isRequested && changes !== 'always' && !isStream(route)) return;
-  const headers = context.env?.incoming?.headers ?? Object.fromEntries(context.req.raw.headers);
-  const site = siteOf(headers, rules);
+  const site = siteOf(headersOf(context), rules);
   if (site === 'foreign') throw foreignPage();
   if (site === 'unknown' && isRequested)
     throw new Problem(

@@ -1,5 +1,6 @@
 import { Problem } from '@svc/contract/problem';
 import { Hono } from 'hono';
+import { createSchemeOf, type SchemeOf } from '../../auth/principal/client-scheme.ts';
 import { type JsonLimits, requestLimits } from '../../parsing/json-limits.ts';
 import type { Parsing } from '../../parsing/parsing.ts';
 import { type HttpContext, type HttpEnv, requestIdOf } from '../routing/call.ts';
@@ -31,6 +32,8 @@ export interface AppOptions {
   auditLogger?: AuditLogger | undefined;
   /** Path before all routes, such as `/agents`; empty by default. */
   prefix?: string | undefined;
+  /** The scheme that a client has used; without it no proxy is trusted. */
+  schemeOf?: SchemeOf | undefined;
   loggedHeaders?: MountOptions['loggedHeaders'];
   /** Rejects a stream, or counts it until the returned function is called. */
   openStream?: MountOptions['openStream'];
@@ -68,6 +71,7 @@ export const createApp = (options: AppOptions): Hono<HttpEnv> => {
   });
   const mounting = {
     prefix,
+    schemeOf: options.schemeOf ?? createSchemeOf([]),
     logger,
     observe: options.observe,
     startSpan: options.startSpan,

@@ -29,7 +29,19 @@ const versioned = 'assistant_id, version, graph_id, name, description, config, c
 /** `default`: only `svc assistants prune` deletes a default assistant. `in_flight`: it has runs that have not ended. */
 export type DeletionObstacle = 'default' | 'in_flight';
 
+/** Most assistants of one user, and most versions of one assistant. */
+export const assistantLimits = { perUser: 1_000, versions: 10_000 };
+
 const statements = {
+  lockUser: {
+    name: 'assistants_lock_user',
+    text: `select pg_advisory_xact_lock(hashtextextended('assistants of ' || $1, 0))`,
+  },
+  ofUser: {
+    name: 'assistants_of_user',
+    text: `select count(*)::integer as count from (
+        select 1 from assistants where metadata @> jsonb_build_object('svc_auth_user_id', $1::text) limit $2) owned`,
+  },
   create: {
     name: 'assistants_create',
     text: `with created as (
@@ -47,7 +59,9 @@ const statements = {
   },
   lock: {
     name: 'assistants_lock',
-    text: 'select description, is_default from assistants where assistant_id = $1 and metadata @@ $2::jsonpath for update',
+    text: `select description, is_default,
+        (select max(v.version) from assistant_versions v where v.assistant_id = a.assistant_id) as newest_version
+      from assistants a where assistant_id = $1 and metadata @@ $2::jsonpath for update`,
   },
   // Null keeps the current value; metadata is merged.
   update: namedStatement({
@@ -157,20 +171,24 @@ const fieldsOf = ({ assistant_id, graph_id, name, description, ...rest }: NewAss
   json(rest.metadata),
 ];
 
+interface LockedAssistant {
+  description: string | null;
+  is_default: boolean;
+  newest_version: number;
+}
+
 /** Locks the row in a statement of its own: a statement that waits for the lock would compute the version from an old snapshot. */
 const update = (
   db: Database,
   assistant_id: string,
   patch: AssistantPatch,
   access: RowFilter,
-  shouldUpdate: (locked: Pick<AssistantRow, 'description'>) => boolean,
-): Promise<AssistantRow | undefined> =>
+  shouldUpdate: (locked: LockedAssistant) => boolean,
+): Promise<AssistantRow | 'full' | undefined> =>
   db.transact(async (tx) => {
-    const [locked] = await tx.query<Pick<AssistantRow, 'description'>>(statements.lock, [
-      assistant_id,
-      access.jsonpath,
-    ]);
+    const [locked] = await tx.query<LockedAssistant>(statements.lock, [assistant_id, access.jsonpath]);
     if (!locked || !shouldUpdate(locked)) return undefined;
+    if (locked.newest_version >= assistantLimits.versions) return 'full';
     const { graph_id, name, description, config, context, metadata } = patch;
     const values = statements.update.values({
       assistant_id,
@@ -229,21 +247,41 @@ export const assistantStorage = (db: Database, answers = defaultAnswerLimits) =>
   ...defaults(db),
   ...assistantSearches(db, answers),
 
-  /** Returns the new row, or undefined when the id is taken. `isDefault`: it is the default assistant of its graph. */
-  async create(assistant: NewAssistant, isDefault = false): Promise<AssistantRow | undefined> {
-    return (await db.query<AssistantRow>(statements.create, [...fieldsOf(assistant), isDefault]))[0];
+  /**
+   * Returns the new row, undefined when the id is taken, or `full` when the user, its owner, has as many as allowed. `isDefault`: it is the
+   * default assistant of its graph.
+   */
+  async create(
+    assistant: NewAssistant,
+    { isDefault = false, user_id }: { isDefault?: boolean; user_id?: string | undefined } = {},
+  ): Promise<AssistantRow | 'full' | undefined> {
+    const insert = async (tx: Database): Promise<AssistantRow | undefined> =>
+      (await tx.query<AssistantRow>(statements.create, [...fieldsOf(assistant), isDefault]))[0];
+    if (user_id === undefined) return insert(db);
+    // Counted under a lock: of two requests at the same time, neither would see the assistant of the other.
+    return db.transact(async (tx) => {
+      await tx.query(statements.lockUser, [user_id]);
+      const [owned] = await tx.query<{ count: number }>(statements.ofUser, [
+        user_id,
+        assistantLimits.perUser,
+      ]);
+      return (owned?.count ?? 0) >= assistantLimits.perUser ? 'full' : insert(tx);
+    });
   },
 
   async find(assistant_id: string, access: RowFilter): Promise<AssistantRow | undefined> {
     return (await db.query<AssistantRow>(statements.get, [assistant_id, access.jsonpath]))[0];
   },
 
-  /** Creates a new version. Undefined when there is no such assistant, or its new metadata would not pass the filter. */
+  /**
+   * Creates a new version. Undefined when there is no such assistant, or its new metadata would not pass the filter; `full` when it has as many
+   * versions as allowed.
+   */
   update: (
     assistant_id: string,
     patch: AssistantPatch,
     access: RowFilter,
-  ): Promise<AssistantRow | undefined> => update(db, assistant_id, patch, access, () => true),
+  ): Promise<AssistantRow | 'full' | undefined> => update(db, assistant_id, patch, access, () => true),
 
   /** Creates a new version only when the description differs: of several servers that start at the same time, one creates it. */
   async describe(assistant_id: string, description: string | null): Promise<void> {
@@ -268,7 +306,7 @@ export const assistantStorage = (db: Database, answers = defaultAnswerLimits) =>
   delete: (assistant_id: string, access: RowFilter): Promise<'deleted' | 'missing' | DeletionObstacle> =>
     db.transact(async (tx) => {
       const values = [assistant_id, access.jsonpath];
-      const [locked] = await tx.query<{ is_default: boolean }>(statements.lock, values);
+      const [locked] = await tx.query<LockedAssistant>(statements.lock, values);
       if (!locked) return 'missing';
       if (locked.is_default) return 'default';
       return (await tx.query(statements.delete, values)).length > 0 ? 'deleted' : 'in_flight';

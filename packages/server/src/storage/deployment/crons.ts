@@ -65,7 +65,10 @@ export interface TickPlan {
   next: string | null;
 }
 
-export const cronLimits = { perThread: 100, perUser: 1_000, total: 10_000 };
+export const cronLimits = { thread: 100, user: 1_000, server: 10_000 };
+
+/** What has as many crons as allowed. */
+export type CronLimit = keyof typeof cronLimits;
 
 const foreignKeyViolation = '23503';
 
@@ -74,6 +77,16 @@ const columns = `cron_id, assistant_id, thread_id, on_run_completed, schedule, t
 
 const statements = {
   now: { name: 'crons_now', reads: true, text: 'select now() as now' },
+  lockCreation: {
+    name: 'crons_lock_creation',
+    text: `select pg_advisory_xact_lock(hashtextextended('creation of crons', 0))`,
+  },
+  counts: {
+    name: 'crons_counts',
+    text: `select (select count(*)::integer from crons where thread_id = $1) as thread,
+        (select count(*)::integer from crons where metadata @> jsonb_build_object('svc_auth_user_id', $2::text)) as user,
+        (select count(*)::integer from crons) as server`,
+  },
   create: namedStatement({
     name: 'crons_create',
     parameters: [
@@ -91,10 +104,6 @@ const statements = {
       'sealed_user',
       'assistant_access',
       'thread_access',
-      'user_id',
-      'max_per_thread',
-      'max_per_user',
-      'max_total',
     ],
     text: `insert into crons (cron_id, assistant_id, thread_id, on_run_completed, schedule, timezone, end_time, enabled,
         payload, metadata, next_run_date, sealed_user)
@@ -103,10 +112,6 @@ const statements = {
       where a.assistant_id = :assistant_id and a.metadata @@ :assistant_access::jsonpath
         and (:thread_id::uuid is null
           or exists (select 1 from threads t where t.thread_id = :thread_id and t.metadata @@ :thread_access::jsonpath))
-        and (:thread_id::uuid is null or (select count(*) from crons where thread_id = :thread_id) < :max_per_thread)
-        and (select count(*) from crons) < :max_total
-        and (:user_id::text is null or
-          (select count(*) from crons c where c.metadata @> jsonb_build_object('svc_auth_user_id', :user_id::text)) < :max_per_user)
       returning ${columns}`,
   }),
   get: {
@@ -211,9 +216,19 @@ export class TickFailed extends Error {
 }
 
 /** The thread or assistant was deleted after the statement's snapshot was taken; the foreign key detects it. */
-const noneIfDeleted = (error: unknown): [] => {
-  if (error instanceof pg.DatabaseError && error.code === foreignKeyViolation) return [];
+const noneIfDeleted = (error: unknown): undefined => {
+  if (error instanceof pg.DatabaseError && error.code === foreignKeyViolation) return undefined;
   throw error;
+};
+
+const reachedLimit = async (
+  tx: Database,
+  thread_id: string | null,
+  user_id: string | null,
+): Promise<CronLimit | undefined> => {
+  const [counts] = await tx.query<Record<CronLimit, number>>(statements.counts, [thread_id, user_id]);
+  if (!counts) return undefined;
+  return (['thread', 'user', 'server'] as const).find((limit) => counts[limit] >= cronLimits[limit]);
 };
 
 const fireOne = async (tx: Database, cron: CronRow, { run, next }: TickPlan): Promise<void> => {
@@ -289,23 +304,28 @@ export const cronStorage = (db: Database, answers = defaultAnswerLimits) => ({
     return (await db.query<{ now: string }>(statements.now, []))[0]?.now ?? '';
   },
 
-  /** Undefined when the assistant or the thread does not exist for the caller, or a limit of crons is reached. */
-  async create(
+  /**
+   * Undefined when the assistant or the thread does not exist for the caller; the limit when it is reached. One request after the other counts and
+   * inserts: at the same time, none would see the crons of the others.
+   */
+  create: (
     cron: NewCron,
     access: { assistant: RowFilter; thread: RowFilter; user_id: string | null },
-  ): Promise<CronRow | undefined> {
-    const values = statements.create.values({
-      ...cron,
-      metadata: JSON.stringify(cron.metadata),
-      assistant_access: access.assistant.jsonpath,
-      thread_access: access.thread.jsonpath,
-      user_id: access.user_id,
-      max_per_thread: cronLimits.perThread,
-      max_per_user: cronLimits.perUser,
-      max_total: cronLimits.total,
-    });
-    return (await db.query<CronRow>(statements.create.statement, values).catch(noneIfDeleted))[0];
-  },
+  ): Promise<CronRow | CronLimit | undefined> =>
+    db
+      .transact(async (tx) => {
+        await tx.query(statements.lockCreation, []);
+        const reached = await reachedLimit(tx, cron.thread_id, access.user_id);
+        if (reached !== undefined) return reached;
+        const values = statements.create.values({
+          ...cron,
+          metadata: JSON.stringify(cron.metadata),
+          assistant_access: access.assistant.jsonpath,
+          thread_access: access.thread.jsonpath,
+        });
+        return (await tx.query<CronRow>(statements.create.statement, values))[0];
+      })
+      .catch(noneIfDeleted),
 
   async find(cron_id: string, access: RowFilter): Promise<CronRow | undefined> {
     return (await db.query<CronRow>(statements.get, [cron_id, access.jsonpath]))[0];
