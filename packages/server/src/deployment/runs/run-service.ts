@@ -16,6 +16,7 @@ import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
 import type { RunKwargs } from '../../engine/dispatch/protocol.ts';
 import { toRunCommand, type Audience } from '../../engine/dispatch/run-command.ts';
 import { retryWhileUnavailable } from '../../jobs/retry.ts';
+import { isUuid } from '../../uuid.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import type {
   CreatedRun as StoredRun,
@@ -326,7 +327,7 @@ export class RunService {
   ): Promise<Problem> {
     switch (refused.outcome) {
       case 'no_assistant':
-        return this.#graphs.has(request.assistant_id) || !isGraphId(request.assistant_id)
+        return this.#graphs.has(request.assistant_id) || isUuid(request.assistant_id)
           ? new Problem('not_found', `No assistant found for ${JSON.stringify(request.assistant_id)}`)
           : new Problem(
               'not_found',
@@ -388,5 +389,3 @@ const createdRunOf = ({ run_id, thread_id }: NewRun): CreatedRun => ({
   run_id,
   thread_id: thread_id ?? undefined,
 });
-
-const isGraphId = (id: string): boolean => !/^[0-9a-f-]{36}$/i.test(id);
