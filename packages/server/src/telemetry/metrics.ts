@@ -64,6 +64,7 @@ export class Metrics {
   readonly #ingestedBytes: Counter;
   readonly #ingestSeconds: Histogram;
   readonly #ingestRefused: Counter;
+  readonly #statementsRefused: Counter;
   #read: () => Promise<void> = () => Promise.resolve();
 
   /** `version`: the version of svc. */
@@ -104,6 +105,11 @@ export class Metrics {
     this.#ingestRefused = new Counter({
       name: 'svc_ingest_refused_total',
       help: 'Batches of traces that were rejected with 429',
+      registers,
+    });
+    this.#statementsRefused = new Counter({
+      name: 'svc_ingest_refused_statements_total',
+      help: 'Statements with traces that the database refused; their items were then stored in parts',
       registers,
     });
     this.#runsEnded = new Counter({
@@ -229,6 +235,10 @@ export class Metrics {
 
   batchRefused(): void {
     this.#ingestRefused.inc();
+  }
+
+  statementsRefused(count: number): void {
+    this.#statementsRefused.inc(count);
   }
 
   runEnded(status: string, ms: number): void {
