@@ -58,6 +58,7 @@ export class Metrics {
   readonly #registry = new Registry();
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
   readonly #runsEnded: Counter<'status'>;
+  readonly #runDeletionsRepeated: Counter;
   readonly #runSeconds: Histogram<'status'>;
   readonly #eventLag: Histogram;
   readonly #ingested: Counter<'outcome'>;
@@ -116,6 +117,11 @@ export class Metrics {
       name: 'svc_runs_ended_total',
       help: 'Runs that ended in this process',
       labelNames: ['status'],
+      registers,
+    });
+    this.#runDeletionsRepeated = new Counter({
+      name: 'svc_run_deletions_repeated_total',
+      help: 'Repeated tries to delete a run, because another run wrote to its thread',
       registers,
     });
     this.#runSeconds = new Histogram({
@@ -244,6 +250,10 @@ export class Metrics {
   runEnded(status: string, ms: number): void {
     this.#runsEnded.inc({ status });
     this.#runSeconds.observe({ status }, ms / 1000);
+  }
+
+  runDeletionRepeated(): void {
+    this.#runDeletionsRepeated.inc();
   }
 
   eventLag(ms: number): void {

@@ -152,6 +152,12 @@ export const refusalOf = (error: unknown): Refusal | undefined => {
   return kind === 'bug' && retry === 'never' ? 'statement' : undefined;
 };
 
+/** True when a statement has not waited, or not longer, for a lock that another transaction has. It has had no effect. */
+export const isLockTaken = (error: unknown): boolean => {
+  const origin = originalError(error);
+  return origin instanceof pg.DatabaseError && origin.code === '55P03';
+};
+
 /** True when the database is unreachable or refuses all statements. False for a single statement that timed out. */
 export const isOutage = (error: unknown): boolean => {
   if (!isUnavailable(error) || error.cause === undefined) return false;
