@@ -75,14 +75,22 @@ export interface EventWriter {
 }
 
 /**
+ * How a client continues a stream that the server has interrupted: with the id of its last event, or with the number of its last event in
+ * the body of the request. `none`: the protocol of the stream has no event that could say so.
+ */
+export type Resumption = 'Last-Event-ID' | 'since' | 'none';
+
+/**
  * An SSE response whose source pushes events, without a promise for each event. `start` returns a function that stops the source; it is
  * called once, after the source has ended or failed, or the client has disconnected.
  */
 export class EventStreamResponse {
   readonly start: (sink: EventWriter) => () => void;
+  readonly resumption: Resumption;
 
-  constructor(start: (sink: EventWriter) => () => void) {
+  constructor(start: (sink: EventWriter) => () => void, resumption: Resumption = 'Last-Event-ID') {
     this.start = start;
+    this.resumption = resumption;
   }
 }
 

@@ -136,6 +136,7 @@ export const createDeployment = async ({
     webhooks,
     users,
     graphs: new Set(project.graphs.keys()),
+    onDeletionRepeated: () => metrics.runDeletionRepeated(),
   });
   const feed = new RunFeed({ runs: storage.runs, logger });
   const granter = new RunGranter(assistants.defaultIds, project.configurableHeaders);

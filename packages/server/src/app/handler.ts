@@ -68,8 +68,9 @@ export const createSvcHandler = async (options: SvcHandlerOptions = {}): Promise
     const handler = await owning(async (owned) => {
       const served = { settings, project, logger, authenticate };
       const early = startEarlyParts(served, owned);
-      const { app, upgrades, services } = await openServedApp(served, exposure, early, owned);
+      const { app, upgrades, streams, services } = await openServedApp(served, exposure, early, owned);
       owned.keep({ [Symbol.asyncDispose]: () => upgrades.close(socketGraceMs) });
+      owned.keep({ [Symbol.asyncDispose]: () => streams.interrupt() });
       owned.keep(services.runFeed);
       services.dispatcher.pool.setAddress(options.url ?? null);
       const prefix = mountPrefix({ settings, project });

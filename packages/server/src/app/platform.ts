@@ -24,6 +24,7 @@ import { PriceService } from '../tracing/prices/price-service.ts';
 import { projectHandlers } from '../tracing/projects/project-handlers.ts';
 import { ProjectService } from '../tracing/projects/project-service.ts';
 import { Admission } from '../tracing/ingest/admission.ts';
+import type { OnRefused } from '../tracing/ingest/split-store.ts';
 import { type IngestObserver, IngestService, type ReadingParts } from '../tracing/ingest/ingest-service.ts';
 import { runReadHandlers } from '../tracing/traces/run-read-handlers.ts';
 import { RunReadService } from '../tracing/traces/run-read-service.ts';
@@ -48,6 +49,7 @@ export interface PlatformParts {
   queryMs: number;
   /** Called with figures of what is ingested. */
   observer: IngestObserver;
+  onIngestRefused: OnRefused;
   reading: ReadingParts;
   sealer: LazySealer;
   stores: StoreParts;
@@ -89,6 +91,7 @@ export const createPlatform = (parts: PlatformParts): Platform => {
     prices,
     admission,
     daysKept,
+    onRefused: parts.onIngestRefused,
     storeFeedback: async (tenant_id, sent, rejections) => {
       if (sent.length === 0) return 0;
       const options = { service: feedback, limits: parts.reading.limits, rejections };

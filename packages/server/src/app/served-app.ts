@@ -12,6 +12,7 @@ import type { ServedApp } from '../http/server/listen.ts';
 import { siteRules } from '../http/server/request-site.ts';
 import { socketUrls } from '../http/sockets/socket-paths.ts';
 import { Upgrades } from '../http/sockets/upgrades.ts';
+import { OpenStreams } from '../http/streams/open-streams.ts';
 import { createParsing } from '../parsing/parsing.ts';
 import { requestLimits } from '../parsing/json-limits.ts';
 import { serveCustom } from './custom-app.ts';
@@ -55,13 +56,14 @@ export const openServedApp = async (
   exposure: Exposure,
   early: EarlyParts,
   owned: Owned,
-): Promise<{ app: ServedApp; upgrades: Upgrades; services: Services }> => {
+): Promise<{ app: ServedApp; upgrades: Upgrades; streams: OpenStreams; services: Services }> => {
   const parsing = createParsing<ParserTasks>(options.settings.http.memoryBytes, options.logger);
   owned.keep(parsing.parser);
   const { services, customCode } = await openServices(options, exposure, { early, owned, parsing });
   const upgrades = createUpgrades(options, parsing);
-  const app = createServerApp(options, services, exposure, { parsing, customCode, upgrades });
-  return { app, upgrades, services };
+  const streams = new OpenStreams();
+  const app = createServerApp(options, services, exposure, { parsing, customCode, upgrades, streams });
+  return { app, upgrades, streams, services };
 };
 
 const openServices = async (
@@ -153,7 +155,13 @@ const createServerApp = (
     parsing,
     customCode,
     upgrades,
-  }: { parsing: ServerParsing; customCode: CustomCode | undefined; upgrades: Upgrades },
+    streams,
+  }: {
+    parsing: ServerParsing;
+    customCode: CustomCode | undefined;
+    upgrades: Upgrades;
+    streams: OpenStreams;
+  },
 ): ServedApp => {
   const { bodyLimitBytes, json, heartbeatMs } = settings.http;
   const { surfaces, limits, authenticate, hasConsole } = createSurfaces(
@@ -181,6 +189,7 @@ const createServerApp = (
     streamBufferBytes,
     parsing,
     upgrades,
+    streams,
     consoleFolder: hasConsole ? packageFile('console/') : undefined,
     guideFolder: hasGuide ? packageFile('guide/') : undefined,
   });

@@ -61,11 +61,11 @@ const build = async (
     modules,
     options.signal,
   );
-  const { app, upgrades, services } = await openServedApp(options, exposure, early, owned);
+  const { app, upgrades, streams, services } = await openServedApp(options, exposure, early, owned);
   const { host, port } = settings.http;
   const hosts = mode.kind === 'anonymous' && mode.local ? localHosts(host) : undefined;
   const guard = { ...pageGuard(options, exposure), hosts };
-  const listener = await listen(app, { host, port, logger, guard, upgrades });
+  const listener = await listen(app, { host, port, logger, guard, upgrades, streams });
   owned.keep({ [Symbol.asyncDispose]: () => listener.close() });
   owned.keep(services.runFeed);
   const url = listener.url + mountPrefix(options);

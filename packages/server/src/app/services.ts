@@ -87,7 +87,7 @@ const createFirstKey = async (
 };
 
 const openPlatform = (
-  { settings, project, parsing, plan, replica }: ServiceParts,
+  { settings, project, parsing, plan, replica, logger }: ServiceParts,
   storage: Storage,
   {
     notifications,
@@ -107,6 +107,10 @@ const openPlatform = (
     daysKept,
     queryMs: traceQueryMs,
     observer: metrics,
+    onIngestRefused: ({ statements, error }) => {
+      metrics.statementsRefused(statements);
+      logger.warn({ statements, err: error }, 'trace items refused by the database, stored in parts');
+    },
     reading: {
       limits: {
         ...ingestLimits,

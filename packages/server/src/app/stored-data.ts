@@ -6,13 +6,14 @@ import { migrate } from '../storage/schema/migrate.ts';
 import { createStorage, type Storage } from '../storage/storage.ts';
 import { explainData } from './explain-data.ts';
 
-/** Opens the configured database without migrating its schema. */
+/** Opens the configured database without migrating its schema. `restores`: the work restores a backup, which may have begun earlier. */
 export const withUnmigratedDatabase = async <T>(
   settings: Settings,
   work: (database: Database, options: DatabaseOptions) => Promise<T>,
+  { restores = false }: { restores?: boolean } = {},
 ): Promise<T> => {
   try {
-    await using connection = await openConnection(settings.storage);
+    await using connection = await openConnection(settings.storage, { restores });
     await using database = await openDatabase(connection.options);
     return await work(database, connection.options);
   } catch (error) {

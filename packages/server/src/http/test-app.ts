@@ -1,9 +1,11 @@
 // A small table of routes on a real socket, for the tests of this folder.
+import { OpenStreams } from './streams/open-streams.ts';
 import { route, type Routes } from '@svc/contract';
 import { Hono } from 'hono';
 import * as z from 'zod';
 import {
   EventStreamResponse,
+  type Resumption,
   type EventWriter,
   type Handlers,
   DeferredResponse,
@@ -194,9 +196,10 @@ export const startTestApp = async (
   handlers: Partial<TestHandlers> = {},
   { graceMs = 0, guard, ...options }: TestAppOptions & Pick<ListenOptions, 'graceMs' | 'guard'> = {},
 ): Promise<TestApp & Listening & Pick<BuiltTestApp, 'parsing'>> => {
-  const built = buildTestApp(handlers, options);
+  const streams = new OpenStreams();
+  const built = buildTestApp(handlers, { ...options, streams });
   const { app, lines, logger, parsing } = built;
-  const server = await listen(app, { host: '127.0.0.1', port: 0, logger, graceMs, guard });
+  const server = await listen(app, { host: '127.0.0.1', port: 0, logger, graceMs, guard, streams });
   const { hostname, port } = new URL(server.url);
   return {
     ...server,
@@ -224,7 +227,9 @@ export const ways = [
 ];
 
 /** An event stream that a test controls, and what happens to it. */
-export const testEventSource = (): {
+export const testEventSource = (
+  resumption?: Resumption,
+): {
   stream: EventStreamResponse;
   sink: Promise<EventWriter>;
   stopped: Promise<void>;
@@ -234,7 +239,7 @@ export const testEventSource = (): {
   const stream = new EventStreamResponse((given) => {
     sink.resolve(given);
     return () => stopped.resolve();
-  });
+  }, resumption);
   return { stream, sink: sink.promise, stopped: stopped.promise };
 };
 

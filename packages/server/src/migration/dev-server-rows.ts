@@ -1,7 +1,8 @@
 // Entries of the dev server's files as rows. A row that cannot be stored throws `invalid`.
 import { Problem } from '@svc/contract/problem';
 import { defaultAssistantId } from '../deployment/assistants/default-assistant.ts';
-import { configWithoutUser, isUuid, withoutUser } from '../engine/thread-import/imported-run.ts';
+import { configWithoutUser, withoutUser } from '../engine/thread-import/imported-run.ts';
+import { isUuid } from '../uuid.ts';
 import type { AssistantImport, AssistantVersionImport } from '../storage/deployment/assistant-imports.ts';
 import { type ItemImport, toItemImport } from '../storage/deployment/item-imports.ts';
 import type { ThreadImport } from '../storage/deployment/thread-imports.ts';

@@ -59,12 +59,14 @@ export class Metrics {
   readonly #registry = new Registry();
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
   readonly #runsEnded: Counter<'status'>;
+  readonly #runDeletionsRepeated: Counter;
   readonly #runSeconds: Histogram<'status'>;
   readonly #eventLag: Histogram;
   readonly #ingested: Counter<'outcome'>;
   readonly #ingestedBytes: Counter;
   readonly #ingestSeconds: Histogram;
   readonly #ingestRefused: Counter;
+  readonly #statementsRefused: Counter;
   #read: () => Promise<void> = () => Promise.resolve();
 
   /** `version`: the version of svc. */
@@ -107,10 +109,20 @@ export class Metrics {
       help: 'Batches of traces that were rejected with 429',
       registers,
     });
+    this.#statementsRefused = new Counter({
+      name: 'svc_ingest_refused_statements_total',
+      help: 'Statements with traces that the database refused; their items were then stored in parts',
+      registers,
+    });
     this.#runsEnded = new Counter({
       name: 'svc_runs_ended_total',
       help: 'Runs that ended in this process',
       labelNames: ['status'],
+      registers,
+    });
+    this.#runDeletionsRepeated = new Counter({
+      name: 'svc_run_deletions_repeated_total',
+      help: 'Repeated tries to delete a run, because another run wrote to its thread',
       registers,
     });
     this.#runSeconds = new Histogram({
@@ -238,9 +250,17 @@ export class Metrics {
     this.#ingestRefused.inc();
   }
 
+  statementsRefused(count: number): void {
+    this.#statementsRefused.inc(count);
+  }
+
   runEnded(status: string, ms: number): void {
     this.#runsEnded.inc({ status });
     this.#runSeconds.observe({ status }, ms / 1000);
+  }
+
+  runDeletionRepeated(): void {
+    this.#runDeletionsRepeated.inc();
   }
 
   eventLag(ms: number): void {

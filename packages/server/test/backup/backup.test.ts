@@ -254,4 +254,35 @@ describe('a restore', () => {
     await restore(target, folder);
     expect((await digests(target))['threads']).toBe((await digests(source))['threads']);
   });
+
+  it('that is stopped loads nothing, and can be repeated', async () => {
+    const stop = new AbortController();
+    const reason = new Error('stopped by SIGTERM');
+    class Stopping extends FolderSource {
+      override read(file: string): AsyncIterable<Buffer> {
+        if (file === 'threads.copy.gz') stop.abort(reason);
+        return super.read(file);
+      }
+    }
+    await using target = await testDatabase({ migrated: false });
+    const begun: string[] = [];
+    const control = { signal: stop.signal, onBegin: () => Promise.resolve(void begun.push('begun')) };
+    const manifest = await verify(folder);
+    const on = { database: target, options: target.options };
+    await expect(restoreBackup(on, new Stopping(folder), manifest, control)).rejects.toBe(reason);
+    expect(begun).toEqual(['begun']);
+    expect(await run(target, 'select count(*)::integer as count from threads')).toEqual([{ count: 0 }]);
+    await expect(verifyBackup(new FolderSource(folder), 'checksums', stop.signal)).rejects.toBe(reason);
+    await restore(target, folder);
+    expect((await digests(target))['threads']).toBe((await digests(source))['threads']);
+  });
+
+  it('of a database with data does not begin', async () => {
+    let hasBegun = false;
+    const onBegin = () => Promise.resolve(void (hasBegun = true));
+    const on = { database: source, options: source.options };
+    const restoring = restoreBackup(on, new FolderSource(folder), await verify(folder), { onBegin });
+    await expect(restoring).rejects.toThrow(/not empty/);
+    expect(hasBegun).toBe(false);
+  });
 });

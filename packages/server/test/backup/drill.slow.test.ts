@@ -1,5 +1,5 @@
 // A drill with real processes: back up under load, restore into a new data folder, and continue there.
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@svc/sdk';
@@ -74,6 +74,17 @@ describe('a backup under load', () => {
       const after = await client.runs.wait(thread.thread_id, 'chat', { input: message('three') });
       expect((after as { messages: unknown[] }).messages).toHaveLength(6);
       await work(second.url, key);
+
+      // As after a kill of the restore.
+      await second.killAll();
+      await writeFile(join(restored, 'restore-unfinished'), '');
+      const started = await svc('start', '--config', testProject, '--data-dir', restored, '--port', '0');
+      expect(started).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('has not finished. Repeat it'),
+      });
+      await rm(join(restored, 'restore-unfinished'));
+      second = await startSvc(restored, testProject);
 
       const refused = await svc('restore', 'backup', '--data-dir', restored);
       expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') });

@@ -1,5 +1,5 @@
 // Webhooks with a path instead of a URL, which go to routes of http.app.
-import { verifyWebhook, type Client } from '@svc/sdk';
+import { createClient, verifyWebhook, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { secret } from '../webhooks/queue.ts';
@@ -126,7 +126,7 @@ describe('a webhook with a path', () => {
       [{ 'x-api-key': key }, 200],
     ] as const) {
       const webhooks = { headers, secret_domains: ['localhost'], url };
-      const { server } = await start({ sections: { webhooks }, settings: { apiKeys: key } });
+      const { server } = await startOwn({ sections: { webhooks }, settings: { apiKeys: key } });
       const client = createClient({ apiUrl: server.url, apiKey: key });
       const { thread_id } = await client.threads.create();
       const { run_id } = await client.runs.create(thread_id, 'probe', { input, webhook: '/hooks/x' });

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { checkDataFolder } from '../../src/cli/doctor/data-folder.ts';
+import { openConnection } from '../../src/storage/postgres/connection.ts';
+import { markRestore, unmarkRestore } from '../../src/storage/embedded/restore-mark.ts';
 import { checkDiskSpace } from '../../src/cli/doctor/disk-space.ts';
 import { embeddedOutcome } from '../../src/cli/doctor/embedded-postgres.ts';
 import { checkNode } from '../../src/cli/doctor/node-version.ts';
@@ -67,6 +69,22 @@ describe('the settings', () => {
 });
 
 describe('the data folder', () => {
+  it('into which a restore has not finished is a problem, and is not opened', async () => {
+    await chmod(folder, 0o700);
+    await markRestore(folder);
+    expect(await checkDataFolder(folder)).toMatchObject([
+      {
+        status: 'problem',
+        message: `A restore into the data folder ${folder} has not finished.`,
+        remedy: expect.stringContaining(`svc restore <backup> --data-dir ${folder}`) as string,
+      },
+    ]);
+    const storage = { dataDir: folder, databaseUri: undefined, databaseListenUri: undefined };
+    await expect(openConnection(storage)).rejects.toThrow(/has not finished. Repeat it: svc restore/);
+    await unmarkRestore(folder);
+    expect(await checkDataFolder(folder)).toMatchObject([{ status: 'ok' }]);
+  });
+
   it('that does not exist is not created', async () => {
     expect(await checkDataFolder(join(folder, 'a', 'b'))).toMatchObject([{ status: 'ok' }]);
     expect(await readdir(folder)).toEqual([]);

@@ -92,6 +92,16 @@ describe('a span', () => {
       { attributes: [{ key: 'langsmith.span.id', value: { stringValue: 'x' } }] },
       /id is not a UUID/,
     ],
+    [
+      'a run id that only begins like that of a span',
+      { attributes: [{ key: 'langsmith.span.id', value: { stringValue: '00000000-0000-0000-x' } }] },
+      /id is not a UUID/,
+    ],
+    [
+      'a run id with NUL',
+      { attributes: [{ key: 'langsmith.span.id', value: { stringValue: '00000000-0000-0000-\0' } }] },
+      /id is not a UUID/,
+    ],
   ])('with %s is reported, and the others are stored', async (_, fault, message) => {
     const good = newSpan();
     const { status, body } = await sendJson(newSpan(fault), good, 7);

@@ -36,7 +36,7 @@ beforeAll(async () => {
   await prices.create(tenant_id, { name: 'later', ...price, start_time: since, match_pattern: '^two$' });
   const admission = new Admission({ bytesMax: Infinity, writersMax: 1, waitingMax: 1 });
   const projects = new ProjectService(projectStorage(database));
-  runStore = new RunStore({ traces, projects, prices, admission, daysKept: 400 });
+  runStore = new RunStore({ traces, projects, prices, admission, daysKept: 400, onRefused: () => {} });
 });
 afterAll(() => database[Symbol.asyncDispose]());
 

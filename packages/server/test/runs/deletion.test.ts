@@ -9,6 +9,9 @@ import { runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
 import { runStorage } from '../../src/storage/deployment/runs.ts';
 import { threadStorage } from '../../src/storage/deployment/threads.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
+import { until } from '../eventually.ts';
+import { scaled } from '../speed.ts';
+import { deleteRun } from '../../src/deployment/runs/run-deletion.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
 import { claimOf, newAssistant, newRun } from './run-rows.ts';
 
@@ -125,6 +128,29 @@ describe('a run', () => {
     await expectOnlyTheNext(over);
   });
 
+  it('is not deleted while a flush has the heads of the thread: the call fails at once, and is repeated until the flush ends', async () => {
+    const { over, next } = await twoRuns({ claim: true });
+    await flush(db, next, { id: first, after: his });
+    let repeated = 0;
+    let deleting: Promise<void> | undefined;
+    await db.transact(async (tx) => {
+      const text = 'select 1 from checkpoint_heads where thread_id = $1 for update';
+      await tx.query({ name: 'heads', text }, [over.thread_id]);
+      await expect(remove(over)).rejects.toMatchObject({ code: '55P03' });
+      const parts = { runs: runStorage(db), onRepeated: () => void repeated++ };
+      await expect(deleteRun(over, everyRow, { ...parts, forMs: 0 })).rejects.toMatchObject({
+        code: 'unavailable',
+        message: expect.stringMatching(/another run writes to its thread/) as string,
+      });
+      expect(repeated).toBe(0);
+      deleting = deleteRun(over, everyRow, { ...parts, forMs: scaled(60_000) });
+      await until(() => repeated >= 3);
+    });
+    await deleting;
+    await flush(db, next, { id: second, after: first, ends: true });
+    await expectOnlyTheNext(over);
+  });
+
   it('is deleted while the next run starts and stores its rows', async () => {
     const { over, next } = await twoRuns({ claim: false });
     let deleting: Promise<string> | undefined;
@@ -133,7 +159,8 @@ describe('a run', () => {
         await holder.query({ name: 'hold', text: 'select 1 from threads where thread_id = $1 for update' }, [
           over.thread_id,
         ]);
-        deleting = remove(over);
+        const parts = { runs: runStorage(db), onRepeated: () => {} };
+        deleting = deleteRun(over, everyRow, parts).then(() => 'deleted');
         await untilOneWaits(db);
         await runLeaseStorage(db).claim(claimOf(100));
         await flush(tx, next, { id: first, after: his });

@@ -66,6 +66,7 @@ const serviceWith = (
     webhooks: { accept: (url) => url },
     users: new RunUsers(undefined, false),
     graphs: new Set(['agent']),
+    onDeletionRepeated: () => {},
   });
 };
 

@@ -5,6 +5,7 @@ import type { Authenticate, Caller, Grant } from '../principal/caller.ts';
 import type { ApiKeyStorage, LiveKey } from '../../storage/auth/api-keys.ts';
 import { hashKey, isMistyped } from './key-text.ts';
 import { permissionsOf } from './permissions.ts';
+import { isUuid } from '../../uuid.ts';
 
 const cachedMs = 30_000;
 /** Unknown keys are cached too, so that a tracer with a wrong key does not cause a query per request. */
@@ -15,8 +16,6 @@ interface Entry {
   key: LiveKey | undefined;
   untilMs: number;
 }
-
-const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 export class KeyAuthenticator {
   readonly #keys: ApiKeyStorage;
@@ -81,8 +80,7 @@ const chooseWorkspace = ({ workspaces }: LiveKey, asked: string | undefined): st
       `The key has access to ${workspaces.length} workspaces: name one in the header X-Tenant-Id.`,
     );
   }
-  if (!uuid.test(asked))
-    throw new Problem('invalid', 'The header X-Tenant-Id must be the id of a workspace.');
+  if (!isUuid(asked)) throw new Problem('invalid', 'The header X-Tenant-Id must be the id of a workspace.');
   const tenant_id = asked.toLowerCase();
   if (!workspaces.includes(tenant_id)) {
     throw new Problem('forbidden', 'The key has no access to the workspace in X-Tenant-Id.');

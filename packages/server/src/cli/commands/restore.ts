@@ -4,7 +4,9 @@ import { type ConfigSources, loadSettings } from '../../config/config.ts';
 import type { Settings } from '../../config/settings/settings.ts';
 import type { BackupSource } from '../../storage/backup/backup-source.ts';
 import type { Manifest } from '../../storage/backup/manifest.ts';
+import { markRestore, unmarkRestore } from '../../storage/embedded/restore-mark.ts';
 import { placeOf } from '../backup-place.ts';
+import { interruptible } from '../interrupt.ts';
 import { count, plural } from '../output/quantities.ts';
 
 export interface RestoreOptions {
@@ -21,10 +23,9 @@ export async function restore(
   const { settings, project } = loadSettings(sources);
   const { withSource } = await import('../../backups/open-place.ts');
   const env = { ...project?.env, ...sources.env };
-  // A signal ends the process: there is nothing to clean up, because PostgreSQL rolls the transaction back.
-  const { signal } = new AbortController();
-  const manifest = await withSource(place, { env, signal }, (source) =>
-    checkAndLoad(source, settings, checkOnly),
+  // After a signal PostgreSQL rolls the transaction back; the embedded one is stopped.
+  const manifest = await interruptible((signal) =>
+    withSource(place, { env, signal }, (source) => checkAndLoad(source, settings, { checkOnly, signal })),
   );
   const rows = manifest.tables.reduce((total, table) => total + table.rows, 0);
   const content = `${plural(manifest.tables.length, 'table')}, ${count(rows)} rows, as of ${manifest.created_at}`;
@@ -38,14 +39,26 @@ export async function restore(
 const checkAndLoad = async (
   source: BackupSource,
   settings: Settings,
-  checkOnly: boolean,
+  { checkOnly, signal }: { checkOnly: boolean; signal: AbortSignal },
 ): Promise<Manifest> => {
   const { restoreBackup, verifyBackup } = await import('../../storage/backup/restore.ts');
-  const manifest = await verifyBackup(source, source.isRemote && !checkOnly ? 'sizes' : 'checksums');
+  const manifest = await verifyBackup(source, source.isRemote && !checkOnly ? 'sizes' : 'checksums', signal);
   if (checkOnly) return manifest;
   const { withUnmigratedDatabase } = await import('../../app/stored-data.ts');
-  await withUnmigratedDatabase(settings, (database, options) =>
-    restoreBackup({ database, options }, source, manifest),
-  );
+  const { dataDir, databaseUri } = settings.storage;
+  const isEmbedded = databaseUri === undefined;
+  try {
+    const onBegin = (): Promise<void> => (isEmbedded ? markRestore(dataDir) : Promise.resolve());
+    await withUnmigratedDatabase(
+      settings,
+      (database, options) => restoreBackup({ database, options }, source, manifest, { signal, onBegin }),
+      { restores: true },
+    );
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const where = isEmbedded ? `the data folder ${dataDir}` : 'the database of DATABASE_URI';
+    throw new Error(`Nothing was restored to ${where}. Repeat the restore`, { cause: signal.reason });
+  }
+  if (isEmbedded) await unmarkRestore(dataDir);
   return manifest;
 };

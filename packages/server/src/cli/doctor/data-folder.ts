@@ -1,6 +1,7 @@
 // The data folder: it exists or can be created, this user may write to it, and other users may not read it.
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { hasRestoreMark, restoreProblem } from '../../storage/embedded/restore-mark.ts';
 import { ok, type Outcome, problem, warning } from './finding.ts';
 
 /** Files with secrets. */
@@ -24,6 +25,10 @@ export const checkDataFolder = async (folder: string): Promise<Outcome[]> => {
     ];
   if (missing) return [ok(`The data folder ${folder} does not exist yet; the first start creates it.`)];
   const outcomes = process.platform === 'win32' ? [] : await privacyOutcomes(folder, found);
+  if (await hasRestoreMark(folder)) {
+    const { what, remedy } = restoreProblem(folder);
+    outcomes.push(problem(what, remedy));
+  }
   return outcomes.length > 0 ? outcomes : [ok(`The data folder ${folder} is writable and private.`)];
 };
 

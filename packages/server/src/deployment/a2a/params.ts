@@ -1,6 +1,7 @@
 // Parameters of the methods, in the spelling of A2A 0.3 and of A2A 1.0. Unknown members are ignored, as the protocol demands.
 import * as z from 'zod';
 import type { AgentTaskState } from '../../storage/deployment/agent-tasks.ts';
+import { isUuid } from '../../uuid.ts';
 import type { Part } from './agent-task.ts';
 import { states } from './wire.ts';
 
@@ -88,10 +89,7 @@ const sendParams = (role: string, part: z.ZodType<Part>) =>
   z.object({
     message: z.object({
       messageId: optionalText,
-      contextId: optionalText.refine(
-        (id) => id === undefined || z.guid().safeParse(id).success,
-        'must be the UUID of a thread',
-      ),
+      contextId: optionalText.refine((id) => id === undefined || isUuid(id), 'must be the UUID of a thread'),
       taskId: optionalText,
       role: z.literal(role),
       parts: z.array(part).min(1).max(partsMax),
@@ -130,7 +128,6 @@ export type ListParams = z.output<typeof ListParams>;
 /** Reads the id of a task: `<run>` or `<thread>:<run>`. Returns undefined for other texts. */
 export const readTaskId = (id: string): { run_id: string; thread_id: string | undefined } | undefined => {
   const [last = '', first, ...more] = id.toLowerCase().split(':').toReversed();
-  const isId = (text: string): boolean => z.guid().safeParse(text).success;
-  if (more.length > 0 || !isId(last) || (first !== undefined && !isId(first))) return undefined;
+  if (more.length > 0 || !isUuid(last) || (first !== undefined && !isUuid(first))) return undefined;
   return { run_id: last, thread_id: first };
 };

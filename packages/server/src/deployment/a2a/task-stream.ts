@@ -64,6 +64,6 @@ export const taskStream = (feed: TaskFeed, logger: Logger): EventStreamResponse 
       end,
       fail,
     });
-  });
+  }, 'none');
 
 const send = (sink: EventWriter, data: string): boolean => sink.send({ event: 'message', data });

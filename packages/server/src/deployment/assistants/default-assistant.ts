@@ -1,5 +1,6 @@
 // Every graph has a default assistant, whose id is derived from the graph's id. Clients may use either id.
 import { createHash } from 'node:crypto';
+import { isUuid } from '../../uuid.ts';
 
 /** The UUID namespace of these ids. Stored ids depend on it, so it must not change. */
 const namespace = Buffer.from('6ba7b8219dad11d180b400c04fd430c8', 'hex');
@@ -12,8 +13,6 @@ export const defaultAssistantId = (graph_id: string): string => {
   const hex = hash.toString('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 };
-
-export const isUuid = (id: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
 
 /** Returns an assistant id in lower case; for a graph id, the id of its default assistant. */
 export const assistantIdOf = (idOrGraphId: string): string =>

@@ -106,7 +106,7 @@ export class ToolCaller {
         end: finish,
         fail: (error) => sink.fail(error),
       });
-    });
+    }, 'none');
   }
 
   #failure(id: RpcId, run_id: string, error: unknown): string {

@@ -1,6 +1,7 @@
 // Headers of requests about runs.
 import { invalid } from '@svc/contract/problem';
 import type { Call } from '../../api/handlers.ts';
+import { isUuid } from '../../uuid.ts';
 
 /** Undefined when the header is missing or invalid: then only new events are sent. */
 export const lastEventId = (call: Call): number | undefined => {
@@ -14,8 +15,8 @@ export type ThreadPosition = 'beginning' | { run_id: string; after: number } | u
 export const threadPosition = (call: Call): ThreadPosition => {
   const header = call.header('last-event-id');
   if (header === '-' || header === '-1') return 'beginning';
-  const [, run_id, after] = /^([0-9a-f-]{36}):(-?\d{1,9})$/.exec(header ?? '') ?? [];
-  return run_id === undefined ? undefined : { run_id, after: Number(after) };
+  const [, run_id, after] = /^([^:]+):(-?\d{1,9})$/.exec(header ?? '') ?? [];
+  return isUuid(run_id) ? { run_id: run_id.toLowerCase(), after: Number(after) } : undefined;
 };
 
 const keyPattern = /^[\x20-\x7e]{1,255}$/;

@@ -14,8 +14,10 @@ import type { RunEventStream } from '../../engine/streams/run-event-stream.ts';
 import type { RunEventHub } from '../../engine/streams/run-event-hub.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
 import type { RunKwargs } from '../../engine/dispatch/protocol.ts';
+import { deleteRun } from './run-deletion.ts';
 import { toRunCommand, type Audience } from '../../engine/dispatch/run-command.ts';
 import { retryWhileUnavailable } from '../../jobs/retry.ts';
+import { isUuid } from '../../uuid.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import type {
   CreatedRun as StoredRun,
@@ -93,6 +95,7 @@ export class RunService {
   readonly #webhooks: Pick<WebhookService, 'accept'>;
   readonly #users: RunUsers;
   readonly #graphs: ReadonlySet<string>;
+  readonly #onDeletionRepeated: () => void;
 
   constructor(parts: {
     storage: Stores;
@@ -102,6 +105,8 @@ export class RunService {
     webhooks: Pick<WebhookService, 'accept'>;
     users: RunUsers;
     graphs: ReadonlySet<string>;
+    /** Called before the deletion of a run is repeated. */
+    onDeletionRepeated: () => void;
   }) {
     this.#storage = parts.storage;
     this.#dispatcher = parts.dispatcher;
@@ -110,6 +115,7 @@ export class RunService {
     this.#webhooks = parts.webhooks;
     this.#users = parts.users;
     this.#graphs = parts.graphs;
+    this.#onDeletionRepeated = parts.onDeletionRepeated;
   }
 
   /**
@@ -193,10 +199,8 @@ export class RunService {
   }
 
   async delete(thread_id: string, run_id: string, access: RowFilter): Promise<void> {
-    const outcome = await this.#storage.runs.delete(run_id, thread_id, access);
-    if (outcome === 'missing') throw notFound('Run', run_id);
-    if (outcome === 'in_flight')
-      throw new Problem('conflict', `Run ${run_id} has not ended. Cancel it, or wait for it`);
+    const parts = { runs: this.#storage.runs, onRepeated: this.#onDeletionRepeated };
+    await deleteRun({ thread_id, run_id }, access, parts);
   }
 
   #newRun(thread_id: string | null, request: RunRequest, grant: RunGrant, audience: Audience): NewRun {
@@ -326,7 +330,7 @@ export class RunService {
   ): Promise<Problem> {
     switch (refused.outcome) {
       case 'no_assistant':
-        return this.#graphs.has(request.assistant_id) || !isGraphId(request.assistant_id)
+        return this.#graphs.has(request.assistant_id) || isUuid(request.assistant_id)
           ? new Problem('not_found', `No assistant found for ${JSON.stringify(request.assistant_id)}`)
           : new Problem(
               'not_found',
@@ -388,5 +392,3 @@ const createdRunOf = ({ run_id, thread_id }: NewRun): CreatedRun => ({
   run_id,
   thread_id: thread_id ?? undefined,
 });
-
-const isGraphId = (id: string): boolean => !/^[0-9a-f-]{36}$/i.test(id);

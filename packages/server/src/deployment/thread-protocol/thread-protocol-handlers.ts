@@ -17,7 +17,7 @@ export const threadProtocolHandlers = (parts: ThreadSocketParts): Handlers<typeo
     const { since, ...selection } = body;
     const reader = await feedReader(authorizer, params.thread_id);
     const subscription = await parts.feed.open({ ...reader, filter: eventFilter(selection), since });
-    return new EventStreamResponse((sink) => subscription.start(sink));
+    return new EventStreamResponse((sink) => subscription.start(sink), 'since');
   },
   openThreadSocket: async ({ params: { thread_id } }, { authorizer }) => {
     await parts.feed.assertReadable(await feedReader(authorizer, thread_id));

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { notFound, Problem } from '@svc/contract/problem';
 import type { JsonPart } from '../../parsing/json-bytes.ts';
-import { defaultAssistantId, isUuid } from '../assistants/default-assistant.ts';
+import { defaultAssistantId } from '../assistants/default-assistant.ts';
+import { isUuid } from '../../uuid.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
 import { mergeConfigs } from '../../engine/dispatch/run-command.ts';
 import type { StateUpdate } from '../../engine/dispatch/protocol.ts';

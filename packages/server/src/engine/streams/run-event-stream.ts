@@ -28,11 +28,17 @@ const consumeMs = 5_000;
 /** Characters of events that wait for a reader; above this they are dropped. */
 const waitingMax = 4 * 1024 * 1024;
 
+/** Ids of events that were dropped: from `from` on, without `until`. */
+export interface MissedEvents {
+  from: number;
+  until: number;
+}
+
 /** The subscription of one reader. Events that arrive before the reader is attached wait here. */
 export class RunSubscription {
   #waiting: RunEvent[] = [];
   #waitingSize = 0;
-  #hasMissed = false;
+  #missed: MissedEvents | undefined;
   #isEnded: boolean;
   #reader: RunEventListener | undefined;
   /** A wait for the reader timed out: there is no further wait until it has consumed its events. */
@@ -47,11 +53,13 @@ export class RunSubscription {
   push(event: RunEvent): void {
     if (this.#reader) return this.#reader.event(event);
     this.#waitingSize += event.data.length;
-    if (this.#waitingSize <= waitingMax) this.#waiting.push(event);
-    else {
-      this.#hasMissed = true;
-      this.#waiting = [];
+    if (this.#waitingSize <= waitingMax) {
+      this.#waiting.push(event);
+      return;
     }
+    const from = this.#missed?.from ?? this.#waiting[0]?.id ?? event.id;
+    this.#missed = { from, until: event.id + 1 };
+    this.#waiting = [];
   }
 
   end(): void {
@@ -59,18 +67,19 @@ export class RunSubscription {
     this.#reader?.end();
   }
 
-  /** False when waiting events were dropped: the caller reads them from the log, and calls attach() again. */
-  attach(reader: RunEventListener): boolean {
-    if (this.#hasMissed) {
-      this.#hasMissed = false;
+  /** Returns the events that were dropped while they waited, if any: the caller reads them from the log, and calls attach() again. */
+  attach(reader: RunEventListener): MissedEvents | undefined {
+    if (this.#missed) {
+      const missed = this.#missed;
+      this.#missed = undefined;
       this.#waitingSize = 0;
-      return false;
+      return missed;
     }
     this.#reader = reader;
     for (const event of this.#waiting) reader.event(event);
     this.#waiting = [];
     if (this.#isEnded) reader.end();
-    return true;
+    return undefined;
   }
 
   /** Resolves when the reader has consumed its events, or with `late`; undefined when there is nothing to wait for. */

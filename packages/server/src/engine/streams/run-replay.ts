@@ -1,9 +1,11 @@
 // Sends the events of a run to one reader: first those that the log has after a given id, then live events. The log is
 // read no faster than the reader consumes. Live events wait in the subscription meanwhile; when they are too many, they
-// are read from the log as well. A reader that gives an id which does not exist yet gets live events only.
+// are read from the log as well; if the log does not have them, the reader gets an error that says so. A reader that gives an id
+// which does not exist yet gets live events only.
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
 import { eventsOf } from './log-rows.ts';
-import type { RunEvent, RunSubscription } from './run-event-stream.ts';
+import type { MissedEvents, RunEvent, RunSubscription } from './run-event-stream.ts';
+import { Problem } from '@svc/contract/problem';
 
 export interface ReplaySink {
   /** False when the reader is behind. */
@@ -31,28 +33,33 @@ export const readRun = ({ run_id, live, log, after }: RunReplay, sink: ReplaySin
   let isStopped = false;
   let nextId = 0;
 
-  /** Returns true when the log contains the end of the run, or reading was stopped. */
-  const replay = async (): Promise<boolean> => {
+  /**
+   * `over`: the log contains the end of the run, or reading was stopped. `lost`: the log lacks dropped events.
+   */
+  const replay = async (dropped?: MissedEvents): Promise<'over' | 'open' | 'lost'> => {
+    const isLost = (nextLogged: number): boolean =>
+      dropped !== undefined && nextId < Math.min(nextLogged, dropped.until);
     for (;;) {
       const rows = await log.page(run_id, nextId, pageSize);
-      if (isStopped) return true;
+      if (isStopped) return 'over';
       for (const row of rows) {
         for (const [position, [event, data]] of eventsOf(row).entries()) {
           const id = row.first_id + position;
           if (id < nextId) continue;
+          if (isLost(id)) return 'lost';
           nextId = id + 1;
           if (!sink.send({ id, event, data })) await sink.drained();
-          if (isStopped) return true;
+          if (isStopped) return 'over';
         }
-        if (row.outcome !== null) return true;
+        if (row.outcome !== null) return isLost(Infinity) ? 'lost' : 'over';
       }
-      if (rows.length === 0) return false;
+      if (rows.length === 0) return isLost(Infinity) ? 'lost' : 'open';
     }
   };
 
   let isBehind = false;
-  const goLive = (): boolean =>
-    live?.attach({
+  const goLive = (subscription: RunSubscription): MissedEvents | undefined =>
+    subscription.attach({
       event: (event) => {
         if (event.id < nextId) return;
         nextId = event.id + 1;
@@ -60,24 +67,45 @@ export const readRun = ({ run_id, live, log, after }: RunReplay, sink: ReplaySin
       },
       consumed: () => (isBehind ? sink.drained().then(() => void (isBehind = false)) : undefined),
       end: () => sink.end(),
-    }) ?? true;
+    });
 
-  const read = async (from: number): Promise<void> => {
-    const end = (await log.findEnd(run_id)) ?? 0;
-    nextId = Math.min(from + 1, end);
-    for (;;) {
-      const isOver = await replay();
+  /** Reads the log to its end, then live events. `missed`: dropped events, which the log may have. */
+  const readLog = async (missed?: MissedEvents): Promise<void> => {
+    for (let dropped = missed; ;) {
+      const found = await replay(dropped);
       if (isStopped) return;
-      if (isOver || !live) return sink.end();
-      if (goLive()) return;
+      if (dropped && found === 'lost') return sink.fail(missedEvents(run_id, nextId, dropped));
+      if (found === 'over' || !live) return sink.end();
+      dropped = goLive(live);
+      if (!dropped) return;
     }
   };
 
-  if (after !== undefined) read(after).catch((error: unknown) => sink.fail(error));
-  else if (!live) sink.end();
-  else if (!goLive()) sink.end();
+  const readAfter = async (id: number): Promise<void> => {
+    const end = (await log.findEnd(run_id)) ?? 0;
+    nextId = Math.min(id + 1, end);
+    await readLog();
+  };
+
+  const readLive = async (subscription: RunSubscription): Promise<void> => {
+    const missed = goLive(subscription);
+    if (!missed) return;
+    nextId = missed.from;
+    await readLog(missed);
+  };
+
+  const reading = after !== undefined ? readAfter(after) : live ? readLive(live) : undefined;
+  if (reading) reading.catch((error: unknown) => sink.fail(error));
+  else sink.end();
   return () => {
     isStopped = true;
     live?.close();
   };
 };
+
+const missedEvents = (run_id: string, nextId: number, { until }: MissedEvents): Problem =>
+  new Problem(
+    'unavailable',
+    `Events ${nextId} to ${until - 1} of run ${run_id} were dropped, because more than 4 MB of events waited for this stream and the run has ` +
+      'no log. The run continues: read its result with GET …/runs/{run_id}/join. Runs with stream_resumable have a log',
+  );

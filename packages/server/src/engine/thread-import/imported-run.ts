@@ -1,17 +1,15 @@
 // An ended run of the dev server as a row.
 import type { RunImport } from '../../storage/deployment/thread-imports.ts';
 import type { RunKwargs } from '../dispatch/protocol.ts';
+import { isUuid } from '../../uuid.ts';
 
 type Fields = Record<string, unknown>;
 
 const ended = new Set<unknown>(['success', 'error', 'interrupted', 'timeout']);
 const strategies = new Set<unknown>(['reject', 'interrupt', 'rollback', 'enqueue']);
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The user of a request, which the dev server stores with runs and checkpoints. Here it is stored nowhere in clear. */
 const userKeys = ['langgraph_auth_user', 'langgraph_auth_user_id', 'langgraph_auth_permissions'];
-
-export const isUuid = (value: unknown): value is string => typeof value === 'string' && uuid.test(value);
 
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -15,7 +15,8 @@ import type { ValueCodec } from '../codec/value-codec.ts';
 import type { Graph } from '../executor/graph-registry.ts';
 import { summaryOfState } from '../executor/state-summary.ts';
 import type { CheckpointFiles, ReadCheckpoint } from './checkpoint-files.ts';
-import { isUuid, withoutUser } from './imported-run.ts';
+import { isUuid } from '../../uuid.ts';
+import { withoutUser } from './imported-run.ts';
 
 /** What a child of a checkpoint needs to know of it. */
 interface Parent {

@@ -9,6 +9,7 @@ import { emptyHeaders, htmlHeaders, jsonHeaders } from './headers.ts';
 import { Console } from '../console/console.ts';
 import { Guide } from '../guide/guide.ts';
 import { mount, type MountOptions, type Observe, type Surface } from '../routing/mount.ts';
+import type { OpenStreams } from '../streams/open-streams.ts';
 import { type HttpLogger, problemResponse } from './problem.ts';
 import { rawPath, urlCharsMax, withoutPrefix } from './mount-path.ts';
 import { logAnswer } from '../routing/log-answer.ts';
@@ -40,6 +41,8 @@ export interface AppOptions {
   /** The web pages that may send requests; all pages when absent. */
   sites?: MountOptions['sites'];
   upgrades?: MountOptions['upgrades'];
+  /** Gets the event streams while they are open. */
+  streams?: OpenStreams;
   /** The folder of the built console; no console when absent. */
   consoleFolder?: URL | undefined;
   /** The folder of the built guide; no guide when absent. */
@@ -86,7 +89,11 @@ export const createApp = (options: AppOptions): Hono<HttpEnv> => {
       json: limits?.json ?? requestLimits,
       ...options.parsing,
     },
-    sse: { heartbeatMs: options.heartbeatMs ?? 5000, bufferBytesMax: options.streamBufferBytes ?? 1_048_576 },
+    sse: {
+      heartbeatMs: options.heartbeatMs ?? 5000,
+      bufferBytesMax: options.streamBufferBytes ?? 1_048_576,
+      open: options.streams,
+    },
     deferred: { waitMs: deferredMs, newlineMs: deferredMs },
     unsent: { memory: options.parsing.memory, stalledMs: options.stalledMs ?? 30_000 },
   };

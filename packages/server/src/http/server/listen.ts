@@ -5,6 +5,7 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { Problem, problems, type ProblemCode } from '@svc/contract/problem';
 import type { HttpEnv } from '../routing/call.ts';
 import type { Upgrades } from '../sockets/upgrades.ts';
+import type { OpenStreams } from '../streams/open-streams.ts';
 import { bind } from './bind.ts';
 import { createRequestGuard, type RequestGuardOptions } from './request-guard.ts';
 import { jsonHeaders } from './headers.ts';
@@ -22,13 +23,15 @@ export interface ListenOptions {
   graceMs?: number | undefined;
   /** Without it there are no WebSockets. */
   upgrades?: Upgrades | undefined;
+  /** The event streams of the app. */
+  streams?: OpenStreams | undefined;
 }
 
 export interface Listening {
   url: string;
   /** Stops accepting connections; resolves when the open responses have ended. */
   stop(): Promise<void>;
-  /** Stops accepting connections, waits `graceMs` for open responses, then closes their connections. */
+  /** Stops accepting connections, waits `graceMs` for open responses, then interrupts streams and closes all connections. */
   close(): Promise<void>;
 }
 
@@ -82,10 +85,12 @@ export const listen = async (app: ServedApp, options: ListenOptions): Promise<Li
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     stop,
     close: async () => {
-      const cut = setTimeout(() => {
+      const terminate = async (): Promise<void> => {
+        await options.streams?.interrupt();
         server.closeAllConnections();
         options.upgrades?.terminate();
-      }, graceMs);
+      };
+      const cut = setTimeout(() => void terminate(), graceMs);
       await stop();
       clearTimeout(cut);
     },

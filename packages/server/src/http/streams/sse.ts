@@ -1,14 +1,23 @@
 // Server-sent events, written directly to Node's response. Frames of one turn of the event loop are sent in one write. For a client
 // that does not read, at most the frames of one turn and `bufferBytesMax` are buffered; then its connection is closed.
 import type { Writable } from 'node:stream';
-import { EventStreamResponse, type EventWriter, type SseBody, type StreamEvent } from '../../api/handlers.ts';
+import {
+  EventStreamResponse,
+  type EventWriter,
+  type Resumption,
+  type SseBody,
+  type StreamEvent,
+} from '../../api/handlers.ts';
 import { type HttpLogger, logProblem, toProblem } from '../server/problem.ts';
 import { highWaterBytes } from './high-water.ts';
+import type { OpenStreams } from './open-streams.ts';
 
 export interface SseOptions {
   /** Clients measure the interval, and consider a connection dead after three intervals without a byte. */
   heartbeatMs: number;
   bufferBytesMax: number;
+  /** The streams that are interrupted when the server stops. */
+  open?: OpenStreams | undefined;
 }
 
 export interface SseRequest {
@@ -31,6 +40,17 @@ export const toFrame = ({ id, event, data }: StreamEvent): string => {
   return `${head}event: ${oneLine(event)}\ndata: ${oneLine(data)}\n\n`;
 };
 
+/** The data of the last event of a stream that the server interrupts. */
+const interruption = (resumption: Resumption, lastId: string | undefined): object | undefined => {
+  if (resumption === 'none') return undefined;
+  const how =
+    resumption === 'since'
+      ? 'Send the request again with since: the seq of the last event'
+      : 'Open the stream again, at the Location of this response if it has one, with ' +
+        (lastId === undefined ? 'the same Last-Event-ID' : `Last-Event-ID: ${oneLine(lastId)}`);
+  return { message: `The server stops before the stream has ended. ${how}.`, last_event_id: lastId ?? null };
+};
+
 /** Node's response, or a plain stream instead. */
 type SseTarget = Writable & { flushHeaders?: () => void };
 
@@ -46,6 +66,8 @@ class SseStream implements EventWriter {
   #stalledBeats = 0;
   #allowance = 0;
   #stop: (() => void) | undefined;
+  #resumption: Resumption = 'none';
+  #lastId: string | undefined;
   #waiting: (() => void)[] = [];
 
   constructor(out: SseTarget, options: SseOptions, request: SseRequest) {
@@ -62,11 +84,13 @@ class SseStream implements EventWriter {
     out.on('close', () => this.#close());
     out.on('error', () => this.#close());
     out.on('drain', () => this.#release());
+    options.open?.add(this);
     if (out.destroyed) this.#close();
   }
 
   /** Starts the source. It is stopped when the stream closes, for whatever reason. */
   run(body: SseBody): void {
+    if (body instanceof EventStreamResponse) this.#resumption = body.resumption;
     try {
       this.#stop = body instanceof EventStreamResponse ? body.start(this) : pump(body, this);
     } catch (error) {
@@ -78,6 +102,7 @@ class SseStream implements EventWriter {
   send(event: StreamEvent): boolean {
     if (this.#closed) return true;
     this.#pending += toFrame(event);
+    this.#lastId = event.id ?? this.#lastId;
     if (!this.#scheduled) {
       this.#scheduled = true;
       setImmediate(this.#flushSoon);
@@ -103,6 +128,24 @@ class SseStream implements EventWriter {
     logProblem(problem, this.#request.requestId, this.#request.logger);
     this.send({ event: 'error', data: JSON.stringify({ error: problem.code, message: problem.message }) });
     this.end();
+  }
+
+  /**
+   * Sends the last event, and breaks the connection. Stock clients take a response that ends for the end of the run, and reconnect after one
+   * that breaks.
+   */
+  async interrupt(): Promise<void> {
+    if (this.#closed) return;
+    const data = interruption(this.#resumption, this.#lastId);
+    if (data !== undefined) this.send({ event: 'reconnect', data: JSON.stringify(data) });
+    this.#flush();
+    const sent = new Promise<void>((resolve) => {
+      if (this.#out.destroyed) resolve();
+      else this.#out.write(heartbeat, () => resolve());
+    });
+    this.#close();
+    await sent;
+    this.#out.destroy();
   }
 
   #flush(): void {
@@ -145,6 +188,7 @@ class SseStream implements EventWriter {
     this.#closed = true;
     this.#pending = '';
     clearInterval(this.#beat);
+    this.#options.open?.delete(this);
     this.#stopSource();
     this.#release();
   }

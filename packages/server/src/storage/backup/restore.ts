@@ -15,8 +15,15 @@ import { checkTableFileSize, readTableFile, verifyTableFile } from './table-file
 /** `sizes` transfers no files; `checksums` reads all of them. */
 export type CheckDepth = 'sizes' | 'checksums';
 
-/** Returns the manifest of the backup. Throws a BackupError for a damaged or incomplete backup. */
-export const verifyBackup = async (source: BackupSource, depth: CheckDepth): Promise<Manifest> => {
+/**
+ * Returns the manifest of the backup. Throws a BackupError for a damaged or incomplete backup, and the reason of the signal after an
+ * abort.
+ */
+export const verifyBackup = async (
+  source: BackupSource,
+  depth: CheckDepth,
+  signal?: AbortSignal,
+): Promise<Manifest> => {
   const manifest = await readManifest(source);
   const known = new Set(readSchemaFiles().migrations.map(({ version }) => version));
   const unknown = manifest.migrations.filter(({ version }) => !known.has(version));
@@ -25,23 +32,36 @@ export const verifyBackup = async (source: BackupSource, depth: CheckDepth): Pro
       `The backup is of a newer schema (${unknown.map(({ name }) => name).join(', ')}), written by svc ${manifest.program}. Use this release or a newer one`,
     );
   const check = depth === 'sizes' ? checkTableFileSize : verifyTableFile;
-  for (const table of manifest.tables) await check(source, table);
+  for (const table of manifest.tables) {
+    signal?.throwIfAborted();
+    await check(source, table);
+  }
   return manifest;
 };
+
+export interface RestoreControl {
+  /** An abort ends the restore with the signal's reason; nothing is restored then. */
+  signal?: AbortSignal;
+  /** Called before the first change of the database. */
+  onBegin?: () => Promise<void>;
+}
 
 /** `manifest`: of the source, which `verifyBackup` has checked. Both databases are the same one. */
 export const restoreBackup = async (
   { database, options }: { database: Database; options: DatabaseOptions },
   source: BackupSource,
   manifest: Manifest,
+  { signal = new AbortController().signal, onBegin }: RestoreControl = {},
 ): Promise<void> => {
   await using session = await openSession(options);
   await assertEmpty(session.client);
+  signal.throwIfAborted();
+  await onBegin?.();
   await migrateTo(
     database,
     manifest.migrations.map(({ version }) => version),
   );
-  await load(session.client, source, manifest);
+  await load(session.client, source, { ...manifest, signal });
   await migrate(database);
   await session.client.query('analyze');
 };
@@ -49,7 +69,7 @@ export const restoreBackup = async (
 const load = async (
   client: pg.Client,
   source: BackupSource,
-  { tables, sequences }: Manifest,
+  { tables, sequences, signal }: Manifest & { signal: AbortSignal },
 ): Promise<void> => {
   await client.query('begin');
   await client.query('set local row_security = off');
@@ -63,10 +83,11 @@ const load = async (
   await clearSeeds(client, present.toReversed());
   // Triggers would change what they see: set times to live, for example.
   await client.query(triggers(present, 'disable'));
-  for (const table of tables) await loadTable(client, source, table);
+  for (const table of tables) await loadTable(client, source, { table, signal });
   for (const { name, last_value, is_called } of sequences)
     await client.query('select setval($1::regclass, $2, $3)', [quote(name), last_value, is_called]);
   await client.query(triggers(present, 'enable'));
+  signal.throwIfAborted();
   await client.query('commit');
 };
 
@@ -89,12 +110,17 @@ const clearSeeds = async (client: pg.Client, tables: readonly { name: string }[]
 const triggers = (tables: readonly { name: string }[], change: 'enable' | 'disable'): string =>
   tables.map(({ name }) => `alter table ${quote(name)} ${change} trigger user`).join('; ');
 
-const loadTable = async (client: pg.Client, source: BackupSource, table: BackupTable): Promise<void> => {
+const loadTable = async (
+  client: pg.Client,
+  source: BackupSource,
+  { table, signal }: { table: BackupTable; signal: AbortSignal },
+): Promise<void> => {
+  signal.throwIfAborted();
   const columns = table.columns.map((column) => `"${column}"`).join(', ');
   const target = client.query(
     new CopyWritable(`copy ${quote(table.name)} (${columns}) from stdin (format binary)`),
   );
-  await readTableFile(source, table, target);
+  await readTableFile(source, table, { target, signal });
   const { rows } = await client.query<{ count: string }>(`select count(*) from ${quote(table.name)}`);
   if (Number(rows[0]?.count) !== table.rows)
     throw new BackupError(

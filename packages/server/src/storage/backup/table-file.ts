@@ -59,16 +59,20 @@ export const verifyTableFile = async (source: BackupSource, written: WrittenFile
   if (!isSame(meter.result(), written)) throw damaged(source, written.file);
 };
 
-/** Writes the rows to `target`. Throws as `verifyTableFile` when the file has changed; `target` may have got rows then. */
+/**
+ * Writes the rows to `target`. Throws as `verifyTableFile` when the file has changed, and the reason of the signal after an abort; `target`
+ * may have got rows then.
+ */
 export const readTableFile = async (
   source: BackupSource,
   written: WrittenFile,
-  target: Writable,
+  { target, signal }: { target: Writable; signal: AbortSignal },
 ): Promise<void> => {
   const meter = new Meter();
   try {
-    await pipeline(source.read(written.file), meter, createGunzip(), target);
+    await pipeline(source.read(written.file), meter, createGunzip(), target, { signal });
   } catch (error) {
+    signal.throwIfAborted();
     // A damaged file makes the decompression or PostgreSQL fail before its checksum is known.
     if (!(error instanceof BackupError)) await verifyTableFile(source, written);
     throw error;

@@ -2,6 +2,7 @@
 import type { Secret } from '../../config/settings/secret.ts';
 import type { DatabaseOptions } from './database.ts';
 import { openEmbedded } from '../embedded/embedded.ts';
+import { assertRestored } from '../embedded/restore-mark.ts';
 
 export interface Connection extends AsyncDisposable {
   options: DatabaseOptions;
@@ -21,15 +22,23 @@ export const uriOptions = (uri: Secret, listenUri: Secret | undefined): Database
   ...(listenUri === undefined ? {} : { direct: { connectionString: listenUri.reveal() } }),
 });
 
-/** `connections`: how many this node needs. An embedded server that is started now allows several nodes of that size. */
+/**
+ * `connections`: how many this node needs. An embedded server that is started now allows several nodes of that size. Throws when a restore into
+ * the data folder has not finished, unless this is the restore.
+ */
 export const openConnection = async (
   { dataDir, databaseUri, databaseListenUri }: ConnectionSettings,
-  { connections, signal }: { connections?: number; signal?: AbortSignal | undefined } = {},
+  {
+    connections,
+    signal,
+    restores = false,
+  }: { connections?: number; signal?: AbortSignal | undefined; restores?: boolean } = {},
 ): Promise<Connection> => {
   if (databaseUri !== undefined) {
     const options = uriOptions(databaseUri, databaseListenUri);
     return { options, failure: () => undefined, [Symbol.asyncDispose]: () => Promise.resolve() };
   }
+  if (!restores) await assertRestored(dataDir);
   const embedded = await openEmbedded({ dataDir, connections, signal });
   return {
     options: { connection: embedded.connection },

@@ -134,6 +134,30 @@ export const isRefused = (error: unknown): boolean => {
   return retry === 'never' && connection === 'kept';
 };
 
+/**
+ * Why PostgreSQL refuses a statement again and again. `values`: because of the values that it has. `statement`: for another reason, such as
+ * a missing right or a raised exception, which may depend on its values.
+ */
+export type Refusal = 'values' | 'statement';
+
+/** Integrity constraints, and limits such as the size of an index row. */
+const valueClasses = new Set(['23', '54']);
+
+/** Undefined for outages, conflicts and errors that are not of PostgreSQL: the statement may succeed later. */
+export const refusalOf = (error: unknown): Refusal | undefined => {
+  if (error instanceof Problem) return error.code === 'invalid' ? 'values' : undefined;
+  if (!(error instanceof pg.DatabaseError)) return undefined;
+  const { kind, retry } = policyOf(error);
+  if (kind === 'invalid' || valueClasses.has(error.code?.slice(0, 2) ?? '')) return 'values';
+  return kind === 'bug' && retry === 'never' ? 'statement' : undefined;
+};
+
+/** True when a statement has not waited, or not longer, for a lock that another transaction has. It has had no effect. */
+export const isLockTaken = (error: unknown): boolean => {
+  const origin = originalError(error);
+  return origin instanceof pg.DatabaseError && origin.code === '55P03';
+};
+
 /** True when the database is unreachable or refuses all statements. False for a single statement that timed out. */
 export const isOutage = (error: unknown): boolean => {
   if (!isUnavailable(error) || error.cause === undefined) return false;

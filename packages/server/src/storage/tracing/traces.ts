@@ -1,4 +1,5 @@
 // Trace runs: ingested in batches; read by id, by trace, or by project and time.
+import { Problem } from '@svc/contract/problem';
 import { defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type Cell, toBytes, toColumn } from '../postgres/column-array.ts';
 import type { Database, Transactions } from '../postgres/database.ts';
@@ -36,6 +37,9 @@ export interface Attachment {
   content_type: string;
   content: Buffer;
 }
+
+/** Attempts to store a batch while the partitions of its days are being dropped. */
+const attemptsMax = 5;
 
 const statements = {
   ingest: functionCall({
@@ -116,7 +120,7 @@ export const traceStorage = (db: Database, answers = defaultAnswerLimits, reads:
       ranks: column((run) => run.ranks ?? null),
       ...fields,
     });
-    for (;;) {
+    for (let attempt = 1; attempt <= attemptsMax; attempt++) {
       // Usually a single statement, which is a transaction of its own.
       const missing =
         attachments.length === 0
@@ -131,6 +135,10 @@ export const traceStorage = (db: Database, answers = defaultAnswerLimits, reads:
       if (missing === null || missing.length === 0) return missing !== null;
       await db.query(statements.addDays, [missing]);
     }
+    throw new Problem(
+      'unavailable',
+      'Days of traces are dropped while trace runs are added to them; try again',
+    );
   },
 
   find: (tenant_id: string, id: string): Promise<TraceRunRow | undefined> =>

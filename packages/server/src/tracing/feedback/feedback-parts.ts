@@ -2,6 +2,7 @@
 import { feedbackRoutes } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import { JsonBudget, type JsonLimits } from '../../parsing/json-limits.ts';
+import { refusalOf } from '../../storage/postgres/sql-state.ts';
 import { isSameId } from '../ingest/read-parts.ts';
 import { parseJson } from '../ingest/json-text.ts';
 import type { Rejections } from '../ingest/rejections.ts';
@@ -22,12 +23,18 @@ export const storeFeedbackParts = async (
       await service.create(tenant_id, readPart(part, budget));
       stored++;
     } catch (error) {
-      const isInvalid = error instanceof Problem && (error.code === 'conflict' || error.code === 'invalid');
-      if (!isInvalid && !(error instanceof RunRejected)) throw error;
-      rejections.add(part.id, error.message);
+      rejections.add(part.id, reasonOf(error));
     }
   }
   return stored;
+};
+
+/** Why feedback is rejected. Throws an error that is not about the feedback, such as that of an outage. */
+const reasonOf = (error: unknown): string => {
+  if (error instanceof RunRejected) return error.message;
+  if (error instanceof Problem && error.code === 'conflict') return error.message;
+  if (refusalOf(error) === undefined) throw error;
+  return 'the feedback contains a value that cannot be stored';
 };
 
 const readPart = ({ id, content }: SentFeedback, budget: JsonBudget): GivenFeedback => {

@@ -1,11 +1,11 @@
 // Reads the operands of comparisons.
 import { toTime } from '../../time.ts';
+import { isUuid } from '../../uuid.ts';
 import { decimalText, parseDecimal, timesDecimal } from '../decimal.ts';
 import { FilterError } from './filter-error.ts';
 import type { Node } from './parse.ts';
 
 const valuesMax = 1_000;
-const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
 export const isNull = (node: Node): boolean => node.kind === 'name' && node.text === 'null';
 
@@ -26,7 +26,7 @@ export const stringOf = (node: Node): string => {
 
 export const idOf = (node: Node): string => {
   const id = textOf(node).toLowerCase();
-  if (!uuid.test(id)) throw new FilterError('Expected a UUID in quotes', node.at);
+  if (!isUuid(id)) throw new FilterError('Expected a UUID in quotes', node.at);
   return id;
 };
 

@@ -43,6 +43,8 @@ export interface IngestObserver {
 export interface IngestResult {
   /** Number of stored runs. */
   stored: number;
+  /** Number of stored attachments. */
+  attachments: number;
   /** Number of stored feedback. */
   feedback: number;
   rejections: Rejections;
@@ -113,10 +115,11 @@ export class IngestService {
 
   async #readInThread(tenant_id: string, chunks: Chunks, format: IngestFormat): Promise<IngestResult> {
     const { limits, parser, traces } = this.#parts;
-    const result: IngestResult = { stored: 0, feedback: 0, rejections: new Rejections() };
+    const result: IngestResult = { stored: 0, attachments: 0, feedback: 0, rejections: new Rejections() };
     const store = async (batch: RunBatch): Promise<void> => {
-      const { stored, feedback, rejections } = await this.#storeBatch(tenant_id, batch);
+      const { stored, attachments, feedback, rejections } = await this.#storeBatch(tenant_id, batch);
       result.stored += stored;
+      result.attachments += attachments;
       result.feedback += feedback;
       result.rejections.addAll(rejections.named, rejections.count);
     };
@@ -131,19 +134,19 @@ export class IngestService {
 
   async #storeBatch(tenant_id: string, batch: RunBatch): Promise<IngestResult> {
     const { rejections } = batch;
-    const stored = await this.#store.store(tenant_id, batch);
+    const { runs: stored, attachments } = await this.#store.store(tenant_id, batch);
     const feedback = await this.#parts.storeFeedback(tenant_id, batch.feedback, rejections);
-    return { stored, feedback, rejections };
+    return { stored, attachments, feedback, rejections };
   }
 }
 
 /** Larger requests are parsed one per turn of the event loop; smaller ones immediately. */
 const turnBytesMin = 65_536;
 
-const toAnswer = ({ stored, feedback, rejections }: IngestResult): IngestAnswer => {
+const toAnswer = ({ stored, attachments, feedback, rejections }: IngestResult): IngestAnswer => {
   const { named: errors, count } = rejections;
   if (count === 0) return { message: 'Runs were taken in' };
-  if (stored + feedback === 0) {
+  if (stored + attachments + feedback === 0) {
     throw new Problem('invalid', 'No run of the request could be stored.', {
       faults: errors.map(({ id, message }) => ({
         loc: id === null ? ['body'] : ['body', id.slice(0, 100)],

@@ -3,6 +3,7 @@
 import { type Chunks, joined, moved } from '../../parsing/byte-blocks.ts';
 import { JsonBudget, type JsonLimits } from '../../parsing/json-limits.ts';
 import type { Attachment } from '../../storage/tracing/traces.ts';
+import { isUuid } from '../../uuid.ts';
 import { type BatchSlice, slicesOf } from './batch-slice.ts';
 import { foldAll } from './fold.ts';
 import { type OtlpRequest, readOtlp, type TracesOf } from './otlp/read-otlp.ts';
@@ -83,12 +84,11 @@ export const toRunBatch = ({ runs, attachments, feedback, rejections }: Batch): 
 const attachmentNameCharsMax = 256;
 
 const isAttachable = ({ run_id, name }: Attachment, rejections: Rejections): boolean => {
-  const isValid =
-    /^[0-9a-f-]{36}$/.test(run_id) && name.length <= attachmentNameCharsMax && !name.includes('\0');
+  const isValid = isUuid(run_id) && name.length <= attachmentNameCharsMax;
   if (!isValid)
     rejections.add(
       null,
-      `an attachment must have the UUID of a run, and a name of at most ${attachmentNameCharsMax} characters without NUL`,
+      `an attachment must have the UUID of a run, and a name of at most ${attachmentNameCharsMax} characters`,
     );
   return isValid;
 };

@@ -41,6 +41,7 @@ const partsOf = fc.array(
     name: fc.stringMatching(/^[a-z.0-9-]{1,30}$/),
     content_type: fc.constantFrom('application/json', 'image/png'),
     announced: fc.constant(undefined),
+    hasControls: fc.constant(false),
     content: contents,
   }),
   { maxLength: 5 },
@@ -68,6 +69,7 @@ describe('a multipart body', () => {
       name,
       content_type: 'text/plain',
       announced: undefined,
+      hasControls: false,
       content: Buffer.from(name.repeat(50)),
     }));
     const bytes = encode(parts);
@@ -82,7 +84,9 @@ describe('a multipart body', () => {
   it('may have text before the first boundary and after the last', () => {
     const body = `preamble\r\n--${boundary}  \r\nContent-Disposition: form-data; name="x"\r\n\r\n1\r\n--${boundary}--\r\nepilogue`;
     expect(read([Buffer.from(body)])).toEqual({
-      parts: [{ name: 'x', content_type: '', announced: undefined, content: Buffer.from('1') }],
+      parts: [
+        { name: 'x', content_type: '', announced: undefined, hasControls: false, content: Buffer.from('1') },
+      ],
       cut: undefined,
     });
   });

@@ -10,6 +10,8 @@ export interface Part {
   content_type: string;
   /** The value of Content-Length, if the part has that header. */
   announced: number | undefined;
+  /** A header contains NUL or another control character, which no field of a stored item may have. */
+  hasControls: boolean;
   content: Buffer;
 }
 
@@ -27,7 +29,7 @@ export class MultipartReader {
   /** Received bytes that are not parsed yet. Begins with a line break, because the first delimiter may lack the one before it. */
   #pending: Buffer = crlf;
   #state: State = 'preamble';
-  #head: Omit<Part, 'content'> = { name: '', content_type: '', announced: undefined };
+  #head: Omit<Part, 'content'> = { name: '', content_type: '', announced: undefined, hasControls: false };
   #body: Buffer[] = [];
   #parts = 0;
 
@@ -121,6 +123,9 @@ export class MultipartReader {
   }
 }
 
+// eslint-disable-next-line no-control-regex
+const controls = /[\0-\x08\x0a-\x1f\x7f]/;
+
 const parseHead = (text: string): Omit<Part, 'content'> => {
   let name: string | undefined;
   let content_type = '';
@@ -135,7 +140,7 @@ const parseHead = (text: string): Omit<Part, 'content'> => {
     if (header === 'content-type') content_type = (value.split(';', 1)[0] ?? '').trim().toLowerCase();
   }
   if (name === undefined) throw new Problem('bad_request', 'The multipart body has a part without a name.');
-  return { name, content_type, announced };
+  return { name, content_type, announced, hasControls: controls.test(text.replaceAll('\r\n', '')) };
 };
 
 /** Returns the boundary of a content type. Throws a Problem when it has none. */

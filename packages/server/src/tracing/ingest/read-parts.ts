@@ -64,11 +64,8 @@ export const readParts = (chunks: Uint8Array[], boundary: string, budget: JsonBu
 };
 
 const sortPart = (part: Part, raws: Map<string, RawRun>, batch: Batch): void => {
-  const { name, content_type, content, announced } = part;
-  const fault =
-    announced === undefined || announced === content.length
-      ? undefined
-      : `the part ${JSON.stringify(name.slice(0, 200))} has ${content.length} bytes, not ${announced} as its Content-Length says`;
+  const { name, content_type, content } = part;
+  const fault = faultOf(part);
   const attached = attachmentPart.exec(name);
   if (attached) {
     const [, run_id = '', file = ''] = attached;
@@ -98,6 +95,14 @@ const sortPart = (part: Part, raws: Map<string, RawRun>, batch: Batch): void => 
   raw.fault ??= fault;
   if (field === undefined) raw.main = content;
   else raw.payloads.set(field, content);
+};
+
+const faultOf = ({ name, announced, hasControls, content }: Part): string | undefined => {
+  const part = `the part ${JSON.stringify(name.slice(0, 200))}`;
+  if (hasControls) return `${part} has a control character in its headers`;
+  return announced === undefined || announced === content.length
+    ? undefined
+    : `${part} has ${content.length} bytes, not ${announced} as its Content-Length says`;
 };
 
 /** The body ends within a part: the run of that part is rejected, earlier runs are kept. */

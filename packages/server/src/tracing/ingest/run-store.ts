@@ -1,5 +1,4 @@
 // Stores parsed trace runs: those of ingest requests, and those of the server's own runs.
-import { Problem } from '@svc/contract/problem';
 import type { Attachment, TraceWrite, TraceStorage } from '../../storage/tracing/traces.ts';
 import { pricesOf } from '../prices/late-prices.ts';
 import type { PriceService } from '../prices/price-service.ts';
@@ -8,6 +7,7 @@ import type { Admission } from './admission.ts';
 import type { Rejections } from './rejections.ts';
 import type { RunBatch } from './run-batch.ts';
 import type { NewRunWrite } from './run-write.ts';
+import { type OnRefused, type RefusedItems, storeInParts } from './split-store.ts';
 
 export interface StoreParts {
   traces: TraceStorage;
@@ -16,6 +16,13 @@ export interface StoreParts {
   admission: Admission;
   /** Retention of traces in days. */
   daysKept: number;
+  onRefused: OnRefused;
+}
+
+/** Numbers of stored items. */
+export interface StoredItems {
+  runs: number;
+  attachments: number;
 }
 
 export class RunStore {
@@ -25,22 +32,29 @@ export class RunStore {
     this.#parts = parts;
   }
 
-  /** Stores all valid runs; adds the others to the rejections. Returns the number of stored runs. */
-  async store(tenant_id: string, { runs, attachments, rejections }: RunBatch): Promise<number> {
-    const { admission, traces, prices, daysKept } = this.#parts;
-    if (runs.length + attachments.length === 0) return 0;
+  /** Stores all valid runs and attachments; adds the others to the rejections. Returns the numbers of stored ones. */
+  async store(tenant_id: string, batch: RunBatch): Promise<StoredItems> {
+    const { admission, traces, prices, daysKept, onRefused } = this.#parts;
+    const { runs, rejections } = batch;
+    const items = itemsOf(batch);
+    if (items.length === 0) return { runs: 0, attachments: 0 };
     let lacksPrices = false;
-    const store = async (part: readonly TraceWrite[], files: readonly Attachment[]): Promise<void> => {
-      const lacks = await traces.ingest(tenant_id, part, files, daysKept);
+    const store = async (part: readonly Item[]): Promise<void> => {
+      const lacks = await traces.ingest(tenant_id, runsOf(part), filesOf(part), daysKept);
       lacksPrices ||= lacks;
     };
     // The whole batch is one unit of admission: it uses one connection at a time, so `writersMax` bounds the connections.
     return admission.write(async () => {
       await this.#resolveProjects(tenant_id, runs);
       await prices.price(tenant_id, runs);
-      const stored = await storeAll(runs, attachments, store, rejections);
+      const refused = await storeInParts(items, store, onRefused);
+      for (const one of refused) reject(one, rejections);
       if (lacksPrices) await this.#priceStored(tenant_id, runs);
-      return stored;
+      const lost = refused.flatMap((one) => one.items);
+      return {
+        runs: runs.length - runsOf(lost).length,
+        attachments: batch.attachments.length - filesOf(lost).length,
+      };
     });
   }
 
@@ -66,27 +80,26 @@ export class RunStore {
   }
 }
 
-/**
- * Stores all runs in one statement. If the database rejects it, despite all checks, the runs are stored in halves, recursively, until the
- * invalid run is isolated; the others are stored.
- */
-const storeAll = async (
-  runs: readonly TraceWrite[],
-  attachments: readonly Attachment[],
-  store: (runs: readonly TraceWrite[], attachments: readonly Attachment[]) => Promise<void>,
-  rejections: Rejections,
-): Promise<number> => {
-  try {
-    await store(runs, attachments);
-    return runs.length;
-  } catch (error) {
-    if (!(error instanceof Problem) || error.code !== 'invalid') throw error;
-    if (runs.length + attachments.length <= 1) {
-      rejections.add(runs[0]?.id ?? null, 'it contains a value that cannot be stored');
-      return 0;
-    }
-  }
-  const half = Math.ceil(runs.length / 2);
-  const count = await storeAll(runs.slice(0, half), [], store, rejections);
-  return count + (await storeAll(runs.slice(half), attachments, store, rejections));
+/** A run or an attachment. */
+type Item = { run: NewRunWrite } | { file: Attachment };
+
+/** Runs come before attachments, because attachments are stored only for stored runs. */
+const itemsOf = ({ runs, attachments }: RunBatch): Item[] => [
+  ...runs.map((run) => ({ run })),
+  ...attachments.map((file) => ({ file })),
+];
+
+const runsOf = (items: readonly Item[]): NewRunWrite[] =>
+  items.flatMap((item) => ('run' in item ? [item.run] : []));
+
+const filesOf = (items: readonly Item[]): Attachment[] =>
+  items.flatMap((item) => ('file' in item ? [item.file] : []));
+
+const reject = ({ items, isUnsplit }: RefusedItems<Item>, rejections: Rejections): void => {
+  const reason = isUnsplit
+    ? 'not stored, because too many items of the request contain values that cannot be stored; send it in smaller requests'
+    : 'contains a value that cannot be stored';
+  for (const { id } of runsOf(items)) rejections.add(id, `it ${isUnsplit ? 'was ' : ''}${reason}`);
+  for (const { run_id, name } of filesOf(items))
+    rejections.add(run_id, `its attachment ${JSON.stringify(name)} ${isUnsplit ? 'was ' : ''}${reason}`);
 };

@@ -13,6 +13,7 @@ import { addressOf, agentAddress } from '../projects/agent-address.ts';
 import { parseDottedOrder, segmentOf } from './dotted-order.ts';
 import { type Payload, RunRejected, type SentRun } from './sent-run.ts';
 import { timeMs, toTime } from '../../time.ts';
+import { isUuid } from '../../uuid.ts';
 import { usageOf } from './usage.ts';
 
 export interface ProjectOf {
@@ -28,8 +29,6 @@ type Fields = Record<string, unknown>;
 const labelCharsMax = 2_048;
 const labelsMax = 200;
 const defaultProject = 'default';
-
-const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
 /** Throws RunRejected when a field is invalid or fields contradict each other. */
 export const toRunWrite = (sent: SentRun): NewRunWrite => {
@@ -98,9 +97,8 @@ const bitsOf = (fields: TraceWrite['fields']): number => {
 
 const asId = (value: unknown, name: string): string | null => {
   if (value === undefined || value === null) return null;
-  const id = typeof value === 'string' ? value.toLowerCase() : '';
-  if (!uuid.test(id)) throw new RunRejected(`${name} is not a UUID`);
-  return id;
+  if (!isUuid(value)) throw new RunRejected(`${name} is not a UUID`);
+  return value.toLowerCase();
 };
 
 const asTime = (main: Fields, name: string): string | null => {

@@ -33,7 +33,14 @@ export const ownTraces = (
   const admission = new Admission({ bytesMax: Infinity, writersMax: 1, waitingMax: 1 });
   const projects = new ProjectService(projectStorage(db));
   const prices = new PriceService(modelPriceStorage(db));
-  const store = new RunStore({ traces: traceStorage(db), projects, prices, admission, daysKept });
+  const store = new RunStore({
+    traces: traceStorage(db),
+    projects,
+    prices,
+    admission,
+    daysKept,
+    onRefused: ({ error }) => warn(`trace runs refused by the database: ${String(error)}`),
+  });
   const workspaces = workspaceStorage(db);
   const own = ownTraceStorage(db);
   let tenant_id: string | undefined;

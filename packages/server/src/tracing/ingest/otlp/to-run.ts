@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonBudget } from '../../../parsing/json-limits.ts';
 import { otelTraceKey } from '../../../storage/tracing/otel-traces.ts';
+import { isUuid } from '../../../uuid.ts';
 import { RunRejected, type SentRun } from '../sent-run.ts';
 import { invocationParamsOf, metadataOf, runTypeOf, textAt } from './conventions.ts';
 import { payloadsOf } from './payloads.ts';
@@ -16,7 +17,7 @@ const okCode = 1;
 const idPrefix = '00000000-0000-0000-';
 
 /** True when the id is derived from a span id. */
-export const isSpanRunId = (id: unknown): id is string => typeof id === 'string' && id.startsWith(idPrefix);
+export const isSpanRunId = (id: unknown): id is string => isUuid(id) && id.startsWith(idPrefix);
 
 const uuidOf = (span_id: string): string => `${idPrefix}${span_id.slice(0, 4)}-${span_id.slice(4)}`;
 

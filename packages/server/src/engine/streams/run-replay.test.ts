@@ -1,0 +1,110 @@
+// The logs are lists of rows in memory, in the form in which the storage returns them.
+import { describe, expect, it } from 'vitest';
+import type { LogRow, RunLogStorage } from '../../storage/deployment/run-log.ts';
+import { RunEventStream } from './run-event-stream.ts';
+import { readRun } from './run-replay.ts';
+
+const data = JSON.stringify('x'.repeat(1024 * 1024));
+
+/** A log with the events of a run from `first` on, up to `count` of all. */
+const logOf = (count: number, outcome: string | null = null, first = 0): RunLogStorage => {
+  const ids = Array.from({ length: count - first }, (_, at) => first + at);
+  const rows = ids.map((id) => ({
+    run_id: 'run',
+    first_id: id,
+    last_id: id,
+    events: `values\n${data}\n`,
+    outcome: id === count - 1 ? outcome : null,
+    age_ms: 0,
+  }));
+  return {
+    page: (_: string, next_id: number): Promise<LogRow[]> =>
+      Promise.resolve(rows.filter(({ last_id }) => last_id >= next_id).slice(0, 3)),
+    findEnd: () => Promise.resolve(count === 0 ? undefined : count),
+  } as unknown as RunLogStorage;
+};
+
+/** Ids of the events that a reader gets, then how the stream ends. */
+const read = (
+  stream: RunEventStream,
+  {
+    log,
+    after,
+    live = stream.subscribe(),
+  }: { log: RunLogStorage; after?: number; live?: ReturnType<RunEventStream['subscribe']> },
+) => {
+  const ids: number[] = [];
+  const ended = new Promise<string>((resolve) => {
+    readRun(
+      { run_id: 'run', live, log, after },
+      {
+        send: ({ id }) => ids.push(id) > 0,
+        drained: () => Promise.resolve(),
+        end: () => resolve('end'),
+        fail: (error) => resolve((error as Error).message),
+      },
+    );
+  });
+  return { ids, ended };
+};
+
+const push = (stream: RunEventStream, first: number, count: number): void =>
+  stream.push(
+    first,
+    Array.from({ length: count }, () => ['values', data] as [string, string]),
+  );
+
+const success = { status: 'success', error: null } as const;
+
+describe('a reader whose subscription dropped events before it was read', () => {
+  it.each([undefined, -1])(
+    'reads them from the log of a resumable run, and continues (after: %s)',
+    async (after) => {
+      const stream = new RunEventStream('run', () => {});
+      const live = stream.subscribe();
+      push(stream, 0, 6);
+      const { ids, ended } = read(stream, { log: logOf(6), live, ...(after === undefined ? {} : { after }) });
+      await expect.poll(() => ids.length).toBe(6);
+      push(stream, 6, 2);
+      stream.end(success);
+      expect(await ended).toBe('end');
+      expect(ids).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    },
+  );
+
+  it('gets no event from before its subscription', async () => {
+    const stream = new RunEventStream('run', () => {});
+    push(stream, 0, 2);
+    const live = stream.subscribe();
+    push(stream, 2, 6);
+    const { ids, ended } = read(stream, {
+      log: logOf(8, JSON.stringify({ ...success, values: null })),
+      live,
+    });
+    expect(await ended).toBe('end');
+    expect(ids).toEqual([2, 3, 4, 5, 6, 7]);
+  });
+
+  it.each([undefined, -1])(
+    'gets an error that says how to continue, if the run has no log (after: %s)',
+    async (after) => {
+      const stream = new RunEventStream('run', () => {});
+      const live = stream.subscribe();
+      push(stream, 0, 6);
+      const { ids, ended } = read(stream, { log: logOf(0), live, ...(after === undefined ? {} : { after }) });
+      expect(await ended).toMatch(
+        /^Events 0 to 5 of run run were dropped.*read its result with GET …\/runs\/\{run_id\}\/join/,
+      );
+      expect(ids).toEqual([]);
+    },
+  );
+
+  it('gets this error also if only later events are in the log', async () => {
+    const stream = new RunEventStream('run', () => {});
+    const live = stream.subscribe();
+    push(stream, 0, 6);
+    const { ids, ended } = read(stream, { log: logOf(8, null, 6), live });
+    expect(await ended).toMatch(/^Events 0 to 5 of run run were dropped/);
+    expect(ids).toEqual([]);
+  });
+});
