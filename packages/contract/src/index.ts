@@ -114,6 +114,7 @@ export {
   type CommandEnvelope,
   type CommandErrorCode,
   type CommandMethod,
+  commandAnyText,
   commandParams,
   EventSelection,
   type SubscriptionMethod,

@@ -41,6 +41,11 @@ export interface RouteShape {
   unsupported?: { body?: UnsupportedKeys; query?: UnsupportedKeys };
   /** Members of a large body that the handler receives as JSON text, because it only stores or forwards them. */
   textFields?: readonly string[];
+  /**
+   * Parts of the body that may have any string, as paths (`*`: any index): they are stored as JSON text, which has NUL and half of a surrogate
+   * pair as escapes. Everywhere else these characters are refused.
+   */
+  anyText?: readonly string[];
   /** Content types of a body that the handler reads as a stream of bytes, compressed or not. Replaces `body`. */
   upload?: readonly string[];
   /** The error for a body that does not match the schema, where a protocol defines it; `invalid` when absent. */

@@ -24,6 +24,7 @@ export const a2aRoutes = {
     kind: 'rpc',
     params,
     body: Json.describe('A JSON-RPC 2.0 request'),
+    anyText: ['params.message.parts'],
     response: z.looseObject({ jsonrpc: z.literal('2.0') }).describe('A JSON-RPC 2.0 response'),
     requestHeaders: {
       accept: 'Must contain text/event-stream for methods that stream, and application/json for the others.',

@@ -109,6 +109,7 @@ const params = z.object({ cron_id: Id });
 const tag = 'Crons';
 const access = (action: string) => ({ resource: 'crons', action }) as const;
 const createErrors = ['not_found', 'conflict', 'not_supported'] as const;
+const anyText = ['input', 'command', 'context'] as const;
 
 export const cronRoutes = {
   createCron: route({
@@ -118,6 +119,7 @@ export const cronRoutes = {
     tag,
     access: access('create'),
     body: CronCreate,
+    anyText,
     ignored,
     response: Cron,
     errors: createErrors,
@@ -130,6 +132,7 @@ export const cronRoutes = {
     access: access('create'),
     params: z.object({ thread_id: Id }),
     body: CronCreate,
+    anyText,
     ignored,
     response: Cron,
     errors: createErrors,
@@ -183,6 +186,7 @@ export const cronRoutes = {
     access: access('update'),
     params,
     body: CronPatch,
+    anyText,
     response: Cron,
     errors: ['not_found', 'not_supported'],
   }),

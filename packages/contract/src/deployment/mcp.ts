@@ -14,6 +14,7 @@ export const mcpRoutes = {
     access: { resource: 'assistants', action: 'search' },
     kind: 'rpc',
     body: Json.describe('A JSON-RPC 2.0 message'),
+    anyText: ['params.arguments'],
     response: z.looseObject({ jsonrpc: z.literal('2.0') }).describe('A JSON-RPC 2.0 response'),
     requestHeaders: {
       accept: 'Must contain application/json and text/event-stream.',

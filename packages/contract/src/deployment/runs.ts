@@ -25,6 +25,7 @@ const located = {
 };
 /** Only the graph reads these. */
 const textFields = ['input', 'context'] as const;
+const anyText = ['input', 'command', 'context'] as const;
 const createErrors = ['not_found', 'conflict', 'not_supported'] as const;
 const cancelAction = z
   .enum(['interrupt', 'rollback'])
@@ -46,6 +47,7 @@ export const runRoutes = {
     tag,
     access: create,
     body: z.array(BatchRunCreate).min(1).max(100),
+    anyText: anyText.map((name) => `*.${name}`),
     ignored: { body: ignoredInBatch },
     response: z.array(Run),
     requestHeaders,
@@ -92,6 +94,7 @@ export const runRoutes = {
     kind: 'sse',
     body: StatelessRunCreate,
     textFields,
+    anyText,
     ignored: { body: ignoredWithoutThread, query: ignoredInStreams },
     response: z.string(),
     headers: located,
@@ -107,6 +110,7 @@ export const runRoutes = {
     kind: 'deferred',
     body: StatelessRunCreate,
     textFields,
+    anyText,
     ignored: { body: ignoredWithoutThread },
     response: Json,
     headers: located,
@@ -121,6 +125,7 @@ export const runRoutes = {
     access: create,
     body: StatelessRunCreate,
     textFields,
+    anyText,
     ignored: { body: ignoredWithoutThread },
     response: Run,
     headers: located,
@@ -151,6 +156,7 @@ export const runRoutes = {
     params: threadParams,
     body: RunCreate,
     textFields,
+    anyText,
     ignored: { body: ignoredOnThreads, query: ignoredInStreams },
     response: z.string(),
     headers: located,
@@ -167,6 +173,7 @@ export const runRoutes = {
     params: threadParams,
     body: RunCreate,
     textFields,
+    anyText,
     ignored: { body: ignoredOnThreads },
     response: Json,
     headers: located,
@@ -182,6 +189,7 @@ export const runRoutes = {
     params: threadParams,
     body: RunCreate,
     textFields,
+    anyText,
     ignored: { body: ignoredOnThreads },
     response: Run,
     headers: located,

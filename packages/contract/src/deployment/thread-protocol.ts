@@ -95,6 +95,14 @@ export const unsupportedCommands: ReadonlySet<string> = new Set([
   'subscription.reconnect',
 ]);
 
+/** Values for the graph in a command, which may have any string. */
+export const commandAnyText = [
+  'params.input',
+  'params.response',
+  'params.responses.*.response',
+  'params.update',
+] as const;
+
 export const CommandEnvelope = z
   .object({
     id: z.int().min(0).describe('Chosen by the client, and returned with the response'),
@@ -146,6 +154,7 @@ export const threadProtocolRoutes = {
     access: { resource: 'threads', action: ['create_run', 'read'] },
     params,
     body: CommandEnvelope,
+    anyText: commandAnyText,
     malformed: 'bad_request',
     response: ThreadCommandResponse,
     requestHeaders: {

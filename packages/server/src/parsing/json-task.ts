@@ -15,7 +15,12 @@ export interface ParsedBody {
 
 export interface JsonTasks {
   json: {
-    input: { chunks: Chunks; limits: JsonLimits; textFields: readonly string[] };
+    input: {
+      chunks: Chunks;
+      limits: JsonLimits;
+      textFields: readonly string[];
+      anyText: readonly string[];
+    };
     question: never;
     output: ParsedBody;
   };
@@ -24,9 +29,14 @@ export interface JsonTasks {
 /** Shorter members are returned as values. */
 const textCharsMin = 4_096;
 
-export const readJsonBody = ({ chunks, limits, textFields }: JsonTasks['json']['input']): ParsedBody => {
+export const readJsonBody = ({
+  chunks,
+  limits,
+  textFields,
+  anyText,
+}: JsonTasks['json']['input']): ParsedBody => {
   const bytes = moved(chunks);
-  const value = parseStrictJson(bytes, limits);
+  const value = parseStrictJson(bytes, limits, anyText);
   freeMapped(bytes);
   const texts: Record<string, string> = {};
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return toBody(value, texts);

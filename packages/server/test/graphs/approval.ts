@@ -27,7 +27,7 @@ export const approval = new StateGraph(State)
   .addEdge('review', 'send')
   .compile();
 
-/** Asks the question of its input, which is JSON text: the text can name characters that no input can have. */
+/** Asks the question of its input, which is JSON text. */
 export const asking = new StateGraph(
   Annotation.Root({ question: Annotation<string>, out: Annotation<string> }),
 )

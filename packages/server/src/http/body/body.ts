@@ -20,6 +20,7 @@ export interface BodyLimits {
 export interface BodyShape {
   bodyOptional?: boolean;
   textFields?: readonly string[];
+  anyText?: readonly string[];
 }
 
 /** Smaller bodies are parsed at once, and are not counted as memory. */
@@ -40,13 +41,13 @@ export const readJsonBody = async (
   // Other content types are rejected, whatever the bytes are: a browser sends text/plain to other sites without a preflight.
   assertJsonType(call.header('content-type'));
   assertIdentity(call.header('content-encoding'));
-  return parseBody(chunks, options, shape.textFields ?? []);
+  return parseBody(chunks, options, shape);
 };
 
 export const parseBody = async (
   chunks: Uint8Array[],
   { json, parser, turns }: BodyLimits & Parsing,
-  textFields: readonly string[],
+  { textFields = [], anyText = [] }: Pick<BodyShape, 'textFields' | 'anyText'>,
 ): Promise<unknown> => {
   const size = chunks.reduce((sum, { length }) => sum + length, 0);
   if (size <= inlineBytesMax) {
@@ -54,13 +55,14 @@ export const parseBody = async (
     try {
       const [only] = chunks;
       const whole = chunks.length === 1 && only instanceof Buffer ? only : Buffer.concat(chunks);
-      return parseStrictJson(whole, inlineLimits(json));
+      return parseStrictJson(whole, inlineLimits(json), anyText);
     } catch (error) {
       if (!(error instanceof BudgetExceeded)) throw error;
     }
   }
   const blocks = toBlocks(chunks);
-  const parsed = await parser.run('json', { chunks: blocks, limits: json, textFields }, buffersOf(blocks));
+  const input = { chunks: blocks, limits: json, textFields, anyText };
+  const parsed = await parser.run('json', input, buffersOf(blocks));
   // Receiving the output has blocked the event loop. Further work is done in the next turn.
   await turn();
   const value = parsed.json === undefined ? parsed.value : (JSON.parse(parsed.json) as unknown);

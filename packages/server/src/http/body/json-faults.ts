@@ -20,8 +20,8 @@ export const isFaithful = (text: string, from: number, to: number): boolean => {
 };
 
 /** Throws a Problem for the first part of the text that is not JSON (400), or that is not allowed (422, 413). */
-export const assertJson = (text: string, limits: JsonLimits): void => {
-  new Reader(text, limits).document();
+export const assertJson = (text: string, limits: JsonLimits, anyText: readonly string[] = []): void => {
+  new Reader(text, limits, anyText).document();
 };
 
 const keyCharsMax = 100;
@@ -48,11 +48,13 @@ class Reader {
   readonly #limits: JsonLimits;
   readonly #budget: JsonBudget;
   readonly #path: (string | number)[] = [];
+  readonly #anyText: readonly string[][];
   #at = 0;
 
-  constructor(text: string, limits: JsonLimits) {
+  constructor(text: string, limits: JsonLimits, anyText: readonly string[]) {
     this.#text = text;
     this.#limits = limits;
+    this.#anyText = anyText.map((path) => path.split('.'));
     this.#budget = new JsonBudget(limits);
   }
 
@@ -74,7 +76,7 @@ class Reader {
       case '[':
         return this.#array();
       case '"': {
-        const fault = invalidString(this.#string());
+        const fault = this.#faultOf(this.#string());
         if (fault !== undefined) this.#refuse(fault, 'string_invalid');
         return;
       }
@@ -117,9 +119,16 @@ class Reader {
     const quoted = JSON.stringify(shortKey(key));
     if (seen.has(key)) this.#refuse(`has the key ${quoted} twice`, 'duplicate_key');
     if (key === '__proto__') this.#refuse(`has the key ${quoted}, which is not allowed`, 'key_forbidden');
-    const fault = invalidString(key);
+    const fault = this.#faultOf(key);
     if (fault !== undefined) this.#refuse(`has a key, ${quoted}, that ${fault}`, 'key_invalid');
     seen.add(key);
+  }
+
+  #faultOf(string: string): string | undefined {
+    const fault = invalidString(string);
+    const isAllowed = (path: string[]): boolean =>
+      path.every((name, at) => (name === '*' ? at in this.#path : this.#path[at] === name));
+    return fault !== undefined && this.#anyText.some(isAllowed) ? undefined : fault;
   }
 
   #string(): string {

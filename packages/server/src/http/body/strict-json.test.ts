@@ -127,6 +127,15 @@ describe('strict JSON', () => {
     },
   );
 
+  it('accepts every string below the paths that allow it', () => {
+    const text = '{"in":{"a\\ud83d":["\\u0000"]},"list":[{"in":"\\udc00"}]}';
+    expect(parseStrictText(text, undefined, ['in', 'list.*.in'])).toStrictEqual(JSON.parse(text));
+    for (const anyText of [['in'], ['list'], ['in', 'list.*.out'], ['in.b', 'list']])
+      expect(() => parseStrictText(text, undefined, anyText)).toThrow(/cannot be stored/);
+    expect(() => parseStrictText('{"in\\u0000":1}', undefined, ['in'])).toThrow(/has a key/);
+    expect(() => parseStrictText('{"in":{"a":"\\ud83d","a":1}}', undefined, ['in'])).toThrow(/twice/);
+  });
+
   it('accepts all other escapes and complete surrogate pairs', () => {
     const text = '"\\ud83d\\ude00 \\u00e9\\u001b\\n\\"\\\\ \\u005f \\/"';
     expect(parseStrictText(text)).toBe(JSON.parse(text));

@@ -17,15 +17,24 @@ const shortString = 24;
  * The value of the body. Throws a Problem: 400 when it is not JSON, 422 when it contains JSON that is not allowed, 413 when it has more
  * values or keys than the limits allow.
  */
-export const parseStrictJson = (bytes: Buffer, limits: JsonLimits = requestLimits): unknown => {
+export const parseStrictJson = (
+  bytes: Buffer,
+  limits: JsonLimits = requestLimits,
+  anyText: readonly string[] = [],
+): unknown => {
   if (!isUtf8(bytes)) throw new Problem('bad_request', 'The body is not valid UTF-8.');
-  return parseStrictText(bytes.toString('utf8'), limits);
+  return parseStrictText(bytes.toString('utf8'), limits, anyText);
 };
 
-export const parseStrictText = (text: string, limits: JsonLimits = requestLimits): unknown => {
+/** `anyText`: paths below which strings may contain NUL and half of a surrogate pair. */
+export const parseStrictText = (
+  text: string,
+  limits: JsonLimits = requestLimits,
+  anyText: readonly string[] = [],
+): unknown => {
   // Counted before JSON.parse: a million brackets take a gigabyte once parsed.
   const keys = countWrittenKeys(text, limits);
-  if (keys === suspicious) assertJson(text, limits);
+  if (keys === suspicious) assertJson(text, limits, anyText);
   const value = parse(text, limits);
   if (keys === suspicious) return value;
   // JSON.parse keeps the last of two equal keys, so fewer keys than in the text mean a duplicate.

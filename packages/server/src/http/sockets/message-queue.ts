@@ -1,5 +1,6 @@
 // Parses and handles the messages of a WebSocket, several at a time, and begins in their order. When too many are unanswered, the server reads
 // nothing more from the client.
+import { commandAnyText } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import type { WebSocket } from 'ws';
 import type { JsonLimits } from '../../parsing/json-limits.ts';
@@ -117,7 +118,7 @@ export class MessageQueue {
     try {
       await memory;
       const limits = { ...parsing, bytesMax, uploadBytesMax: bytesMax, json };
-      const value = await parseBody([data], limits, []);
+      const value = await parseBody([data], limits, { anyText: commandAnyText });
       return { answered: this.#isEnded ? Promise.resolve() : receive(value) };
     } catch (error) {
       onFault(error);
