@@ -14,7 +14,7 @@ export const examineInstallation = async (
   }: { flags?: Partial<Record<SettingKey, string>>; env?: Record<string, string> } = {},
 ): Promise<Findings> => {
   const found: Finding[] = [];
-  const sources = { cwd: dir, env, flags: { dataDir: `${dir}/data`, ...flags } };
+  const sources = { cwd: dir, env, flags: { dataDir: `${dir}/data`, port: '0', ...flags } };
   await examine(sources, (finding) => void found.push(finding));
   return Object.assign(found, { of: (check: string) => found.filter((each) => each.check === check) });
 };

@@ -1,6 +1,7 @@
 // svc doctor: settings, Node, and the data folder.
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -11,7 +12,12 @@ import { checkDiskSpace } from '../../src/cli/doctor/disk-space.ts';
 import { embeddedOutcome } from '../../src/cli/doctor/embedded-postgres.ts';
 import { checkNode } from '../../src/cli/doctor/node-version.ts';
 import { readEmbeddedState } from '../../src/storage/embedded/embedded-state.ts';
-import { createProject, type Project } from '../cli/cli-process.ts';
+import { checkDataFiles } from '../../src/cli/doctor/data-files.ts';
+import { checkKeyFile } from '../../src/cli/doctor/encryption-key.ts';
+import { checkPort } from '../../src/cli/doctor/port.ts';
+import { testSettings } from '../../src/config/test-settings.ts';
+import { announce } from '../../src/http/server/address-file.ts';
+import { createProject, type Project, runCli } from '../cli/cli-process.ts';
 import { examineInstallation } from './examine-installation.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -102,13 +108,22 @@ describe('the data folder', () => {
       ]);
   });
 
-  it('that others can enter is a warning, and a secret that others can read a problem', async () => {
+  it('that others can enter is a warning; one or a secret that others can read is a problem', async () => {
     await chmod(folder, 0o755);
     await writeFile(join(folder, 'encryption.key'), 'secret');
     await chmod(join(folder, 'encryption.key'), 0o644);
     expect(await checkDataFolder(folder)).toMatchObject([
-      { status: 'warning', remedy: `chmod 700 ${folder}` },
+      {
+        status: 'problem',
+        message: `Other users of this machine can read the data folder ${folder} (mode 755).`,
+        remedy: `chmod 700 ${folder}`,
+      },
       { status: 'problem', message: expect.stringContaining('encryption.key contains a secret') },
+    ]);
+    await rm(join(folder, 'encryption.key'));
+    await chmod(folder, 0o711);
+    expect(await checkDataFolder(folder)).toMatchObject([
+      { status: 'warning', remedy: `chmod 700 ${folder}` },
     ]);
   });
 
@@ -174,5 +189,104 @@ describe('the embedded PostgreSQL', () => {
       `${process.pid}\n${folder}/postgres\n0\n5432\n/tmp\n`,
     );
     expect((await readEmbeddedState(folder)).running).toBeUndefined();
+  });
+});
+
+describe('the port', () => {
+  it('that another program uses is a problem; the server of the data folder may use it', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const at = { host: '127.0.0.1', port: (other.address() as AddressInfo).port };
+    expect(await checkPort(at, folder)).toMatchObject({
+      status: 'problem',
+      message: expect.stringContaining(`Port ${at.port} on 127.0.0.1 is in use`) as string,
+    });
+    {
+      await using _announced = await announce(folder, `http://127.0.0.1:${at.port}`);
+      expect(await checkPort(at, folder)).toMatchObject({ status: 'ok' });
+    }
+    await new Promise((resolve) => other.close(resolve));
+    expect(await checkPort(at, folder)).toMatchObject({ status: 'ok' });
+  });
+});
+
+describe('the file of the encryption key', () => {
+  it.each(['', 'short', Buffer.alloc(31).toString('base64'), Buffer.alloc(33).toString('base64')])(
+    'with %j is a problem',
+    async (text) => {
+      const settings = testSettings({ dataDir: folder });
+      expect(await checkKeyFile(settings)).toMatchObject({ status: 'ok' });
+      await writeFile(join(folder, 'encryption.key'), text);
+      expect(await checkKeyFile(settings)).toMatchObject({
+        status: 'problem',
+        message: expect.stringContaining('does not contain a valid key') as string,
+      });
+      await writeFile(join(folder, 'encryption.key'), Buffer.alloc(32).toString('base64'));
+      expect(await checkKeyFile(settings)).toMatchObject({ status: 'ok' });
+    },
+  );
+});
+
+describe('the files of a PostgreSQL that does not run', () => {
+  /** As initdb leaves them, with one table of two blocks. */
+  const initialise = async (): Promise<void> => {
+    await chmod(folder, 0o700);
+    for (const name of ['global', 'base/5']) {
+      await mkdir(join(folder, name), { recursive: true });
+      await writeFile(join(folder, name, 'pg_filenode.map'), Buffer.alloc(524));
+    }
+    await writeFile(join(folder, 'global', 'pg_control'), Buffer.alloc(8_192));
+    await writeFile(join(folder, 'base/5', '16384'), Buffer.alloc(16_384));
+    await writeFile(join(folder, 'base/5', '16384_vm'), Buffer.alloc(8_192));
+    await writeFile(join(folder, 'base/5', 'PG_VERSION'), '18');
+  };
+
+  it.each<[string, () => Promise<void>, RegExp]>([
+    ['without pg_control', () => rm(join(folder, 'global', 'pg_control')), /pg_control is missing/],
+    [
+      'with a short pg_control',
+      () => truncate(join(folder, 'global', 'pg_control'), 100),
+      /pg_control has 100 bytes/,
+    ],
+    [
+      'with a table file that was cut',
+      () => truncate(join(folder, 'base/5', '16384'), 10_000),
+      /16384 is cut/,
+    ],
+    [
+      'with a table file that was cut at a block, before its next segment',
+      () => writeFile(join(folder, 'base/5', '16384.1'), Buffer.alloc(8_192)),
+      /16384 is cut: it has 16384 bytes, and 16384\.1 continues it/,
+    ],
+    [
+      'without pg_filenode.map',
+      () => rm(join(folder, 'base/5', 'pg_filenode.map')),
+      /pg_filenode\.map is missing/,
+    ],
+    ['without databases', () => rm(join(folder, 'base'), { recursive: true }), /contains no database/],
+    ['that others may read', () => chmod(folder, 0o755), /Other users have rights on/],
+  ])('%s are a problem', async (_, damage, message) => {
+    await initialise();
+    expect(await checkDataFiles(folder)).toMatchObject([{ status: 'ok' }]);
+    await damage();
+    expect(await checkDataFiles(folder)).toMatchObject([
+      { status: 'problem', message: expect.stringMatching(message) as string },
+    ]);
+  });
+});
+
+describe('the summary', () => {
+  let project: Project;
+  beforeAll(() => (project = createProject({ graphs: { agent: './agent.ts:graph' } })));
+  afterAll(() => project[Symbol.dispose]());
+
+  it('counts the checks that were skipped', async () => {
+    const args = ['doctor', '--data-dir', folder, '--port', '0'];
+    const text = await runCli(args, { cwd: project.dir }).exit;
+    expect(text.stdout).toMatch(
+      /\d problems? and \d warnings? found; 8 checks skipped, so there may be more/,
+    );
+    const json = await runCli([...args, '--json'], { cwd: project.dir }).exit;
+    expect(JSON.parse(json.stdout)).toMatchObject({ skipped: 8 });
   });
 });

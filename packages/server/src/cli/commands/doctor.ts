@@ -15,11 +15,17 @@ export async function doctor(sources: ConfigSources, json: boolean): Promise<voi
   if (!json) for (const line of skippedLines(findings)) console.log(line);
   const count = (status: Finding['status']): number =>
     findings.filter((finding) => finding.status === status).length;
-  const [problems, warnings] = [count('problem'), count('warning')];
-  if (json) console.log(JSON.stringify({ ok: problems === 0, checks: findings }, null, 2));
-  else console.log(`\n${plural(problems, 'problem')}, ${plural(warnings, 'warning')}`);
+  const [problems, warnings, skipped] = [count('problem'), count('warning'), count('skipped')];
+  if (json) console.log(JSON.stringify({ ok: problems === 0, skipped, checks: findings }, null, 2));
+  else console.log(`\n${summaryOf(problems, warnings, skipped)}`);
   process.exitCode = problems === 0 ? exitCodes.done : exitCodes.failed;
 }
+
+/** Checks that were skipped may have problems. */
+const summaryOf = (problems: number, warnings: number, skipped: number): string => {
+  if (skipped === 0) return `${plural(problems, 'problem')}, ${plural(warnings, 'warning')}`;
+  return `${plural(problems, 'problem')} and ${plural(warnings, 'warning')} found; ${plural(skipped, 'check')} skipped, so there may be more`;
+};
 
 const width = 9;
 

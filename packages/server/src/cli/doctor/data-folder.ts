@@ -7,6 +7,7 @@ import { ok, type Outcome, problem, warning } from './finding.ts';
 /** Files with secrets. */
 const secretFiles = ['encryption.key', 'admin-key', 'postgres-access.json', 'postgres-password'];
 const othersMode = 0o077;
+const othersReadMode = 0o044;
 
 export const checkDataFolder = async (folder: string): Promise<Outcome[]> => {
   const { path, missing } = await nearestExisting(folder);
@@ -69,13 +70,11 @@ const privacyOutcomes = async (
         `Run svc as the owner, or change the owner: chown -R ${own} ${folder}`,
       ),
     );
-  if ((mode & othersMode) !== 0)
-    outcomes.push(
-      warning(
-        `Other users of this machine can enter the data folder ${folder} (mode ${octal(mode)}).`,
-        `chmod 700 ${folder}`,
-      ),
-    );
+  if ((mode & othersMode) !== 0) {
+    const canRead = (mode & othersReadMode) !== 0;
+    const message = `Other users of this machine can ${canRead ? 'read' : 'enter'} the data folder ${folder} (mode ${octal(mode)}).`;
+    outcomes.push((canRead ? problem : warning)(message, `chmod 700 ${folder}`));
+  }
   for (const name of secretFiles) {
     const file = join(folder, name);
     const found = await stat(file).catch(() => undefined); // most installations have only some of them

@@ -15,14 +15,16 @@ import { type Check, runCheck } from './check.ts';
 import { checkClock } from './clock.ts';
 import { collectorOutcome, sentSignals } from './collector.ts';
 import { connectionsOutcome, pooledConnectionsOutcome } from './connections.ts';
+import { checkDataFiles } from './data-files.ts';
 import { checkDataFolder } from './data-folder.ts';
 import { directOutcome, factsOutcome, unreachableOutcome } from './database.ts';
 import { destinationOutcomes } from './destinations.ts';
 import { checkDiskSpace } from './disk-space.ts';
 import { embeddedOutcome } from './embedded-postgres.ts';
-import { checkEncryptionKey } from './encryption-key.ts';
+import { checkEncryptionKey, checkKeyFile } from './encryption-key.ts';
 import { type Finding, type Outcome, skipped } from './finding.ts';
 import { checkNode } from './node-version.ts';
+import { checkPort } from './port.ts';
 import { replicaOutcome } from './replica.ts';
 import { rightsOutcomes } from './rights.ts';
 import { checkSchemaState } from './schema.ts';
@@ -30,13 +32,14 @@ import { mistakeOutcomes, settingsOutcomes } from './settings.ts';
 import { webhooksOutcome } from './webhooks.ts';
 
 const localMs = 5_000;
+const filesMs = 30_000;
 const queryMs = 10_000;
 /** A host gets 10 s; several hosts are tried one after the other. */
 const connectMs = 30_000;
 const collectorMs = 10_000;
 const probeLimits = { probeMs: 10_000, allMs: 60_000 };
 
-const folderChecks = ['data folder', 'disk space'];
+const folderChecks = ['data folder', 'disk space', 'encryption key file', 'port'];
 const databaseChecks = [
   'schema',
   'clock',
@@ -69,6 +72,8 @@ export const examine = async (sources: ConfigSources, report: Report): Promise<v
   const { storage } = config.settings;
   await run('data folder', localMs, () => checkDataFolder(storage.dataDir));
   await run('disk space', localMs, () => checkDiskSpace(storage.dataDir));
+  await run('encryption key file', localMs, () => checkKeyFile(config.settings));
+  await run('port', localMs, () => checkPort(config.settings.http, storage.dataDir));
   const signals = sentSignals(config.settings.telemetry);
   if (signals.length > 0)
     await run('collector', 2 * collectorMs, async () => {
@@ -122,6 +127,10 @@ const findDatabase = async (
     state = await readEmbeddedState(storage.dataDir);
     return embeddedOutcome(state);
   });
+  if (state && !state.running && state.otherHost === undefined && state.dataVersion !== undefined) {
+    const { folder } = state;
+    await run('data files', filesMs, () => checkDataFiles(folder));
+  }
   if (state?.running !== undefined) return { connection: state.running.connection };
   return state?.otherHost === undefined
     ? 'No server runs on the data folder, and svc doctor starts none. Start svc, and run svc doctor again to check the database too.'
