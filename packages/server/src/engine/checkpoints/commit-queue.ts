@@ -175,17 +175,9 @@ export class CommitQueue {
     return { batch: { owners, ...items } as CheckpointBatch, drained, left };
   }
 
-  /** Repeats the flush until the database answers. A flush that arrives twice is stored once. */
+  /** Repeats the flush until the database answers. Items that arrive twice are stored once. */
   #store(batch: CheckpointBatch): Promise<Set<string>> {
-    return retryWhileUnavailable(
-      async (tries) => {
-        const lost = new Set(await this.#storage.commit(batch));
-        // If an earlier try was stored, the rows of stateless runs are deleted already. Their leases are not lost.
-        if (tries > 1) for (const { owner } of batch.endings) lost.delete(owner);
-        return lost;
-      },
-      { pauseMs },
-    );
+    return retryWhileUnavailable(async () => new Set(await this.#storage.commit(batch)), { pauseMs });
   }
 }
 
