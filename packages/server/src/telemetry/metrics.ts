@@ -60,6 +60,7 @@ export class Metrics {
   readonly #runsEnded: Counter<'status'>;
   readonly #runSeconds: Histogram<'status'>;
   readonly #eventLag: Histogram;
+  readonly #flushTroubles: Counter<'kind'>;
   readonly #ingested: Counter<'outcome'>;
   readonly #ingestedBytes: Counter;
   readonly #ingestSeconds: Histogram;
@@ -117,6 +118,12 @@ export class Metrics {
       help: 'Duration of the last attempt of runs that ended in this process',
       labelNames: ['status'],
       buckets: [...secondsBuckets, 300, 1_800, 3_600],
+      registers,
+    });
+    this.#flushTroubles = new Counter({
+      name: 'svc_flush_troubles_total',
+      help: 'Flushes of checkpoints and events that executors of this process did not store with the first try: sent again, sent writer by writer, or failed for one writer',
+      labelNames: ['kind'],
       registers,
     });
     this.#eventLag = new Histogram({
@@ -234,6 +241,11 @@ export class Metrics {
   runEnded(status: string, ms: number): void {
     this.#runsEnded.inc({ status });
     this.#runSeconds.observe({ status }, ms / 1000);
+  }
+
+  /** An executor did not store a flush with the first try. */
+  flushTrouble(kind: 'repeated' | 'split' | 'failed'): void {
+    this.#flushTroubles.inc({ kind });
   }
 
   eventLag(ms: number): void {

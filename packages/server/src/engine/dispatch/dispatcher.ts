@@ -68,6 +68,7 @@ export class Dispatcher {
         onSlots: () => this.#claims.slotFreed(),
         onModules: (files) => options.onModules?.(files),
         onLogLine: options.onLogLine,
+        onFlushTrouble: options.onFlushTrouble,
         onExit: (running, reason, isDeliberate) => this.#onExecutorLost(running, reason, isDeliberate),
       },
     });

@@ -252,6 +252,7 @@ export class ExecutorPool {
         onShortEnd: (graph_id) => this.#computing.noteEnd(graph_id),
         onModules: events.onModules,
         onLogLine: events.onLogLine,
+        onFlushTrouble: events.onFlushTrouble,
         onExit: (running, reason, isDeliberate) => {
           onEnd(reason, { runs: runIds(running) });
           if (!this.#shared.isClosing) events.onExit(running, reason, isDeliberate);
@@ -286,6 +287,7 @@ export class ExecutorPool {
         onShortEnd: (graph_id) => this.#computing.noteEnd(graph_id),
         onModules: events.onModules,
         onLogLine: events.onLogLine,
+        onFlushTrouble: events.onFlushTrouble,
         onExit: (running, reason, isDeliberate) => {
           onEnd(reason, { runs: runIds(running) });
           if (!isDeliberate) this.#noExtraUntilMs = performance.now() + this.#restart.next();
@@ -330,6 +332,7 @@ export class ExecutorPool {
         onSlots: () => undefined, // it takes no further run
         onModules: events.onModules,
         onLogLine: events.onLogLine,
+        onFlushTrouble: events.onFlushTrouble,
         onExit: (running, reason, isDeliberate) => {
           onEnd(reason, { runs: runIds(running) });
           this.#held.delete(executor);
