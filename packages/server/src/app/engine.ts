@@ -61,6 +61,7 @@ export const createEngine = async (
     onEnded: (status, ms) => metrics.runEnded(status, ms),
     observeAttempt: telemetry.startAttempt,
     onModules: parts.onModules,
+    onFlushTrouble: (trouble) => metrics.flushTrouble(trouble),
     onLogLine: logExport && (({ line, dropped }) => logExport.add(line, dropped)),
     limits: { timeoutMs: runs.timeoutMs, graceMs: runs.cancelGraceMs },
     pollMs,

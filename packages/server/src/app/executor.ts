@@ -60,7 +60,9 @@ const setUp = async (
   return new Executor({
     graphs: new GraphRegistry(new Map(setup.graphs), modules.afterImport, notices),
     checkpoints,
-    queue: new CommitQueue(checkpoints),
+    queue: new CommitQueue(checkpoints, {
+      onTrouble: (trouble) => send({ kind: 'flush_trouble', trouble }),
+    }),
     recentBlobs: new RecentBlobs(),
     imports: threadImportStorage(database),
     budget: new EventBudget(),

@@ -62,6 +62,7 @@ export class Metrics {
   readonly #runDeletionsRepeated: Counter;
   readonly #runSeconds: Histogram<'status'>;
   readonly #eventLag: Histogram;
+  readonly #flushTroubles: Counter<'kind'>;
   readonly #ingested: Counter<'outcome'>;
   readonly #ingestedBytes: Counter;
   readonly #ingestSeconds: Histogram;
@@ -130,6 +131,12 @@ export class Metrics {
       help: 'Duration of the last attempt of runs that ended in this process',
       labelNames: ['status'],
       buckets: [...secondsBuckets, 300, 1_800, 3_600],
+      registers,
+    });
+    this.#flushTroubles = new Counter({
+      name: 'svc_flush_troubles_total',
+      help: 'Flushes of checkpoints and events that executors of this process did not store with the first try: sent again, sent writer by writer, or failed for one writer',
+      labelNames: ['kind'],
       registers,
     });
     this.#eventLag = new Histogram({
@@ -261,6 +268,11 @@ export class Metrics {
 
   runDeletionRepeated(): void {
     this.#runDeletionsRepeated.inc();
+  }
+
+  /** An executor did not store a flush with the first try. */
+  flushTrouble(kind: 'repeated' | 'split' | 'failed'): void {
+    this.#flushTroubles.inc({ kind });
   }
 
   eventLag(ms: number): void {

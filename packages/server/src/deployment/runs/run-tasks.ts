@@ -1,10 +1,14 @@
 // Periodic tasks that remove what runs leave, and that repair the queue.
+import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import type { PeriodicTask } from '../../jobs/periodic-tasks.ts';
 import type { RunQueueStorage, RepairStep } from '../../storage/deployment/run-queue.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
 
 const logsMax = 200;
+const endingsMax = 5_000;
+/** Longer than an executor repeats a flush (`repeatMs` of the commit queue). */
+const endingsKeptMs = 60 * 60_000;
 const cancelsMax = 1_000;
 const minuteMs = 60_000;
 
@@ -14,9 +18,11 @@ export const runTasks = (
     runs,
     runLog,
     runQueue,
+    checkpoints,
   }: {
     runs: Pick<RunStorage, 'pruneCancels'>;
     runLog: RunLogStorage;
+    checkpoints: Pick<CheckpointStorage, 'pruneEndings'>;
     runQueue: Pick<RunQueueStorage, 'count' | 'readyGraphs' | 'repairThreads' | 'repairGraphs'>;
   },
   streamTtlMs: number,
@@ -26,6 +32,12 @@ export const runTasks = (
     everyMs: Math.max(1_000, Math.min(streamTtlMs / 4, minuteMs)),
     batch: logsMax,
     work: () => runLog.prune(streamTtlMs, logsMax),
+  },
+  {
+    name: 'forget stored ends',
+    everyMs: minuteMs,
+    batch: endingsMax,
+    work: () => checkpoints.pruneEndings(endingsKeptMs, endingsMax),
   },
   {
     name: 'count pending runs',

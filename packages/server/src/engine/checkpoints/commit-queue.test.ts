@@ -1,13 +1,15 @@
 // A writer may provide its items in several flushes.
+import { Problem } from '@svc/contract/problem';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { CheckpointBatch } from '../../storage/deployment/checkpoint-rows.ts';
+import { CheckpointNotStored } from './checkpoint-not-stored.ts';
 import { CommitQueue, LeaseLost, noItems, type Writer } from './commit-queue.ts';
 
 /** A writer with the given number of events, one per flush. */
-const eventsOf = (count: number): Writer => {
+const eventsOf = (count: number, owner = 'run'): Writer => {
   let id = 0;
   return {
-    owner: { owner: 'run', lease_token: 1 },
+    owner: { owner, lease_token: 1 },
     get isPartial() {
       return id < count;
     },
@@ -40,7 +42,7 @@ describe('a writer with items for several flushes', () => {
     const { queue } = openQueue(2, () => {
       throw new Error('no such row');
     });
-    await expect(queue.commit(eventsOf(3))).rejects.toThrow('no such row');
+    await expect(queue.commit(eventsOf(3))).rejects.toThrow(CheckpointNotStored);
   });
 
   it('loses its lease with any flush', async () => {
@@ -72,7 +74,7 @@ describe('items for which nobody waits', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { queue, flushes } = openQueue();
     const soon = queue.commit(eventsOf(1), 'soon');
-    await Promise.all([queue.commit(eventsOf(1)), soon]);
+    await Promise.all([queue.commit(eventsOf(1, 'other')), soon]);
     expect(flushes).toEqual([[0, 0]]);
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -89,5 +91,97 @@ describe('items for which nobody waits', () => {
     vi.advanceTimersByTime(5);
     await soon;
     expect(flushes).toHaveLength(2);
+  });
+});
+
+/** Storage that answers each flush as the test says. */
+const scripted = (answer: (owners: string[]) => Promise<string[]> | string[], options = {}) => {
+  const flushes: string[][] = [];
+  const commit = async ({ owners }: CheckpointBatch): Promise<string[]> => {
+    const ids = owners.map(({ owner }) => owner);
+    flushes.push(ids);
+    return answer(ids);
+  };
+  return { queue: new CommitQueue({ commit }, options), flushes };
+};
+
+describe('the fault of one writer', () => {
+  it('does not fail the others when it provides no items', async () => {
+    const { queue, flushes } = scripted(() => []);
+    const broken: Writer = {
+      owner: { owner: 'broken', lease_token: 1 },
+      drain: () => {
+        throw new Error('cannot be encoded');
+      },
+    };
+    const failing = expect(queue.commit(broken)).rejects.toThrow('cannot be encoded');
+    await queue.commit(eventsOf(1, 'good'));
+    await failing;
+    await queue.commit(eventsOf(1, 'later'));
+    expect(flushes).toEqual([['good'], ['later']]);
+  });
+
+  it('is reported to it once, and its queued items are told', async () => {
+    const { queue } = scripted((ids) => {
+      if (ids.includes('bad')) throw new Error('refused');
+      return [];
+    });
+    const settled: (Error | undefined)[] = [];
+    const bad = { ...eventsOf(1, 'bad'), settled: (error: Error | undefined) => void settled.push(error) };
+    const failing = expect(queue.commit(bad)).rejects.toThrow(CheckpointNotStored);
+    await Promise.all([queue.commit(eventsOf(1, 'a')), queue.commit(eventsOf(1, 'b')), failing]);
+    expect(settled).toEqual([expect.any(CheckpointNotStored)]);
+  });
+});
+
+describe('two attempts of one run', () => {
+  it('are judged one after the other', async () => {
+    const { queue, flushes } = scripted(() => []);
+    await Promise.all([queue.commit(eventsOf(1)), queue.commit(eventsOf(1))]);
+    expect(flushes).toEqual([['run'], ['run']]);
+  });
+});
+
+describe('a writer with much to store', () => {
+  it('is sent alone, while others are stored', async () => {
+    let release!: () => void;
+    const held = new Promise<string[]>((resolve) => (release = () => resolve([])));
+    const { queue, flushes } = scripted((ids) => (ids.includes('large') ? held : []));
+    let drains = 0;
+    const large: Writer = {
+      owner: { owner: 'large', lease_token: 1 },
+      drain: () => {
+        drains += 1;
+        const events = 'x'.repeat(9 * 1024 * 1024);
+        return { ...noItems(), events: [{ first_id: 0, last_id: 0, events, keep_from: null }] };
+      },
+    };
+    const stored = queue.commit(large);
+    await queue.commit(eventsOf(1, 'a'));
+    const more = queue.commit(large);
+    await queue.commit(eventsOf(1, 'b'));
+    expect(flushes.filter(([id]) => id !== 'large')).toEqual([['a'], ['b']]);
+    expect(drains).toBe(1);
+    release();
+    await Promise.all([stored, more]);
+    expect(drains).toBe(2);
+  });
+});
+
+describe('a flush during an outage', () => {
+  it('is repeated for a limited time, and reported', async () => {
+    const onTrouble = vi.fn();
+    const { queue, flushes } = scripted(
+      () => {
+        throw new Problem('unavailable', 'The database cannot be reached', {
+          cause: new Error('ECONNREFUSED'),
+        });
+      },
+      { onTrouble, repeatMs: 30 },
+    );
+    await expect(queue.commit(eventsOf(1))).rejects.toMatchObject({ code: 'unavailable' });
+    expect(flushes.length).toBeGreaterThan(1);
+    expect(onTrouble).toHaveBeenCalledWith('repeated');
+    expect(onTrouble).toHaveBeenLastCalledWith('failed');
   });
 });

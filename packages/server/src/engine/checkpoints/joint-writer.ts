@@ -2,6 +2,7 @@
 // more events wait than one flush should take, the oldest events are stored first, up to the first that belongs to a
 // checkpoint.
 import type { BatchItems, Committer, When, Writer } from './commit-queue.ts';
+import type { LargestValue } from './checkpoint-not-stored.ts';
 import type { Owner } from '../../storage/deployment/checkpoint-rows.ts';
 
 export interface EventItemWriter extends Writer {
@@ -17,6 +18,8 @@ export class JointWriter implements Writer, Committer {
   readonly #events: EventItemWriter;
   /** The writer of the checkpoints. Undefined for a run without a thread. */
   session: Writer | undefined;
+  /** The sessions that the drains took items of, in order. */
+  readonly #drained: (Writer | undefined)[] = [];
   isPartial = false;
 
   constructor(queue: Committer, events: EventItemWriter) {
@@ -32,16 +35,23 @@ export class JointWriter implements Writer, Committer {
 
   drain(): BatchItems {
     this.isPartial = this.#events.goesAhead;
-    if (this.isPartial) return this.#events.drainAhead();
-    const items = this.#events.drain();
-    return this.session ? { ...this.session.drain(), events: items.events } : items;
+    const session = this.isPartial ? undefined : this.session;
+    const items = this.isPartial ? this.#events.drainAhead() : this.#events.drain();
+    this.#drained.push(this.session);
+    return session ? { ...session.drain(), events: items.events } : items;
   }
 
   takeProgress(): boolean {
     return this.session?.takeProgress?.() ?? false;
   }
 
-  settled(isStored: boolean): void {
-    this.#events.settled?.(isStored);
+  largest(): LargestValue | undefined {
+    return this.session?.largest?.();
+  }
+
+  /** Both are stored, or neither: items that wait depend on those that were not stored. */
+  settled(error: Error | undefined): void {
+    this.#events.settled?.(error);
+    this.#drained.shift()?.settled?.(error);
   }
 }

@@ -2,8 +2,15 @@
 import type { BlobRow } from '../../storage/deployment/checkpoint-rows.ts';
 import type { RefCache } from '../codec/ref-cache.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
+import { CheckpointNotStored, type LargestValue, megabytes } from './checkpoint-not-stored.ts';
 import type { BatchItems } from './commit-queue.ts';
 import type { RecentBlobs } from './recent-blobs.ts';
+
+/** Characters of the blobs of one value, and of all values that wait for one flush: V8 has no strings above 512 MB. */
+const valueBytesMax = 256 * 1024 * 1024;
+const pendingBytesMax = 384 * 1024 * 1024;
+
+const advice = 'Keep large data outside of the state, and store a reference to it';
 
 interface SessionBlobsOptions {
   codec: ValueCodec;
@@ -20,6 +27,9 @@ export class SessionBlobs {
   readonly #stored = new Set<string>();
   readonly #pending = new Map<string, BlobRow>();
   #pendingBytes = 0;
+  #largest: LargestValue | undefined;
+  /** Of the last drain. */
+  largestDrained: LargestValue | undefined;
 
   /** Without `recent`, blobs are not kept for other sessions. */
   constructor({ codec, cache, recent, blob_space }: SessionBlobsOptions) {
@@ -55,17 +65,36 @@ export class SessionBlobs {
    */
   encode(value: unknown, channel: string): string {
     const { ref, blobs } = this.#codec.split(value, this.#cache, `values.${channel}`);
+    let bytes = 0;
+    for (const { hash, payload } of blobs) if (!this.#stored.has(hash)) bytes += payload?.length ?? 0;
+    this.#checkSize(`values.${channel}`, bytes);
     for (const { hash, refs, payload } of blobs) {
       if (this.#stored.has(hash)) continue;
       this.#stored.add(hash);
-      this.#pendingBytes += payload?.length ?? 0;
       this.#pending.set(hash, { hash, refs: refs ?? null, payload: payload ?? null });
     }
+    this.#pendingBytes += bytes;
+    if (bytes > (this.#largest?.bytes ?? 0)) this.#largest = { name: `values.${channel}`, bytes };
     return ref;
+  }
+
+  /** Throws before a flush is gathered that no database and no string of V8 could hold. */
+  #checkSize(name: string, bytes: number): void {
+    if (bytes > valueBytesMax)
+      throw new CheckpointNotStored(
+        `${name} is too large to be stored: it adds ${megabytes(bytes)}, and at most ${megabytes(valueBytesMax)} are possible. ${advice}`,
+      );
+    const total = this.#pendingBytes + bytes;
+    if (total > pendingBytesMax)
+      throw new CheckpointNotStored(
+        `${name} cannot be stored: the values of this step have ${megabytes(total)}, and at most ${megabytes(pendingBytesMax)} are possible. ${advice}`,
+      );
   }
 
   /** The blobs for a flush. */
   drain(): BatchItems['blobs'] {
+    this.largestDrained = this.#largest;
+    this.#largest = undefined;
     const blobs = [...this.#pending.values()];
     this.#pending.clear();
     this.#pendingBytes = 0;

@@ -9,6 +9,7 @@ import type {
   Owner,
   StoredCheckpoint,
 } from '../../storage/deployment/checkpoint-rows.ts';
+import { CheckpointNotStored, type LargestValue } from './checkpoint-not-stored.ts';
 import { OpenInterrupts } from './open-interrupts.ts';
 import { SessionBlobs } from './session-blobs.ts';
 import { StoredIds } from './stored-ids.ts';
@@ -32,6 +33,18 @@ interface Lineage {
   /** The last version and reference of each channel. A channel with the same version is not encoded again. */
   refs: Map<string, { version: unknown; ref: string }>;
 }
+
+/** An entry of an index has at most 2,704 bytes. In the index of pending writes, all other columns need 200. */
+const namespaceBytesMax = 2_500;
+
+/** Throws when the names of nested subgraphs are too long together. */
+const checkNamespace = (ns: string): void => {
+  const bytes = ns.length > namespaceBytesMax / 3 ? Buffer.byteLength(ns) : 0;
+  if (bytes > namespaceBytesMax)
+    throw new CheckpointNotStored(
+      `The checkpoint cannot be stored: the namespace of the subgraph has ${bytes} bytes, and at most ${namespaceBytesMax} are possible. Nest fewer subgraphs, or give their nodes shorter names`,
+    );
+};
 
 /** When more encoded bytes wait for a flush, a put waits for the flush too. */
 const pendingBytesMax = 8 * 1024 * 1024;
@@ -65,7 +78,9 @@ export class ThreadSession implements Writer {
    * that flush is marked as progress.
    */
   #progress: 'none' | 'pending' | 'drained' | 'reported' = 'none';
+  /** Why items of this session are not stored. It stores nothing any more. */
   #failure: Error | undefined;
+  #isFailureReported = false;
   #last: { step: number; onReached: () => void } | undefined;
   #isSealed = false;
 
@@ -157,6 +172,7 @@ export class ThreadSession implements Writer {
   ): Promise<string> {
     if (this.#failure) throw this.#failure;
     if (this.#isSealed) return checkpoint.id;
+    checkNamespace(ns);
     const parent_id = parent === undefined ? undefined : this.storedIds.of(parent);
     const checkpoint_id = this.storedIds.assign(ns, checkpoint.id, parent_id);
 
@@ -211,6 +227,7 @@ export class ThreadSession implements Writer {
   ): Promise<void> {
     if (this.#failure) throw this.#failure;
     if (this.#isSealed) return;
+    checkNamespace(ns);
     const checkpoint_id = this.storedIds.assignEarly(ns, checkpoint, this.head(ns));
     if (ns === '' && this.#progress === 'none' && isWork(writes, task_id, this.nextTasks('')))
       this.#progress = 'pending';
@@ -218,8 +235,12 @@ export class ThreadSession implements Writer {
     this.#writes.set(ns, recent);
     if (ns === '') this.openInterrupts.add(checkpoint_id, task_id, writes);
     const own = this.#heads.get(ns) === checkpoint_id ? { own: true as const } : {};
-    for (const [position, [channel, value]] of writes.entries()) {
-      const ref = this.#blobs.encode(channel === '__error__' ? boundedError(value) : value, channel);
+    // All values are encoded before one is added: the writes of a task are stored together, or not at all.
+    const refs = writes.map(([channel, value]) =>
+      this.#blobs.encode(channel === '__error__' ? boundedError(value) : value, channel),
+    );
+    for (const [position, [channel]] of writes.entries()) {
+      const ref = refs[position] as string;
       recent.push([task_id, channel, ref]);
       this.#write({
         thread_id: this.thread_id,
@@ -316,7 +337,7 @@ export class ThreadSession implements Writer {
     const { checkpoints, writes, summaries, endings } = this.#items;
     const isPending = checkpoints.length + writes.length + summaries.length + endings.length > 0;
     if (isPending) this.#inFlight = this.#options.committer.commit(this);
-    await this.#inFlight;
+    await this.#stored(this.#inFlight);
   }
 
   /** A checkpoint that was put and that no flush has taken yet, with its writes. */
@@ -336,6 +357,7 @@ export class ThreadSession implements Writer {
   }
 
   drain(): BatchItems {
+    if (this.#failure) return noItems();
     const items = this.#items;
     items.blobs = this.#blobs.drain();
     if (this.#progress === 'pending') this.#progress = items.endings.length > 0 ? 'reported' : 'drained';
@@ -348,6 +370,29 @@ export class ThreadSession implements Writer {
     this.#items = noItems();
     this.#writesByKey.clear();
     return items;
+  }
+
+  /** After an error all further items are dropped: they depend on those that were not stored. */
+  settled(error: Error | undefined): void {
+    if (!error || this.#failure) return;
+    this.#failure = error;
+    this.#items = noItems();
+    this.#writesByKey.clear();
+    this.#blobs.drain();
+  }
+
+  largest(): LargestValue | undefined {
+    return this.#blobs.largestDrained;
+  }
+
+  /** True when items of this session could not be stored. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  /** Ignores further checkpoints and writes. Those that wait are stored, with their events. */
+  seal(): void {
+    this.#isSealed = true;
   }
 
   /** True once in an attempt. A flush that ends the run need not be marked. */
@@ -381,8 +426,14 @@ export class ThreadSession implements Writer {
   async #commit(): Promise<void> {
     const isAwaited = this.#options.sync || this.#blobs.pendingBytes > pendingBytesMax;
     const flushed = this.#send(isAwaited ? 'now' : 'soon');
-    if (isAwaited) return flushed;
+    if (isAwaited) return this.#stored(flushed);
     this.#watch(flushed);
+  }
+
+  /** Items that were added during a flush that failed are dropped, so the next flush has nothing to store. */
+  async #stored(flushed: Promise<void>): Promise<void> {
+    await flushed;
+    if (this.#failure) throw this.#failure;
   }
 
   #send(when: When): Promise<void> {
@@ -393,8 +444,9 @@ export class ThreadSession implements Writer {
   /** Reports the failure of a flush that no caller awaits. */
   #watch(flushed: Promise<void>): void {
     flushed.catch((error: Error) => {
-      if (this.#failure) return;
-      this.#failure = error;
+      this.settled(error);
+      if (this.#isFailureReported) return;
+      this.#isFailureReported = true;
       this.#options.onFailure(error);
     });
   }

@@ -9,7 +9,7 @@ import type { AttemptLimits } from './attempt.ts';
 import type { ObserveAttempt } from './attempt-observer.ts';
 import type { UserKeys } from './claimed-command.ts';
 import type { PoolOptions } from './executor-pool.ts';
-import type { ExecutorLogLine, RunStatus } from './protocol.ts';
+import type { ExecutorLogLine, FlushTrouble, RunStatus } from './protocol.ts';
 
 export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
   worker_id: string;
@@ -32,5 +32,7 @@ export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
   onModules?: ((files: string[]) => void) | undefined;
   /** Called with lines of the logs of executors. */
   onLogLine?: ((line: ExecutorLogLine) => void) | undefined;
+  /** Called when a flush of an executor was not stored with the first try. */
+  onFlushTrouble?: ((trouble: FlushTrouble) => void) | undefined;
   logger: Logger;
 }

@@ -65,6 +65,7 @@ export class Dispatcher {
         onSlots: () => this.#claims.slotFreed(),
         onModules: (files) => options.onModules?.(files),
         onLogLine: options.onLogLine,
+        onFlushTrouble: options.onFlushTrouble,
         onExit: (running, end) => this.#onExecutorLost(running, end),
       },
     });

@@ -13,6 +13,7 @@ it.each([
   { kind: 'done', ...attempt, status: 'error', error },
   { kind: 'lost', ...attempt, message: 'gone', isOutage: true },
   { kind: 'event_loop', running: 3, delayMs: 0.4, utilization: 0.5, isHeapFull: false },
+  { kind: 'flush_trouble', trouble: 'repeated' },
   { kind: 'log', line: '{}', dropped: 0 },
 ])('%j is a valid message of an executor', (message) => {
   expect(parseFromExecutor(message)).toEqual(message);
@@ -38,6 +39,7 @@ it.each([
   { kind: 'done', ...attempt, status: 'finished', error: null },
   { kind: 'done', ...attempt, status: 'error', error: 'no' },
   { kind: 'done', ...attempt, status: 'success', values: {}, error: null },
+  { kind: 'flush_trouble', trouble: 'other' },
   { kind: 'event_loop', running: 3, delayMs: NaN, utilization: 0.5, isHeapFull: false },
   { kind: 'event_loop', running: -1, delayMs: 1, utilization: 0.5, isHeapFull: false },
   { kind: 'event_loop', running: 1, delayMs: 1, utilization: NaN, isHeapFull: false },

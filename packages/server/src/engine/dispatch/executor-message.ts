@@ -1,11 +1,20 @@
 // Checks the messages of an executor. An executor runs the code of users, so its messages are not trusted.
 import { isAbsolute } from 'node:path';
 import type { ItemVectors, RankedItem } from '../../storage/deployment/store-vectors.ts';
-import type { AttemptMessage, FromExecutor, LoadReport, RunError, RunStatus } from './protocol.ts';
+import type {
+  AttemptMessage,
+  FlushTrouble,
+  FromExecutor,
+  LoadReport,
+  RunError,
+  RunStatus,
+} from './protocol.ts';
 
 type Fields = Record<string, unknown>;
 
 const statuses: ReadonlySet<unknown> = new Set<RunStatus>(['success', 'error', 'interrupted', 'timeout']);
+
+const troubles: ReadonlySet<unknown> = new Set<FlushTrouble>(['repeated', 'split', 'failed']);
 
 /** The message; undefined when the value is not a valid message. */
 export const parseFromExecutor = (value: unknown): FromExecutor | undefined => {
@@ -13,6 +22,8 @@ export const parseFromExecutor = (value: unknown): FromExecutor | undefined => {
   if (value['kind'] === 'ready') return { kind: 'ready' };
   if (value['kind'] === 'modules') return areFiles(value['files']) ? (value as FromExecutor) : undefined;
   if (value['kind'] === 'log') return isLogLine(value) ? (value as FromExecutor) : undefined;
+  if (value['kind'] === 'flush_trouble')
+    return troubles.has(value['trouble']) ? (value as FromExecutor) : undefined;
   if (value['kind'] === 'event_loop') return isEventLoop(value) ? (value as FromExecutor) : undefined;
   if (value['kind'] === 'answer') return isAnswer(value) ? (value as FromExecutor) : undefined;
   return isOfAttempt(value) ? (value as AttemptMessage) : undefined;

@@ -257,6 +257,7 @@ export class ExecutorPool {
         onShortEnd: (graph_id) => this.#computing.noteEnd(graph_id),
         onModules: events.onModules,
         onLogLine: events.onLogLine,
+        onFlushTrouble: events.onFlushTrouble,
         onExit: (running, end) => {
           onEnd(end.reason, { runs: runIds(running) });
           if (!this.#shared.isClosing) events.onExit(running, end);
@@ -291,6 +292,7 @@ export class ExecutorPool {
         onShortEnd: (graph_id) => this.#computing.noteEnd(graph_id),
         onModules: events.onModules,
         onLogLine: events.onLogLine,
+        onFlushTrouble: events.onFlushTrouble,
         onExit: (running, end) => {
           onEnd(end.reason, { runs: runIds(running) });
           if (end.how !== 'killed') this.#noExtraUntilMs = performance.now() + this.#restart.next();
@@ -335,6 +337,7 @@ export class ExecutorPool {
         onSlots: () => undefined, // it takes no further run
         onModules: events.onModules,
         onLogLine: events.onLogLine,
+        onFlushTrouble: events.onFlushTrouble,
         onExit: (running, end) => {
           onEnd(end.reason, { runs: runIds(running) });
           this.#held.delete(executor);

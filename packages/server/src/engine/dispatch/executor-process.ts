@@ -15,6 +15,7 @@ import type {
   AttemptMessage,
   EventLoopReport,
   ExecutorLogLine,
+  FlushTrouble,
   ExecutorSetup,
   FromExecutor,
   ImportThreadAnswer,
@@ -44,6 +45,7 @@ export interface ExecutorEvents {
   onModules: (files: string[]) => void;
   /** Called with the lines of its log, if its setup says that it sends them. */
   onLogLine?: ((line: ExecutorLogLine) => void) | undefined;
+  onFlushTrouble?: ((trouble: FlushTrouble) => void) | undefined;
   /** The process has ended. `running`: its attempts. */
   onExit: (running: AttemptRef[], end: ExecutorEnd) => void;
 }
@@ -121,6 +123,7 @@ export class ExecutorProcess implements PooledProcess {
         if (message.kind === 'answer') this.#answer(message);
         else if (message.kind === 'modules') events.onModules(message.files);
         else if (message.kind === 'log') events.onLogLine?.(message);
+        else if (message.kind === 'flush_trouble') events.onFlushTrouble?.(message.trouble);
         else if (message.kind === 'event_loop') this.#onEventLoop(message);
         else this.#run(message);
       },

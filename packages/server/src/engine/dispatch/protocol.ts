@@ -224,12 +224,17 @@ export type StopReason = 'cancelled' | 'timeout' | 'lost';
 
 export type RunStatus = 'success' | 'error' | 'interrupted' | 'timeout';
 
+/** `repeated`: sent again. `split`: sent writer by writer. `failed`: the items of one writer are not stored. */
+export type FlushTrouble = 'repeated' | 'split' | 'failed';
+
 export type FromExecutor =
   | { kind: 'ready' }
   /** Absolute paths of modules of the project that were loaded, or that an import did not find. */
   | { kind: 'modules'; files: string[] }
   /** A line of its log. `dropped`: the number of lines before it that it has not sent. */
   | ({ kind: 'log' } & ExecutorLogLine)
+  /** A flush was not stored with the first try. */
+  | { kind: 'flush_trouble'; trouble: FlushTrouble }
   /** Sent every 200 ms while runs execute. */
   | ({ kind: 'event_loop' } & EventLoopReport)
   | AttemptMessage

@@ -25,6 +25,16 @@ export class EventBuffer {
     this.#nextId = firstId;
   }
 
+  /** The id of the oldest event; of the next one while there is none. */
+  get firstId(): number {
+    return this.#nextId - this.length;
+  }
+
+  /** The next event gets this id. The buffer must be empty. */
+  continueAt(id: number): void {
+    this.#nextId = id;
+  }
+
   get length(): number {
     return this.#events.length - this.#start;
   }
@@ -51,7 +61,7 @@ export class EventBuffer {
   /** Takes all events. */
   takeAll(): EventBatch | undefined {
     if (this.length === 0) return undefined;
-    const first_id = this.#nextId - this.length;
+    const first_id = this.firstId;
     const events = this.#events.slice(this.#start) as NamedEvent[];
     const { bytes } = this;
     this.#events = [];
@@ -63,7 +73,7 @@ export class EventBuffer {
   /** Takes the oldest event, and those after it that fit, up to the first for which `mayTake` is false. */
   take(bytesMax: number, mayTake?: (event: NamedEvent) => boolean): EventBatch | undefined {
     if ((this.bytes <= bytesMax && !mayTake) || this.length <= 1) return this.takeAll();
-    const first_id = this.#nextId - this.length;
+    const first_id = this.firstId;
     const events: NamedEvent[] = [];
     let bytes = 0;
     for (;;) {

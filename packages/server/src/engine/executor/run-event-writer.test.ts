@@ -1,5 +1,6 @@
 // Waiting events of runs are bounded, whether or not they are consumed.
 import { describe, expect, it } from 'vitest';
+import { LeaseLost } from '../checkpoints/commit-queue.ts';
 import type { FromExecutor } from '../dispatch/protocol.ts';
 import { EventBudget } from './event-budget.ts';
 import { RunEventWriter } from './run-event-writer.ts';
@@ -194,7 +195,7 @@ describe('a logged run', () => {
     run.emit(1_000);
     await run.events.deliver(new AbortController().signal);
     run.events.drain();
-    run.events.settled(true);
+    run.events.settled(undefined);
     run.events.leaveRestToLog();
     expect(run.bytes()).toBeLessThanOrEqual(384 * kb);
     expect(run.messages.at(-1)?.kind).toBe('log_only');
@@ -205,7 +206,7 @@ describe('a logged run', () => {
     const run = openLogged(new EventBudget());
     run.emit(10);
     run.events.drain();
-    run.events.settled(true);
+    run.events.settled(undefined);
     run.events.leaveRestToLog();
     expect(run.ids()).toHaveLength(10);
     expect(run.messages.map(({ kind }) => kind)).not.toContain('log_only');
@@ -217,7 +218,7 @@ describe('a logged run', () => {
     run.emit(1_000);
     run.events.drain();
     run.events.close();
-    run.events.settled(true);
+    run.events.settled(undefined);
     expect(budget.bytes).toBe(0);
     expect(run.messages).toEqual([]);
   });
@@ -229,9 +230,9 @@ describe('a logged run', () => {
     run.emit(1);
     run.events.drain();
     expect(run.messages).toEqual([]);
-    run.events.settled(true);
+    run.events.settled(undefined);
     expect(run.ids()).toEqual([0, 1]);
-    run.events.settled(false);
+    run.events.settled(new LeaseLost('run'));
     expect(run.ids()).toEqual([0, 1]);
   });
 
@@ -241,7 +242,7 @@ describe('a logged run', () => {
     for (let flush = 0; flush < 30; flush++) {
       run.emit(1_000);
       run.events.drain();
-      run.events.settled(true);
+      run.events.settled(undefined);
     }
     expect(run.bytes()).toBeLessThanOrEqual(384 * kb);
     expect(run.messages.map(({ kind }) => kind).filter((kind) => kind === 'log_only')).toHaveLength(1);

@@ -128,6 +128,7 @@ export class RunEventWriter implements Writer, WaitingEvents {
   }
 
   emit(event: string, data: string): void {
+    if (this.#isClosed) return;
     this.#options.budget.add(this.#waiting.push([oneLine(event), data]));
     if (this.#isLogged) this.#queue();
     else this.#schedule();
@@ -190,9 +191,10 @@ export class RunEventWriter implements Writer, WaitingEvents {
     return items;
   }
 
-  settled(isStored: boolean): void {
+  settled(error: Error | undefined): void {
     const batches = this.#committing.shift() ?? [];
-    if (!isStored || this.#isLogOnly || this.#isClosed) return;
+    if (error) return this.#dropAfter(batches[0]?.first_id);
+    if (this.#isLogOnly || this.#isClosed) return;
     let bytes = 0;
     for (const batch of batches) bytes += batch.bytes;
     this.#stored.push(...batches);
@@ -201,14 +203,24 @@ export class RunEventWriter implements Writer, WaitingEvents {
     this.#sendSome();
   }
 
-  /** The attempt has ended: waiting events are dropped, and events of flushes under way are stored but not sent. */
+  /**
+   * The attempt has ended. Events for the log are still stored, because the checkpoints that they belong to are; they are not sent. Other
+   * events are dropped.
+   */
   close(): void {
     this.#isClosed = true;
-    this.#take(Infinity);
+    if (!this.#isLogged) this.#take(Infinity);
     this.#options.budget.remove(this.#storedBytes);
     this.#storedBytes = 0;
     this.#stored = [];
     this.#options.budget.leave(this);
+  }
+
+  /** Events from this id on are not in the log, and the checkpoints that they belong to are not stored. Later events get their ids. */
+  #dropAfter(first_id = this.#waiting.firstId): void {
+    if (!this.#isLogged) return;
+    this.#take(Infinity);
+    this.#waiting.continueAt(first_id);
   }
 
   #queue(): void {

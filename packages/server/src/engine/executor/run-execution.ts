@@ -135,13 +135,15 @@ export class RunExecution {
       if (isAttemptLost(error)) this.#lost(error);
       else await this.#unstorable(error);
     } finally {
+      // Nodes of the graph may still execute. Their events have no reader, and their writes belong to no attempt.
+      this.#session?.seal();
       this.#events.close();
     }
   }
 
   async #finish(thrown: unknown): Promise<void> {
-    if (isAttemptLost(thrown)) throw thrown;
     if (this.#failure) throw this.#failure;
+    if (isAttemptLost(thrown)) throw thrown;
     if (this.#stopped === 'lost') throw new LeaseLost(this.#command.run_id);
     const { status, error } = outcomeOf(this.#stopped, thrown);
     const isAwaited = this.#command.awaited || this.#areValuesKept;
@@ -367,7 +369,8 @@ export class RunExecution {
     const { run_id, lease_token } = this.#command;
     const error = errorOf(thrown);
     try {
-      await this.#store('error', 'error', error, null, this.#detached());
+      const session = this.#session?.hasFailed === false ? this.#session : this.#detached();
+      await this.#store('error', 'error', error, null, session);
       this.#tools.send({ kind: 'done', run_id, lease_token, status: 'error', error, stack: stackOf(thrown) });
       this.#tracer?.close({ status: 'error', error });
     } catch (again) {

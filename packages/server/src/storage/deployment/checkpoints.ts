@@ -179,6 +179,16 @@ const statements = {
       where w.channel = '__interrupt__' and w.run_id is distinct from $3
       order by p.checkpoint_ns, w.task_id limit $4`,
   },
+  pruneEndings: {
+    name: 'checkpoints_prune_endings',
+    text: `with over as (
+        select owner, lease_token from stored_endings where stored_at < now() - $1 * interval '1 ms'
+        order by stored_at limit $2 for update skip locked
+      ), gone as (
+        delete from stored_endings s using over o where s.owner = o.owner and s.lease_token = o.lease_token returning 1
+      )
+      select count(*)::integer as endings from gone`,
+  },
   delete: { name: 'checkpoints_delete', text: 'select delete_checkpoints($1, $2) as more' },
   space: {
     name: 'checkpoints_space',
@@ -278,6 +288,12 @@ export const checkpointStorage = (db: Database, answers = defaultAnswerLimits) =
     );
     const [row] = await db.query<{ lost: string[] }>(statements.commit, lists);
     return row?.lost ?? [];
+  },
+
+  /** Deletes the records of ends that were stored longer ago, and returns how many. A flush must not be repeated for as long as that. */
+  async pruneEndings(olderThanMs: number, limit: number): Promise<number> {
+    const [row] = await db.query<{ endings: number }>(statements.pruneEndings, [olderThanMs, limit]);
+    return row?.endings ?? 0;
   },
 
   /** The checkpoint of the key; without an id, the head of its namespace. */

@@ -55,14 +55,14 @@ const statements = {
     reads: true,
     text: 'select * from run_settings($1)',
   },
-  // Locks in the order of ids, as the flush of an executor does.
+  // Locks in the order of ids, as the flush of an executor does. `no key`: it does not wait for a flush, which may take long.
   renew: {
     name: 'runs_renew',
     text: `with held as (
         select r.run_id from runs r
         join unnest($1::uuid[], $2::bigint[]) as l(run_id, lease_token)
           on r.run_id = l.run_id and r.lease_token = l.lease_token and r.status = 'running'
-        order by r.run_id for update of r
+        order by r.run_id for no key update of r
       ), renewed as (
         update runs r set lease_until = now() + $3 * interval '1 ms' from held where r.run_id = held.run_id
         returning r.run_id, r.log

@@ -158,8 +158,10 @@ export const isLockTaken = (error: unknown): boolean => {
   return origin instanceof pg.DatabaseError && origin.code === '55P03';
 };
 
+/** True when PostgreSQL ended a single statement because of a time limit. The statement has had no effect. */
+export const isSlow = (error: unknown): boolean =>
+  isUnavailable(error) && error.cause !== undefined && policyOf(error.cause).message === slow.message;
+
 /** True when the database is unreachable or refuses all statements. False for a single statement that timed out. */
-export const isOutage = (error: unknown): boolean => {
-  if (!isUnavailable(error) || error.cause === undefined) return false;
-  return policyOf(error.cause).message !== slow.message;
-};
+export const isOutage = (error: unknown): boolean =>
+  isUnavailable(error) && error.cause !== undefined && !isSlow(error);

@@ -311,6 +311,9 @@ store_vectors.key text not null
 store_vectors.item_updated_at timestamp with time zone not null
 store_vectors.dims integer not null
 store_vectors.vectors bytea not null
+stored_endings.owner uuid not null
+stored_endings.lease_token bigint not null
+stored_endings.stored_at timestamp with time zone not null default now()
 tenant_runs.tenant_id uuid
 tenant_runs.day date
 tenant_runs.id uuid
@@ -566,6 +569,7 @@ store_items PRIMARY KEY (namespace, key)
 store_vectors CHECK (((length(vectors) > 0) AND ((length(vectors) % (dims * 4)) = 0)))
 store_vectors CHECK ((dims > 0))
 store_vectors PRIMARY KEY (namespace, key)
+stored_endings PRIMARY KEY (owner, lease_token)
 threads CHECK (((ttl_minutes IS NULL) = (ttl_strategy IS NULL)))
 threads CHECK ((settled_status = ANY (ARRAY['idle'::text, 'interrupted'::text, 'error'::text])))
 threads CHECK ((status = ANY (ARRAY['idle'::text, 'busy'::text, 'interrupted'::text, 'error'::text])))
@@ -689,6 +693,8 @@ CREATE UNIQUE INDEX store_items_pkey ON svc.store_items USING btree (namespace, 
 CREATE INDEX store_items_updated ON svc.store_items USING btree (updated_at)
 CREATE INDEX store_items_value ON svc.store_items USING gin (value jsonb_path_ops) WITH (fastupdate=off)
 CREATE UNIQUE INDEX store_vectors_pkey ON svc.store_vectors USING btree (namespace, key)
+CREATE INDEX stored_endings_age ON svc.stored_endings USING btree (stored_at)
+CREATE UNIQUE INDEX stored_endings_pkey ON svc.stored_endings USING btree (owner, lease_token)
 CREATE INDEX threads_blob_space ON svc.threads USING btree (blob_space)
 CREATE INDEX threads_created ON svc.threads USING btree (created_at, thread_id)
 CREATE INDEX threads_expiring ON svc.threads USING btree (expires_at) WHERE (expires_at IS NOT NULL)

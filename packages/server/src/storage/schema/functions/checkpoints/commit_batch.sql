@@ -1,48 +1,61 @@
 -- Stores one flush of an executor: everything that its runs and state updates have to store, one JSON list per kind. Each item
 -- names its owner: a run with a lease, or a state update. Nothing is stored for an owner that may not write any more. Returns
 -- those owners.
--- Idempotent: a flush is sent again when its response was lost. Then its heads are already in place, and its runs have ended
--- with the same lease token.
+-- Idempotent: a flush is sent again when its response was lost, and each owner is then judged by what is stored. An end is stored once
+-- (stored_endings). Heads that were moved before are already in place, and all other items replace themselves.
+-- Two rows with the same owner, or two owners that write to the same thread, must not be in one flush.
 create or replace function commit_batch(p_owners json, p_heads json, p_blobs json, p_checkpoints json, p_writes json,
                              p_shapes json, p_events json, p_endings json) returns uuid[]
 language plpgsql as $$
 declare
+  v_owners uuid[];
   v_held uuid[];
   -- The runs in v_held; the others are state updates.
   v_runs uuid[];
-  -- Runs whose endings were committed by an earlier transmission of this flush.
+  -- Owners whose end is stored by this transaction, and those whose end was stored by an earlier transmission of this flush.
+  v_ending uuid[] := '{}';
   v_over uuid[] := '{}';
-  v_owners uuid[];
   v_item record;
 begin
   select coalesce(array_agg(o.owner), '{}') into v_owners
   from json_to_recordset(p_owners) as o(owner uuid);
 
-  -- Runs: the lease token must be the newest. The share lock keeps it the newest until this transaction commits.
+  -- The insert waits for an earlier transmission that has not ended yet, so only one of them continues with the owner. The rows of owners
+  -- that may not write are deleted below.
+  if json_array_length(p_endings) > 0 then
+    with claimed as (
+      insert into stored_endings (owner, lease_token)
+      select e.owner, coalesce(o.lease_token, 0)
+      from json_to_recordset(p_endings) as e(owner uuid)
+      join json_to_recordset(p_owners) as o(owner uuid, lease_token bigint) using (owner)
+      order by 1, 2
+      on conflict do nothing
+      returning owner
+    )
+    select coalesce(array_agg(c.owner), '{}') into v_ending from claimed c;
+    select coalesce(array_agg(e.owner), '{}') into v_over
+    from json_to_recordset(p_endings) as e(owner uuid) where e.owner <> all (v_ending);
+  end if;
+
+  -- Runs: the lease token must be the newest. Every statement that changes the token, or ends a run without its attempt, locks the row
+  -- `for update`, so this lock keeps the token the newest until this transaction commits. A renewal does not wait for this lock.
   select coalesce(array_agg(s.run_id), '{}') into v_held
   from (
     select r.run_id
     from json_to_recordset(p_owners) as o(owner uuid, lease_token bigint)
     join runs r on r.run_id = o.owner and r.lease_token = o.lease_token and r.status = 'running'
+    where o.owner <> all (v_over)
     order by r.run_id
-    for share of r
+    for key share of r
   ) s;
 
   v_runs := v_held;
-
-  -- Checked only when an owner is missing in v_held: a repeated flush is rare.
-  if cardinality(v_held) < cardinality(v_owners) and json_array_length(p_endings) > 0 then
-    select coalesce(array_agg(r.run_id), '{}') into v_over
-    from json_to_recordset(p_owners) as o(owner uuid, lease_token bigint)
-    join runs r on r.run_id = o.owner and r.lease_token = o.lease_token and r.status not in ('pending', 'running')
-    where o.owner in (select e.owner from json_to_recordset(p_endings) as e(owner uuid));
-  end if;
 
   -- State updates: the thread must have no runs in flight, and no removals since the update began.
   for v_item in
     select o.owner, o.thread_id, o.removals
     from json_to_recordset(p_owners) as o(owner uuid, thread_id uuid, removals integer)
-    where o.thread_id is not null order by o.thread_id
+    where o.thread_id is not null and o.owner <> all (v_over) order by o.thread_id
   loop
     perform 1 from threads t
     where t.thread_id = v_item.thread_id and t.removals = coalesce(v_item.removals, t.removals) for update;
@@ -53,8 +66,30 @@ begin
     end if;
   end loop;
 
+  -- All heads of an owner are compared before one of them is moved. An owner with one head needs no comparison before.
   for v_item in
-    select h.owner, h.thread_id, h.checkpoint_ns, h.checkpoint_id, h.expected
+    select s.* from (
+      select h.*, count(*) over (partition by h.owner) as heads
+      from json_to_recordset(p_heads)
+        as h(owner uuid, thread_id uuid, checkpoint_ns text, checkpoint_id uuid, expected uuid)
+      where h.owner = any (v_held)
+    ) s
+    where s.heads > 1
+  loop
+    perform 1 from checkpoint_heads h
+    where h.thread_id = v_item.thread_id and h.checkpoint_ns = v_item.checkpoint_ns
+      and h.checkpoint_id is distinct from v_item.checkpoint_id and h.checkpoint_id is distinct from v_item.expected
+    for update;
+    if found or v_item.expected is not null and not exists (
+      select 1 from checkpoint_heads h where h.thread_id = v_item.thread_id and h.checkpoint_ns = v_item.checkpoint_ns
+    ) then
+      v_held := array_remove(v_held, v_item.owner);
+    end if;
+  end loop;
+
+  for v_item in
+    select h.owner, h.thread_id, h.checkpoint_ns, h.checkpoint_id, h.expected,
+           count(*) over (partition by h.owner) as heads
     from json_to_recordset(p_heads)
       as h(owner uuid, thread_id uuid, checkpoint_ns text, checkpoint_id uuid, expected uuid)
     where h.owner = any (v_held)
@@ -71,6 +106,10 @@ begin
       select 1 from checkpoint_heads h where h.thread_id = v_item.thread_id
         and h.checkpoint_ns = v_item.checkpoint_ns and h.checkpoint_id = v_item.checkpoint_id
     ) then
+      if v_item.heads > 1 then
+        -- Another transaction has moved the head since the comparison. The flush is repeated, because another head may have been moved here.
+        raise exception 'head of % moved during the flush', v_item.thread_id using errcode = 'serialization_failure';
+      end if;
       v_held := array_remove(v_held, v_item.owner);
     end if;
   end loop;
@@ -156,6 +195,11 @@ begin
     end if;
   end loop;
 
+  if not v_ending <@ v_held then
+    delete from stored_endings s using json_to_recordset(p_owners) as o(owner uuid, lease_token bigint)
+    where s.owner = o.owner and s.lease_token = coalesce(o.lease_token, 0)
+      and o.owner = any (v_ending) and o.owner <> all (v_held);
+  end if;
   return array(select unnest(v_owners) except select unnest(v_held || v_over));
 end
 $$;
