@@ -4,7 +4,7 @@ import { Command, MemorySaver } from '@langchain/langgraph';
 import { type Client, createClient } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
-import * as graphs from './graphs.ts';
+import { functions, memory, optional } from './graphs.ts';
 
 let server: TestServer;
 let client: Client;
@@ -19,6 +19,8 @@ interface Engine {
   invoke(input: unknown, config: object): Promise<Record<string, unknown>>;
   getState(config: object): Promise<{ values: unknown; next: string[]; config: object }>;
 }
+
+const graphs = { functions, memory, optional };
 
 /** The graph with a saver of the engine. */
 const engineOf = (name: keyof typeof graphs): Engine => {
