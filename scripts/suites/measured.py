@@ -87,9 +87,17 @@ def run(name, command):
     began = time.monotonic()
     process = subprocess.Popen(command)
     ended_by = []
+
+    def end(number, _frame):
+        ended_by.append(number)
+        os.kill(process.pid, signal.SIGTERM)
+        signal.alarm(CLEANUP_SECONDS)
+
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda got, _frame: (ended_by.append(got), os.kill(process.pid, signal.SIGTERM)))
+        signal.signal(number, end)
+    signal.signal(signal.SIGALRM, lambda _number, _frame: os.kill(process.pid, signal.SIGKILL))
     code = wait_for(process.pid)
+    signal.alarm(0)
     left = wait_for_all(CLEANUP_SECONDS if ended_by else 10)
     while left:
         end_all(signal.SIGKILL)

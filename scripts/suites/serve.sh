@@ -16,8 +16,8 @@ serve() {
 stop_server() {
   local code=$?
   trap - EXIT
-  # npm does not pass signals on.
-  kill -TERM $(pgrep -f "node .*svc start .*$data") 2> /dev/null || true
+  # npm does not pass signals on. Before it has started the server, it is ended itself.
+  kill -TERM $(pgrep -f "node .*svc start .*$data" || echo "$server") 2> /dev/null || true
   wait "$server" || true
   if pgrep -f "postgres .*$data" > /dev/null; then
     echo 'PostgreSQL was left behind' >&2
