@@ -85,17 +85,22 @@ def wait_for_all(seconds):
 def run(name, command):
     """Returns the result of the command; exits when a signal has ended it."""
     began = time.monotonic()
-    process = subprocess.Popen(command)
     ended_by = []
+    started = []
 
     def end(number, _frame):
         ended_by.append(number)
-        os.kill(process.pid, signal.SIGTERM)
+        for process in started:
+            os.kill(process.pid, signal.SIGTERM)
         signal.alarm(CLEANUP_SECONDS)
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, end)
-    signal.signal(signal.SIGALRM, lambda _number, _frame: os.kill(process.pid, signal.SIGKILL))
+    signal.signal(signal.SIGALRM, lambda *_: os.kill(started[0].pid, signal.SIGKILL))
+    process = subprocess.Popen(command)
+    started.append(process)
+    if ended_by:
+        end(ended_by[0], None)
     code = wait_for(process.pid)
     signal.alarm(0)
     left = wait_for_all(CLEANUP_SECONDS if ended_by else 10)
