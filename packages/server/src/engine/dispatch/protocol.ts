@@ -230,7 +230,7 @@ export type FromExecutor =
   | { kind: 'modules'; files: string[] }
   /** A line of its log. `dropped`: the number of lines before it that it has not sent. */
   | ({ kind: 'log' } & ExecutorLogLine)
-  /** Sent every 200 ms while runs execute. */
+  /** Sent every 200 ms while runs execute or calls are answered. */
   | ({ kind: 'event_loop' } & EventLoopReport)
   | AttemptMessage
   | { kind: 'answer'; call: number; value?: unknown; problem?: AnsweredProblem };
