@@ -30,7 +30,11 @@ export const systemRoutes = {
     response: z.object({
       ready: z.literal(true),
       workers: z.int().describe('Live workers that claim runs'),
-      slots: z.int().describe('How many runs these workers can execute at the same time'),
+      slots: z
+        .int()
+        .describe(
+          'How many runs these workers can execute at the same time, without executors that are blocked',
+        ),
       pending: z.int(),
       running: z.int(),
       oldest_pending_ms: z.number().nullable().describe('Age of the oldest run that waits only for a worker'),
@@ -38,6 +42,12 @@ export const systemRoutes = {
         .array(z.string())
         .optional()
         .describe('Graphs that cannot be loaded: their runs fail. The log has the reasons'),
+      blocked_executors: z
+        .int()
+        .optional()
+        .describe(
+          'Executors of this process whose event loop a graph has blocked for more than 20 seconds. They execute no other run, and are no part of slots',
+        ),
       failed_store_index: z
         .literal(true)
         .optional()

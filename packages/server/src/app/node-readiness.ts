@@ -22,9 +22,14 @@ export const createReadiness = (
       await storage.health.check();
     },
     checkExecutors() {
-      const { loaded, failedGraphs } = dispatcher.pool;
+      const { loaded, blocked, failedGraphs } = dispatcher.pool;
       if (loaded === 0)
         throw new Problem('unavailable', 'No executor can run a graph yet: graphs are being loaded');
+      if (blocked === loaded)
+        throw new Problem(
+          'unavailable',
+          `No executor can run a graph: the event loop of each (${loaded}) is blocked by a graph`,
+        );
       if (failedGraphs.length > 0 && failedGraphs.length === dispatcher.graphs.length)
         throw new Problem(
           'unavailable',
@@ -32,8 +37,9 @@ export const createReadiness = (
         );
     },
     failures: () => {
-      const { failedGraphs, isStoreIndexFailed } = dispatcher.pool;
+      const { blocked, failedGraphs, isStoreIndexFailed } = dispatcher.pool;
       return {
+        ...(blocked > 0 && { blocked_executors: blocked }),
         ...(failedGraphs.length > 0 && { failed_graphs: failedGraphs }),
         ...(isStoreIndexFailed && { failed_store_index: true }),
       };

@@ -19,12 +19,20 @@ export async function health(values: FlagValues): Promise<void> {
       `The server at ${url} is not ready (${answer.status}): ${printable(typeof message === 'string' ? message : 'it gives no reason')}`,
     );
   }
-  const { workers, running, pending, failed_graphs = [], failed_store_index } = answer.body as Ready;
+  const {
+    workers,
+    running,
+    pending,
+    failed_graphs = [],
+    failed_store_index,
+    blocked_executors = 0,
+  } = answer.body as Ready;
   console.log(`${url} is ready: ${workers} live workers, ${running} runs running, ${pending} pending`);
   if (failed_graphs.length > 0)
     console.log(
       `Graphs that cannot be loaded: ${printable(failed_graphs.join(', '))}. The log of the server has the reasons.`,
     );
+  if (blocked_executors > 0) console.log(`Executors that are blocked by a graph: ${blocked_executors}`);
   if (failed_store_index)
     console.log('The embedding model of store.index cannot be loaded. The log of the server has the reason.');
 }

@@ -10,16 +10,17 @@ export interface ReadinessParts {
   checkSchema: () => Promise<void>;
   /** Throws `unavailable` while no executor of this process can run a graph. */
   checkExecutors: () => void;
-  /** What this process cannot load. */
+  /** What this process cannot load, or does not use at the moment. */
   failures: () => Failures;
   queue: () => Promise<QueueState>;
 }
 
 type Checked = { ready: true } & QueueState;
-/** Absent when they can be loaded. */
+/** Absent when there are none. */
 interface Failures {
   failed_graphs?: string[];
   failed_store_index?: true;
+  blocked_executors?: number;
 }
 
 /** How long a result is reused: the endpoint is public, and each check writes to the database. */

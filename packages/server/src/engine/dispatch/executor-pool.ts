@@ -12,6 +12,7 @@ import type { StandbyProcesses } from '../../jobs/standby-processes.ts';
 import { solitaryConnections } from '../../storage/postgres/connection-plan.ts';
 import { ComputingGraphs } from './computing-graphs.ts';
 import { type LoadChange, longBusyMs } from './event-loop-load.ts';
+import type { CallLimits } from './executor-calls.ts';
 import { endsAttempt, ExecutorProcess, type AttemptRef, type ExecutorEvents } from './executor-process.ts';
 import type { SlotLimits } from './slot-limits.ts';
 import type {
@@ -32,6 +33,10 @@ export interface PoolOptions {
   slots: SlotLimits;
   /** Maximum number of solitary executors, with the extra one; further runs wait for one. */
   solitaryMax: number;
+  /** How long executors may take to answer; the defaults of CallLimits when absent. */
+  callLimits?: CallLimits | undefined;
+  /** Silence from which an executor that works counts as blocked. */
+  blockedMs?: number | undefined;
   logger: Logger;
   events: ExecutorEvents;
 }
@@ -59,8 +64,10 @@ export class ExecutorPool {
   #report: LoadReport | undefined;
   readonly #silence: NodeJS.Timeout;
   #address: string | null | undefined;
-  /** Called when an executor has loaded its graphs. Must not throw. */
-  onLoaded: () => void = () => undefined;
+  /** Executors that were blocked when they were looked at last. */
+  #wereBlocked = 0;
+  /** Called when an executor has loaded its graphs, is blocked, or is no longer blocked. Must not throw. */
+  onCapacity: () => void = () => undefined;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -90,6 +97,14 @@ export class ExecutorPool {
     for (const executor of [...this.#shared.active, ...this.#extra.active])
       this.#noteLoad(executor, executor.noteSilence());
     this.#startExtraIfNeeded();
+    const { blocked } = this;
+    if (blocked !== this.#wereBlocked) this.onCapacity();
+    this.#wereBlocked = blocked;
+  }
+
+  /** How many executors that have loaded their graphs are blocked: they execute no run and answer no request. */
+  get blocked(): number {
+    return [...this.#shared.active, ...this.#loadedExtra].filter(({ blockedMs }) => blockedMs > 0).length;
   }
 
   /** How many executors have ended by themselves. */
@@ -104,7 +119,7 @@ export class ExecutorPool {
 
   /** How many executors have loaded their graphs. */
   get loaded(): number {
-    return [...this.#shared.active].filter(({ isLoaded }) => isLoaded).length;
+    return [...this.#shared.active].filter(({ isLoaded }) => isLoaded).length + this.#loadedExtra.length;
   }
 
   /** Ids of graphs that could not be loaded. */
@@ -157,16 +172,24 @@ export class ExecutorPool {
   }
 
   update(command: UpdateStateCommand): Promise<unknown> {
-    return this.#leastLoaded().update(command);
+    return this.#forCall().update(command);
   }
 
   /** Work for the index of the store. The answer is not checked. */
   askStoreIndex(command: StoreIndexCommand): Promise<unknown> {
-    return this.#leastLoaded().askStoreIndex(command);
+    return this.#forCall().askStoreIndex(command);
   }
 
   introspect(command: IntrospectCommand): Promise<unknown> {
-    return this.#leastLoaded().introspect(command);
+    return this.#forCall().introspect(command);
+  }
+
+  /** An executor that is busy answers late, so one that is not is preferred. */
+  #forCall(): ExecutorProcess {
+    const { most } = this.#options.slots;
+    return this.#leastLoaded(this.#shared.active, ({ busyMs, blockedMs }) =>
+      blockedMs > 0 ? 2 * most + 1 : busyMs > 0 ? most : 0,
+    );
   }
 
   /** Ends all executors. */
@@ -265,13 +288,13 @@ export class ExecutorPool {
       },
       slots,
       logger,
-      { started: standby?.take() },
+      { started: standby?.take(), callLimits: this.#options.callLimits, blockedMs: this.#options.blockedMs },
     );
     if (this.#address !== undefined) executor.sendAddress(this.#address);
     executor.load().then(
       (report) => {
         this.#reportOnce(report);
-        this.onLoaded();
+        this.onCapacity();
       },
       () => undefined, // onExit has reported it
     );

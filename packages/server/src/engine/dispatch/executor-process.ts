@@ -1,6 +1,6 @@
 // The server's side of one executor: sends it commands and keeps track of its attempts and calls.
 import type { ChildProcess } from 'node:child_process';
-import { Problem, type ProblemCode } from '@svc/contract/problem';
+import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { executorEnvironment } from '../../config/environment.ts';
 import { settledWithin } from '../../backoff.ts';
@@ -8,6 +8,7 @@ import { programFile } from '../../programs.ts';
 import type { PooledProcess } from '../../jobs/process-pool.ts';
 import { ProgramProcess, type ProgramLaunch } from '../../jobs/program-process.ts';
 import { Admission } from './admission.ts';
+import { type CallLimits, defaultCallLimits, ExecutorCalls, type LateCall } from './executor-calls.ts';
 import { EventLoopLoad, type LoadChange, longBusyMs } from './event-loop-load.ts';
 import { parseFromExecutor, parseLoadReport } from './executor-message.ts';
 import type { SlotLimits } from './slot-limits.ts';
@@ -56,10 +57,10 @@ export interface ExecutorEnd {
   reason: string;
 }
 
-interface Waiting {
-  resolve: (value: unknown) => void;
-  reject: (error: Error) => void;
-}
+/** An executor that works sends a report every 200 ms. From this silence on, its event loop is blocked. */
+const blockedAfterMs = 20_000;
+/** A call that was sent at most so long before the silence began may be its reason. */
+const reportsMs = 600;
 
 /** How long an executor that stops may take to store its traces. */
 const flushMsMax = 5_000;
@@ -89,8 +90,11 @@ export class ExecutorProcess implements PooledProcess {
   isLoaded = false;
   readonly #child: ProgramProcess<ToExecutor, FromExecutor>;
   readonly #events: ExecutorEvents;
-  readonly #waiting = new Map<number, Waiting>();
-  #calls = 0;
+  readonly #calls: ExecutorCalls;
+  readonly #callLimits: CallLimits;
+  readonly #blockedAfterMs: number;
+  /** Monotonic time of its last message, or of the beginning of its work. */
+  #heardMs = performance.now();
   /** Why this process has killed it; undefined when it has not. */
   killReason: string | undefined;
   readonly #isTracing: boolean;
@@ -108,8 +112,21 @@ export class ExecutorProcess implements PooledProcess {
     events: ExecutorEvents,
     limits: SlotLimits,
     logger: Logger,
-    { isHeld = false, started }: { isHeld?: boolean; started?: ChildProcess | undefined } = {},
+    {
+      isHeld = false,
+      started,
+      callLimits = defaultCallLimits,
+      blockedMs = blockedAfterMs,
+    }: {
+      isHeld?: boolean;
+      started?: ChildProcess | undefined;
+      callLimits?: CallLimits | undefined;
+      blockedMs?: number | undefined;
+    } = {},
   ) {
+    this.#callLimits = callLimits;
+    this.#blockedAfterMs = blockedMs;
+    this.#calls = new ExecutorCalls((call) => this.#onLateCall(call));
     if (isHeld) this.#held = [];
     this.#events = events;
     this.#admission = new Admission(limits);
@@ -120,7 +137,8 @@ export class ExecutorProcess implements PooledProcess {
       started,
       parse: parseFromExecutor,
       onMessage: (message) => {
-        if (message.kind === 'answer') this.#answer(message);
+        this.#heardMs = performance.now();
+        if (message.kind === 'answer') this.#calls.answer(message.call, message.value, message.problem);
         else if (message.kind === 'modules') events.onModules(message.files);
         else if (message.kind === 'log') events.onLogLine?.(message);
         else if (message.kind === 'flush_trouble') events.onFlushTrouble?.(message.trouble);
@@ -151,13 +169,22 @@ export class ExecutorProcess implements PooledProcess {
     for (const message of held) this.#send(message);
   }
 
+  /** For how long its event loop has been blocked, in milliseconds: it works, and has sent nothing for long. 0 when it is not. */
+  get blockedMs(): number {
+    if (!this.isLoaded || this.attempts.size + this.#calls.size === 0) return 0;
+    const silentMs = performance.now() - this.#heardMs;
+    return silentMs < this.#blockedAfterMs ? 0 : silentMs;
+  }
+
   /** How many runs it takes in addition now. It may have more than it would take. */
   get freeSlots(): number {
+    if (this.blockedMs > 0) return 0;
     return Math.max(0, this.#admission.slots(this.attempts.size, performance.now()) - this.attempts.size);
   }
 
   /** How many runs it may have after further reports like the last one. */
   get capacity(): number {
+    if (this.blockedMs > 0) return 0;
     return this.#admission.capacity(this.attempts.size, performance.now());
   }
 
@@ -194,6 +221,7 @@ export class ExecutorProcess implements PooledProcess {
 
   run(command: RunCommand): void {
     const { run_id, lease_token, graph_id } = command;
+    this.#noteWork();
     if (this.attempts.size === 0) {
       this.#admission.begin(performance.now());
       this.#load.begin(performance.now());
@@ -219,29 +247,31 @@ export class ExecutorProcess implements PooledProcess {
   }
 
   update(command: UpdateStateCommand): Promise<unknown> {
-    return this.#call((call) => ({ kind: 'update', call, command }));
+    return this.#call(this.#callLimits.update, (call) => ({ kind: 'update', call, command }));
   }
 
   /** Resolves when the modules of all graphs are loaded, or have failed to load; rejects when the process ends before. */
   async load(): Promise<LoadReport> {
-    const report = parseLoadReport(await this.#call((call) => ({ kind: 'load', call })));
+    const report = parseLoadReport(await this.#call(undefined, (call) => ({ kind: 'load', call })));
     this.isLoaded = true;
+    this.#heardMs = performance.now();
     this.#load.begin(performance.now());
     return report;
   }
 
   /** Work for the index of the store. The answer is not checked. */
   askStoreIndex(command: StoreIndexCommand): Promise<unknown> {
-    return this.#call((call) => ({ kind: 'store_index', call, command }));
+    return this.#call(this.#callLimits.storeIndex, (call) => ({ kind: 'store_index', call, command }));
   }
 
   /** Imports a thread from the files of another server. */
   importThread(command: ImportThreadCommand): Promise<ImportThreadAnswer> {
-    return this.#call((call) => ({ kind: 'import_thread', call, command })) as Promise<ImportThreadAnswer>;
+    const message = (call: number): ToExecutor => ({ kind: 'import_thread', call, command });
+    return this.#call(this.#callLimits.import, message, true) as Promise<ImportThreadAnswer>;
   }
 
   introspect(command: IntrospectCommand): Promise<unknown> {
-    return this.#call((call) => ({ kind: 'introspect', call, command }));
+    return this.#call(this.#callLimits.introspect, (call) => ({ kind: 'introspect', call, command }));
   }
 
   /** Ends the process at once, whatever it does. */
@@ -254,18 +284,35 @@ export class ExecutorProcess implements PooledProcess {
   async stop(): Promise<void> {
     this.killReason ??= 'it was stopped';
     if (this.#isTracing && this.isReady && this.#child.isAlive) {
-      const flush = this.#call((call) => ({ kind: 'flush', call }));
+      const flush = this.#call(flushMsMax, (call) => ({ kind: 'flush', call }));
       await settledWithin(flush, flushMsMax).catch(() => undefined); // the process has ended
     }
     await this.#child.end();
   }
 
-  #call(message: (call: number) => ToExecutor): Promise<unknown> {
-    const call = ++this.#calls;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(call, { resolve, reject });
-      this.#send(message(call));
-    });
+  #call(
+    limitMs: number | undefined,
+    message: (call: number) => ToExecutor,
+    isExclusive = false,
+  ): Promise<unknown> {
+    this.#noteWork();
+    return this.#calls.start(limitMs, (call) => this.#send(message(call)), isExclusive);
+  }
+
+  /** An idle executor sends nothing. */
+  #noteWork(): void {
+    if (this.attempts.size + this.#calls.size === 0) this.#heardMs = performance.now();
+  }
+
+  /**
+   * Kills the executor if the call may have blocked its event loop: nobody else would end that. A run that blocks it may need that time; it
+   * ends after its own time limit.
+   */
+  #onLateCall({ sentMs, limitMs, isExclusive }: LateCall): boolean {
+    const hasBlocked = this.blockedMs > 0 && this.#heardMs >= sentMs - reportsMs;
+    if (!hasBlocked && !isExclusive) return false;
+    this.kill(`it did not answer a request within ${limitMs / 1_000} s, and was blocked by it`);
+    return true;
   }
 
   #send(message: ToExecutor): void {
@@ -284,23 +331,18 @@ export class ExecutorProcess implements PooledProcess {
   }
 
   #onEventLoop(report: EventLoopReport): void {
+    if (this.attempts.size === 0) return; // it answers a call
     const nowMs = performance.now();
     this.#admission.report(report, nowMs);
     this.#events.onSlots(this.#load.report(report, nowMs));
   }
 
-  #answer({ call, value, problem }: Extract<FromExecutor, { kind: 'answer' }>): void {
-    const waiting = this.#waiting.get(call);
-    this.#waiting.delete(call);
-    if (!problem) return waiting?.resolve(value);
-    const { code, message, faults } = problem;
-    waiting?.reject(new Problem(code as ProblemCode, message, faults && { faults }));
-  }
-
   #end(reason: string): void {
-    const lost = new Problem('unavailable', `The executor ended before it answered (${reason})`);
-    for (const { reject } of this.#waiting.values()) reject(lost);
-    this.#waiting.clear();
+    const lost = new Problem(
+      'unavailable',
+      `The executor ended before it answered (${this.killReason ?? reason})`,
+    );
+    this.#calls.rejectAll(lost);
     const how = this.killReason !== undefined ? 'killed' : this.isReady ? 'crashed' : 'not_started';
     this.#events.onExit([...this.attempts.values()], { how, reason: this.killReason ?? reason });
   }

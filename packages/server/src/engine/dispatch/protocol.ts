@@ -235,7 +235,7 @@ export type FromExecutor =
   | ({ kind: 'log' } & ExecutorLogLine)
   /** A flush was not stored with the first try. */
   | { kind: 'flush_trouble'; trouble: FlushTrouble }
-  /** Sent every 200 ms while runs execute. */
+  /** Sent every 200 ms while runs execute or calls are answered. */
   | ({ kind: 'event_loop' } & EventLoopReport)
   | AttemptMessage
   | { kind: 'answer'; call: number; value?: unknown; problem?: AnsweredProblem };

@@ -25,7 +25,7 @@ export class WorkerReporter implements AsyncDisposable {
     this.#dispatcher = dispatcher;
     this.#node = node;
     this.#logger = logger;
-    dispatcher.pool.onLoaded = () => this.report();
+    dispatcher.pool.onCapacity = () => this.report();
     this.#loop = new WorkerLoop({
       task: 'report this worker',
       claim: () => this.#report(),

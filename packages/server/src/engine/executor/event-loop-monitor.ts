@@ -1,5 +1,5 @@
 // Reports how late the timers of this process are, how busy its event loop is, and whether its heap is nearly full: every 200 ms while runs
-// execute, so that the server process notices an event loop that is blocked.
+// execute or calls are answered, so that the server process notices an event loop that is blocked.
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { EventLoopReport } from '../dispatch/protocol.ts';
@@ -17,15 +17,15 @@ export class EventLoopMonitor {
   /** Since the process began, at the last report. */
   #counted: EventLoopUtilization = performance.eventLoopUtilization();
 
-  /** `report` is called every 200 ms while runs execute, and later when the event loop is blocked. */
+  /** `report` is called every 200 ms while there is work, and later when the event loop is blocked. */
   constructor(report: (report: EventLoopReport) => void) {
     this.#report = report;
   }
 
-  /** Called when a run begins or ends. */
-  setRunning(runs: number): void {
+  /** Called when a run or the work for a call begins or ends. */
+  setRunning(runs: number, calls = 0): void {
     this.#running = runs;
-    if (runs === 0) {
+    if (runs + calls === 0) {
       clearTimeout(this.#timer);
       this.#timer = undefined;
       this.#delays = [];

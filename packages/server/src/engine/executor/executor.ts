@@ -21,6 +21,8 @@ export class Executor {
   readonly #tools: RunTools;
   readonly #running = new Map<string, RunExecution>();
   readonly #eventLoop: EventLoopMonitor;
+  /** Calls that have not been answered. */
+  #calls = 0;
 
   constructor(tools: RunTools) {
     this.#tools = tools;
@@ -59,11 +61,15 @@ export class Executor {
 
   #run(execution: RunExecution, key: string): void {
     this.#running.set(key, execution);
-    this.#eventLoop.setRunning(this.#running.size);
+    this.#noteWork();
     void execution.run().finally(() => {
       this.#running.delete(key);
-      this.#eventLoop.setRunning(this.#running.size);
+      this.#noteWork();
     });
+  }
+
+  #noteWork(): void {
+    this.#eventLoop.setRunning(this.#running.size, this.#calls);
   }
 
   async #load(): Promise<LoadReport> {
@@ -91,10 +97,17 @@ export class Executor {
   }
 
   #answer(call: number, work: () => Promise<unknown>): void {
-    work().then(
-      (value) => this.#tools.send({ kind: 'answer', call, value }),
-      (thrown: unknown) => this.#tools.send({ kind: 'answer', call, problem: problemOf(thrown) }),
-    );
+    this.#calls += 1;
+    this.#noteWork();
+    void work()
+      .then(
+        (value) => this.#tools.send({ kind: 'answer', call, value }),
+        (thrown: unknown) => this.#tools.send({ kind: 'answer', call, problem: problemOf(thrown) }),
+      )
+      .finally(() => {
+        this.#calls -= 1;
+        this.#noteWork();
+      });
   }
 }
 
