@@ -12,6 +12,9 @@ import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
+import { measureSlowdown, scaled } from '../packages/server/test/speed.ts';
+
+measureSlowdown();
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -139,8 +142,8 @@ const requests: Record<string, (api: string, project: Project) => Promise<void>>
     expect(await post(`${api}/runs/wait`, { assistant_id: 'agent', input }), 'The weather: snow, -3 °C.');
     const { folder, env, manager } = project;
     const [file, ...args] = manager.exec;
-    const only = ['--only', 'system,assistants,threads,runs,streams'];
-    const checks = run(file, [...args, 'svc', 'conformance', api, ...only], { cwd: folder, env });
+    const options = ['--only', 'system,assistants,threads,runs,streams', '--timeout', String(scaled(60))];
+    const checks = run(file, [...args, 'svc', 'conformance', api, ...options], { cwd: folder, env });
     expect((await orExplain(checks)).stdout, 'conforms');
     expect(await (await fetch(`${api}/docs/guide/exports.html`)).text(), 'svc guide');
   },
@@ -176,13 +179,22 @@ const start = async ({ folder, env, manager }: Project): Promise<{ api: string; 
   });
   let output = '';
   for (const stream of [server.stdout, server.stderr]) stream.on('data', (data) => (output += String(data)));
-  const deadline = Date.now() + 120_000;
+  const deadline = performance.now() + scaled(120_000);
   for (;;) {
     const api = /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0];
     if (api !== undefined) return { api, server };
-    if (server.exitCode !== null || Date.now() > deadline) throw new Error(`no server: ${output}`);
+    if (server.exitCode !== null || performance.now() > deadline) break;
     await sleep(100);
   }
+  await stop(server);
+  throw new Error(`no server: ${output}`);
+};
+
+const stop = async (server: ChildProcess): Promise<void> => {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const ended = once(server, 'exit');
+  server.kill('SIGTERM');
+  await ended;
 };
 
 /** Processes whose command line contains the folder of the project. Linux only. */
@@ -208,28 +220,41 @@ const tryTemplate = async (template: string, env: NodeJS.ProcessEnv, manager: Ma
   try {
     await requests[template]?.(api, project);
   } finally {
-    const ended = once(server, 'exit');
-    server.kill('SIGTERM');
-    await ended;
+    await stop(server);
   }
-  const deadline = Date.now() + 30_000;
+  const deadline = performance.now() + scaled(30_000);
   for (let left; (left = await processesIn(folder)).length > 0; await sleep(200))
-    if (Date.now() > deadline) throw new Error(`processes are left behind:\n${left.join('\n')}`);
+    if (performance.now() > deadline) throw new Error(`processes are left behind:\n${left.join('\n')}`);
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 };
 
-for (const version of values.node) {
-  const node = await nodeBinary(version);
-  const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env['PATH']}` };
-  const { stdout } = await run(node, ['--version']);
-  for (const name of values.manager) {
-    const manager = await managers[name]?.();
-    if (!manager)
-      throw new Error(`unknown package manager ${name}; known: ${Object.keys(managers).join(', ')}`);
-    const begun = Date.now();
-    await Promise.all(values.template.map((template) => tryTemplate(template, env, manager)));
-    const seconds = Math.round((Date.now() - begun) / 1000);
-    console.log(`Node ${stdout.trim()}, ${name}, ${values.template.join(', ')}: ${seconds} s`);
+/** Ends all of them before it throws the first error, so that their folders can be deleted. */
+const tryTemplates = async (env: NodeJS.ProcessEnv, manager: Manager): Promise<void> => {
+  const results = await Promise.allSettled(
+    values.template.map((template) => tryTemplate(template, env, manager)),
+  );
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+};
+
+const tryAll = async (): Promise<void> => {
+  for (const version of values.node) {
+    const node = await nodeBinary(version);
+    const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env['PATH']}` };
+    const { stdout } = await run(node, ['--version']);
+    for (const name of values.manager) {
+      const manager = await managers[name]?.();
+      if (!manager)
+        throw new Error(`unknown package manager ${name}; known: ${Object.keys(managers).join(', ')}`);
+      const begun = performance.now();
+      await tryTemplates(env, manager);
+      const seconds = Math.round((performance.now() - begun) / 1000);
+      console.log(`Node ${stdout.trim()}, ${name}, ${values.template.join(', ')}: ${seconds} s`);
+    }
   }
+};
+
+try {
+  await tryAll();
+} finally {
+  await rm(scratch, { recursive: true, force: true, maxRetries: 5 });
 }
-await rm(scratch, { recursive: true, force: true });

@@ -20,5 +20,6 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: scaled(60_000),
     hookTimeout: scaled(60_000),
+    teardownTimeout: scaled(60_000), // the end of PostgreSQL
   },
 });

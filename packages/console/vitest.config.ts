@@ -21,6 +21,7 @@ export default defineConfig({
     maxWorkers: 2, // a browser each
     testTimeout: scaled(90_000),
     hookTimeout: scaled(90_000),
+    teardownTimeout: scaled(60_000), // the end of the server
     expect: { poll: { timeout: scaled(20_000), interval: 50 } },
   },
 });

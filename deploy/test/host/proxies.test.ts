@@ -195,7 +195,19 @@ itWithPrograms(['nginx', 'openssl'], 'the file of nginx is valid with TLS', asyn
   }
 });
 
-itWithPrograms(['caddy'], 'the file of Caddy is valid with TLS', () => {
-  const env = { SVC_SITE: 'agents.example.com', SVC_UPSTREAM: 'api:2024', HOME: tmpdir() };
-  output('caddy', ['validate', '--config', fileOf('Caddyfile'), '--adapter', 'caddyfile'], { env });
+itWithPrograms(['caddy'], 'the file of Caddy is valid with TLS', async () => {
+  // Caddy writes certificates of its own.
+  const folder = await mkdtemp(join(tmpdir(), 'svc-caddy-'));
+  try {
+    const env = {
+      SVC_SITE: 'agents.example.com',
+      SVC_UPSTREAM: 'api:2024',
+      HOME: folder,
+      XDG_DATA_HOME: folder,
+      XDG_CONFIG_HOME: folder,
+    };
+    output('caddy', ['validate', '--config', fileOf('Caddyfile'), '--adapter', 'caddyfile'], { env });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });

@@ -88,10 +88,15 @@ const start = async (more: Record<string, string> = {}) => {
   const child = isIsolated
     ? spawnInNamespace([program, ...args], { owner: image.user, cwd, env, writable })
     : spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  owned.keep({ [Symbol.dispose]: () => void child.kill('SIGKILL') });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += String(data)));
   const ended = once(child, 'exit');
+  owned.keep({
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  });
   const health = async (): Promise<string> => {
     if (child.exitCode !== null) throw new Error(`the server has ended: ${output}`);
     const [check = '', ...words] = image.health;
@@ -175,6 +180,6 @@ describe('the image of a new project', () => {
       });
       expect(await server.stop()).toBe(0);
     },
-    120_000,
+    scaled(120_000),
   );
 });

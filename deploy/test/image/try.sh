@@ -68,14 +68,20 @@ start() {
 # The process that is PID 1 in the namespace: the child of unshare.
 first() { pgrep -P "${pids[$1]}"; }
 
-# waitFor SECONDS COMMAND…: repeats the command until it succeeds.
+# waitFor COMMAND…: repeats the command until it succeeds, for ten minutes at most.
 waitFor() {
-  local end=$((SECONDS + $1))
-  shift
+  local end=$((SECONDS + 600))
   until "$@" > /dev/null 2>&1; do
-    if [ "$SECONDS" -ge "$end" ]; then echo "in vain: $*" >&2; cat "$scratch"/*.log >&2; exit 1; fi
+    if [ "$SECONDS" -ge "$end" ]; then echo "did not succeed: $*" >&2; cat "$scratch"/*.log >&2; exit 1; fi
     sleep 0.2
   done
+}
+
+# freePort: a port on which nothing listens.
+freePort() {
+  local port
+  while port=$((20000 + RANDOM % 10000)) && (: < "/dev/tcp/127.0.0.1/$port") 2> /dev/null; do :; done
+  echo "$port"
 }
 
 healthy() { (inside "$1" SVC_PORT="$2" "${health[@]}"); }
@@ -86,7 +92,7 @@ hasStatus() { [ "$(statusOf "$1")" = "$2" ]; }
 create() {
   thread=$(api "http://127.0.0.1:$1/threads" -d '{}' | jq -r .thread_id)
   run=$(api "http://127.0.0.1:$1/threads/$thread/runs" -d '{"assistant_id": "slow", "input": {}}' | jq -r .run_id)
-  waitFor 20 hasStatus "$1" running
+  waitFor hasStatus "$1" running
 }
 
 # stop NAME: sends SIGTERM to PID 1, and prints how it ended.
@@ -99,32 +105,33 @@ stop() {
   [ "$status" = 0 ] || { cat "$scratch/$1.log"; exit 1; }
 }
 
-start one 2601
-waitFor 90 healthy one 2601
+port1=$(freePort) port2=$(freePort) port3=$(freePort)
+start one "$port1"
+waitFor healthy one "$port1"
 pid=$(first one)
 echo "PID in its namespace: $(awk '/NSpid/ { print $NF }' "/proc/$pid/status"), uid $(awk '/^Uid/ { print $2 }' "/proc/$pid/status")"
 echo "root: $(awk '$5 == "/" { print $6 }' "/proc/$pid/mountinfo")"
 echo "capabilities: $(awk '/^CapEff/ { print $2 }' "/proc/$pid/status")"
-echo "health check: $(healthy one 2601)"
+echo "health check: $(healthy one "$port1")"
 
 echo '== SIGTERM with a run in flight: it ends first'
-create 2601
+create "$port1"
 stop one
-start two 2602
-waitFor 90 healthy two 2602
-api "http://127.0.0.1:2602/threads/$thread/runs/$run" | jq -c '{status, attempt}'
-hasStatus 2602 success
+start two "$port2"
+waitFor healthy two "$port2"
+api "http://127.0.0.1:$port2/threads/$thread/runs/$run" | jq -c '{status, attempt}'
+hasStatus "$port2" success
 
 echo '== SIGTERM with a grace of three seconds: another process continues the run'
-start three 2603 SVC_SHUTDOWN_GRACE=3s
-waitFor 90 healthy three 2603
-create 2603
+start three "$port3" SVC_SHUTDOWN_GRACE=3s
+waitFor healthy three "$port3"
+create "$port3"
 stop three
-waitFor 60 hasStatus 2602 success
-api "http://127.0.0.1:2602/threads/$thread/runs/$run" | jq -c '{status, attempt, lost: [.lost_attempts[]? | {charged, message}]}'
-api "http://127.0.0.1:2602/threads/$thread/state" | jq -c .values.steps
+waitFor hasStatus "$port2" success
+api "http://127.0.0.1:$port2/threads/$thread/runs/$run" | jq -c '{status, attempt, lost: [.lost_attempts[]? | {charged, message}]}'
+api "http://127.0.0.1:$port2/threads/$thread/state" | jq -c .values.steps
 
 echo '== a process that is not ready fails the health check'
-if healthy nobody 2699 2> "$scratch/unhealthy"; then echo "it is healthy" >&2; exit 1; fi
+if healthy nobody "$(freePort)" 2> "$scratch/unhealthy"; then echo "it is healthy" >&2; exit 1; fi
 cat "$scratch/unhealthy"
 stop two

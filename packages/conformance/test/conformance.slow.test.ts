@@ -5,7 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { serveHttp } from '../../server/test/serve-http.ts';
 import { startTestServer, type TestServer } from '../../server/test/server.ts';
-import { areas, type ConformanceReport, runConformance, ServerNotReached } from '../src/index.ts';
+import { scaled } from '../../server/test/speed.ts';
+import {
+  areas,
+  type ConformanceOptions,
+  type ConformanceReport,
+  runConformance,
+  ServerNotReached,
+} from '../src/index.ts';
 
 const graphs = (file: string): string => fileURLToPath(new URL(`../graphs/${file}`, import.meta.url));
 
@@ -24,6 +31,9 @@ const users = {
   headers: { authorization: 'Bearer ann' },
   secondHeaders: { authorization: 'Bearer bob' },
 };
+
+const tryServer = (options: ConformanceOptions): Promise<ConformanceReport> =>
+  runConformance({ timeoutMs: scaled(60_000), ...options });
 
 const reasonsOf = ({ results }: ConformanceReport, outcome: string): string[] =>
   results
@@ -81,13 +91,13 @@ const socketProxyTo = async (url: string, change: (text: string) => string | und
   server.on('upgrade', (incoming, socket, head) => {
     sockets.handleUpgrade(incoming, socket, head, (client) => {
       const upstream = new WebSocket(origin.replace('http', 'ws') + incoming.url);
-      const sent: Buffer[] = [];
+      const sent: { data: Buffer; binary: boolean }[] = [];
       client.on('message', (data: Buffer, binary) => {
         if (upstream.readyState === WebSocket.OPEN) upstream.send(data, { binary });
-        else sent.push(data);
+        else sent.push({ data, binary });
       });
       upstream.on('open', () => {
-        for (const data of sent) upstream.send(data.toString());
+        for (const { data, binary } of sent) upstream.send(data, { binary });
       });
       upstream.on('message', (data: Buffer) => {
         const text = change(data.toString());
@@ -112,7 +122,7 @@ const textOf = async (incoming: IncomingMessage): Promise<string> => {
 describe('a server of ours', () => {
   it('passes every check except those that need users', async () => {
     const seen: string[] = [];
-    const report = await runConformance({
+    const report = await tryServer({
       url: `${open.url}/`,
       onResult: ({ area }) => void seen.push(area),
     });
@@ -129,7 +139,7 @@ describe('a server of ours', () => {
   });
 
   it('passes every check with two users', async () => {
-    const report = await runConformance({ url: guarded.url, ...users });
+    const report = await tryServer({ url: guarded.url, ...users });
     expect(reasonsOf(report, 'failed')).toEqual([]);
     expect(reasonsOf(report, 'not tried')).toEqual([]);
     expect(report.passed).toBe(true);
@@ -173,21 +183,21 @@ describe('a broken server', () => {
 
   it.each(cases)('%s fails', async (_, only, broken, reason) => {
     await using proxy = await proxyTo(guarded.url, broken);
-    const report = await runConformance({ url: proxy.url, ...users, only: only as never });
+    const report = await tryServer({ url: proxy.url, ...users, only: only as never });
     expect(report.passed).toBe(false);
     expect(reasonsOf(report, 'failed').join('\n')).toMatch(reason);
   });
 
   it('without an area passes, unless the area is named', async () => {
     await using small = await startTestServer({ project: graphs('svc.small.json') });
-    const report = await runConformance({ url: small.url });
+    const report = await tryServer({ url: small.url });
     expect(reasonsOf(report, 'failed')).toEqual([]);
     expect(report.passed).toBe(true);
     expect(new Set(reasonsOf(report, 'not tried').map((text) => text.split(':')[0]))).toEqual(
       new Set(['access', 'websocket', 'store', 'mcp', 'a2a']),
     );
     for (const area of ['store', 'mcp', 'a2a'] as const) {
-      const named = await runConformance({ url: small.url, only: [area] });
+      const named = await tryServer({ url: small.url, only: [area] });
       expect(named).toMatchObject({ passed: false, counts: { passed: 0, 'not tried': 0 } });
     }
   });
@@ -195,13 +205,13 @@ describe('a broken server', () => {
   it('without WebSockets passes, unless they are named', async () => {
     // The proxy passes no upgrade on.
     await using proxy = await proxyTo(open.url, {});
-    const report = await runConformance({ url: proxy.url });
+    const report = await tryServer({ url: proxy.url });
     expect(reasonsOf(report, 'failed')).toEqual([]);
     const reasons = reasonsOf(report, 'not tried').filter((text) => text.startsWith('websocket'));
     expect(reasons).toHaveLength(12);
     for (const reason of reasons)
       expect(reason).toMatch(/the server has no WebSocket of thread protocol v2: its handshake gets 426/);
-    const named = await runConformance({ url: proxy.url, only: ['websocket'] });
+    const named = await tryServer({ url: proxy.url, only: ['websocket'] });
     expect(named).toMatchObject({ passed: false, counts: { passed: 0 } });
   });
 
@@ -219,7 +229,7 @@ describe('a broken server', () => {
     ['other codes of errors', (text) => text.replace('unknown_command', 'unknown'), /unknown_command/],
   ])('with %s fails', async (_, change, reason) => {
     await using proxy = await socketProxyTo(open.url, change);
-    const report = await runConformance({ url: proxy.url, only: ['websocket'], timeoutMs: 10_000 });
+    const report = await tryServer({ url: proxy.url, only: ['websocket'], timeoutMs: scaled(10_000) });
     expect(reasonsOf(report, 'failed').join('\n')).toMatch(reason);
   });
 
@@ -228,11 +238,11 @@ describe('a broken server', () => {
       await using proxy = await proxyTo(open.url, {});
       return { url: proxy.url };
     })();
-    await expect(runConformance({ url })).rejects.toThrow(ServerNotReached);
+    await expect(tryServer({ url })).rejects.toThrow(ServerNotReached);
   });
 
   it('does not pass when nothing could be tried', async () => {
-    const report = await runConformance({ url: open.url, only: ['access'] });
+    const report = await tryServer({ url: open.url, only: ['access'] });
     expect(report).toMatchObject({ passed: false, counts: { passed: 0, failed: 0 } });
   });
 });

@@ -7,6 +7,7 @@ import axe from 'axe-core';
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
 import { afterEach, describe, expect, inject } from 'vitest';
 import { chromium as executablePath, whyNoBrowser } from '../../acceptance/clients/browser/availability.ts';
+import { scaled } from '../../server/test/speed.ts';
 
 export type { Page } from 'playwright-core';
 
@@ -41,8 +42,11 @@ interface Worker {
 
 const worker: Worker = { browser: undefined, reusable: undefined };
 
+/** Of a launch, and of each wait for a page. */
+const timeout = scaled(30_000);
+
 const launch = (): Promise<Browser> =>
-  chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  chromium.launch({ executablePath, timeout, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 
 export const useConsole = (): Console => {
   const url = inject('serverUrl');
@@ -80,6 +84,7 @@ export const useConsole = (): Console => {
 
 const newPage = async (browser: Browser): Promise<Page> => {
   const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
+  context.setDefaultTimeout(timeout);
   return context.newPage();
 };
 

@@ -49,7 +49,7 @@ export const startObjectStore = async (): Promise<ObjectStore> => {
         response.end(request.method === 'HEAD' ? undefined : stored);
       }
     };
-    void respond();
+    respond().catch(() => response.destroy()); // the client has closed the connection
   });
   return Object.assign(state, receiver);
 };

@@ -3,6 +3,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { scaled } from '../../server/test/speed.ts';
 import { describeInBrowser, seriousFindings, useConsole, type Page } from './browser.ts';
 import { run, says } from './conversations.ts';
 import { bucket, folder, startExport, untilRetried } from './exports.ts';
@@ -340,7 +341,7 @@ describeInBrowser('every page', () => {
 
   it(
     'can be used by everybody, in light and in dark, and does not scroll sideways on a phone',
-    { timeout: 300_000 },
+    { timeout: scaled(300_000) },
     async () => {
       const page = await console.open('/', { viewport: wide });
       for (const { name, path, ready } of shown) {

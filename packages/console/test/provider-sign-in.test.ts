@@ -22,9 +22,9 @@ describeInBrowser('a server with a provider', () => {
     provider.register(`${server.url}/console/auth/oidc/callback`);
   });
   afterAll(async () => {
-    await server[Symbol.asyncDispose]();
-    await project[Symbol.asyncDispose]();
-    await provider[Symbol.asyncDispose]();
+    await server?.[Symbol.asyncDispose]();
+    await project?.[Symbol.asyncDispose]();
+    await provider?.[Symbol.asyncDispose]();
   });
   beforeEach(() => {
     provider.user = 'alice';

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { scaled } from '../../server/test/speed.ts';
 import { svcCommand } from '../../server/test/svc-command.ts';
 
 /** The first API key of the workspace `default`. */
@@ -26,7 +27,11 @@ export interface ServerOptions {
 
 export const startServerProcess = async (options: ServerOptions = {}): Promise<ServerProcess> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-console-'));
-  let running = await launch(dataDir, '0', options);
+  const remove = (): Promise<void> => rm(dataDir, { recursive: true, force: true });
+  let running = await launch(dataDir, '0', options).catch(async (error: unknown) => {
+    await remove();
+    throw error;
+  });
   const { url } = running;
   return {
     url,
@@ -36,13 +41,12 @@ export const startServerProcess = async (options: ServerOptions = {}): Promise<S
     },
     async [Symbol.asyncDispose]() {
       await running.stop();
-      await rm(dataDir, { recursive: true, force: true });
+      await remove();
     },
   };
 };
 
-const untilReady = async (url: string): Promise<void> => {
-  const signal = AbortSignal.timeout(60_000);
+const untilReady = async (url: string, signal: AbortSignal): Promise<void> => {
   for (;;) {
     const response = await fetch(`${url}/ready`, { signal });
     await response.body?.cancel();
@@ -68,30 +72,34 @@ const launch = async (
       SVC_EGRESS_ALLOW: '127.0.0.1', // webhooks of tests
       SVC_BOOTSTRAP_API_KEY: traceKey,
       SVC_CONSOLE_VIEWER: 'off', // most tests of traces enter a key
+      SVC_SHUTDOWN_GRACE: '1s', // a failed test leaves a run that does not end
       ...env,
     },
   });
   const ended = once(child, 'exit');
   let output = '';
-  const url = await new Promise<string>((resolve, reject) => {
+  const signal = AbortSignal.timeout(scaled(60_000));
+  const address = new Promise<string>((resolve, reject) => {
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk: Buffer) => {
         output += chunk.toString();
         const found = /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0];
         if (found !== undefined) resolve(found);
       });
-    child.once('exit', () => reject(new Error(`svc did not start: ${output}`)));
+    child.once('exit', () => reject(new Error('the process has ended')));
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
   });
-  // Home reports a server that is not ready, and the browser logs the response with status 503.
-  await untilReady(url).catch((error: unknown) => {
-    child.kill('SIGKILL');
-    throw new Error(`svc is not ready: ${output}`, { cause: error });
-  });
-  return {
-    url,
-    stop: async () => {
-      child.kill('SIGTERM');
-      await ended;
-    },
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    await ended;
   };
+  try {
+    const url = await address;
+    // Home reports a server that is not ready, and the browser logs the response with status 503.
+    await untilReady(url, signal);
+    return { url, stop };
+  } catch (cause) {
+    await stop();
+    throw new Error(`svc did not start: ${output}`, { cause });
+  }
 };

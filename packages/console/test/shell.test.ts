@@ -1,8 +1,8 @@
-import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { describeInBrowser, shownByAPoll, useConsole } from './browser.ts';
 import { run, says } from './conversations.ts';
 import { startServerProcess } from './serve.ts';
+import { until } from '../../server/test/eventually.ts';
 import { scaled } from '../../server/test/speed.ts';
 
 describeInBrowser('every page', () => {
@@ -175,11 +175,15 @@ describeInBrowser('every page', () => {
     await shownByAPoll(page, page.getByRole('status').filter({ hasText: 'server away' }));
     await page.getByRole('heading', { name: 'There are no runs yet' }).waitFor();
     const failed: string[] = [];
-    page.on('requestfailed', (request) => failed.push(new URL(request.url()).pathname));
+    const open = new Set<object>();
+    page.on('request', (request) => open.add(request));
+    page.on('requestfailed', (request) => {
+      open.delete(request);
+      failed.push(new URL(request.url()).pathname);
+    });
     for (let second = 0; second < 20; second++) {
       await page.clock.runFor(1_000);
-      // Lets the requests of this second fail.
-      await setTimeout(50);
+      await until(() => open.size === 0);
     }
     // One probe at a time, with growing pauses, and no other request.
     expect([...new Set(failed)]).toEqual(['/ok']);

@@ -1,10 +1,11 @@
 // Signing in with API keys and with custom authentication, and sessions that end while a page is in use.
 import { createClient } from '@svc/sdk';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { describeInBrowser, seriousFindings, useConsole, type Page } from './browser.ts';
 import { closedGate } from './conversations.ts';
-import { startServerProcess, traceKey, type ServerProcess } from './serve.ts';
+import { traceKey } from './serve.ts';
 import { enterKey } from './traces.ts';
+import { useServer } from './use-server.ts';
 
 const apiKey = `svc-console-tests-${'a'.repeat(32)}`;
 /** A browser logs each response with an error, and the streams that the server closes because the session has ended. */
@@ -22,21 +23,12 @@ const account = (page: Page, name: string) => page.getByRole('button', { name, e
 const stored = (page: Page) =>
   page.evaluate(() => [document.cookie, localStorage.length, sessionStorage.length, location.href].join(' '));
 
-const useServer = (options: Parameters<typeof startServerProcess>[0]): { url: () => string } => {
-  let server: ServerProcess | undefined;
-  beforeAll(async () => {
-    server = await startServerProcess(options);
-  });
-  afterAll(() => server?.[Symbol.asyncDispose]());
-  return { url: () => server?.url ?? '' };
-};
-
 describeInBrowser('a server with API keys', () => {
   const console = useConsole();
   const server = useServer({ env: { SVC_API_KEY: apiKey } });
 
   it('asks for a key, keeps the page, and stores nothing that scripts can read', async () => {
-    const url = server.url();
+    const { url } = server;
     const page = await console.open('/threads?status=idle', { url, expected });
     await signInForm(page).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
@@ -58,7 +50,7 @@ describeInBrowser('a server with API keys', () => {
   });
 
   it('says that a key opens only a workspace, and takes a second key for the rest', async () => {
-    const page = await console.open('/runs', { url: server.url(), expected });
+    const page = await console.open('/runs', { url: server.url, expected });
     await signIn(page, 'Key', traceKey);
     await page.getByRole('status').filter({ hasText: 'traces of a workspace' }).waitFor();
     await page.getByRole('link', { name: 'Traces' }).click();
@@ -71,7 +63,7 @@ describeInBrowser('a server with API keys', () => {
   });
 
   it('asks for the key of a workspace on the page of traces, and keeps the session', async () => {
-    const page = await console.open('/traces', { url: server.url(), expected });
+    const page = await console.open('/traces', { url: server.url, expected });
     await signIn(page, 'Key', apiKey);
     await page.getByRole('heading', { name: 'Traces need an API key' }).waitFor();
     await enterKey(page);
@@ -86,7 +78,7 @@ describeInBrowser('a server with API keys', () => {
   });
 
   it('ends the session of one other browser', async () => {
-    const url = server.url();
+    const { url } = server;
     const there = await console.open('/threads', { url, expected });
     await signIn(there, 'Key', apiKey);
     await there.getByRole('heading', { name: 'Threads', level: 1 }).waitFor();
@@ -101,7 +93,7 @@ describeInBrowser('a server with API keys', () => {
   });
 
   it('ends the sessions of all browsers', async () => {
-    const url = server.url();
+    const { url } = server;
     const [here, there] = [
       await console.open('/threads', { url, expected }),
       await console.open('/threads', { url, expected }),
@@ -125,7 +117,7 @@ describeInBrowser('a server with custom authentication', () => {
   const server = useServer({ project: 'users' });
 
   it('shows each user their own threads', async () => {
-    const url = server.url();
+    const { url } = server;
     const client = createClient({ apiUrl: url, headers: { authorization: 'Bearer alice' } });
     const { thread_id: id } = await client.threads.create();
     const [alice, bob] = [
@@ -146,7 +138,7 @@ describeInBrowser('a server with custom authentication', () => {
   });
 
   it('asks again when the session ends in mid-stream, and the stream goes on', async () => {
-    const url = server.url();
+    const { url } = server;
     await using gate = closedGate();
     const page = await console.open('/playground?assistant=patient', { url, expected });
     await signIn(page, 'Token', 'alice');
@@ -170,7 +162,7 @@ describeInBrowser('a server with custom authentication', () => {
   });
 
   it('loads the page again when another user signs in', async () => {
-    const url = server.url();
+    const { url } = server;
     const page = await console.open('/threads', { url, expected });
     await signIn(page, 'Token', 'alice');
     await account(page, 'alice').waitFor();

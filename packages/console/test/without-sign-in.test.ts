@@ -1,20 +1,16 @@
 // A server without authentication, as `npm start` serves it: traces are open on this machine, and a key is only for changes.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { describeInBrowser, seriousFindings, useConsole } from './browser.ts';
-import { startServerProcess, traceKey, type ServerProcess } from './serve.ts';
+import { startServerProcess, traceKey } from './serve.ts';
 import { enterKey, tracesOf } from './traces.ts';
+import { useServer } from './use-server.ts';
 
 describeInBrowser('without a sign-in', () => {
   const console = useConsole();
-  let server: ServerProcess | undefined;
-  beforeAll(async () => {
-    server = await startServerProcess({ env: { SVC_CONSOLE_VIEWER: 'on' } });
-  });
-  afterAll(() => server?.[Symbol.asyncDispose]());
-  const url = () => server?.url ?? '';
+  const server = useServer({ env: { SVC_CONSOLE_VIEWER: 'on' } });
 
   it('the trace of an answer is one click away, and its thread another', async () => {
-    const page = await console.open('/playground?assistant=agent', { url: url() });
+    const page = await console.open('/playground?assistant=agent', { url: server.url });
     await page.getByLabel('Message', { exact: true }).fill('What is the weather in Oslo?');
     await page.keyboard.press('Enter');
     await page.getByText('The weather: snow, -3 °C.').waitFor();
@@ -28,7 +24,7 @@ describeInBrowser('without a sign-in', () => {
   });
 
   it('a key is entered once for changes, and forgotten again', async () => {
-    const page = await console.open('/exports', { url: url(), expected: /403/ });
+    const page = await console.open('/exports', { url: server.url, expected: /403/ });
     const newExport = page.getByRole('button', { name: 'New export' });
     const asking = page.getByRole('dialog', { name: 'Changes need an API key' });
     await page.getByRole('link', { name: 'Settings' }).click();
@@ -63,8 +59,8 @@ describeInBrowser('without a sign-in', () => {
   });
 
   it('a key that is too weak is named while the form is open', async () => {
-    const { key } = await tracesOf(url()).client.keys.create({ role: 'viewer' });
-    const page = await console.open('/exports', { url: url() });
+    const { key } = await tracesOf(server.url).client.keys.create({ role: 'viewer' });
+    const page = await console.open('/exports', { url: server.url });
     await page.getByRole('button', { name: 'New export' }).click();
     await enterKey(page, key);
     await page.getByRole('alert').filter({ hasText: 'This key has the role viewer.' }).waitFor();
@@ -74,11 +70,11 @@ describeInBrowser('without a sign-in', () => {
   });
 
   it('two tabs that open at once both show traces', async () => {
-    await tracesOf(url()).send('both tabs', 1);
+    await tracesOf(server.url).send('both tabs', 1);
     // One of the two sends the cookie of the other with its own token, and loads the session again.
-    const first = await console.open('/traces', { url: url(), expected: /401/ });
+    const first = await console.open('/traces', { url: server.url, expected: /401/ });
     const second = await first.context().newPage();
-    await Promise.all([first.reload(), second.goto(`${url()}/console/traces`)]);
+    await Promise.all([first.reload(), second.goto(`${server.url}/console/traces`)]);
     for (const page of [first, second])
       await page.getByRole('link', { name: /agent of both tabs/ }).waitFor();
     await second.close();

@@ -51,9 +51,10 @@ export const threadProtocol: AreaScenarios = {
       title: 'a feed that is opened later has the same events',
       run: async (server) => {
         const id = await server.newThread();
-        const early = readFeed(server, id);
-        await result(server, id, 'run.start', agentRun(server));
-        const first = await early;
+        const [first] = await Promise.all([
+          readFeed(server, id),
+          result(server, id, 'run.start', agentRun(server)),
+        ]);
         const dataOf = (events: ServerEvent[]) => events.map(({ data }) => data);
         checkEqual('the events of a later reader', dataOf(await readFeed(server, id)), dataOf(first));
         const since = get(first[Math.floor(first.length / 2)]?.data, 'seq') as number;

@@ -1,7 +1,7 @@
 // The queue and the plots of Home.
 import { randomUUID } from 'node:crypto';
 import { createClient } from '@svc/sdk';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { bucketText } from '../../src/plots/bucket-text.ts';
 import {
   describeInBrowser,
@@ -12,8 +12,8 @@ import {
   type Page,
 } from '../browser.ts';
 import { closedGate, run, says } from '../conversations.ts';
-import { startServerProcess, type ServerProcess } from '../serve.ts';
 import { enterKey, tracesOf } from '../traces.ts';
+import { useServer } from '../use-server.ts';
 
 const figure = (page: Page, title: string) => page.getByRole('figure', { name: title });
 
@@ -30,11 +30,7 @@ const countedRows = async (page: Page, title: string, column: number): Promise<s
 
 describeInBrowser('the figures of home', () => {
   const console = useConsole();
-  let server: ServerProcess;
-  beforeAll(async () => {
-    server = await startServerProcess({ env: { SVC_N_JOBS_PER_WORKER: '2' } });
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
+  const server = useServer({ env: { SVC_N_JOBS_PER_WORKER: '2' } });
 
   const open = (path = '/', options: OpenOptions = {}): Promise<Page> =>
     console.open(path, { url: server.url, ...options });

@@ -1,6 +1,7 @@
 // What Home says about runs, webhooks and exports that need somebody. The server has nothing else.
-import { expect, it, beforeAll, afterAll } from 'vitest';
 import { createClient } from '@svc/sdk';
+import { expect, it } from 'vitest';
+import { eventually } from '../../../server/test/eventually.ts';
 import {
   describeInBrowser,
   focused,
@@ -14,8 +15,8 @@ import { closedGate, run, says } from '../conversations.ts';
 import { bucket, startExport, untilRetried } from '../exports.ts';
 import { quotaExceeded, startObjectStore } from '../object-store.ts';
 import { listen } from '../receiver.ts';
-import { startServerProcess, type ServerProcess } from '../serve.ts';
 import { enterKey, tracesOf } from '../traces.ts';
+import { useServer } from '../use-server.ts';
 
 const minuteMs = 60_000;
 
@@ -24,19 +25,15 @@ const finding = (page: Page, text: string | RegExp) =>
 
 describeInBrowser('home', () => {
   const console = useConsole();
-  let server: ServerProcess;
-  beforeAll(async () => {
-    server = await startServerProcess();
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
+  const server = useServer();
 
   const open = (options: OpenOptions = {}): Promise<Page> =>
     console.open('/', { url: server.url, ...options });
 
-  /** Opens the page when some time has passed for the browser. */
-  const openLater = async (ms: number): Promise<Page> => {
+  /** Opens the page in a browser whose date stays at this time, while its timers go on. */
+  const openAt = async (ms: number): Promise<Page> => {
     const page = await open({ hasClock: true });
-    await page.clock.fastForward(ms);
+    await page.clock.setFixedTime(ms);
     return page;
   };
 
@@ -57,8 +54,9 @@ describeInBrowser('home', () => {
     const { thread_id: threadId } = await client.threads.create();
     const first = await client.runs.create(threadId, 'patient', { input: says(`a ${gate.word}`) });
     const second = await client.runs.create(threadId, 'patient', { input: says('b') });
-    const page = await openLater(11 * minuteMs);
+    const page = await openAt(Date.parse(second.created_at) + 11 * minuteMs);
     const pending = finding(page, `Run ${second.run_id.slice(0, 8)} of patient has been pending for 11 min`);
+    await shownByAPoll(page, pending);
     await pending.getByText(`Waits for run ${first.run_id} on the same thread`).waitFor();
     await finding(page, `Run ${first.run_id.slice(0, 8)} of patient has been running for 1`).waitFor();
     await pending.getByRole('link', { name: 'Open the run in front' }).click();
@@ -141,8 +139,10 @@ describeInBrowser('home', () => {
       fastMs.push(Date.parse(to) - Date.parse(from));
     }
     const enoughMs = Math.max(2_500, 3.5 * Math.max(...fastMs));
-    const createdMs = Date.parse(slow.created_at);
-    await expect.poll(() => Date.now() - createdMs, { timeout: 60_000 }).toBeGreaterThan(enoughMs);
+    await eventually(async () => {
+      const { started_at: startedAt } = await client.runs.get(threadId, slow.run_id);
+      expect(Date.now() - Date.parse(startedAt ?? '')).toBeGreaterThan(enoughMs);
+    }, 60_000);
     await gate.open();
     await client.runs.join(threadId, slow.run_id);
     const page = await open();

@@ -1,16 +1,12 @@
 // Threads of several users, as somebody sees them who may read all of them.
 import { createClient } from '@svc/sdk';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { describeInBrowser, seriousFindings, useConsole } from '../browser.ts';
-import { startServerProcess, type ServerProcess } from '../serve.ts';
+import { useServer } from '../use-server.ts';
 
 describeInBrowser('the owners of threads', () => {
   const console = useConsole();
-  let server: ServerProcess;
-  beforeAll(async () => {
-    server = await startServerProcess({ project: 'users' });
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
+  const server = useServer({ project: 'users' });
 
   const create = async (user: string, topic: string) => {
     const client = createClient({ apiUrl: server.url, headers: { authorization: `Bearer ${user}` } });

@@ -116,7 +116,7 @@ describeInBrowser('the charts of traces', () => {
       route.fulfill({ status: 503, json: { code: 'unavailable', message: 'The sum takes too long' } }),
     );
     await page.reload();
-    await page.getByText('The sum takes too long').waitFor({ timeout: 30_000 });
+    await page.getByText('The sum takes too long').waitFor();
     await page.unroute('**/runs/stats/series');
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { name: 'No trace started in this time' }).waitFor();
