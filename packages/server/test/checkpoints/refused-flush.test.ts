@@ -116,7 +116,7 @@ describe('a flush that waits too long for one writer', () => {
       expect(renewed).toHaveLength(2);
       await Promise.all([storing, failing]);
     });
-    expect(flushes).toBe(5);
+    expect(flushes).toBe(7);
     expect(await good.storedIn('')).toBe(true);
     expect(await slow.storedIn('')).toBe(false);
   });

@@ -16,6 +16,7 @@ import { runStorage } from '../../src/storage/deployment/runs.ts';
 import { threadStorage } from '../../src/storage/deployment/threads.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
+import { openAttempt } from './attempt-writer.ts';
 import { claimOf, newAssistant, newRun } from '../runs/run-rows.ts';
 
 let db: TestDatabase;
@@ -106,6 +107,23 @@ describe('a state update', () => {
       isStored: true,
       meanwhile: () => threadStorage(db).delete(thread_id, everyRow),
     });
+  });
+});
+
+describe('a state update of several supersteps', () => {
+  it('stores nothing before its end', async () => {
+    const thread_id = randomUUID();
+    await threadStorage(db).create({ thread_id, metadata: {}, config: {} });
+    const queue = new CommitQueue(checkpointStorage(db));
+    const update = openAttempt({ queue, owner: { owner: randomUUID(), thread_id }, thread_id, run_id: null });
+    const headId = () => checkpointStorage(db).findHeadId(thread_id, '');
+    await update.store('step');
+    await update.session.flush();
+    await update.store('step');
+    await update.session.flush();
+    expect(await headId()).toBe(null);
+    await update.end();
+    expect(await headId()).not.toBe(null);
   });
 });
 

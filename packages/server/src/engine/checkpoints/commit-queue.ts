@@ -245,7 +245,7 @@ export class CommitQueue {
   async #store(parts: Part[]): Promise<Map<Writer, Outcome>> {
     if (parts.length === 0) return new Map();
     try {
-      return await this.#transmit(parts, slowTriesMax);
+      return await this.#transmit(parts);
     } catch (error) {
       const isOfAll = isUnavailable(error) && !isSlow(error);
       if (parts.length === 1 || isOfAll) return this.#refuse(parts, error);
@@ -253,7 +253,7 @@ export class CommitQueue {
     this.#onTrouble('split');
     const outcomes = new Map<Writer, Outcome>();
     for (const part of parts.toSorted((a, b) => a.size - b.size)) {
-      const own = await this.#transmit([part], 1).catch((error: unknown) => this.#refuse([part], error));
+      const own = await this.#transmit([part]).catch((error: unknown) => this.#refuse([part], error));
       for (const [writer, outcome] of own) outcomes.set(writer, outcome);
     }
     return outcomes;
@@ -269,13 +269,13 @@ export class CommitQueue {
   }
 
   /** Repeats the statement until the database answers. Items that arrive twice are stored once. */
-  async #transmit(parts: Part[], slowTries: number): Promise<Map<Writer, Outcome>> {
+  async #transmit(parts: Part[]): Promise<Map<Writer, Outcome>> {
     const batch = batchOf(parts);
     let slow = 0;
     const lost = await retryWhileUnavailable(async () => new Set(await this.#storage.commit(batch)), {
       pauseMs,
       forMs: this.#repeatMs,
-      when: (error) => isUnavailable(error) && (!isSlow(error) || (slow += 1) < slowTries),
+      when: (error) => isUnavailable(error) && (!isSlow(error) || (slow += 1) < slowTriesMax),
       onError: () => this.#onTrouble('repeated'),
     });
     return new Map(

@@ -14,6 +14,8 @@ export interface SessionOptions {
   metadata: Record<string, unknown>;
   /** Whether a put waits for its flush. */
   sync: boolean;
+  /** Stores everything together with the end: nothing is stored before. */
+  isAtomic?: boolean;
   committer: Committer;
   codec: ValueCodec;
   /** Shared by the sessions of an executor. */

@@ -335,6 +335,7 @@ export class ThreadSession implements Writer {
   async flush(): Promise<void> {
     if (this.#failure) throw this.#failure;
     const { checkpoints, writes, summaries, endings } = this.#items;
+    if (this.#options.isAtomic === true && endings.length === 0) return;
     const isPending = checkpoints.length + writes.length + summaries.length + endings.length > 0;
     if (isPending) this.#inFlight = this.#options.committer.commit(this);
     await this.#stored(this.#inFlight);
@@ -424,6 +425,7 @@ export class ThreadSession implements Writer {
 
   /** Waits for the flush with durability `sync`, or when more than `pendingBytesMax` bytes wait. */
   async #commit(): Promise<void> {
+    if (this.#options.isAtomic === true) return;
     const isAwaited = this.#options.sync || this.#blobs.pendingBytes > pendingBytesMax;
     const flushed = this.#send(isAwaited ? 'now' : 'soon');
     if (isAwaited) return this.#stored(flushed);

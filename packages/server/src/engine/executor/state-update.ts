@@ -76,10 +76,11 @@ const openSession = (command: UpdateStateCommand, tools: RunTools): ThreadSessio
     run_id: null,
     metadata: command.metadata,
     sync: false,
+    isAtomic: true,
     committer: tools.queue,
     codec: tools.codec,
     recent: tools.recentBlobs,
-    onFailure: () => undefined, // thrown by the next put, or by end()
+    onFailure: () => undefined, // thrown by end()
   });
 
 /** A copy of the graph with this saver: the engine finds subgraphs by namespace only with a graph's own saver. */
