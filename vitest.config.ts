@@ -51,6 +51,7 @@ export default defineConfig({
     ],
     // The processes that tests start wait for leases, locks and deadlines: one worker for each core leaves a fifth of the time unused.
     maxWorkers: availableParallelism() + 1,
+    teardownTimeout: scaled(60_000), // the end of PostgreSQL and of the S3
     projects: [
       {
         test: {
