@@ -138,14 +138,15 @@ describe('svc config', () => {
 
 describe('svc doctor', () => {
   const doctor = (dir: string, ...args: string[]) =>
-    session.run(['doctor', '--data-dir', './data', ...args], { cwd: dir });
+    // Another program of this machine may have the default port.
+    session.run(['doctor', '--data-dir', './data', ...args], { cwd: dir, env: { SVC_PORT: '0' } });
 
   it('prints each check, and exits 0 when there is no problem', async () => {
     using project = createProject();
     const { code, stdout } = await doctor(project.dir);
     expect(stdout).toMatch(/^ok +settings: /m);
     expect(stdout).toMatch(/^skipped +database, schema, .*: No server runs on the data folder/m);
-    expect(stdout).toMatch(/^0 problems, \d warnings?$/m);
+    expect(stdout).toMatch(/^0 problems and \d warnings? found; \d+ checks skipped, so there may be more$/m);
     expect(code).toBe(0);
   });
 
