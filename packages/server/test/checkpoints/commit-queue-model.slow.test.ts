@@ -1,5 +1,5 @@
 // Random writers of one commit queue, while connections end before and after commits, statements are too slow, leases are lost and
-// writers have items that PostgreSQL refuses. Afterwards the database is compared with what the writers were told.
+// writers have items that PostgreSQL refuses. Afterwards the database is compared with the results that the writers got.
 import { randomUUID } from 'node:crypto';
 import { Problem } from '@svc/contract/problem';
 import fc from 'fast-check';

@@ -25,7 +25,7 @@ export const megabytes = (bytes: number): string => `${Math.max(1, Math.round(by
  * The error for a writer whose items were refused when they were sent alone. `size`: characters of its values and events. An outage, and a
  * slow database, are not the fault of the writer: such an error is returned unchanged, and another attempt may succeed.
  */
-export const refusalOf = (error: unknown, size: number, largest: LargestValue | undefined): Error => {
+export const notStoredError = (error: unknown, size: number, largest: LargestValue | undefined): Error => {
   if (error instanceof CheckpointNotStored) return error;
   const origin = originalError(error);
   if (isSlow(error) && size > largeMin)

@@ -121,7 +121,7 @@ describe('the fault of one writer', () => {
     expect(flushes).toEqual([['good'], ['later']]);
   });
 
-  it('is reported to it once, and its queued items are told', async () => {
+  it('is reported to its writer once, by commit() and by settled()', async () => {
     const { queue } = scripted((ids) => {
       if (ids.includes('bad')) throw new Error('refused');
       return [];

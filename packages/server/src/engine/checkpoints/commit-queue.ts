@@ -12,7 +12,7 @@
 import type { FlushTrouble } from '../dispatch/protocol.ts';
 import { retryWhileUnavailable } from '../../jobs/retry.ts';
 import { isSlow, isUnavailable } from '../../storage/postgres/sql-state.ts';
-import { type LargestValue, refusalOf } from './checkpoint-not-stored.ts';
+import { type LargestValue, notStoredError } from './checkpoint-not-stored.ts';
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import type { CheckpointBatch, Owner } from '../../storage/deployment/checkpoint-rows.ts';
 
@@ -263,7 +263,7 @@ export class CommitQueue {
     return new Map(
       parts.map(({ writer, size }) => {
         this.#onTrouble('failed');
-        return [writer, refusalOf(error, size, writer.largest?.())];
+        return [writer, notStoredError(error, size, writer.largest?.())];
       }),
     );
   }

@@ -114,7 +114,7 @@ export class Attempt {
     return this.stopped === 'timeout' ? 'timeout' : 'interrupted';
   }
 
-  /** Reports the outcome. A graph that was told to stop and still executes is killed after the grace period nevertheless. */
+  /** Reports the outcome. A graph that still executes after the abort signal is killed after the grace period all the same. */
   decide(outcome: AttemptOutcome): void {
     this.#isDecided = true;
     clearTimeout(this.#timeout);
