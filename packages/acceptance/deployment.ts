@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { owning } from '../server/src/app/owned.ts';
+import { Owned, owning } from '../server/src/app/owned.ts';
 import { testDatabase } from '../server/test/database.ts';
 import { startNode, type Node, type NodeOptions } from './node.ts';
 
@@ -22,24 +22,19 @@ export interface Deployment extends AsyncDisposable {
 }
 
 export const openDeployment = async (): Promise<Deployment> => {
-  const database = await testDatabase();
+  const owned = new Owned();
+  const database = owned.keep(await testDatabase());
   const gates = await mkdtemp(join(tmpdir(), 'svc-gates-'));
-  const nodes: Node[] = [];
+  owned.keep({ [Symbol.asyncDispose]: () => rm(gates, { recursive: true, force: true }) });
   return {
     async start(options) {
-      const node = await startNode({ databaseUri: database.uri, gates, platformKey, ...options });
-      nodes.push(node);
-      return node;
+      return owned.keep(await startNode({ databaseUri: database.uri, gates, platformKey, ...options }));
     },
     gate() {
       const name = randomUUID();
       return { name, open: () => writeFile(join(gates, name), '') };
     },
-    async [Symbol.asyncDispose]() {
-      for (const node of nodes) await node.kill();
-      await database[Symbol.asyncDispose]();
-      await rm(gates, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
 };
 

@@ -20,5 +20,6 @@ export default defineConfig({
     maxWorkers: 2, // a browser and servers each
     testTimeout: scaled(180_000),
     hookTimeout: scaled(180_000),
+    teardownTimeout: scaled(60_000), // the end of PostgreSQL
   },
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../../../server/test/eventually.ts';
 import { tokens } from '../../deployment.ts';
 import { serveAgentChatUi } from './agent-chat-ui-site.ts';
-import { describeInBrowser, type Page } from './browser.ts';
+import { describeInBrowser, openPage, type Page } from './browser.ts';
 import { Scene } from './scene.ts';
 
 describeInBrowser('Agent Chat UI', () => {
@@ -11,12 +11,11 @@ describeInBrowser('Agent Chat UI', () => {
   beforeAll(async () => {
     scene = await Scene.open(serveAgentChatUi);
   });
-  afterAll(() => scene[Symbol.asyncDispose]());
+  afterAll(() => scene?.[Symbol.asyncDispose]());
 
   const open = async (token: string = tokens.ann, apiUrl = scene.node.url): Promise<Page> => {
-    const context = await scene.browser.newContext();
-    await context.addInitScript((key) => localStorage.setItem('lg:chat:apiKey', key), token);
-    const page = await context.newPage();
+    const page = await openPage(scene.browser);
+    await page.addInitScript((key) => localStorage.setItem('lg:chat:apiKey', key), token);
     await page.goto(`${scene.site.url}?${new URLSearchParams({ apiUrl, assistantId: 'agent' })}`);
     return page;
   };

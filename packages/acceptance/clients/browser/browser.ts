@@ -2,15 +2,26 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { chromium as driver, type Browser } from 'playwright-core';
+import { chromium as driver, type Browser, type Page } from 'playwright-core';
 import { describe } from 'vitest';
+import { scaled } from '../../../server/test/speed.ts';
 import { chromium, whyNoBrowser } from './availability.ts';
 
 /** Tests that need a browser: reported as not run where there is none. */
 export const describeInBrowser = describe.skipIf(whyNoBrowser() !== undefined);
 
+/** Of a launch, and of each wait for a page. */
+const timeout = scaled(30_000);
+
 export const openBrowser = (): Promise<Browser> =>
-  driver.launch({ executablePath: chromium, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  driver.launch({ executablePath: chromium, timeout, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+
+/** A page in a context of its own. */
+export const openPage = async (browser: Browser): Promise<Page> => {
+  const context = await browser.newContext();
+  context.setDefaultTimeout(timeout);
+  return context.newPage();
+};
 
 export interface Site extends AsyncDisposable {
   url: string;

@@ -2,7 +2,7 @@
 import { eventually } from '../../../server/test/eventually.ts';
 import { expect } from 'vitest';
 import { tokens } from '../../deployment.ts';
-import type { Browser, Page } from './browser.ts';
+import { openPage, type Browser, type Page } from './browser.ts';
 
 export class ChatPage implements AsyncDisposable {
   readonly page: Page;
@@ -12,8 +12,7 @@ export class ChatPage implements AsyncDisposable {
   }
 
   static async open(browser: Browser, site: string, query: Record<string, string>): Promise<ChatPage> {
-    const context = await browser.newContext();
-    const page = await context.newPage();
+    const page = await openPage(browser);
     await page.goto(`${site}?${new URLSearchParams({ token: tokens.ann, ...query })}`);
     return new ChatPage(page);
   }

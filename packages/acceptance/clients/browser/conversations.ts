@@ -171,7 +171,7 @@ export const describeConversationsInBrowser = (given: Conversations): void => {
     beforeAll(async () => {
       pages.scene = await Scene.open(() => serveChat(given));
     });
-    afterAll(() => pages.scene[Symbol.asyncDispose]());
+    afterAll(() => pages.scene?.[Symbol.asyncDispose]());
 
     testAnswers(pages);
     if (given.newestSdk === true) testOtherPages(pages);

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../../../server/test/eventually.ts';
 import { bearer, tokens } from '../../deployment.ts';
-import { describeInBrowser, type Page } from './browser.ts';
+import { describeInBrowser, openPage, type Page } from './browser.ts';
 import { servePage } from './chat-site.ts';
 import { Scene } from './scene.ts';
 
 const open = async ({ browser, site, node }: Scene): Promise<Page> => {
-  const page = await (await browser.newContext()).newPage();
+  const page = await openPage(browser);
   await page.goto(`${site.url}?${new URLSearchParams({ api: node.url, token: tokens.ann })}`);
   return page;
 };
@@ -30,7 +30,7 @@ describeInBrowser('a page with LoadExternalComponent', () => {
   beforeAll(async () => {
     scene = await Scene.open(() => servePage('generative'), { config: 'generative-ui.json' });
   });
-  afterAll(() => scene[Symbol.asyncDispose]());
+  afterAll(() => scene?.[Symbol.asyncDispose]());
 
   it('shows a component that a running graph has sent, and the props that the graph changes', async () => {
     const page = await open(scene);
@@ -80,7 +80,7 @@ describeInBrowser('a page with LoadExternalComponent, with http.enable_ui_auth',
   beforeAll(async () => {
     scene = await Scene.open(() => servePage('generative'), { config: 'private-ui.json' });
   });
-  afterAll(() => scene[Symbol.asyncDispose]());
+  afterAll(() => scene?.[Symbol.asyncDispose]());
 
   /** Whether the page could load each file that it has requested from `/ui`. */
   const recordFiles = (page: Page): Record<string, boolean> => {
@@ -101,7 +101,9 @@ describeInBrowser('a page with LoadExternalComponent, with http.enable_ui_auth',
     const files = recordFiles(page);
     await start(page, scene);
     await shows(page, 'Oslo: measuring');
-    expect(files).toEqual({ '/ui/forecast/entrypoint.js': true, '/ui/forecast/entrypoint.css': true });
+    await eventually(() =>
+      expect(files).toEqual({ '/ui/forecast/entrypoint.js': true, '/ui/forecast/entrypoint.css': true }),
+    );
     await page.context().close();
   });
 

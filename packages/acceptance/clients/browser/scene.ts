@@ -1,5 +1,6 @@
 // A browser, a site, and a server that the site's pages use; what the tests of pages share.
 import { Client } from '@langchain/langgraph-sdk';
+import { Owned } from '../../../server/src/app/owned.ts';
 import { bearer, openDeployment, type Deployment } from '../../deployment.ts';
 import type { Node, NodeOptions } from '../../node.ts';
 import { openBrowser, type Browser, type Site } from './browser.ts';
@@ -9,17 +10,28 @@ export class Scene implements AsyncDisposable {
   readonly site: Site;
   readonly deployment: Deployment;
   node: Node;
+  readonly #owned: Owned;
 
-  private constructor(browser: Browser, site: Site, deployment: Deployment, node: Node) {
-    this.browser = browser;
-    this.site = site;
-    this.deployment = deployment;
-    this.node = node;
+  private constructor(parts: Pick<Scene, 'browser' | 'site' | 'deployment' | 'node'>, owned: Owned) {
+    this.browser = parts.browser;
+    this.site = parts.site;
+    this.deployment = parts.deployment;
+    this.node = parts.node;
+    this.#owned = owned;
   }
 
   static async open(serve: () => Promise<Site>, options: Pick<NodeOptions, 'config'> = {}): Promise<Scene> {
-    const [browser, site, deployment] = await Promise.all([openBrowser(), serve(), openDeployment()]);
-    return new Scene(browser, site, deployment, await deployment.start(options));
+    const owned = new Owned();
+    try {
+      const deployment = owned.keep(await openDeployment());
+      const site = owned.keep(await serve());
+      const browser = await openBrowser();
+      owned.keep({ [Symbol.asyncDispose]: () => browser.close() });
+      return new Scene({ browser, site, deployment, node: await deployment.start(options) }, owned);
+    } catch (error) {
+      await owned[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   runsOf(threadId: string) {
@@ -33,9 +45,7 @@ export class Scene implements AsyncDisposable {
     this.node = await this.deployment.start({ port: new URL(this.node.url).port });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.browser.close();
-    await this.site[Symbol.asyncDispose]();
-    await this.deployment[Symbol.asyncDispose]();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#owned[Symbol.asyncDispose]();
   }
 }

@@ -9,7 +9,7 @@ let server: Server;
 beforeAll(async () => {
   server = await openServer();
 });
-afterAll(() => server[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 
 const openAgent = (token: string = tokens.ann, threadId: string = randomUUID()) =>
   new LangGraphAgent({

@@ -9,7 +9,7 @@ let server: Server;
 beforeAll(async () => {
   server = await openServer();
 });
-afterAll(() => server[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 
 const send = async (text: string, headers: Record<string, string> = bearer()) => {
   const transport = new LangSmithDeploymentTransport({ url: server.url, graphId: 'agent', headers });

@@ -17,7 +17,7 @@ beforeAll(async () => {
   server = await openServer();
   client = new Client({ apiUrl: server.url, defaultHeaders: bearer() });
 });
-afterAll(() => server[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 
 const openThread = async () => {
   const { thread_id } = await client.threads.create();

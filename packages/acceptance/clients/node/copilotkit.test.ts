@@ -20,8 +20,8 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  await runtime[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
+  await runtime?.[Symbol.asyncDispose]();
+  await server?.[Symbol.asyncDispose]();
 });
 
 /** What the hooks of CopilotKit use in a browser. */

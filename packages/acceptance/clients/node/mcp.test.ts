@@ -12,7 +12,7 @@ beforeAll(async () => {
   server = await openServer();
   url = `${server.url}/mcp`;
 });
-afterAll(() => server[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 
 describe('the client of the Model Context Protocol', () => {
   const connect = async (headers: Record<string, string>) => {

@@ -13,7 +13,7 @@ let server: Server;
 beforeAll(async () => {
   server = await openServer();
 });
-afterAll(() => server[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 
 const connect = (token?: string) =>
   new RemoteGraph({ graphId: 'agent', url: server.url, headers: bearer(token) });
