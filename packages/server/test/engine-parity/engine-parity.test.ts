@@ -4,7 +4,7 @@ import { Command, MemorySaver } from '@langchain/langgraph';
 import { type Client, createClient } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
-import { functions, memory, optional } from './graphs.ts';
+import { functions, memory, optional, questions } from './graphs.ts';
 
 let server: TestServer;
 let client: Client;
@@ -20,7 +20,7 @@ interface Engine {
   getState(config: object): Promise<{ values: unknown; next: string[]; config: object }>;
 }
 
-const graphs = { functions, memory, optional };
+const graphs = { functions, memory, optional, questions };
 
 /** The graph with a saver of the engine. */
 const engineOf = (name: keyof typeof graphs): Engine => {
@@ -90,6 +90,15 @@ describe('a question', () => {
     ).toEqual(['Ok?']);
     const waiting = await client.threads.search({ ids: [thread_id], has_interrupts: true });
     expect(waiting).toHaveLength(1);
+  });
+});
+
+describe('questions of one superstep', () => {
+  it('are all in the result of the run', async () => {
+    const asked = await engineOf('questions').invoke({}, at);
+    const result = await client.runs.wait(await newThread(), 'questions', { input: {} });
+    expect(questionsIn(result)).toEqual(questionsIn(asked));
+    expect(questionsIn(result)).toEqual(['First?', 'Second?']);
   });
 });
 

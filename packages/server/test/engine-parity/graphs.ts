@@ -45,6 +45,14 @@ export const question = new StateGraph(Log)
   .addEdge('ask', END)
   .compile();
 
+/** Two questions in one superstep. */
+export const questions = new StateGraph(Log)
+  .addNode('first', asks('First?'))
+  .addNode('second', asks('Second?'))
+  .addEdge(START, 'first')
+  .addEdge(START, 'second')
+  .compile();
+
 const Tools = Annotation.Root({ log, tools: Annotation<{ name: string; call?: () => number }[]> });
 
 /** Keeps a function in its state. */

@@ -267,8 +267,9 @@ export class RunExecution {
 
   #chunk(graph: Graph, [namespace, mode, payload]: Chunk): void {
     if (namespace.length === 0 && mode === 'values') {
-      if (isInterrupt(payload)) this.#interrupts = payload.__interrupt__;
-      else [this.#values, this.#interrupts] = [payload, undefined];
+      // Each task that asks has a chunk of its own; the result of a run contains all of them, as that of the engine's `invoke`.
+      if (isInterrupt(payload)) this.#interrupts = [...(this.#interrupts ?? []), ...payload.__interrupt__];
+      else this.#values = payload;
     }
     if (mode === 'checkpoints') this.#describe(graph, namespace, payload as CheckpointChunk);
     if (mode === 'updates' && this.#isLoggedAlready(namespace, payload)) return;
