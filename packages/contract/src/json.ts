@@ -38,9 +38,11 @@ export const Time = z
 /** A time in a request. */
 export const When = z.iso.datetime({ offset: true }).meta({ description: 'ISO 8601 with time zone' });
 
-/** A boolean in a query string. */
+/** A boolean in a query string, in any case: Python clients send `True`. */
 export const QueryBoolean = z
-  .enum(['true', 'false', '1', '0', 'yes', 'no'])
+  .string()
+  .toLowerCase()
+  .pipe(z.enum(['true', 'false', '1', '0', 'yes', 'no']))
   .transform((value) => value === 'true' || value === '1' || value === 'yes')
   .meta({ type: 'boolean', enum: [true, false] });
 

@@ -23,24 +23,24 @@ export const ownersOnly = `export const auth = new Auth()
 export interface AuthProjects extends Disposable {
   dir: string;
   graph: string;
-  /** Writes a config with this `auth` section and these files; `./` in the section's paths is the folder of the files. */
-  write(auth: object, files: Record<string, string>): string;
+  /** Writes a config with this `auth` section, these files and `more` sections; `./` in the section's paths is the folder of the files. */
+  write(auth: object, files: Record<string, string>, more?: object): string;
   /** Starts a server whose auth file is this code, after the import of the stock Auth. */
   serve(
     code: string,
-    options?: { auth?: object; settings?: object; executors?: TestExecutors },
+    options?: { auth?: object; settings?: object; executors?: TestExecutors; compat?: boolean },
   ): Promise<TestServer>;
 }
 
 export const authProjects = (): AuthProjects => {
   const dir = mkdtempSync(join(here, 'tmp-'));
-  const write = (auth: object, files: Record<string, string>): string => {
+  const write = (auth: object, files: Record<string, string>, more: object = {}): string => {
     const name = randomUUID();
     for (const [file, text] of Object.entries(files)) writeFileSync(join(dir, `${name}-${file}`), text);
     const section = JSON.stringify(auth).replaceAll('./', `./${name}-`);
     writeFileSync(
       join(dir, `${name}.json`),
-      `{"graphs":{"probe":${JSON.stringify(graph)}},"auth":${section}}`,
+      `{${JSON.stringify(more).slice(1, -1)}${Object.keys(more).length > 0 ? ',' : ''}"graphs":{"probe":${JSON.stringify(graph)}},"auth":${section}}`,
     );
     return join(dir, `${name}.json`);
   };
@@ -48,10 +48,14 @@ export const authProjects = (): AuthProjects => {
     dir,
     graph,
     write,
-    serve: (code, { auth = {}, settings = {}, executors = 'started' } = {}) =>
+    serve: (code, { auth = {}, settings = {}, executors = 'started', compat = false } = {}) =>
       startTestServer({
         executors,
-        project: write({ path: './auth.ts:auth', ...auth }, { 'auth.ts': stockAuth + code }),
+        project: write(
+          { path: './auth.ts:auth', ...auth },
+          { 'auth.ts': stockAuth + code },
+          compat ? { compat: 'langgraph' } : {},
+        ),
         settings,
       }),
     [Symbol.dispose]: () => rmSync(dir, { recursive: true }),

@@ -1,5 +1,5 @@
 // Authentication: what authenticate may return, what it receives, and servers that do not start without it.
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -120,6 +120,36 @@ describe('authenticate', () => {
     expect(await answer(value)).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
   });
 
+  describe('of a stock project', () => {
+    let stock: TestServer;
+    beforeAll(async () => {
+      stock = await serve(byHeader, { compat: true });
+    });
+    afterAll(() => stock[Symbol.asyncDispose]());
+    const stockAnswer = (value: unknown) => createThread(stock, { 'x-answer': JSON.stringify(value) });
+
+    it.each([
+      '',
+      { identity: '' },
+      'anonymous',
+      { identity: 'system' },
+      { identity: 'ann', is_authenticated: false },
+      { identity: 'ann', permissions: null },
+      { identity: 'ann', permissions: { admin: true } },
+      { identity: randomBytes(400).toString('hex') },
+    ])('may return the user %#', async (value) => {
+      const identity = typeof value === 'string' ? value : value.identity;
+      expect(await stockAnswer(value)).toMatchObject({
+        status: 200,
+        body: { metadata: { svc_auth_user_id: identity } },
+      });
+    });
+
+    it.each(['langgraph-studio-user', '*'])('may not return %j', async (value) => {
+      expect(await stockAnswer(value)).toMatchObject({ status: 401 });
+    });
+  });
+
   it('is not called for a request with two credentials', async () => {
     const { port } = new URL(server.url);
     const text = await new Promise<string>((resolve, reject) => {
@@ -182,10 +212,22 @@ describe('an authenticate function', () => {
     expect(answer.headers.get('x-price')).toBe('1');
   });
 
+  it('that rejects the request may throw an HTTPException whose class was renamed by a bundler', async () => {
+    await using server = await serve(`class a extends Error {
+      constructor(status, options) { super(options.message); this.status = status; this.headers = options.headers; }
+    }
+    export const auth = new Auth().authenticate(() => {
+      throw new a(402, { message: 'pay first', headers: { 'x-price': '1' } });
+    });`);
+    const answer = await createThread(server);
+    expect(answer).toMatchObject({ status: 402, body: { detail: 'pay first' } });
+    expect(answer.headers.get('x-price')).toBe('1');
+  });
+
   it('that fails with the response of another service exposes nothing of it', async () => {
     await using server = await serve(`export const auth = new Auth().authenticate(() => {
       const headers = { 'set-cookie': 'session=of-the-service' };
-      throw Object.assign(new Error('no such client secret'), { status: 404, headers });
+      throw Object.assign(new Error('no such client secret'), { status: 404, headers, requestID: 'r1' });
     });`);
     const answer = await createThread(server);
     expect(answer.status).toBe(500);

@@ -20,6 +20,35 @@ afterAll(async () => {
   await guarded[Symbol.asyncDispose]();
 });
 
+describe('a query', () => {
+  it.each(['limit=&status=', 'limit=10&offset=', 'select='])(
+    'with an empty value is one without it: %s',
+    async (query) => {
+      expect(await open.call('GET', `/threads/${thread_id}/runs?${query}`)).toMatchObject({
+        status: 200,
+        body: [],
+      });
+    },
+  );
+
+  it.each(['True', 'TRUE', 'true', 'False', '0'])('has booleans in any case: %s', async (value) => {
+    const item = await open.call('GET', `/store/items?namespace=a&key=b&refresh_ttl=${value}`);
+    expect(item.status).toBe(200);
+  });
+
+  it('has no other booleans', async () => {
+    expect((await open.call('GET', '/store/items?namespace=a&key=b&refresh_ttl=maybe')).status).toBe(422);
+  });
+});
+
+describe('an operation of stock clients that the server does not have', () => {
+  it('is not repeated by them', async () => {
+    const answer = await open.call('GET', '/api/v1/datasets');
+    expect(answer.status).toBe(501);
+    expect(answer.headers.get('x-should-retry')).toBe('false');
+  });
+});
+
 describe('a path', () => {
   it.each([
     ['/ok/../threads/:id', 400],

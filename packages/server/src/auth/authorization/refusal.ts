@@ -16,27 +16,27 @@ const token = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
 const visible = /^[\t\x20-\x7e\x80-\xff]*$/;
 const messageMax = 1_000;
 
-/** By the name of its class or of a base class. A status alone is not sufficient, since errors of HTTP clients have one too. */
-const isHttpException = (error: unknown): error is Error & { status: unknown } => {
-  if (!(error instanceof Error) || !('status' in error)) return false;
-  let prototype: unknown = Object.getPrototypeOf(error);
-  while (prototype instanceof Error) {
-    if (prototype.constructor.name === 'HTTPException') return true;
-    prototype = Object.getPrototypeOf(prototype);
-  }
-  return false;
+/** What the stock HTTPException has beyond an Error. Bundlers shorten the name of its class, so the name says nothing. */
+const ownFields = new Set(['status', 'headers', 'message', 'stack', 'cause', 'name']);
+
+/** Errors of HTTP clients have a status and headers too, with further fields; they may contain secrets of another service. */
+const isHttpException = (error: unknown): error is Error & { status: unknown; headers: unknown } => {
+  if (!(error instanceof Error) || !('status' in error && 'headers' in error)) return false;
+  for (let of: unknown = error; of instanceof Error; of = Object.getPrototypeOf(of))
+    if (of.constructor.name === 'HTTPException') return true;
+  return Object.getOwnPropertyNames(error).every((name) => ownFields.has(name));
 };
 
 /**
- * Converts the stock `HTTPException`, from any copy of its package, into a Refusal. Undefined for other errors, whose message and headers
- * may come from another service. Invalid headers are left out.
+ * Converts the stock `HTTPException`, from any copy of its package and also minified, into a Refusal. Undefined for other errors, whose
+ * message and headers may come from another service. Invalid headers are left out.
  */
 export const toRefusal = (error: unknown): Refusal | undefined => {
   if (!isHttpException(error)) return undefined;
   const { status, message } = error;
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 400 || status > 599)
     return undefined;
-  const given = 'headers' in error ? error.headers : undefined;
+  const given = error.headers;
   const entries =
     given instanceof Headers ? [...given] : Object.entries((given ?? {}) as Record<string, unknown>);
   const headers = entries

@@ -38,6 +38,7 @@ export const customAuth = (
     authenticate: customAuthenticator({
       authenticate,
       timeoutMs,
+      compat,
       cache: isUncached ? undefined : config?.cache,
       studioKey: config?.isStudioDisabled ? undefined : studioKey,
     }),

@@ -12,6 +12,8 @@ import { sha256 } from '../sha256.ts';
 export interface CustomAuthOptions {
   authenticate: (request: Request, host?: unknown) => unknown;
   timeoutMs: number;
+  /** Accepts every user that a stock project may return. */
+  compat: boolean;
   cache: AuthCacheConfig | undefined;
   /** Without it there is no Studio user. */
   studioKey: Secret | undefined;
@@ -24,7 +26,7 @@ const studioSchemes = new Set(['svc-studio', 'langsmith']);
 const wrongStudioKey = (): Problem => new Problem('unauthenticated', 'The Studio key is missing or wrong.');
 
 export const customAuthenticator = (options: CustomAuthOptions): Authenticate => {
-  const { timeoutMs, cache, studioKey } = options;
+  const { timeoutMs, compat, cache, studioKey } = options;
   const expected = studioKey && sha256(studioKey.reveal());
   const studio = (credentials: Credentials): Caller => {
     const key = credentials.header('x-api-key');
@@ -40,7 +42,7 @@ export const customAuthenticator = (options: CustomAuthOptions): Authenticate =>
         credentials.host === undefined
           ? options.authenticate(credentials.request())
           : options.authenticate(credentials.request(), credentials.host),
-      (answer) => callerOf(toUser(answer)),
+      (answer) => callerOf(toUser(answer, { compat })),
     );
   const cached = cache ? withCache(ask, cache) : ask;
   return (credentials) => {

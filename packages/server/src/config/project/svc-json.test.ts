@@ -70,6 +70,14 @@ describe('svc.json', () => {
     expect(load({ compat: 'langgraph', graphs }).compat).toBe(true);
   });
 
+  it('warns of an env file that does not exist', () => {
+    const project = load('{\n"graphs": {"agent": "./agent.ts:graph"},\n"env": ".env"}');
+    expect(project.env).toEqual({});
+    expect(project.warnings).toEqual([
+      expect.stringMatching(/^svc\.json:3:\d+ env = "\.env": there is no file /),
+    ]);
+  });
+
   it('warns of an unknown key, and suggests the right one', () => {
     expect(load('{\n"graphs": {"agent": "./agent.ts:graph"},\n"dependancies": []}').warnings).toEqual([
       'svc.json:3:1 dependancies: svc does not know this key and ignores it; did you mean "dependencies"?',
@@ -167,11 +175,6 @@ describe('svc.json', () => {
       'a sweep once a year',
       { graphs, store: { ttl: { sweep_interval_minutes: 525_600 } } },
       ['sweep_interval_minutes', 'at most 30000'],
-    ],
-    [
-      'an env file that is missing',
-      { graphs, env: '.env' },
-      ['svc.json:1:40 env = ".env"', 'there is no file'],
     ],
     ['an env variable that is required and missing', { graphs, env: ['API_KEY'] }, ['API_KEY is required']],
     ['an env of the wrong type', { graphs, env: 7 }, ['svc.json:1:40 env']],
@@ -291,7 +294,7 @@ describe('svc.json', () => {
     expect(load({ SVC_API_KEY: 'short' })).not.toContain(open);
     write({ graphs, auth: { path: 1 } });
     expect(load({})).not.toContain(open);
-    write({ graphs, env: '.env' });
+    write({ graphs, env: ['SVC_API_KEY'] });
     expect(load({})).not.toContain(open);
   });
 

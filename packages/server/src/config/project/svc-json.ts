@@ -104,7 +104,8 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
   const graphs = readGraphs(json.value, dir, where, mistakes, compat);
   const { raw, mistaken } = readSections(json.value, where, mistakes);
   const known = mistakes.length;
-  const variables = readVariables(raw.env, { dir, env, where: where(['env']), mistakes });
+  const warnings: string[] = [];
+  const variables = readVariables(raw.env, { dir, env, where: where(['env']), mistakes, warnings });
   if (mistakes.length > known) mistaken.add('env');
   // Without the variables it is not known which of those that webhooks need are missing.
   const section = mistaken.has('env') || mistaken.has('compat') ? undefined : raw.webhooks;
@@ -133,7 +134,7 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
     ui: readUi(raw, { dir, where, mistakes }),
     storeIndex: readStoreIndex(raw.store?.index, { dir, where, mistakes }),
     raw,
-    warnings: readUnsupported(raw, { where, mistakes }),
+    warnings: [...warnings, ...readUnsupported(raw, { where, mistakes })],
   };
   const isAccessKnown = !['auth', 'http', 'env'].some((key) => mistaken.has(key));
   return { project: Object.freeze(project), mistakes, isAccessKnown };
@@ -205,7 +206,14 @@ function readVariables(
     env,
     where,
     mistakes,
-  }: { dir: string; env: Readonly<Record<string, string>>; where: string; mistakes: Mistake[] },
+    warnings,
+  }: {
+    dir: string;
+    env: Readonly<Record<string, string>>;
+    where: string;
+    mistakes: Mistake[];
+    warnings: string[];
+  },
 ): Record<string, string> {
   if (given === undefined) return {};
   if (Array.isArray(given)) {
@@ -222,13 +230,10 @@ function readVariables(
     return Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]));
   const file = resolve(dir, given);
   if (!isFile(file)) {
-    mistakes.push({
-      where,
-      value: JSON.stringify(given),
-      problem: `there is no file ${file}`,
-      remedy: 'Create it, or remove "env".',
-      missingFile: file,
-    });
+    // The file is not in version control, so a fresh checkout has none, and an image gets the variables from its environment.
+    warnings.push(
+      `${where} = ${JSON.stringify(given)}: there is no file ${file}; no variables are read from it`,
+    );
     return {};
   }
   return parseEnv(readFileSync(file, 'utf8')) as Record<string, string>;

@@ -59,12 +59,16 @@ const readParams = (context: HttpContext): Record<string, string> => {
   return params;
 };
 
-/** A list of values for a repeated key, otherwise the single value. The object has no prototype, because clients choose the keys. */
+/**
+ * A list of values for a repeated key, otherwise the single value. An empty value is absent: stock clients send `stream_mode=` for a
+ * default. The object has no prototype, because clients choose the keys.
+ */
 const readQuery = (url: string): Record<string, string | string[]> => {
   const query = Object.create(null) as Record<string, string | string[]>;
   const start = url.indexOf('?');
   if (start === -1) return query;
   for (const [key, value] of new URLSearchParams(url.slice(start + 1))) {
+    if (value === '') continue;
     assertStorable(['query', key], value);
     const before = query[key];
     if (before === undefined) query[key] = value;

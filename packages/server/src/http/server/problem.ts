@@ -91,6 +91,8 @@ export const problemParts = (
   const isTemporary = problem.code === 'unavailable' || problem.code === 'rate_limited';
   const retryAfter = problem.retryAfterSeconds ?? (isTemporary ? retrySeconds : undefined);
   if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
+  // Stock clients repeat every 5xx otherwise, four times.
+  if (problem.code === 'not_supported') headers['x-should-retry'] = 'false';
   // A response that an auth handler defined is sent unchanged.
   if (problem instanceof Refusal || problem instanceof HttpProblem) Object.assign(headers, problem.headers);
   const status = extra.status ?? statusOf(problem);
