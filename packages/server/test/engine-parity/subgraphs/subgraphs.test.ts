@@ -1,0 +1,113 @@
+// Threads whose graphs have subgraphs or calls are in the states that the bare engine reaches, with the same graph and the same commands.
+import { fileURLToPath } from 'node:url';
+import { MemorySaver } from '@langchain/langgraph';
+import { Client } from '@langchain/langgraph-sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../../server.ts';
+import { breakpoint, calls, deepMemory, memory, nested, question, workflow } from './graphs.ts';
+
+let server: TestServer;
+let client: Client;
+beforeAll(async () => {
+  server = await startTestServer({ project: fileURLToPath(new URL('./svc.json', import.meta.url)) });
+  client = new Client({ apiUrl: server.url });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+interface Snapshot {
+  values: unknown;
+  next: string[];
+  tasks: { name: string; interrupts: { value?: unknown }[]; state?: unknown }[];
+  config: { configurable: Record<string, unknown> };
+}
+
+/** What is used of a graph here; each has types of its own. */
+interface Engine {
+  invoke(input: unknown, config: object): Promise<Record<string, unknown>>;
+  getState(config: object, options?: object): Promise<Snapshot>;
+  getStateHistory(config: object): AsyncIterable<Snapshot>;
+  updateState(config: object, values: unknown, asNode?: string): Promise<object>;
+}
+
+const graphs = { breakpoint, calls, deepMemory, memory, nested, question, workflow };
+
+type Name = keyof typeof graphs;
+
+/** The graph with a saver of the engine. */
+const engineOf = (name: Name): Engine => {
+  const graph = graphs[name];
+  const Copy = graph.constructor as new (fields: object) => Engine;
+  // oxlint-disable-next-line typescript/no-misused-spread -- how the engine itself copies a graph (withConfig)
+  return new Copy({ ...graph, checkpointer: new MemorySaver() });
+};
+
+const at = { configurable: { thread_id: '1' } };
+
+const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+
+interface State {
+  values: unknown;
+  next: string[];
+  tasks: { name: string; interrupts: { value?: unknown }[]; state?: unknown }[];
+}
+
+/** What both say of a state, with those of its subgraphs. */
+const seen = ({ values, next, tasks }: State): unknown => ({
+  values,
+  next,
+  tasks: tasks.map(({ name, interrupts, state }) => ({
+    name,
+    questions: interrupts.map(({ value }) => value),
+    state: state !== null && typeof state === 'object' && 'values' in state ? seen(state as State) : null,
+  })),
+});
+
+/** The deepest state of a tree. */
+const deepest = <S extends State>(state: S): S => {
+  const inner = state.tasks[0]?.state as S | null | undefined;
+  return inner && 'values' in inner ? deepest(inner) : state;
+};
+
+describe('a subgraph with a memory of its own', () => {
+  it.each(['memory', 'deepMemory'] as const)('has the state of the engine: %s', async (name) => {
+    const engine = engineOf(name);
+    await engine.invoke({ log: ['first'] }, at);
+    const expected = await engine.getState(at, { subgraphs: true });
+
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, name, { input: { log: ['first'] } });
+    const state = await client.threads.getState(thread_id, undefined, { subgraphs: true });
+    expect(seen(state)).toEqual(seen(expected));
+
+    const { checkpoint } = deepest(state);
+    const { configurable } = deepest(expected).config;
+    expect(checkpoint.checkpoint_ns).toBe(configurable['checkpoint_ns']);
+    expect(seen(await client.threads.getState(thread_id, checkpoint))).toEqual(
+      seen(await engine.getState({ configurable })),
+    );
+  });
+
+  it('is found by the namespace of its task', async () => {
+    const engine = engineOf('memory');
+    await engine.invoke({ log: ['first'] }, at);
+    const task = (await engine.getState(at)).tasks[0]?.state as { configurable: object };
+    const expected = await engine.getState(task);
+
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'memory', { input: { log: ['first'] } });
+    const { tasks } = await client.threads.getState(thread_id);
+    const checkpoint_ns = tasks[0]?.checkpoint?.checkpoint_ns ?? '';
+    expect(checkpoint_ns).toMatch(/^helper:/);
+    expect(seen(await client.threads.getState(thread_id, { checkpoint_ns } as never))).toEqual(
+      seen(expected),
+    );
+
+    const states: Snapshot[] = [];
+    for await (const one of engine.getStateHistory(task)) states.push(one);
+    const history = await client.threads.getHistory(thread_id, { checkpoint: { checkpoint_ns } as never });
+    expect(history.map(({ values, next }) => [values, next])).toEqual(
+      states.map(({ values, next }) => [values, next]),
+    );
+    expect(history.length).toBeGreaterThan(1);
+  });
+});
