@@ -16,6 +16,7 @@ import { errorOf } from './run-error.ts';
 import { type RunStart, startOf } from './later-attempt.ts';
 import { ModelTokens } from './model-tokens.ts';
 import { RunEventWriter } from './run-event-writer.ts';
+import { RunRefused } from './run-refused.ts';
 import { RunTracer } from './run-tracer.ts';
 import type { Graph } from './graph-registry.ts';
 import { describeByState } from './state-summary.ts';
@@ -148,7 +149,8 @@ export class RunExecution {
     const { status, error } = outcomeOf(this.#stopped, thrown);
     const isAwaited = this.#command.awaited || this.#areValuesKept;
     const values = isAwaited && status !== 'error' ? this.#result() : undefined;
-    await this.#end(status, error, this.#areValuesKept ? (values ?? null) : null);
+    const isRefused = thrown instanceof RunRefused;
+    await this.#end(status, error, this.#areValuesKept ? (values ?? null) : null, isRefused);
     const { run_id, lease_token } = this.#command;
     this.#tools.send({
       kind: 'done',
@@ -312,10 +314,21 @@ export class RunExecution {
   }
 
   /** Stores the last checkpoint, the last events and the outcome in one flush. */
-  async #end(status: RunStatus, error: RunError | null, values: string | null): Promise<void> {
+  async #end(
+    status: RunStatus,
+    error: RunError | null,
+    values: string | null,
+    isRefused: boolean,
+  ): Promise<void> {
     const isFailed = status === 'error' || status === 'timeout';
     const ending = isFailed ? 'error' : (await this.#hasNextTasks()) ? 'interrupted' : null;
-    await this.#store(status, ending, error, values, this.#session ?? this.#detached());
+    await this.#store(
+      status,
+      isRefused ? 'as_stored' : ending,
+      error,
+      values,
+      this.#session ?? this.#detached(),
+    );
   }
 
   async #store(

@@ -51,7 +51,7 @@ export interface Owner {
 export interface Ending {
   thread_id: string;
   status: string | null;
-  /** `error`, `interrupted`, or null for neither. */
+  /** `error`, `interrupted`, null for neither, or `as_stored` for what follows from the newest checkpoint. */
   ending: string | null;
   interrupts: string | null;
   error: string | null;

@@ -1,6 +1,6 @@
 // Threads whose graphs have subgraphs or calls are in the states that the bare engine reaches, with the same graph and the same commands.
 import { fileURLToPath } from 'node:url';
-import { MemorySaver } from '@langchain/langgraph';
+import { Command, MemorySaver } from '@langchain/langgraph';
 import { Client } from '@langchain/langgraph-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../../server.ts';
@@ -62,6 +62,9 @@ const seen = ({ values, next, tasks }: State): unknown => ({
   })),
 });
 
+const questionsIn = (result: unknown): unknown[] =>
+  ((result as { __interrupt__?: { value: unknown }[] }).__interrupt__ ?? []).map(({ value }) => value);
+
 /** The deepest state of a tree. */
 const deepest = <S extends State>(state: S): S => {
   const inner = state.tasks[0]?.state as S | null | undefined;
@@ -109,5 +112,45 @@ describe('a subgraph with a memory of its own', () => {
       states.map(({ values, next }) => [values, next]),
     );
     expect(history.length).toBeGreaterThan(1);
+  });
+});
+
+describe('a run from the checkpoint of a subgraph', () => {
+  it.each(['nested', 'memory', 'deepMemory'] as const)('executes what the engine does: %s', async (name) => {
+    const engine = engineOf(name);
+    await engine.invoke({ log: ['first'] }, at);
+    const asked = deepest(await engine.getState(at, { subgraphs: true }));
+    await engine.invoke(new Command({ resume: 'yes' }), at);
+    const replayed = await engine.invoke(null, asked.config);
+    const answered = await engine.invoke(new Command({ resume: 'no' }), at);
+    expect(questionsIn(replayed)).toHaveLength(1);
+
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, name, { input: { log: ['first'] } });
+    const { checkpoint } = deepest(await client.threads.getState(thread_id, undefined, { subgraphs: true }));
+    expect(checkpoint.checkpoint_ns).not.toBe('');
+    const { checkpoint_ns, checkpoint_id } = checkpoint;
+    await client.runs.wait(thread_id, name, { command: { resume: 'yes' } });
+    const result = await client.runs.wait(thread_id, name, {
+      input: null,
+      checkpoint: { checkpoint_ns, checkpoint_id },
+    } as never);
+    expect(questionsIn(result)).toEqual(questionsIn(replayed));
+    const done = await client.runs.wait(thread_id, name, { command: { resume: 'no' } });
+    expect(done).toEqual(answered);
+  });
+
+  it('fails when there is no such checkpoint', async () => {
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'nested', { input: { log: [] } });
+    const run = await client.runs.create(thread_id, 'nested', {
+      input: null,
+      checkpoint: { checkpoint_ns: 'middle:1', checkpoint_id: '1f0c0000-0000-6000-8000-000000000000' },
+    } as never);
+    await client.runs.join(thread_id, run.run_id).catch(() => undefined);
+    expect(await client.runs.get(thread_id, run.run_id)).toMatchObject({
+      status: 'error',
+      error: { message: expect.stringContaining('1f0c0000-0000-6000-8000-000000000000') as string },
+    });
   });
 });
