@@ -154,3 +154,21 @@ describe('a run from the checkpoint of a subgraph', () => {
     });
   });
 });
+
+describe('an earlier run', () => {
+  it('that is deleted leaves the checkpoints on which a later run has advanced in a subgraph', async () => {
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'breakpoint', { input: { log: [] } });
+    await client.runs.wait(thread_id, 'breakpoint', { input: null });
+    const before = await client.threads.getState(thread_id, undefined, { subgraphs: true });
+    expect(deepest(before).next).toEqual(['two']);
+    const [later, earlier] = await client.runs.list(thread_id);
+    await client.runs.delete(thread_id, earlier?.run_id ?? '');
+    const after = await client.threads.getState(thread_id, undefined, { subgraphs: true });
+    expect(seen(after)).toEqual(seen(before));
+    expect(await client.runs.list(thread_id)).toMatchObject([{ run_id: later?.run_id }]);
+    expect(await client.runs.wait(thread_id, 'breakpoint', { input: null })).toEqual({
+      log: ['start', 'start', 'one', 'two'],
+    });
+  });
+});
