@@ -11,6 +11,7 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
+import type { CheckpointSummary } from './checkpoint-summary.ts';
 import type { ThreadSession } from './thread-session.ts';
 
 /** `id`: that of the engine, where the stored one differs. */
@@ -76,7 +77,7 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     const { checkpoint_ns: ns, checkpoint_id, channels, body, metadata, shape, run_id } = checkpoint;
     const isHead = ns === '' && checkpoint_id === session.head(ns);
     if (isHead && session.openInterrupts.known === undefined)
-      session.openInterrupts.load(checkpoint_id, pendingWrites);
+      session.openInterrupts.load(checkpoint_id, pendingWrites, summaryOf(shape)?.tasks);
     if (!session.beginsIn(ns)) return;
     session.recordRefs(ns, checkpoint_id, (JSON.parse(body) as Body).channel_versions, JSON.parse(channels));
     session.recordWrites(ns, writes, run_id !== null && run_id === session.run_id);
@@ -200,6 +201,9 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     };
   }
 }
+
+const summaryOf = (shape: string | null): CheckpointSummary | undefined =>
+  shape === null ? undefined : (JSON.parse(shape) as CheckpointSummary);
 
 const matches = (metadata: Record<string, unknown>, filter: Record<string, unknown> = {}): boolean =>
   Object.entries(filter).every(([key, value]) => JSON.stringify(metadata[key]) === JSON.stringify(value));

@@ -172,3 +172,27 @@ describe('an earlier run', () => {
     });
   });
 });
+
+describe('the question of a call', () => {
+  it.each([
+    ['workflow', { topic: 'x' }],
+    ['calls', { log: [] }],
+  ] as const)('is open once: %s', async (name, input) => {
+    const engine = engineOf(name);
+    await engine.invoke(input, at);
+    const { tasks } = await engine.getState(at);
+    const expected = tasks.flatMap(({ interrupts }) => interrupts.map(({ value }) => value));
+    expect(expected).toHaveLength(1);
+
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, name, { input });
+    const open = async () =>
+      Object.values((await client.threads.get(thread_id)).interrupts ?? {})
+        .flat()
+        .map(({ value }) => value);
+    expect(await open()).toEqual(expected);
+    // A run that ends before it has created a checkpoint reports the interrupts that it has loaded.
+    await client.runs.wait(thread_id, name, { input: null });
+    expect(await open()).toEqual(expected);
+  });
+});
