@@ -196,3 +196,32 @@ describe('the question of a call', () => {
     expect(await open()).toEqual(expected);
   });
 });
+
+describe('a state update', () => {
+  it.each([
+    ['ends a thread that waits', null, '__end__'],
+    ['leaves a thread waiting for its next node', { log: ['edited'] }, 'ask'],
+    ['ends a thread at its last node', { log: ['edited'] }, 'after'],
+  ] as const)('%s', async (_, values, asNode) => {
+    const engine = engineOf('question');
+    await engine.invoke({ log: [] }, at);
+    await engine.updateState(at, values, asNode);
+    const expected = await engine.getState(at);
+
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'question', { input: { log: [] } });
+    expect((await client.threads.get(thread_id)).status).toBe('interrupted');
+    await client.threads.updateState(thread_id, { values, asNode });
+    const thread = await client.threads.get(thread_id);
+    const state = await client.threads.getState(thread_id);
+    expect(seen(state)).toEqual(seen(expected));
+    expect(thread.status).toBe(expected.next.length > 0 ? 'interrupted' : 'idle');
+    expect(thread.interrupts).toEqual({});
+    const found = await client.threads.search({ ids: [thread_id], status: thread.status });
+    expect(found).toHaveLength(1);
+    // The deletion of the run before the update changes nothing.
+    const [run] = await client.runs.list(thread_id);
+    await client.runs.delete(thread_id, run?.run_id ?? '');
+    expect((await client.threads.get(thread_id)).status).toBe(thread.status);
+  });
+});
