@@ -17,14 +17,24 @@ import type { ThreadSession } from './thread-session.ts';
 /** `id`: that of the engine, where the stored one differs. */
 type Body = Omit<Checkpoint, 'channel_values' | 'id'> & { id?: string };
 
+/** Called with the root checkpoint that the engine starts from. When it throws, the engine executes nothing. */
+export type OnStart = (start: {
+  saver: SvcCheckpointer;
+  found: StoredCheckpoint;
+  /** It is the newest root checkpoint. */
+  isHead: boolean;
+}) => Promise<void>;
+
 export class SvcCheckpointer extends BaseCheckpointSaver {
   readonly #session: ThreadSession;
   readonly #storage: CheckpointStorage;
+  readonly #onStart: OnStart | undefined;
 
-  constructor(session: ThreadSession, storage: CheckpointStorage) {
+  constructor(session: ThreadSession, storage: CheckpointStorage, onStart?: OnStart) {
     super();
     this.#session = session;
     this.#storage = storage;
+    this.#onStart = onStart;
   }
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -37,8 +47,18 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     const found = session.pendingCheckpoint(ns, wanted) ?? (await this.#find(ns, wanted));
     if (!found) return undefined;
     const [tuple] = await this.#tuples([found]);
+    const isStart = ns === '' && session.beginsIn(ns);
     if (tuple) this.#record(found, tuple);
+    if (isStart) await this.#onStart?.({ saver: this, found, isHead: wanted === session.head(ns) });
     return tuple;
+  }
+
+  /** The newest stored checkpoint of a namespace. */
+  async findHead(ns: string): Promise<StoredCheckpoint | undefined> {
+    const { thread_id } = this.#session;
+    const found = await this.#storage.find({ thread_id, checkpoint_ns: ns });
+    this.#session.recordHead(ns, found?.checkpoint.checkpoint_id ?? null);
+    return found;
   }
 
   async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {

@@ -225,3 +225,72 @@ describe('a state update', () => {
     expect((await client.threads.get(thread_id)).status).toBe(thread.status);
   });
 });
+
+describe('a thread that waits at a node which a deployment has removed', () => {
+  const waiting = async (input: string): Promise<string> => {
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'changing', { input: { log: [input] } });
+    return thread_id;
+  };
+  const cases = [
+    ['root', 'outer', 'the node "ask"'],
+    ['subgraph', 'inner', 'the node "ask" of the subgraph "helper"'],
+    ['edges', 'outer', 'the node "ask"'],
+  ] as const;
+  const bodies = [{ command: { resume: 'yes' } }, { input: null }];
+  const all = cases.flatMap((one) => bodies.map((body) => [...one, body] as const));
+
+  it.each(all)('keeps its questions: %s', async (changed, input, names, body) => {
+    const thread_id = await waiting(input);
+    const before = await client.threads.get(thread_id);
+    const { values, next } = await client.threads.getState(thread_id);
+    const config = { configurable: { changed } };
+    const run = await client.runs.create(thread_id, 'changing', { ...body, config });
+    await client.runs.join(thread_id, run.run_id).catch(() => undefined);
+
+    const { status, error } = (await client.runs.get(thread_id, run.run_id)) as unknown as {
+      status: string;
+      error: { message: string };
+    };
+    expect(status).toBe('error');
+    expect(error.message).toContain(names);
+    expect(error.message).toMatch(/checkpoint_id.*as_node/);
+    const { status: left, interrupts } = await client.threads.get(thread_id);
+    expect({ left, interrupts }).toEqual({ left: 'interrupted', interrupts: before.interrupts });
+    expect(await client.threads.getState(thread_id)).toMatchObject({ values, next });
+
+    // With the graph of before, the answer arrives.
+    const ids = Object.values(interrupts).flatMap((list) => list.map(({ id }) => id ?? ''));
+    const resume = Object.fromEntries(ids.map((id) => [id, 'yes']));
+    const done = await client.runs.wait(thread_id, 'changing', { command: { resume } });
+    expect((done as { log: string[] }).log).toContain('answer yes');
+  });
+
+  it('continues after an update as a node that exists, and from an earlier checkpoint', async () => {
+    const config = { configurable: { changed: 'root' } };
+    const thread_id = await waiting('outer');
+    const history = await client.threads.getHistory(thread_id);
+    const start = history.find(({ next }) => next.includes('__start__'));
+    const { checkpoint } = start ?? {};
+    const result = await client.runs.wait(thread_id, 'changing', {
+      input: null,
+      checkpoint,
+      config,
+    } as never);
+    expect(questionsIn(result)).toEqual(['Outer?']);
+
+    const other = await waiting('outer');
+    const { assistant_id } = await client.assistants.create({ graphId: 'changing', config });
+    await client.threads.update(other, { metadata: { assistant_id } });
+    await client.threads.updateState(other, { values: { log: ['edited'] }, asNode: 'beside' });
+    await client.runs.wait(other, 'changing', { input: null, config });
+    expect(await client.threads.get(other)).toMatchObject({ status: 'idle', interrupts: {} });
+  });
+
+  it('takes a new input', async () => {
+    const thread_id = await waiting('outer');
+    const config = { configurable: { changed: 'root' } };
+    const result = await client.runs.wait(thread_id, 'changing', { input: { log: ['again'] }, config });
+    expect(questionsIn(result)).toEqual(['Outer?']);
+  });
+});
