@@ -29,12 +29,18 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
   readonly #session: ThreadSession;
   readonly #storage: CheckpointStorage;
   readonly #onStart: OnStart | undefined;
+  #continuesSuperstep = false;
 
   constructor(session: ThreadSession, storage: CheckpointStorage, onStart?: OnStart) {
     super();
     this.#session = session;
     this.#storage = storage;
     this.#onStart = onStart;
+  }
+
+  /** This attempt continues the superstep in which an earlier attempt of the run was lost. */
+  continueSuperstep(): void {
+    this.#continuesSuperstep = true;
   }
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -50,7 +56,22 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     const isStart = ns === '' && session.beginsIn(ns);
     if (tuple) this.#record(found, tuple);
     if (isStart) await this.#onStart?.({ saver: this, found, isHead: wanted === session.head(ns) });
+    if (tuple && this.#continuesSuperstep) this.#takeInput(config, tuple);
     return tuple;
+  }
+
+  /**
+   * In an attempt that continues, the engine resumes every subgraph, and ignores its input. A subgraph with a memory of its own also has checkpoints of
+   * earlier supersteps and runs: at such a checkpoint it has not begun, and takes its input. The engine passes the config that it uses afterwards.
+   */
+  #takeInput({ configurable }: RunnableConfig, { metadata }: CheckpointTuple): void {
+    const at = configurable?.['checkpoint_map'] as Record<string, string> | undefined;
+    if (!at || configurable?.['__pregel_resuming'] !== true) return;
+    const { storedIds } = this.#session;
+    const isOfThisStep = Object.entries(metadata?.parents ?? {}).every(
+      ([ns, id]) => storedIds.of(at[ns] ?? '') === id,
+    );
+    if (!isOfThisStep) configurable['__pregel_resuming'] = false;
   }
 
   /** The newest stored checkpoint of a namespace. */

@@ -1,6 +1,7 @@
 // How an attempt starts. After an attempt that was lost or given back, the next one continues from what the run has stored:
 //
-//   root checkpoint of the run stored ──▶ continues from it, without the run's input or command
+//   root checkpoint of the run stored ──▶ continues from it, without the run's input or command. A subgraph
+//                                         with a memory of its own that has not begun takes its input
 //   none stored                       ──▶ starts as the first attempt did. A resume value answers the interrupts that
 //                                         the run found, but not those that it has raised since in a subgraph
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
@@ -33,6 +34,7 @@ export const startOf = async (
   const isFirst = lease_token === 1;
   const progress = isFirst ? undefined : await storage.findProgress(thread_id, run_id);
   if (progress) {
+    checkpointer.continueSuperstep();
     const configured = config['recursionLimit'] as number | undefined;
     const limit = configured ?? graph.config?.recursionLimit ?? recursionLimitDefault;
     const { input: _, command: _command, checkpoint: _checkpoint, ...rest } = given;
