@@ -14,7 +14,7 @@ const State = Annotation.Root({
 });
 
 /** Writes `waiting/<run>` and waits for `barriers/<run>`, whose value names the attempt in which the process exits there. */
-const passBarrier = async ({
+export const passBarrier = async ({
   store,
   signal,
   configurable,

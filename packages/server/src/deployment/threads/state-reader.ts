@@ -2,6 +2,7 @@
 // blobs, all bounded in bytes; large states are rendered in a parser thread.
 import { notFound, Problem } from '@svc/contract/problem';
 import type { ThreadState } from '@svc/contract';
+import { memoryNamespace } from '../../engine/checkpoints/namespaces.ts';
 import { RecentBlobs } from '../../engine/checkpoints/recent-blobs.ts';
 import { expandedSize } from '../../engine/codec/expanded-size.ts';
 import { type JsonPart, textOf } from '../../parsing/json-bytes.ts';
@@ -16,6 +17,7 @@ import {
 import type {
   BlobRoot,
   BlobRow,
+  CheckpointKey,
   HeadValues,
   StoredCheckpoint,
 } from '../../storage/deployment/checkpoint-rows.ts';
@@ -264,13 +266,24 @@ export class StateReader {
     return { rows, isCut: false };
   }
 
+  /**
+   * The checkpoint of the key; without an id, the head of its namespace. The namespace of a task stands for that of a subgraph with a memory
+   * of its own too.
+   */
+  async find(key: CheckpointKey): Promise<StoredCheckpoint | undefined> {
+    const { checkpoints } = this.#storage;
+    const found = await checkpoints.find(key);
+    const shared = found ? undefined : memoryNamespace(key.checkpoint_ns);
+    return shared === undefined ? found : checkpoints.find({ ...key, checkpoint_ns: shared });
+  }
+
   /** A checkpoint with the checkpoints of its pending subgraphs, recursively. */
   async tree(stored: StoredCheckpoint, left = { subgraphs: subgraphsMax }): Promise<StateTree> {
     const inner: Record<string, StateTree> = {};
     for (const { ns } of summaryOf(stored.checkpoint)?.tasks ?? []) {
       if (ns === undefined || left.subgraphs-- <= 0) continue;
       const { thread_id } = stored.checkpoint;
-      const found = await this.#storage.checkpoints.find({ thread_id, checkpoint_ns: ns });
+      const found = await this.find({ thread_id, checkpoint_ns: ns });
       if (found) inner[ns] = await this.tree(found, left);
     }
     return { stored, inner };

@@ -5,6 +5,7 @@ import type { JsonPart } from '../../parsing/json-bytes.ts';
 import { defaultAssistantId } from '../assistants/default-assistant.ts';
 import { isUuid } from '../../uuid.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
+import { memoryNamespace } from '../../engine/checkpoints/namespaces.ts';
 import { mergeConfigs } from '../../engine/dispatch/run-command.ts';
 import type { StateUpdate } from '../../engine/dispatch/protocol.ts';
 import type { StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
@@ -134,7 +135,7 @@ export class StateService {
     { checkpoint_id, checkpoint_ns = '' }: CheckpointSelector,
   ): Promise<StoredCheckpoint | undefined> {
     const { thread_id } = thread;
-    const found = await this.#storage.checkpoints.find({ thread_id, checkpoint_ns, checkpoint_id });
+    const found = await this.#reader.find({ thread_id, checkpoint_ns, checkpoint_id });
     if (found) return found;
     if (checkpoint_id) throw notFound('Checkpoint', checkpoint_id);
     await this.#reader.assertThere(thread);
@@ -153,7 +154,10 @@ export class StateService {
       return { rows, hasMore: false, isCut: false, next: undefined };
     }
     const checkpoint_ns = checkpoint?.checkpoint_ns ?? '';
-    const found = await this.#find({ thread_id, checkpoint_ns, before }, limit, metadata);
+    const of = { thread_id, checkpoint_ns, before };
+    let found = await this.#find(of, limit, metadata);
+    const shared = found.rows.length === 0 ? memoryNamespace(checkpoint_ns) : undefined;
+    if (shared !== undefined) found = await this.#find({ ...of, checkpoint_ns: shared }, limit, metadata);
     if (found.rows.length === 0) await this.#reader.assertThere(thread);
     const trees = found.rows.map((stored) => ({ stored }));
     const { rows, isCut } = await this.#reader.states(thread, trees, toSelection(select));

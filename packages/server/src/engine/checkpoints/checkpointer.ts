@@ -11,19 +11,36 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
+import type { CheckpointSummary } from './checkpoint-summary.ts';
 import type { ThreadSession } from './thread-session.ts';
 
 /** `id`: that of the engine, where the stored one differs. */
 type Body = Omit<Checkpoint, 'channel_values' | 'id'> & { id?: string };
 
+/** Called with the root checkpoint that the engine starts from. When it throws, the engine executes nothing. */
+export type OnStart = (start: {
+  saver: SvcCheckpointer;
+  found: StoredCheckpoint;
+  /** It is the newest root checkpoint. */
+  isHead: boolean;
+}) => Promise<void>;
+
 export class SvcCheckpointer extends BaseCheckpointSaver {
   readonly #session: ThreadSession;
   readonly #storage: CheckpointStorage;
+  readonly #onStart: OnStart | undefined;
+  #continuesSuperstep = false;
 
-  constructor(session: ThreadSession, storage: CheckpointStorage) {
+  constructor(session: ThreadSession, storage: CheckpointStorage, onStart?: OnStart) {
     super();
     this.#session = session;
     this.#storage = storage;
+    this.#onStart = onStart;
+  }
+
+  /** This attempt continues the superstep in which an earlier attempt of the run was lost. */
+  continueSuperstep(): void {
+    this.#continuesSuperstep = true;
   }
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -36,8 +53,33 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     const found = session.pendingCheckpoint(ns, wanted) ?? (await this.#find(ns, wanted));
     if (!found) return undefined;
     const [tuple] = await this.#tuples([found]);
+    const isStart = ns === '' && session.beginsIn(ns);
     if (tuple) this.#record(found, tuple);
+    if (isStart) await this.#onStart?.({ saver: this, found, isHead: wanted === session.head(ns) });
+    if (tuple && this.#continuesSuperstep) this.#takeInput(config, tuple);
     return tuple;
+  }
+
+  /**
+   * In an attempt that continues, the engine resumes every subgraph, and ignores its input. A subgraph with a memory of its own also has checkpoints of
+   * earlier supersteps and runs: at such a checkpoint it has not begun, and takes its input. The engine passes the config that it uses afterwards.
+   */
+  #takeInput({ configurable }: RunnableConfig, { metadata }: CheckpointTuple): void {
+    const at = configurable?.['checkpoint_map'] as Record<string, string> | undefined;
+    if (!at || configurable?.['__pregel_resuming'] !== true) return;
+    const { storedIds } = this.#session;
+    const isOfThisStep = Object.entries(metadata?.parents ?? {}).every(
+      ([ns, id]) => storedIds.of(at[ns] ?? '') === id,
+    );
+    if (!isOfThisStep) configurable['__pregel_resuming'] = false;
+  }
+
+  /** The newest stored checkpoint of a namespace. */
+  async findHead(ns: string): Promise<StoredCheckpoint | undefined> {
+    const { thread_id } = this.#session;
+    const found = await this.#storage.find({ thread_id, checkpoint_ns: ns });
+    this.#session.recordHead(ns, found?.checkpoint.checkpoint_id ?? null);
+    return found;
   }
 
   async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
@@ -76,7 +118,7 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     const { checkpoint_ns: ns, checkpoint_id, channels, body, metadata, shape, run_id } = checkpoint;
     const isHead = ns === '' && checkpoint_id === session.head(ns);
     if (isHead && session.openInterrupts.known === undefined)
-      session.openInterrupts.load(checkpoint_id, pendingWrites);
+      session.openInterrupts.load(checkpoint_id, pendingWrites, summaryOf(shape)?.tasks);
     if (!session.beginsIn(ns)) return;
     session.recordRefs(ns, checkpoint_id, (JSON.parse(body) as Body).channel_versions, JSON.parse(channels));
     session.recordWrites(ns, writes, run_id !== null && run_id === session.run_id);
@@ -200,6 +242,9 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     };
   }
 }
+
+const summaryOf = (shape: string | null): CheckpointSummary | undefined =>
+  shape === null ? undefined : (JSON.parse(shape) as CheckpointSummary);
 
 const matches = (metadata: Record<string, unknown>, filter: Record<string, unknown> = {}): boolean =>
   Object.entries(filter).every(([key, value]) => JSON.stringify(metadata[key]) === JSON.stringify(value));

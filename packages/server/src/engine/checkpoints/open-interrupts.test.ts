@@ -42,3 +42,19 @@ it('are kept when the checkpoint is put after the writes of its tasks', () => {
   interrupts.add('1', 'c', [['__interrupt__', [{ value: 'of an older checkpoint' }]]]);
   expect([...(interrupts.known?.keys() ?? [])]).toEqual(['b']);
 });
+
+it('are those of tasks, and not of the calls within them', () => {
+  const asked: [string, unknown] = ['__interrupt__', [{ value: '?' }]];
+  const interrupts = new OpenInterrupts();
+  interrupts.load(
+    '1',
+    [
+      ['call', ...asked],
+      ['task', ...asked],
+    ],
+    [{ id: 'task' }],
+  );
+  expect([...(interrupts.known?.keys() ?? [])]).toEqual(['task']);
+  interrupts.add('1', 'call', [asked]);
+  expect([...(interrupts.ofTasks([{ id: 'task' }])?.keys() ?? [])]).toEqual(['task']);
+});

@@ -1,4 +1,5 @@
 // The interrupts at which the root graph of a thread waits, by task id: those of the checkpoint that a session has loaded, and its own ones.
+// A call within a task (functional API) has a task id of its own, and the task raises the same interrupt again: `ofTasks` leaves out the calls.
 //
 //   unknown ──load(), begin(), add()──▶ known
 import type { PendingWrite } from '@langchain/langgraph-checkpoint';
@@ -13,6 +14,12 @@ export class OpenInterrupts {
     return this.#byTask;
   }
 
+  /** Those of the tasks of the newest root checkpoint. Undefined when no root checkpoint was loaded or created. */
+  ofTasks(tasks: readonly { id: string }[] | undefined): ReadonlyMap<string, unknown[]> | undefined {
+    if (!this.#byTask || !tasks) return this.#byTask;
+    return new Map([...this.#byTask].filter(([id]) => tasks.some((task) => task.id === id)));
+  }
+
   /** The newest root checkpoint was created. Its tasks may have written already: with durability `exit` it is put after their writes. */
   begin(checkpoint_id: string): void {
     if (this.#checkpoint_id === checkpoint_id) return;
@@ -20,11 +27,16 @@ export class OpenInterrupts {
     this.#byTask = new Map();
   }
 
-  /** The newest root checkpoint was loaded, with these writes, in any order. */
-  load(checkpoint_id: string, writes: readonly [task_id: string, channel: string, value: unknown][]): void {
+  /** The newest root checkpoint was loaded, with these writes, in any order, and these tasks, if its summary is stored. */
+  load(
+    checkpoint_id: string,
+    writes: readonly [task_id: string, channel: string, value: unknown][],
+    tasks?: readonly { id: string }[],
+  ): void {
     this.begin(checkpoint_id);
     for (const [task_id, ...write] of writes) this.#ask(task_id, write);
     for (const [task_id, channel] of writes) this.#finish(task_id, channel);
+    this.#byTask = new Map(this.ofTasks(tasks));
   }
 
   /** A task of a root checkpoint has written this. Changes of delta channels are written to an older checkpoint. */

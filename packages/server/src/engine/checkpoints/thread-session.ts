@@ -307,8 +307,8 @@ export class ThreadSession implements Writer {
 
   /** Interrupts by task id, as wire JSON; null when no root checkpoint was loaded or created. */
   interrupts(): string | null {
-    const { known } = this.openInterrupts;
-    return known === undefined ? null : this.codec.toJson(Object.fromEntries(known));
+    const open = this.openInterrupts.ofTasks(this.#summaries.get('')?.summary.tasks);
+    return open === undefined ? null : this.codec.toJson(Object.fromEntries(open));
   }
 
   /** Attributes the next put to these nodes, instead of to its tasks. For state updates, which put in one namespace. */

@@ -1,6 +1,7 @@
 // How an attempt starts. After an attempt that was lost or given back, the next one continues from what the run has stored:
 //
-//   root checkpoint of the run stored ──▶ continues from it, without the run's input or command
+//   root checkpoint of the run stored ──▶ continues from it, without the run's input or command. A subgraph
+//                                         with a memory of its own that has not begun takes its input
 //   none stored                       ──▶ starts as the first attempt did. A resume value answers the interrupts that
 //                                         the run found, but not those that it has raised since in a subgraph
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
@@ -9,6 +10,7 @@ import type { RunKwargs, ParsedRunCommand } from '../dispatch/protocol.ts';
 import { namesInterrupts } from '../dispatch/resume-value.ts';
 import type { EphemeralCheckpointer } from './ephemeral-checkpointer.ts';
 import type { Graph } from './graph-registry.ts';
+import { withCheckpointMap } from './starting-point.ts';
 
 export interface RunStart {
   kwargs: RunKwargs;
@@ -23,23 +25,27 @@ export interface RunStart {
 const recursionLimitDefault = 25;
 
 export const startOf = async (
-  { lease_token, kwargs, config, thread_id, run_id }: ParsedRunCommand,
+  { lease_token, kwargs: given, config, thread_id, run_id }: ParsedRunCommand,
   graph: Graph,
   checkpointer: SvcCheckpointer | EphemeralCheckpointer,
-  storage: Pick<CheckpointStorage, 'findProgress'>,
+  storage: Pick<CheckpointStorage, 'find' | 'findProgress'>,
 ): Promise<RunStart> => {
-  if (lease_token === 1 || !(checkpointer instanceof SvcCheckpointer)) return { kwargs };
-  const progress = await storage.findProgress(thread_id, run_id);
+  if (!(checkpointer instanceof SvcCheckpointer)) return { kwargs: given };
+  const isFirst = lease_token === 1;
+  const progress = isFirst ? undefined : await storage.findProgress(thread_id, run_id);
   if (progress) {
-    const given = config['recursionLimit'] as number | undefined;
-    const limit = given ?? graph.config?.recursionLimit ?? recursionLimitDefault;
-    const { input: _, command: _command, checkpoint: _checkpoint, ...rest } = kwargs;
+    checkpointer.continueSuperstep();
+    const configured = config['recursionLimit'] as number | undefined;
+    const limit = configured ?? graph.config?.recursionLimit ?? recursionLimitDefault;
+    const { input: _, command: _command, checkpoint: _checkpoint, ...rest } = given;
     // The engine counts one more step for the input, and one for the step from which it counts.
     const { step: newest, checkpoints } = progress;
     return { kwargs: rest, steps: { limit, newest, last: newest - checkpoints + limit + 2 } };
   }
-  if (!isPlainAnswer(kwargs.command?.resume)) return { kwargs };
-  const ids = await checkpointer.foundInterrupts(kwargs.checkpoint?.checkpoint_id, run_id);
+  const checkpoint = await withCheckpointMap(thread_id, given.checkpoint, storage);
+  const kwargs = checkpoint ? { ...given, checkpoint } : given;
+  if (isFirst || !isPlainAnswer(kwargs.command?.resume)) return { kwargs };
+  const ids = await checkpointer.foundInterrupts(rootIdOf(checkpoint), run_id);
   if (ids.length === 0) return { kwargs };
   const { command } = kwargs;
   return {
@@ -49,6 +55,12 @@ export const startOf = async (
     },
   };
 };
+
+/** The root checkpoint at which the run starts; undefined for the newest one. */
+const rootIdOf = (checkpoint: RunKwargs['checkpoint']): string | undefined =>
+  checkpoint?.checkpoint_ns
+    ? (checkpoint.checkpoint_map?.[''] as string | undefined)
+    : checkpoint?.checkpoint_id;
 
 /** True when the resume value answers all interrupts. For the engine, `false`, 0 and "" are answers too. */
 const isPlainAnswer = (resume: unknown): boolean =>

@@ -4,7 +4,7 @@ import { onAbort } from '../../abort.ts';
 import { isOutage, isUnavailable } from '../../storage/postgres/sql-state.ts';
 import { LeaseLost } from '../checkpoints/commit-queue.ts';
 import { JointWriter } from '../checkpoints/joint-writer.ts';
-import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
+import { type OnStart, SvcCheckpointer } from '../checkpoints/checkpointer.ts';
 import { ThreadSession } from '../checkpoints/thread-session.ts';
 import type { RunError, ParsedRunCommand, RunStatus, StopReason } from '../dispatch/protocol.ts';
 import { messageOf, stackOf } from '../codec/bounded-text.ts';
@@ -16,6 +16,8 @@ import { errorOf } from './run-error.ts';
 import { type RunStart, startOf } from './later-attempt.ts';
 import { ModelTokens } from './model-tokens.ts';
 import { RunEventWriter } from './run-event-writer.ts';
+import { assertNodes, continuesTasks } from './removed-nodes.ts';
+import { RunRefused } from './run-refused.ts';
 import { RunTracer } from './run-tracer.ts';
 import type { Graph } from './graph-registry.ts';
 import { describeByState } from './state-summary.ts';
@@ -148,7 +150,8 @@ export class RunExecution {
     const { status, error } = outcomeOf(this.#stopped, thrown);
     const isAwaited = this.#command.awaited || this.#areValuesKept;
     const values = isAwaited && status !== 'error' ? this.#result() : undefined;
-    await this.#end(status, error, this.#areValuesKept ? (values ?? null) : null);
+    const isRefused = thrown instanceof RunRefused;
+    await this.#end(status, error, this.#areValuesKept ? (values ?? null) : null, isRefused);
     const { run_id, lease_token } = this.#command;
     this.#tools.send({
       kind: 'done',
@@ -198,7 +201,13 @@ export class RunExecution {
     const { config } = command;
     const graph = await this.#tools.graphs.get(command.graph_id, config, 'threads.create_run');
     this.#graph = graph;
-    const checkpointer = command.temporary ? new EphemeralCheckpointer() : this.#checkpointer();
+    const onStart: OnStart = async ({ saver, found, isHead }) => {
+      if (!continuesTasks(kwargs)) return;
+      // Otherwise the subgraphs do not start from their newest checkpoints.
+      const areSubgraphsAtHead = isHead && kwargs.checkpoint?.checkpoint_map === undefined;
+      await assertNodes(graph, found, areSubgraphsAtHead ? saver : undefined);
+    };
+    const checkpointer = command.temporary ? new EphemeralCheckpointer() : this.#checkpointer(onStart);
     const { kwargs, steps } = await startOf(command, graph, checkpointer, this.#tools.checkpoints);
     if (steps) this.#limitSteps(steps);
     return {
@@ -232,7 +241,7 @@ export class RunExecution {
     return { callbacks: callbacksOf(graph, handlers, handling) };
   }
 
-  #checkpointer(): SvcCheckpointer {
+  #checkpointer(onStart?: OnStart): SvcCheckpointer {
     const { run_id, thread_id, blob_space, head, checkpoint_metadata } = this.#command;
     const session = new ThreadSession({
       owner: this.#writer.owner,
@@ -249,7 +258,7 @@ export class RunExecution {
     });
     this.#writer.session = session;
     this.#session = session;
-    return new SvcCheckpointer(session, this.#tools.checkpoints);
+    return new SvcCheckpointer(session, this.#tools.checkpoints, onStart);
   }
 
   /** Ends the run at its recursion limit, as the engine does. The engine counts only the steps of this attempt. */
@@ -313,10 +322,21 @@ export class RunExecution {
   }
 
   /** Stores the last checkpoint, the last events and the outcome in one flush. */
-  async #end(status: RunStatus, error: RunError | null, values: string | null): Promise<void> {
+  async #end(
+    status: RunStatus,
+    error: RunError | null,
+    values: string | null,
+    isRefused: boolean,
+  ): Promise<void> {
     const isFailed = status === 'error' || status === 'timeout';
     const ending = isFailed ? 'error' : (await this.#hasNextTasks()) ? 'interrupted' : null;
-    await this.#store(status, ending, error, values, this.#session ?? this.#detached());
+    await this.#store(
+      status,
+      isRefused ? 'as_stored' : ending,
+      error,
+      values,
+      this.#session ?? this.#detached(),
+    );
   }
 
   async #store(

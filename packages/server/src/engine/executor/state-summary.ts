@@ -4,6 +4,7 @@ import { Problem } from '@svc/contract/problem';
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import type { CheckpointSummary } from '../checkpoints/checkpoint-summary.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
+import { subgraphPath } from '../checkpoints/namespaces.ts';
 import type { ThreadSession } from '../checkpoints/thread-session.ts';
 import type { Graph } from './graph-registry.ts';
 
@@ -46,11 +47,7 @@ export const summaryOfState = async (
 /** The subgraph whose checkpoints are in the namespace: `outer:<task>|inner:<task>`, with a number after parallel calls. */
 const graphOf = async (graph: Graph, checkpoint_ns: string): Promise<Graph> => {
   if (checkpoint_ns === '') return graph;
-  const name = checkpoint_ns
-    .split('|')
-    .filter((part) => !/^\d+$/.test(part))
-    .map((part) => part.split(':')[0])
-    .join('|');
+  const name = subgraphPath(checkpoint_ns);
   for await (const [found, subgraph] of graph.getSubgraphsAsync(name, true))
     if (found === name) return subgraph as Graph;
   throw new Problem('invalid', `There is no subgraph "${name}"`);

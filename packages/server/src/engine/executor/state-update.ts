@@ -48,9 +48,11 @@ export const updateState = async (
       const put = session.undescribed(stored);
       if (put) await describeByState(graph, session, { ...put, checkpoint_ns: stored }, tools.checkpoints);
     }
+    const waits = session.nextTasks('').length > 0;
     await session.end({
       status: null,
-      ending: null,
+      // A subgraph that ends or waits changes nothing of the root.
+      ending: checkpoint_ns === '' ? (waits ? 'interrupted' : 'idle') : null,
       interrupts: session.interrupts(),
       error: null,
       values: null,

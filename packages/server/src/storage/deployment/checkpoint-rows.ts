@@ -51,7 +51,10 @@ export interface Owner {
 export interface Ending {
   thread_id: string;
   status: string | null;
-  /** `error`, `interrupted`, or null for neither. */
+  /**
+   * Of a run: `error`, `interrupted`, null for neither, or `as_stored` for what follows from the newest checkpoint. Of a state update: the
+   * status of the thread, or null to leave it as it is.
+   */
   ending: string | null;
   interrupts: string | null;
   error: string | null;

@@ -189,8 +189,13 @@ begin
       perform end_run(v_item.owner, v_item.status, v_item.ending, v_item.interrupts, v_item.error, v_item."values", v_item.told);
     else
       -- Later runs depend on the update, so removing an earlier run must not change the thread any more.
-      update threads t set interrupts = coalesce(v_item.interrupts, t.interrupts), settled_by = null,
-                           updated_at = now(), state_updated_at = now()
+      -- `ending` is null for an update of a subgraph: the root has the state that it had.
+      update threads t
+      set interrupts = coalesce(v_item.interrupts, t.interrupts),
+          status = coalesce(v_item.ending, t.status),
+          settled_status = coalesce(v_item.ending, t.settled_status),
+          error = case when v_item.ending is null then t.error end,
+          settled_by = null, updated_at = now(), state_updated_at = now()
       where t.thread_id = v_item.thread_id;
     end if;
   end loop;

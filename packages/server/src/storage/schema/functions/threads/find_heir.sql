@@ -1,5 +1,6 @@
 -- Checks whether something later depends on the effects of an ended run:
---   * a later run has continued in the same step, with writes on the newest checkpoint of this run, or may still do so;
+--   * a later run has continued in the same step, with writes on the newest checkpoint of this run or with checkpoints of its subgraphs, or
+--     may still do so;
 --   * a later checkpoint stores values as changes since checkpoints of this run (delta channels), or on top of its writes.
 -- `heir` is the next run, which takes over the effects, even when only a run after it depends on them. It is null when the next run is in
 -- flight, because a checkpoint of its own would look like one of an earlier attempt to the engine; and when a state update came next.
@@ -22,6 +23,8 @@ begin
     end if;
     exit when v_next.final_head is distinct from v_next.found_head;
     rests := exists (select 1 from checkpoint_writes w where w.run_id = v_next.run_id)
+      -- The root head is the same, so these are checkpoints of subgraphs.
+      or exists (select 1 from checkpoints c where c.thread_id = p_run.thread_id and c.run_id = v_next.run_id)
       or exists (select 1 from replaced_writes v where v.thread_id = p_run.thread_id and v.run_id = v_next.run_id);
     exit when rests;
     v_before := v_next.run_id; -- that run has no effects
