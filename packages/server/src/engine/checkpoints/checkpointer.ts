@@ -78,10 +78,15 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     if (isHead && session.openInterrupts.known === undefined)
       session.openInterrupts.load(checkpoint_id, pendingWrites);
     if (!session.beginsIn(ns)) return;
-    session.recordRefs(ns, checkpoint_id, (JSON.parse(body) as Body).channel_versions, JSON.parse(channels));
-    session.recordWrites(ns, writes, run_id !== null && run_id === session.run_id);
-    if (shape === null)
-      session.recordMissingSummary(ns, checkpoint_id, (JSON.parse(metadata) as CheckpointMetadata).step);
+    session.recordLoaded(ns, {
+      checkpoint_id,
+      step: (JSON.parse(metadata) as CheckpointMetadata).step,
+      versions: (JSON.parse(body) as Body).channel_versions,
+      refs: JSON.parse(channels) as Record<string, string>,
+      writes,
+      isOwn: run_id !== null && run_id === session.run_id,
+      isDescribed: shape !== null,
+    });
   }
 
   async put(

@@ -19,19 +19,26 @@ import { boundedError } from '../codec/bounded-text.ts';
 import { RefCache } from '../codec/ref-cache.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
 import { noItems, type BatchItems, type When, type Writer } from './commit-queue.ts';
+import { CheckpointRecords, type ChannelRefs, namedWrites, type TaskWrite } from './checkpoint-records.ts';
 import {
   compactSummary,
-  isInternalChannel,
   type CheckpointSummary,
   type NodeWrite,
   type SummaryTask,
 } from './checkpoint-summary.ts';
 import { compareWrites } from './write-order.ts';
 
-interface Lineage {
+/** A checkpoint that was read from storage. */
+interface LoadedCheckpoint {
   checkpoint_id: string;
-  /** The last version and reference of each channel. A channel with the same version is not encoded again. */
-  refs: Map<string, { version: unknown; ref: string }>;
+  step: number;
+  versions: Record<string, unknown>;
+  refs: Record<string, string>;
+  writes: { task_id: string; channel: string; ref: string }[];
+  /** The checkpoint and its writes are from an earlier attempt of this run. */
+  isOwn: boolean;
+  /** False when its attempt was lost before it stored a summary. */
+  isDescribed: boolean;
 }
 
 /** An entry of an index has at most 2,704 bytes. In the index of pending writes, all other columns need 200. */
@@ -63,12 +70,9 @@ export class ThreadSession implements Writer {
   /** Heads by namespace: `#storedHeads` as stored, `#heads` as moved by this session. */
   readonly #storedHeads = new Map<string, string | null>();
   readonly #heads = new Map<string, string>();
-  readonly #lineage = new Map<string, Lineage>();
   readonly storedIds = new StoredIds();
-  readonly #summaries = new Map<string, { step: number; summary: CheckpointSummary }>();
-  readonly #ids = new Map<string, { step: number; checkpoint_id: string }>();
-  /** Writes since the last put, by namespace: they become the next checkpoint's `writes`. */
-  readonly #writes = new Map<string, [task_id: string, channel: string, ref: string][]>();
+  /** By namespace. */
+  readonly #records = new Map<string, CheckpointRecords>();
   /** By namespace: tasks of the loaded checkpoint that an earlier attempt of this run has finished. */
   readonly #finished = new Map<string, ReadonlySet<string>>();
   readonly openInterrupts = new OpenInterrupts();
@@ -113,7 +117,7 @@ export class ThreadSession implements Writer {
 
   /** True until a checkpoint of the namespace was recorded or put. */
   beginsIn(ns: string): boolean {
-    return !this.#lineage.has(ns);
+    return this.#recordsOf(ns).newest === undefined;
   }
 
   /** Records the head that was read from storage. */
@@ -121,46 +125,25 @@ export class ThreadSession implements Writer {
     if (!this.#storedHeads.has(ns)) this.#storedHeads.set(ns, checkpoint_id);
   }
 
-  /** Records the references of a loaded checkpoint's channels, so that unchanged channels are not encoded again. */
-  recordRefs(
-    ns: string,
-    checkpoint_id: string,
-    versions: Record<string, unknown>,
-    refs: Record<string, string>,
-  ): void {
-    const known = new Map(
-      Object.entries(refs).map(([channel, ref]) => [channel, { version: versions[channel], ref }]),
+  /** Records a loaded checkpoint, from which this run continues: its channels need not be encoded again, its finished tasks not run again. */
+  recordLoaded(ns: string, loaded: LoadedCheckpoint): void {
+    const { checkpoint_id, step, versions, isDescribed } = loaded;
+    const refs = Object.entries(loaded.refs).map(
+      ([channel, ref]) => [channel, { version: versions[channel], ref }] as const,
     );
-    this.#lineage.set(ns, { checkpoint_id, refs: known });
-  }
-
-  /**
-   * Records the writes of a loaded checkpoint, whose tasks need not run again. `isOwn`: the checkpoint and its writes are
-   * from an earlier attempt of this run.
-   */
-  recordWrites(
-    ns: string,
-    writes: { task_id: string; channel: string; ref: string }[],
-    isOwn: boolean,
-  ): void {
-    if (isOwn) this.#finished.set(ns, new Set(writes.map(({ task_id }) => task_id)));
-    this.#writes.set(
-      ns,
-      writes.map(({ task_id, channel, ref }) => [task_id, channel, ref]),
-    );
-  }
-
-  /** Records that a loaded checkpoint has no summary: its attempt was lost before it stored one. */
-  recordMissingSummary(ns: string, checkpoint_id: string, step: number): void {
-    this.#ids.set(ns, { step, checkpoint_id });
+    const writes = loaded.writes.map(({ task_id, channel, ref }): TaskWrite => [task_id, channel, ref]);
+    Object.assign(this.#recordsOf(ns).put(checkpoint_id, step, new Map(refs)), { writes, isDescribed });
+    if (loaded.isOwn) this.#finished.set(ns, new Set(writes.map(([task_id]) => task_id)));
   }
 
   recordBlobs(blobs: readonly BlobRow[]): void {
     this.#blobs.record(blobs);
   }
 
-  #summaryText(ns: string, summary: CheckpointSummary): string {
-    return JSON.stringify(compactSummary(summary, this.#lineage.get(ns)?.refs.keys() ?? []));
+  #recordsOf(ns: string): CheckpointRecords {
+    const records = this.#records.get(ns) ?? new CheckpointRecords();
+    this.#records.set(ns, records);
+    return records;
   }
 
   /** Encodes the values now, because the graph may change its objects afterwards. Stores them with the next flush. */
@@ -177,9 +160,9 @@ export class ThreadSession implements Writer {
     const checkpoint_id = this.storedIds.assign(ns, checkpoint.id, parent_id);
 
     const { channel_values, id, ...body } = checkpoint;
-    const lineage = this.#lineage.get(ns);
-    const previous = lineage && lineage.checkpoint_id === parent_id ? lineage.refs : undefined;
-    const refs: Lineage['refs'] = new Map();
+    const records = this.#recordsOf(ns);
+    const previous = records.newest?.checkpoint_id === parent_id ? records.newest?.refs : undefined;
+    const refs = new Map<string, { version: unknown; ref: string }>();
     for (const channel of Object.keys(channel_values)) {
       const version = body.channel_versions[channel];
       const known = previous?.get(channel);
@@ -189,9 +172,9 @@ export class ThreadSession implements Writer {
         same ? known : { version, ref: this.#blobs.encode(channel_values[channel], channel) },
       );
     }
-    this.#lineage.set(ns, { checkpoint_id, refs });
-
-    const described = this.#summaries.get(ns);
+    const { summary } = records.put(checkpoint_id, metadata.step, refs);
+    const wrote = this.#attributed ?? records.wrote(parent_id, checkpoint_id, metadata.step);
+    this.#attributed = undefined;
     const found = ns === '' || this.#heads.has(ns) ? undefined : this.#storedHeads.get(ns);
     this.#items.checkpoints.push({
       thread_id: this.thread_id,
@@ -202,11 +185,10 @@ export class ThreadSession implements Writer {
       metadata: JSON.stringify(this.#withParents({ ...this.#options.metadata, ...metadata })),
       body: JSON.stringify(id === checkpoint_id ? body : { ...body, id }),
       channels: JSON.stringify(Object.fromEntries([...refs].map(([channel, { ref }]) => [channel, ref]))),
-      wrote: this.#wrote(ns),
-      shape: described?.step === metadata.step ? this.#summaryText(ns, described.summary) : null,
+      wrote: writesText(wrote),
+      shape: summary ? summaryText(summary, refs) : null,
       ...(found ? { found_head: found } : {}),
     });
-    this.#ids.set(ns, { step: metadata.step, checkpoint_id });
     if (ns === '') this.openInterrupts.begin(checkpoint_id);
     this.#finished.delete(ns);
     this.#heads.set(ns, checkpoint_id);
@@ -231,8 +213,7 @@ export class ThreadSession implements Writer {
     const checkpoint_id = this.storedIds.assignEarly(ns, checkpoint, this.head(ns));
     if (ns === '' && this.#progress === 'none' && isWork(writes, task_id, this.nextTasks('')))
       this.#progress = 'pending';
-    const recent = this.#writes.get(ns) ?? [];
-    this.#writes.set(ns, recent);
+    const recent = this.#recordsOf(ns).of(checkpoint_id).writes;
     if (ns === '') this.openInterrupts.add(checkpoint_id, task_id, writes);
     const own = this.#heads.get(ns) === checkpoint_id ? { own: true as const } : {};
     // All values are encoded before one is added: the writes of a task are stored together, or not at all.
@@ -267,22 +248,26 @@ export class ThreadSession implements Writer {
     } else if (write.idx < 0) Object.assign(earlier, write);
   }
 
-  /**
-   * Records the summary of the checkpoint of this step. Called after the put (the usual order), or before it (durability
-   * `exit` puts once, at the end).
-   */
-  describe(ns: string, step: number, summary: CheckpointSummary): void {
-    this.#summaries.set(ns, { step, summary });
-    const put = this.#ids.get(ns);
-    if (put?.step !== step) return;
-    const text = this.#summaryText(ns, summary);
-    const { checkpoint_id } = put;
-    const waiting = this.#items.checkpoints.findLast(
-      (row) => row.checkpoint_id === checkpoint_id && row.checkpoint_ns === ns,
-    );
-    if (waiting) return void (waiting.shape = text);
+  /** Records the summary of a checkpoint, before or after its put. */
+  describe(ns: string, checkpoint_id: string, summary: CheckpointSummary): void {
+    const record = this.#recordsOf(ns).describe(checkpoint_id, summary);
+    const { refs, unnamed } = record;
+    const wrote = unnamed === undefined ? null : writesText(namedWrites(record));
+    if (unnamed !== undefined && wrote !== null) this.#amend(ns, unnamed, { wrote });
+    if (refs && record.isDescribed !== true)
+      this.#amend(ns, checkpoint_id, { shape: summaryText(summary, refs) });
+  }
+
+  /** Changes a checkpoint that was put. */
+  #amend(ns: string, checkpoint_id: string, change: { shape?: string; wrote?: string }): void {
+    const { checkpoints, summaries } = this.#items;
+    const isIt = (row: { checkpoint_ns: string; checkpoint_id: string }): boolean =>
+      row.checkpoint_id === checkpoint_id && row.checkpoint_ns === ns;
+    const waiting = checkpoints.findLast(isIt) ?? summaries.find(isIt);
+    if (waiting) return void Object.assign(waiting, change);
     // The flush of the checkpoint has begun, as always with durability `sync`. Readers need the tasks while these run.
-    this.#items.summaries.push({ thread_id: this.thread_id, checkpoint_ns: ns, checkpoint_id, shape: text });
+    const { thread_id } = this;
+    summaries.push({ thread_id, checkpoint_ns: ns, checkpoint_id, shape: null, wrote: null, ...change });
     this.#watch(this.#send('soon'));
   }
 
@@ -295,14 +280,14 @@ export class ThreadSession implements Writer {
   }
 
   /** The newest checkpoint that this session has put in the namespace, if it has no summary yet. */
-  undescribed(ns: string): { step: number; checkpoint_id: string } | undefined {
-    const put = this.#ids.get(ns);
-    return put && this.#summaries.get(ns)?.step !== put.step ? put : undefined;
+  undescribed(ns: string): { checkpoint_id: string } | undefined {
+    const newest = this.#recordsOf(ns).newest;
+    return newest && !newest.summary && newest.isDescribed !== true ? newest : undefined;
   }
 
   /** The tasks that are left to run, from the newest summary of the namespace. */
   nextTasks(ns: string): SummaryTask[] {
-    return this.#summaries.get(ns)?.summary.tasks ?? [];
+    return this.#recordsOf(ns).described?.summary?.tasks ?? [];
   }
 
   /** Interrupts by task id, as wire JSON; null when no root checkpoint was loaded or created. */
@@ -410,19 +395,6 @@ export class ThreadSession implements Writer {
     return stored.length > 0 ? { ...metadata, parents: Object.fromEntries(stored) } : metadata;
   }
 
-  #wrote(ns: string): string | null {
-    const attributed = this.#attributed;
-    this.#attributed = undefined;
-    const names = new Map(this.#summaries.get(ns)?.summary.tasks.map((task) => [task.id, task.name]));
-    const wrote: NodeWrite[] = attributed ?? [];
-    for (const [task_id, channel, ref] of this.#writes.get(ns) ?? []) {
-      const name = names.get(task_id);
-      if (!attributed && name !== undefined && !isInternalChannel(channel)) wrote.push([name, channel, ref]);
-    }
-    this.#writes.delete(ns);
-    return wrote.length > 0 ? JSON.stringify(wrote) : null;
-  }
-
   /** Waits for the flush with durability `sync`, or when more than `pendingBytesMax` bytes wait. */
   async #commit(): Promise<void> {
     if (this.#options.isAtomic === true) return;
@@ -453,3 +425,9 @@ export class ThreadSession implements Writer {
     });
   }
 }
+
+const summaryText = (summary: CheckpointSummary, refs: ChannelRefs): string =>
+  JSON.stringify(compactSummary(summary, refs.keys()));
+
+const writesText = (wrote: NodeWrite[] | undefined): string | null =>
+  wrote && wrote.length > 0 ? JSON.stringify(wrote) : null;

@@ -270,9 +270,10 @@ export class RunExecution {
       if (isInterrupt(payload)) this.#interrupts = payload.__interrupt__;
       else [this.#values, this.#interrupts] = [payload, undefined];
     }
-    if (mode === 'checkpoints') this.#describe(graph, namespace, payload as CheckpointChunk);
     if (mode === 'updates' && this.#isLoggedAlready(namespace, payload)) return;
-    this.#chunks.chunk(namespace, mode, withStoredIds(this.#session?.storedIds, mode, payload));
+    const stored = withStoredIds(this.#session?.storedIds, mode, payload);
+    if (mode === 'checkpoints') this.#describe(graph, namespace, stored as CheckpointChunk);
+    this.#chunks.chunk(namespace, mode, stored);
   }
 
   /**
@@ -290,7 +291,8 @@ export class RunExecution {
 
   #describe(graph: Graph, namespace: string[], chunk: CheckpointChunk): void {
     const channels = namespace.length === 0 ? graph.streamChannelsAsIs : Object.keys(chunk.values ?? {});
-    this.#session?.describe(namespace.join('|'), chunk.metadata.step, {
+    const checkpoint_id = chunk.config.configurable?.['checkpoint_id'] as string;
+    this.#session?.describe(namespace.join('|'), checkpoint_id, {
       keys: channels as string | string[],
       tasks: chunk.tasks.map(({ id, name, path, state }) => {
         const ns = state?.configurable?.['checkpoint_ns'] as string | undefined;

@@ -11,14 +11,14 @@ import type { Graph } from './graph-registry.ts';
 export const describeByState = async (
   graph: Graph,
   session: ThreadSession,
-  put: { step: number; checkpoint_id: string; checkpoint_ns?: string },
+  put: { checkpoint_id: string; checkpoint_ns?: string },
   checkpoints: CheckpointStorage,
 ): Promise<void> => {
-  const { checkpoint_ns = '', checkpoint_id, step } = put;
+  const { checkpoint_ns = '', checkpoint_id } = put;
   const key = { thread_id: session.thread_id, checkpoint_ns, checkpoint_id };
   session.describe(
     checkpoint_ns,
-    step,
+    checkpoint_id,
     await summaryOfState(graph, key, new SvcCheckpointer(session, checkpoints)),
   );
 };
