@@ -8,6 +8,7 @@ import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
 import { mergeConfigs } from '../../engine/dispatch/run-command.ts';
 import type { StateUpdate } from '../../engine/dispatch/protocol.ts';
 import type { StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
+import { type StateAt, stateAtCheckpoint, stateAtHead } from '../../storage/deployment/recorded-state.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { ThreadRow } from '../../storage/deployment/threads.ts';
@@ -102,9 +103,9 @@ export class StateService {
         Object.fromEntries(entries.filter(([name]) => selection.fields.some((field) => field === name))),
       );
     }
-    const tree = subgraphs ? await this.#reader.tree(found) : { stored: found };
+    const tree = subgraphs ? await this.#reader.tree(found) : found;
     const { rows } = await this.#reader.states(thread, [tree], selection);
-    if (rows[0] === undefined) throw notFound('Checkpoint', found.checkpoint.checkpoint_id);
+    if (rows[0] === undefined) throw notFound('Checkpoint', found.stored.checkpoint.checkpoint_id);
     return rows[0];
   }
 
@@ -118,7 +119,7 @@ export class StateService {
     const thread = await this.#thread(thread_id, access);
     const found = await this.#checkpoint(thread, at);
     const page = found
-      ? await this.#reader.page(thread, found, request)
+      ? await this.#reader.page(thread, found.stored, request)
       : pageAt(emptyState(thread_id).values, request, null);
     if (page === undefined)
       throw new Problem(
@@ -132,10 +133,10 @@ export class StateService {
   async #checkpoint(
     thread: ThreadRow,
     { checkpoint_id, checkpoint_ns = '' }: CheckpointSelector,
-  ): Promise<StoredCheckpoint | undefined> {
+  ): Promise<StateAt | undefined> {
     const { thread_id } = thread;
     const found = await this.#storage.checkpoints.find({ thread_id, checkpoint_ns, checkpoint_id });
-    if (found) return found;
+    if (found) return checkpoint_id ? stateAtCheckpoint(found) : stateAtHead(found);
     if (checkpoint_id) throw notFound('Checkpoint', checkpoint_id);
     await this.#reader.assertThere(thread);
     return undefined;
@@ -155,7 +156,7 @@ export class StateService {
     const checkpoint_ns = checkpoint?.checkpoint_ns ?? '';
     const found = await this.#find({ thread_id, checkpoint_ns, before }, limit, metadata);
     if (found.rows.length === 0) await this.#reader.assertThere(thread);
-    const trees = found.rows.map((stored) => ({ stored }));
+    const trees = found.rows.map(stateAtCheckpoint);
     const { rows, isCut } = await this.#reader.states(thread, trees, toSelection(select));
     return {
       rows,

@@ -1,8 +1,10 @@
 // The checkpoints of one namespace that a session works on. The engine reports in any order that a checkpoint is put, what its tasks are, and
 // what they have written: with durability `exit` or a slow flush the tasks come before the put, and with many events after the put of the
 // next checkpoint.
+import type { RecordedState } from '../../storage/deployment/recorded-state.ts';
 import type { CheckpointSummary, NodeWrite } from './checkpoint-summary.ts';
 import { isInternalChannel } from './checkpoint-summary.ts';
+import { isApplied, isOfCommand } from './task-writes.ts';
 
 /** Records of a namespace. With durability `exit` the last step of many is put. */
 const recordsMax = 1_000;
@@ -11,6 +13,16 @@ export type TaskWrite = [task_id: string, channel: string, ref: string];
 
 /** References of the values of channels. A channel with the same version is not encoded again. */
 export type ChannelRefs = ReadonlyMap<string, { version: unknown; ref: string }>;
+
+/** Values of a state by channel. */
+export type StateValues = Readonly<Record<string, unknown>>;
+
+export interface WaitingCheckpoint {
+  checkpoint_id: string;
+  keys: CheckpointSummary['keys'];
+  /** A command has written. */
+  hasCommand: boolean;
+}
 
 export interface CheckpointRecord {
   readonly checkpoint_id: string;
@@ -21,6 +33,10 @@ export interface CheckpointRecord {
   summary?: CheckpointSummary;
   /** True when storage had a summary before this session. */
   isDescribed?: boolean;
+  /** Values of the state, some of which the checkpoint may lack; until they are stored. */
+  values?: StateValues | undefined;
+  /** What is stored of its state besides its channels. */
+  recorded?: RecordedState | undefined;
   /** What its tasks have written. */
   writes: TaskWrite[];
   /** The next checkpoint, put before the tasks of this one were known: it lacks the names of the nodes that led to it. */
@@ -58,9 +74,9 @@ export class CheckpointRecords {
     return record;
   }
 
-  describe(checkpoint_id: string, summary: CheckpointSummary): CheckpointRecord {
-    const record = Object.assign(this.of(checkpoint_id), { summary });
-    this.#described = record;
+  describe(checkpoint_id: string, summary: CheckpointSummary, values: StateValues): CheckpointRecord {
+    const record = Object.assign(this.of(checkpoint_id), { summary, values });
+    if (checkpoint_id >= (this.#described?.checkpoint_id ?? '')) this.#described = record;
     this.#forget();
     return record;
   }
@@ -68,10 +84,24 @@ export class CheckpointRecords {
   /** Puts and reports of tasks come in the order of the checkpoints, each at its own pace: what is older than both is not needed any more. */
   #forget(): void {
     const [put, described] = [this.#newest?.checkpoint_id ?? '', this.#described?.checkpoint_id ?? ''];
-    for (const id of this.#records.keys()) {
-      const isOver = id < put && id < described;
+    for (const [id, record] of this.#records) {
+      const isOver = id < put && id < described && !isUndescribed(record);
       if (isOver || this.#records.size > recordsMax) this.#records.delete(id);
     }
+  }
+
+  /** Checkpoints that were put, and whose tasks the engine has not reported. */
+  undescribed(): CheckpointRecord[] {
+    return [...this.#records.values()].filter(isUndescribed);
+  }
+
+  /** The newest checkpoint, if a task has finished or a command has written: no checkpoint has these values yet. */
+  waiting(): WaitingCheckpoint | undefined {
+    if (!this.#newest) return undefined;
+    const { checkpoint_id, summary, writes } = this.#newest;
+    if (!writes.some(([task_id, channel]) => isApplied(task_id, channel))) return undefined;
+    const hasCommand = writes.some(([task_id, channel]) => isOfCommand(task_id, channel));
+    return { checkpoint_id, keys: summary?.keys, hasCommand };
   }
 
   /** What nodes have written after the parent, so that this checkpoint was created; undefined until the tasks of the parent are known. */
@@ -84,6 +114,9 @@ export class CheckpointRecords {
     return undefined;
   }
 }
+
+const isUndescribed = ({ refs, summary, isDescribed }: CheckpointRecord): boolean =>
+  refs !== undefined && summary === undefined && isDescribed !== true;
 
 export const namedWrites = ({ summary, writes }: CheckpointRecord): NodeWrite[] => {
   const names = new Map(summary?.tasks.map((task) => [task.id, task.name]));

@@ -11,6 +11,7 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
+import { engineWrites, recordedIn } from '../../storage/deployment/recorded-state.ts';
 import type { ThreadSession } from './thread-session.ts';
 
 /** `id`: that of the engine, where the stored one differs. */
@@ -83,7 +84,8 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
       step: (JSON.parse(metadata) as CheckpointMetadata).step,
       versions: (JSON.parse(body) as Body).channel_versions,
       refs: JSON.parse(channels) as Record<string, string>,
-      writes,
+      writes: engineWrites(writes),
+      recorded: recordedIn(writes),
       isOwn: run_id !== null && run_id === session.run_id,
       isDescribed: shape !== null,
     });
@@ -127,10 +129,17 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     await this.#storage.deleteThread(thread_id);
   }
 
-  /** Reads a checkpoint from storage, after the pending writes of this run are stored. */
+  /** Reads a checkpoint from storage, after the pending writes of this run are stored. Those of a state update are stored at its end only. */
   async #find(ns: string, checkpoint_id: string): Promise<StoredCheckpoint | undefined> {
-    await this.#session.flush();
-    return this.#storage.find({ thread_id: this.#session.thread_id, checkpoint_ns: ns, checkpoint_id });
+    const session = this.#session;
+    await session.flush();
+    const found = await this.#storage.find({
+      thread_id: session.thread_id,
+      checkpoint_ns: ns,
+      checkpoint_id,
+    });
+    const pending = session.pendingWrites(ns, checkpoint_id);
+    return found && pending.length > 0 ? { ...found, writes: [...found.writes, ...pending] } : found;
   }
 
   #assertOwnThread(thread_id: unknown): string {
@@ -152,7 +161,7 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     const { codec, cache } = this.#session;
     const refs = found.flatMap(({ checkpoint, writes }) => [
       ...Object.values(JSON.parse(checkpoint.channels) as Record<string, string>),
-      ...writes.map((write) => write.ref),
+      ...engineWrites(writes).map((write) => write.ref),
     ]);
     const blobs = await this.#blobs(refs.flatMap((ref) => codec.hashesOf(ref)));
     const join = (ref: string): unknown => codec.join(ref, (hash) => blobs.get(hash), cache);
@@ -200,7 +209,7 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
         ...JSON.parse(checkpoint.metadata),
         ...(run_id === null ? {} : { run_id }),
       } as CheckpointMetadata,
-      pendingWrites: writes.map(({ task_id, channel, ref }) => [task_id, channel, join(ref)]),
+      pendingWrites: engineWrites(writes).map(({ task_id, channel, ref }) => [task_id, channel, join(ref)]),
       ...(parent_id === null ? {} : { parentConfig: at(parent_id) }),
     };
   }

@@ -9,6 +9,7 @@ import type {
   Owner,
   StoredCheckpoint,
 } from '../../storage/deployment/checkpoint-rows.ts';
+import { type RecordedState, recordedWrite } from '../../storage/deployment/recorded-state.ts';
 import { CheckpointNotStored, type LargestValue } from './checkpoint-not-stored.ts';
 import { OpenInterrupts } from './open-interrupts.ts';
 import { SessionBlobs } from './session-blobs.ts';
@@ -19,12 +20,20 @@ import { boundedError } from '../codec/bounded-text.ts';
 import { RefCache } from '../codec/ref-cache.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
 import { noItems, type BatchItems, type When, type Writer } from './commit-queue.ts';
-import { CheckpointRecords, type ChannelRefs, namedWrites, type TaskWrite } from './checkpoint-records.ts';
 import {
-  compactSummary,
+  type CheckpointRecord,
+  CheckpointRecords,
+  namedWrites,
+  type StateValues,
+  type TaskWrite,
+  type WaitingCheckpoint,
+} from './checkpoint-records.ts';
+import {
   type CheckpointSummary,
   type NodeWrite,
   type SummaryTask,
+  summaryText,
+  writesText,
 } from './checkpoint-summary.ts';
 import { compareWrites } from './write-order.ts';
 
@@ -35,6 +44,7 @@ interface LoadedCheckpoint {
   versions: Record<string, unknown>;
   refs: Record<string, string>;
   writes: { task_id: string; channel: string; ref: string }[];
+  recorded: RecordedState | undefined;
   /** The checkpoint and its writes are from an earlier attempt of this run. */
   isOwn: boolean;
   /** False when its attempt was lost before it stored a summary. */
@@ -127,12 +137,13 @@ export class ThreadSession implements Writer {
 
   /** Records a loaded checkpoint, from which this run continues: its channels need not be encoded again, its finished tasks not run again. */
   recordLoaded(ns: string, loaded: LoadedCheckpoint): void {
-    const { checkpoint_id, step, versions, isDescribed } = loaded;
+    const { checkpoint_id, step, versions, isDescribed, recorded } = loaded;
     const refs = Object.entries(loaded.refs).map(
       ([channel, ref]) => [channel, { version: versions[channel], ref }] as const,
     );
     const writes = loaded.writes.map(({ task_id, channel, ref }): TaskWrite => [task_id, channel, ref]);
-    Object.assign(this.#recordsOf(ns).put(checkpoint_id, step, new Map(refs)), { writes, isDescribed });
+    const record = this.#recordsOf(ns).put(checkpoint_id, step, new Map(refs));
+    Object.assign(record, { writes, isDescribed, recorded });
     if (loaded.isOwn) this.#finished.set(ns, new Set(writes.map(([task_id]) => task_id)));
   }
 
@@ -172,7 +183,7 @@ export class ThreadSession implements Writer {
         same ? known : { version, ref: this.#blobs.encode(channel_values[channel], channel) },
       );
     }
-    const { summary } = records.put(checkpoint_id, metadata.step, refs);
+    const record = records.put(checkpoint_id, metadata.step, refs);
     const wrote = this.#attributed ?? records.wrote(parent_id, checkpoint_id, metadata.step);
     this.#attributed = undefined;
     const found = ns === '' || this.#heads.has(ns) ? undefined : this.#storedHeads.get(ns);
@@ -186,12 +197,13 @@ export class ThreadSession implements Writer {
       body: JSON.stringify(id === checkpoint_id ? body : { ...body, id }),
       channels: JSON.stringify(Object.fromEntries([...refs].map(([channel, { ref }]) => [channel, ref]))),
       wrote: writesText(wrote),
-      shape: summary ? summaryText(summary, refs) : null,
+      shape: null,
       ...(found ? { found_head: found } : {}),
     });
     if (ns === '') this.openInterrupts.begin(checkpoint_id);
     this.#finished.delete(ns);
     this.#heads.set(ns, checkpoint_id);
+    this.#storeSummary(ns, record);
     if (this.#last && ns === '' && metadata.step >= this.#last.step) {
       this.#isSealed = true;
       this.#last.onReached();
@@ -248,14 +260,27 @@ export class ThreadSession implements Writer {
     } else if (write.idx < 0) Object.assign(earlier, write);
   }
 
-  /** Records the summary of a checkpoint, before or after its put. */
-  describe(ns: string, checkpoint_id: string, summary: CheckpointSummary): void {
-    const record = this.#recordsOf(ns).describe(checkpoint_id, summary);
-    const { refs, unnamed } = record;
+  /**
+   * Records the summary of a checkpoint, before or after its put. `values`: those of its state that may be missing in its channels, because
+   * the checkpoint has changes of them.
+   */
+  describe(ns: string, checkpoint_id: string, summary: CheckpointSummary, values: StateValues): void {
+    const record = this.#recordsOf(ns).describe(checkpoint_id, summary, values);
+    const { unnamed } = record;
     const wrote = unnamed === undefined ? null : writesText(namedWrites(record));
     if (unnamed !== undefined && wrote !== null) this.#amend(ns, unnamed, { wrote });
-    if (refs && record.isDescribed !== true)
-      this.#amend(ns, checkpoint_id, { shape: summaryText(summary, refs) });
+    this.#storeSummary(ns, record);
+  }
+
+  /** Stores the summary once the checkpoint was both put and described. */
+  #storeSummary(ns: string, record: CheckpointRecord): void {
+    const { checkpoint_id, refs, summary, values = {} } = record;
+    record.values = undefined;
+    if (!refs || !summary || record.isDescribed === true) return;
+    const missing = Object.entries(values).filter(([channel]) => !refs.has(channel));
+    const base = this.#refsOf(Object.fromEntries(missing));
+    if (missing.length > 0) this.#recordState(ns, record, { base });
+    this.#amend(ns, checkpoint_id, { shape: summaryText(summary, refs.keys(), missing.length > 0) });
   }
 
   /** Changes a checkpoint that was put. */
@@ -271,6 +296,51 @@ export class ThreadSession implements Writer {
     this.#watch(this.#send('soon'));
   }
 
+  /** References of the values, without those that are `known`. */
+  #refsOf(values: StateValues, known?: (channel: string) => string | undefined) {
+    const refs = Object.entries(values).map(
+      ([channel, value]) => [channel, this.#blobs.encode(value, channel)] as const,
+    );
+    return Object.fromEntries(refs.filter(([channel, ref]) => known?.(channel) !== ref));
+  }
+
+  #recordState(ns: string, record: CheckpointRecord, state: RecordedState): void {
+    if (JSON.stringify(record.recorded) === JSON.stringify(state)) return;
+    record.recorded = state;
+    const { checkpoint_id } = record;
+    this.#write({
+      thread_id: this.thread_id,
+      checkpoint_ns: ns,
+      checkpoint_id,
+      ...recordedWrite(state),
+      ...(this.#heads.get(ns) === checkpoint_id ? { own: true as const } : {}),
+    });
+  }
+
+  /** The newest checkpoints of namespaces whose superstep waits, although a task has finished or a command has written. */
+  waiting(): (WaitingCheckpoint & { checkpoint_ns: string })[] {
+    return [...this.#records].flatMap(([checkpoint_ns, records]) => {
+      const waiting = records.waiting();
+      const isHead = waiting !== undefined && waiting.checkpoint_id === this.head(checkpoint_ns);
+      return isHead ? [{ checkpoint_ns, ...waiting }] : [];
+    });
+  }
+
+  /**
+   * Records the state of a superstep that waits. `base`: the values with what a command has written; `head`: also with what tasks have written.
+   */
+  recordWaiting(
+    ns: string,
+    checkpoint_id: string,
+    { base, head, next }: { base: StateValues; head: StateValues; next: string[] },
+  ): void {
+    const record = this.#recordsOf(ns).of(checkpoint_id);
+    const refOf = (channel: string): string | undefined => record.refs?.get(channel)?.ref;
+    const all = { ...record.recorded?.base, ...this.#refsOf(base, refOf) };
+    const values = this.#refsOf(head, (channel) => all[channel] ?? refOf(channel));
+    this.#recordState(ns, record, { base: all, head: { values, next } });
+  }
+
   /** True when an earlier attempt of this run has finished a task of this name in the next step. */
   hasFinished(ns: string, name: string): boolean {
     const finished = this.#finished.get(ns);
@@ -279,10 +349,9 @@ export class ThreadSession implements Writer {
     );
   }
 
-  /** The newest checkpoint that this session has put in the namespace, if it has no summary yet. */
-  undescribed(ns: string): { checkpoint_id: string } | undefined {
-    const newest = this.#recordsOf(ns).newest;
-    return newest && !newest.summary && newest.isDescribed !== true ? newest : undefined;
+  /** The checkpoints that this session has put in the namespace, and that have no summary yet. */
+  undescribed(ns: string): { checkpoint_id: string }[] {
+    return this.#recordsOf(ns).undescribed();
   }
 
   /** The tasks that are left to run, from the newest summary of the namespace. */
@@ -332,10 +401,15 @@ export class ThreadSession implements Writer {
       (row) => row.checkpoint_ns === ns && row.checkpoint_id === checkpoint_id,
     );
     if (!checkpoint) return undefined;
+    return { checkpoint, writes: this.pendingWrites(ns, checkpoint_id) };
+  }
+
+  /** Writes of a checkpoint that no flush has taken yet. */
+  pendingWrites(ns: string, checkpoint_id: string): NewWrite[] {
     const writes = this.#items.writes.filter(
       (row) => row.checkpoint_ns === ns && row.checkpoint_id === checkpoint_id,
     );
-    return { checkpoint, writes: writes.toSorted(compareWrites) };
+    return writes.toSorted(compareWrites);
   }
 
   findBlob(hash: string): BlobRow | undefined {
@@ -425,9 +499,3 @@ export class ThreadSession implements Writer {
     });
   }
 }
-
-const summaryText = (summary: CheckpointSummary, refs: ChannelRefs): string =>
-  JSON.stringify(compactSummary(summary, refs.keys()));
-
-const writesText = (wrote: NodeWrite[] | undefined): string | null =>
-  wrote && wrote.length > 0 ? JSON.stringify(wrote) : null;
