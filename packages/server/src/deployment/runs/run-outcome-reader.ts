@@ -8,6 +8,7 @@ import type { RunEventHub } from '../../engine/streams/run-event-hub.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunAudience, RunRow } from '../../storage/deployment/run-rows.ts';
+import { stateAtHead } from '../../storage/deployment/recorded-state.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { DeferredResponse } from '../../api/handlers.ts';
 import type { StateReader } from '../threads/state-reader.ts';
@@ -152,7 +153,8 @@ export class RunOutcomeReader {
       threads.find(thread_id, everyRow),
       checkpoints.findLeft(run_id),
     ]);
-    return { thread, left, last: left ?? (await checkpoints.find({ thread_id, checkpoint_ns: '' })) };
+    const last = left ?? (await checkpoints.find({ thread_id, checkpoint_ns: '' }));
+    return { thread, left, last: last && stateAtHead(last).stored };
   }
 }
 

@@ -21,6 +21,7 @@ import type {
   HeadValues,
   StoredCheckpoint,
 } from '../../storage/deployment/checkpoint-rows.ts';
+import { type StateAt, stateAtHead } from '../../storage/deployment/recorded-state.ts';
 import { everyRow } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { ThreadRow } from '../../storage/deployment/threads.ts';
@@ -278,15 +279,16 @@ export class StateReader {
   }
 
   /** A checkpoint with the checkpoints of its pending subgraphs, recursively. */
-  async tree(stored: StoredCheckpoint, left = { subgraphs: subgraphsMax }): Promise<StateTree> {
+  async tree(state: StateAt, left = { subgraphs: subgraphsMax }): Promise<StateTree> {
     const inner: Record<string, StateTree> = {};
-    for (const { ns } of summaryOf(stored.checkpoint)?.tasks ?? []) {
+    const { checkpoint } = state.stored;
+    for (const { ns } of summaryOf(checkpoint)?.tasks ?? []) {
       if (ns === undefined || left.subgraphs-- <= 0) continue;
-      const { thread_id } = stored.checkpoint;
+      const { thread_id } = checkpoint;
       const found = await this.find({ thread_id, checkpoint_ns: ns });
-      if (found) inner[ns] = await this.tree(found, left);
+      if (found) inner[ns] = await this.tree(stateAtHead(found), left);
     }
-    return { stored, inner };
+    return { ...state, inner };
   }
 
   /** Throws `not_found` when the thread was deleted meanwhile. Called when no state was found. */

@@ -11,6 +11,7 @@ import { joinWire } from '../../engine/codec/wire.ts';
 import { type AddText, WireTexts } from '../../engine/codec/wire-text.ts';
 import type { JsonBytes } from '../../parsing/json-bytes.ts';
 import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
+import type { StateAt } from '../../storage/deployment/recorded-state.ts';
 import { contains } from './contains.ts';
 import { type ExtractPath, partAt } from './extract-paths.ts';
 import { hasMetadata, type StateField, type StateSelection, valuesOnly } from './state-selection.ts';
@@ -29,8 +30,7 @@ interface Reader {
 type Values = Record<string, unknown>;
 
 /** A checkpoint with the checkpoints of its pending subgraphs, by namespace. */
-export interface StateTree {
-  stored: StoredCheckpoint;
+export interface StateTree extends StateAt {
   inner?: Record<string, StateTree>;
 }
 
@@ -256,7 +256,7 @@ const fieldsOf = (
   const tasks = (): Values[] => taskLayout.map((task) => toTask(task, tree, selection, join));
   return {
     values: () => valuesOf(stored.checkpoint, selection, join),
-    next: () => taskLayout.map(({ name }) => name),
+    next: () => tree.next ?? taskLayout.map(({ name }) => name),
     tasks,
     interrupts: () => tasks().flatMap(({ interrupts }) => interrupts),
     metadata: () =>

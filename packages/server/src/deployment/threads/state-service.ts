@@ -9,6 +9,7 @@ import { memoryNamespace } from '../../engine/checkpoints/namespaces.ts';
 import { mergeConfigs } from '../../engine/dispatch/run-command.ts';
 import type { StateUpdate } from '../../engine/dispatch/protocol.ts';
 import type { StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
+import { type StateAt, stateAtCheckpoint, stateAtHead } from '../../storage/deployment/recorded-state.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { ThreadRow } from '../../storage/deployment/threads.ts';
@@ -103,9 +104,9 @@ export class StateService {
         Object.fromEntries(entries.filter(([name]) => selection.fields.some((field) => field === name))),
       );
     }
-    const tree = subgraphs ? await this.#reader.tree(found) : { stored: found };
+    const tree = subgraphs ? await this.#reader.tree(found) : found;
     const { rows } = await this.#reader.states(thread, [tree], selection);
-    if (rows[0] === undefined) throw notFound('Checkpoint', found.checkpoint.checkpoint_id);
+    if (rows[0] === undefined) throw notFound('Checkpoint', found.stored.checkpoint.checkpoint_id);
     return rows[0];
   }
 
@@ -119,7 +120,7 @@ export class StateService {
     const thread = await this.#thread(thread_id, access);
     const found = await this.#checkpoint(thread, at);
     const page = found
-      ? await this.#reader.page(thread, found, request)
+      ? await this.#reader.page(thread, found.stored, request)
       : pageAt(emptyState(thread_id).values, request, null);
     if (page === undefined)
       throw new Problem(
@@ -133,10 +134,10 @@ export class StateService {
   async #checkpoint(
     thread: ThreadRow,
     { checkpoint_id, checkpoint_ns = '' }: CheckpointSelector,
-  ): Promise<StoredCheckpoint | undefined> {
+  ): Promise<StateAt | undefined> {
     const { thread_id } = thread;
     const found = await this.#reader.find({ thread_id, checkpoint_ns, checkpoint_id });
-    if (found) return found;
+    if (found) return checkpoint_id ? stateAtCheckpoint(found) : stateAtHead(found);
     if (checkpoint_id) throw notFound('Checkpoint', checkpoint_id);
     await this.#reader.assertThere(thread);
     return undefined;
@@ -159,7 +160,7 @@ export class StateService {
     const shared = found.rows.length === 0 ? memoryNamespace(checkpoint_ns) : undefined;
     if (shared !== undefined) found = await this.#find({ ...of, checkpoint_ns: shared }, limit, metadata);
     if (found.rows.length === 0) await this.#reader.assertThere(thread);
-    const trees = found.rows.map((stored) => ({ stored }));
+    const trees = found.rows.map(stateAtCheckpoint);
     const { rows, isCut } = await this.#reader.states(thread, trees, toSelection(select));
     return {
       rows,

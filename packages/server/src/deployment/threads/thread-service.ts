@@ -11,6 +11,7 @@ import { outOfReach } from '../out-of-reach.ts';
 import { unlessGone } from '../unless-gone.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
 import type { HeadValues } from '../../storage/deployment/checkpoint-rows.ts';
+import { stateAtHead } from '../../storage/deployment/recorded-state.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type {
   ListedThread,
@@ -332,6 +333,6 @@ export class ThreadService {
   async #withAllValues(row: ThreadRow): Promise<JsonPart> {
     const head = await this.#storage.checkpoints.find({ thread_id: row.thread_id, checkpoint_ns: '' });
     if (!head) await this.#reader.assertThere(row);
-    return threadText(row, head ? await this.#reader.values(row, head.checkpoint) : '{}');
+    return threadText(row, head ? await this.#reader.values(row, stateAtHead(head).stored.checkpoint) : '{}');
   }
 }

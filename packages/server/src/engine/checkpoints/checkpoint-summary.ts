@@ -41,6 +41,19 @@ export const compactSummary = (
   };
 };
 
+/** `hasMore`: some values are in no channel, so the summary has the order of the keys. */
+export const summaryText = (
+  summary: CheckpointSummary,
+  channels: Iterable<string>,
+  hasMore: boolean,
+): string => {
+  const compact = compactSummary(summary, channels);
+  return JSON.stringify(hasMore ? { ...compact, keys: summary.keys } : compact);
+};
+
+export const writesText = (wrote: NodeWrite[] | undefined): string | null =>
+  wrote && wrote.length > 0 ? JSON.stringify(wrote) : null;
+
 /** True for channels in which the engine keeps data of its own; they are never part of a state's values. */
 export const isInternalChannel = (channel: string): boolean =>
   channel.startsWith('__') || channel.startsWith('branch:') || channel.startsWith('join:');

@@ -12,6 +12,7 @@ import {
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
 import type { CheckpointSummary } from './checkpoint-summary.ts';
+import { engineWrites, recordedIn } from '../../storage/deployment/recorded-state.ts';
 import type { ThreadSession } from './thread-session.ts';
 
 /** `id`: that of the engine, where the stored one differs. */
@@ -120,10 +121,16 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     if (isHead && session.openInterrupts.known === undefined)
       session.openInterrupts.load(checkpoint_id, pendingWrites, summaryOf(shape)?.tasks);
     if (!session.beginsIn(ns)) return;
-    session.recordRefs(ns, checkpoint_id, (JSON.parse(body) as Body).channel_versions, JSON.parse(channels));
-    session.recordWrites(ns, writes, run_id !== null && run_id === session.run_id);
-    if (shape === null)
-      session.recordMissingSummary(ns, checkpoint_id, (JSON.parse(metadata) as CheckpointMetadata).step);
+    session.recordLoaded(ns, {
+      checkpoint_id,
+      step: (JSON.parse(metadata) as CheckpointMetadata).step,
+      versions: (JSON.parse(body) as Body).channel_versions,
+      refs: JSON.parse(channels) as Record<string, string>,
+      writes: engineWrites(writes),
+      recorded: recordedIn(writes),
+      isOwn: run_id !== null && run_id === session.run_id,
+      isDescribed: shape !== null,
+    });
   }
 
   async put(
@@ -164,10 +171,17 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     await this.#storage.deleteThread(thread_id);
   }
 
-  /** Reads a checkpoint from storage, after the pending writes of this run are stored. */
+  /** Reads a checkpoint from storage, after the pending writes of this run are stored. Those of a state update are stored at its end only. */
   async #find(ns: string, checkpoint_id: string): Promise<StoredCheckpoint | undefined> {
-    await this.#session.flush();
-    return this.#storage.find({ thread_id: this.#session.thread_id, checkpoint_ns: ns, checkpoint_id });
+    const session = this.#session;
+    await session.flush();
+    const found = await this.#storage.find({
+      thread_id: session.thread_id,
+      checkpoint_ns: ns,
+      checkpoint_id,
+    });
+    const pending = session.pendingWrites(ns, checkpoint_id);
+    return found && pending.length > 0 ? { ...found, writes: [...found.writes, ...pending] } : found;
   }
 
   #assertOwnThread(thread_id: unknown): string {
@@ -189,7 +203,7 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     const { codec, cache } = this.#session;
     const refs = found.flatMap(({ checkpoint, writes }) => [
       ...Object.values(JSON.parse(checkpoint.channels) as Record<string, string>),
-      ...writes.map((write) => write.ref),
+      ...engineWrites(writes).map((write) => write.ref),
     ]);
     const blobs = await this.#blobs(refs.flatMap((ref) => codec.hashesOf(ref)));
     const join = (ref: string): unknown => codec.join(ref, (hash) => blobs.get(hash), cache);
@@ -237,7 +251,7 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
         ...JSON.parse(checkpoint.metadata),
         ...(run_id === null ? {} : { run_id }),
       } as CheckpointMetadata,
-      pendingWrites: writes.map(({ task_id, channel, ref }) => [task_id, channel, join(ref)]),
+      pendingWrites: engineWrites(writes).map(({ task_id, channel, ref }) => [task_id, channel, join(ref)]),
       ...(parent_id === null ? {} : { parentConfig: at(parent_id) }),
     };
   }

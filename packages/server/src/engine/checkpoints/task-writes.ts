@@ -2,7 +2,7 @@ import { START } from '@langchain/langgraph';
 import { type PendingWrite, WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
 import type { SummaryTask } from './checkpoint-summary.ts';
 
-/** The task id under which the engine stores the input of a run. */
+/** The task id under which the engine stores the input of a run, and what a command writes. */
 const inputTask = '00000000-0000-0000-0000-000000000000';
 
 /** True for interrupts, answers and errors, which the engine stores under negative indexes: their task has not finished. */
@@ -16,3 +16,14 @@ export const isWork = (writes: PendingWrite[], task_id: string, tasks: SummaryTa
   if (task_id === inputTask || writes.every(([channel]) => isControl(channel))) return false;
   return tasks.find(({ id }) => id === task_id)?.name !== START;
 };
+
+/** True for a write by which a command changes the state. */
+export const isOfCommand = (task_id: string, channel: string): boolean =>
+  task_id === inputTask && !isControl(channel);
+
+/** Writes that leave a task to be run. */
+const ofOpenTasks = new Set(['__error__', '__interrupt__', '__scheduled__']);
+
+/** True for a write that the engine applies to the newest state before its superstep has ended. */
+export const isApplied = (task_id: string, channel: string): boolean =>
+  task_id === inputTask ? isOfCommand(task_id, channel) : !ofOpenTasks.has(channel);

@@ -9,6 +9,7 @@ import type {
   Owner,
   StoredCheckpoint,
 } from '../../storage/deployment/checkpoint-rows.ts';
+import { type RecordedState, recordedWrite } from '../../storage/deployment/recorded-state.ts';
 import { CheckpointNotStored, type LargestValue } from './checkpoint-not-stored.ts';
 import { OpenInterrupts } from './open-interrupts.ts';
 import { SessionBlobs } from './session-blobs.ts';
@@ -20,18 +21,34 @@ import { RefCache } from '../codec/ref-cache.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
 import { noItems, type BatchItems, type When, type Writer } from './commit-queue.ts';
 import {
-  compactSummary,
-  isInternalChannel,
+  type CheckpointRecord,
+  CheckpointRecords,
+  namedWrites,
+  type StateValues,
+  type TaskWrite,
+  type WaitingCheckpoint,
+} from './checkpoint-records.ts';
+import {
   type CheckpointSummary,
   type NodeWrite,
   type SummaryTask,
+  summaryText,
+  writesText,
 } from './checkpoint-summary.ts';
 import { compareWrites } from './write-order.ts';
 
-interface Lineage {
+/** A checkpoint that was read from storage. */
+interface LoadedCheckpoint {
   checkpoint_id: string;
-  /** The last version and reference of each channel. A channel with the same version is not encoded again. */
-  refs: Map<string, { version: unknown; ref: string }>;
+  step: number;
+  versions: Record<string, unknown>;
+  refs: Record<string, string>;
+  writes: { task_id: string; channel: string; ref: string }[];
+  recorded: RecordedState | undefined;
+  /** The checkpoint and its writes are from an earlier attempt of this run. */
+  isOwn: boolean;
+  /** False when its attempt was lost before it stored a summary. */
+  isDescribed: boolean;
 }
 
 /** An entry of an index has at most 2,704 bytes. In the index of pending writes, all other columns need 200. */
@@ -63,12 +80,9 @@ export class ThreadSession implements Writer {
   /** Heads by namespace: `#storedHeads` as stored, `#heads` as moved by this session. */
   readonly #storedHeads = new Map<string, string | null>();
   readonly #heads = new Map<string, string>();
-  readonly #lineage = new Map<string, Lineage>();
   readonly storedIds = new StoredIds();
-  readonly #summaries = new Map<string, { step: number; summary: CheckpointSummary }>();
-  readonly #ids = new Map<string, { step: number; checkpoint_id: string }>();
-  /** Writes since the last put, by namespace: they become the next checkpoint's `writes`. */
-  readonly #writes = new Map<string, [task_id: string, channel: string, ref: string][]>();
+  /** By namespace. */
+  readonly #records = new Map<string, CheckpointRecords>();
   /** By namespace: tasks of the loaded checkpoint that an earlier attempt of this run has finished. */
   readonly #finished = new Map<string, ReadonlySet<string>>();
   readonly openInterrupts = new OpenInterrupts();
@@ -113,7 +127,7 @@ export class ThreadSession implements Writer {
 
   /** True until a checkpoint of the namespace was recorded or put. */
   beginsIn(ns: string): boolean {
-    return !this.#lineage.has(ns);
+    return this.#recordsOf(ns).newest === undefined;
   }
 
   /** Records the head that was read from storage. */
@@ -121,46 +135,26 @@ export class ThreadSession implements Writer {
     if (!this.#storedHeads.has(ns)) this.#storedHeads.set(ns, checkpoint_id);
   }
 
-  /** Records the references of a loaded checkpoint's channels, so that unchanged channels are not encoded again. */
-  recordRefs(
-    ns: string,
-    checkpoint_id: string,
-    versions: Record<string, unknown>,
-    refs: Record<string, string>,
-  ): void {
-    const known = new Map(
-      Object.entries(refs).map(([channel, ref]) => [channel, { version: versions[channel], ref }]),
+  /** Records a loaded checkpoint, from which this run continues: its channels need not be encoded again, its finished tasks not run again. */
+  recordLoaded(ns: string, loaded: LoadedCheckpoint): void {
+    const { checkpoint_id, step, versions, isDescribed, recorded } = loaded;
+    const refs = Object.entries(loaded.refs).map(
+      ([channel, ref]) => [channel, { version: versions[channel], ref }] as const,
     );
-    this.#lineage.set(ns, { checkpoint_id, refs: known });
-  }
-
-  /**
-   * Records the writes of a loaded checkpoint, whose tasks need not run again. `isOwn`: the checkpoint and its writes are
-   * from an earlier attempt of this run.
-   */
-  recordWrites(
-    ns: string,
-    writes: { task_id: string; channel: string; ref: string }[],
-    isOwn: boolean,
-  ): void {
-    if (isOwn) this.#finished.set(ns, new Set(writes.map(({ task_id }) => task_id)));
-    this.#writes.set(
-      ns,
-      writes.map(({ task_id, channel, ref }) => [task_id, channel, ref]),
-    );
-  }
-
-  /** Records that a loaded checkpoint has no summary: its attempt was lost before it stored one. */
-  recordMissingSummary(ns: string, checkpoint_id: string, step: number): void {
-    this.#ids.set(ns, { step, checkpoint_id });
+    const writes = loaded.writes.map(({ task_id, channel, ref }): TaskWrite => [task_id, channel, ref]);
+    const record = this.#recordsOf(ns).put(checkpoint_id, step, new Map(refs));
+    Object.assign(record, { writes, isDescribed, recorded });
+    if (loaded.isOwn) this.#finished.set(ns, new Set(writes.map(([task_id]) => task_id)));
   }
 
   recordBlobs(blobs: readonly BlobRow[]): void {
     this.#blobs.record(blobs);
   }
 
-  #summaryText(ns: string, summary: CheckpointSummary): string {
-    return JSON.stringify(compactSummary(summary, this.#lineage.get(ns)?.refs.keys() ?? []));
+  #recordsOf(ns: string): CheckpointRecords {
+    const records = this.#records.get(ns) ?? new CheckpointRecords();
+    this.#records.set(ns, records);
+    return records;
   }
 
   /** Encodes the values now, because the graph may change its objects afterwards. Stores them with the next flush. */
@@ -177,9 +171,9 @@ export class ThreadSession implements Writer {
     const checkpoint_id = this.storedIds.assign(ns, checkpoint.id, parent_id);
 
     const { channel_values, id, ...body } = checkpoint;
-    const lineage = this.#lineage.get(ns);
-    const previous = lineage && lineage.checkpoint_id === parent_id ? lineage.refs : undefined;
-    const refs: Lineage['refs'] = new Map();
+    const records = this.#recordsOf(ns);
+    const previous = records.newest?.checkpoint_id === parent_id ? records.newest?.refs : undefined;
+    const refs = new Map<string, { version: unknown; ref: string }>();
     for (const channel of Object.keys(channel_values)) {
       const version = body.channel_versions[channel];
       const known = previous?.get(channel);
@@ -189,9 +183,9 @@ export class ThreadSession implements Writer {
         same ? known : { version, ref: this.#blobs.encode(channel_values[channel], channel) },
       );
     }
-    this.#lineage.set(ns, { checkpoint_id, refs });
-
-    const described = this.#summaries.get(ns);
+    const record = records.put(checkpoint_id, metadata.step, refs);
+    const wrote = this.#attributed ?? records.wrote(parent_id, checkpoint_id, metadata.step);
+    this.#attributed = undefined;
     const found = ns === '' || this.#heads.has(ns) ? undefined : this.#storedHeads.get(ns);
     this.#items.checkpoints.push({
       thread_id: this.thread_id,
@@ -202,14 +196,14 @@ export class ThreadSession implements Writer {
       metadata: JSON.stringify(this.#withParents({ ...this.#options.metadata, ...metadata })),
       body: JSON.stringify(id === checkpoint_id ? body : { ...body, id }),
       channels: JSON.stringify(Object.fromEntries([...refs].map(([channel, { ref }]) => [channel, ref]))),
-      wrote: this.#wrote(ns),
-      shape: described?.step === metadata.step ? this.#summaryText(ns, described.summary) : null,
+      wrote: writesText(wrote),
+      shape: null,
       ...(found ? { found_head: found } : {}),
     });
-    this.#ids.set(ns, { step: metadata.step, checkpoint_id });
     if (ns === '') this.openInterrupts.begin(checkpoint_id);
     this.#finished.delete(ns);
     this.#heads.set(ns, checkpoint_id);
+    this.#storeSummary(ns, record);
     if (this.#last && ns === '' && metadata.step >= this.#last.step) {
       this.#isSealed = true;
       this.#last.onReached();
@@ -231,8 +225,7 @@ export class ThreadSession implements Writer {
     const checkpoint_id = this.storedIds.assignEarly(ns, checkpoint, this.head(ns));
     if (ns === '' && this.#progress === 'none' && isWork(writes, task_id, this.nextTasks('')))
       this.#progress = 'pending';
-    const recent = this.#writes.get(ns) ?? [];
-    this.#writes.set(ns, recent);
+    const recent = this.#recordsOf(ns).of(checkpoint_id).writes;
     if (ns === '') this.openInterrupts.add(checkpoint_id, task_id, writes);
     const own = this.#heads.get(ns) === checkpoint_id ? { own: true as const } : {};
     // All values are encoded before one is added: the writes of a task are stored together, or not at all.
@@ -268,22 +261,84 @@ export class ThreadSession implements Writer {
   }
 
   /**
-   * Records the summary of the checkpoint of this step. Called after the put (the usual order), or before it (durability
-   * `exit` puts once, at the end).
+   * Records the summary of a checkpoint, before or after its put. `values`: those of its state that may be missing in its channels, because
+   * the checkpoint has changes of them.
    */
-  describe(ns: string, step: number, summary: CheckpointSummary): void {
-    this.#summaries.set(ns, { step, summary });
-    const put = this.#ids.get(ns);
-    if (put?.step !== step) return;
-    const text = this.#summaryText(ns, summary);
-    const { checkpoint_id } = put;
-    const waiting = this.#items.checkpoints.findLast(
-      (row) => row.checkpoint_id === checkpoint_id && row.checkpoint_ns === ns,
-    );
-    if (waiting) return void (waiting.shape = text);
+  describe(ns: string, checkpoint_id: string, summary: CheckpointSummary, values: StateValues): void {
+    const record = this.#recordsOf(ns).describe(checkpoint_id, summary, values);
+    const { unnamed } = record;
+    const wrote = unnamed === undefined ? null : writesText(namedWrites(record));
+    if (unnamed !== undefined && wrote !== null) this.#amend(ns, unnamed, { wrote });
+    this.#storeSummary(ns, record);
+  }
+
+  /** Stores the summary once the checkpoint was both put and described. */
+  #storeSummary(ns: string, record: CheckpointRecord): void {
+    const { checkpoint_id, refs, summary, values = {} } = record;
+    record.values = undefined;
+    if (!refs || !summary || record.isDescribed === true) return;
+    const missing = Object.entries(values).filter(([channel]) => !refs.has(channel));
+    const base = this.#refsOf(Object.fromEntries(missing));
+    if (missing.length > 0) this.#recordState(ns, record, { base });
+    this.#amend(ns, checkpoint_id, { shape: summaryText(summary, refs.keys(), missing.length > 0) });
+  }
+
+  /** Changes a checkpoint that was put. */
+  #amend(ns: string, checkpoint_id: string, change: { shape?: string; wrote?: string }): void {
+    const { checkpoints, summaries } = this.#items;
+    const isIt = (row: { checkpoint_ns: string; checkpoint_id: string }): boolean =>
+      row.checkpoint_id === checkpoint_id && row.checkpoint_ns === ns;
+    const waiting = checkpoints.findLast(isIt) ?? summaries.find(isIt);
+    if (waiting) return void Object.assign(waiting, change);
     // The flush of the checkpoint has begun, as always with durability `sync`. Readers need the tasks while these run.
-    this.#items.summaries.push({ thread_id: this.thread_id, checkpoint_ns: ns, checkpoint_id, shape: text });
+    const { thread_id } = this;
+    summaries.push({ thread_id, checkpoint_ns: ns, checkpoint_id, shape: null, wrote: null, ...change });
     this.#watch(this.#send('soon'));
+  }
+
+  /** References of the values, without those that are `known`. */
+  #refsOf(values: StateValues, known?: (channel: string) => string | undefined) {
+    const refs = Object.entries(values).map(
+      ([channel, value]) => [channel, this.#blobs.encode(value, channel)] as const,
+    );
+    return Object.fromEntries(refs.filter(([channel, ref]) => known?.(channel) !== ref));
+  }
+
+  #recordState(ns: string, record: CheckpointRecord, state: RecordedState): void {
+    if (JSON.stringify(record.recorded) === JSON.stringify(state)) return;
+    record.recorded = state;
+    const { checkpoint_id } = record;
+    this.#write({
+      thread_id: this.thread_id,
+      checkpoint_ns: ns,
+      checkpoint_id,
+      ...recordedWrite(state),
+      ...(this.#heads.get(ns) === checkpoint_id ? { own: true as const } : {}),
+    });
+  }
+
+  /** The newest checkpoints of namespaces whose superstep waits, although a task has finished or a command has written. */
+  waiting(): (WaitingCheckpoint & { checkpoint_ns: string })[] {
+    return [...this.#records].flatMap(([checkpoint_ns, records]) => {
+      const waiting = records.waiting();
+      const isHead = waiting !== undefined && waiting.checkpoint_id === this.head(checkpoint_ns);
+      return isHead ? [{ checkpoint_ns, ...waiting }] : [];
+    });
+  }
+
+  /**
+   * Records the state of a superstep that waits. `base`: the values with what a command has written; `head`: also with what tasks have written.
+   */
+  recordWaiting(
+    ns: string,
+    checkpoint_id: string,
+    { base, head, next }: { base: StateValues; head: StateValues; next: string[] },
+  ): void {
+    const record = this.#recordsOf(ns).of(checkpoint_id);
+    const refOf = (channel: string): string | undefined => record.refs?.get(channel)?.ref;
+    const all = { ...record.recorded?.base, ...this.#refsOf(base, refOf) };
+    const values = this.#refsOf(head, (channel) => all[channel] ?? refOf(channel));
+    this.#recordState(ns, record, { base: all, head: { values, next } });
   }
 
   /** True when an earlier attempt of this run has finished a task of this name in the next step. */
@@ -294,20 +349,19 @@ export class ThreadSession implements Writer {
     );
   }
 
-  /** The newest checkpoint that this session has put in the namespace, if it has no summary yet. */
-  undescribed(ns: string): { step: number; checkpoint_id: string } | undefined {
-    const put = this.#ids.get(ns);
-    return put && this.#summaries.get(ns)?.step !== put.step ? put : undefined;
+  /** The checkpoints that this session has put in the namespace, and that have no summary yet. */
+  undescribed(ns: string): { checkpoint_id: string }[] {
+    return this.#recordsOf(ns).undescribed();
   }
 
   /** The tasks that are left to run, from the newest summary of the namespace. */
   nextTasks(ns: string): SummaryTask[] {
-    return this.#summaries.get(ns)?.summary.tasks ?? [];
+    return this.#recordsOf(ns).described?.summary?.tasks ?? [];
   }
 
   /** Interrupts by task id, as wire JSON; null when no root checkpoint was loaded or created. */
   interrupts(): string | null {
-    const open = this.openInterrupts.ofTasks(this.#summaries.get('')?.summary.tasks);
+    const open = this.openInterrupts.ofTasks(this.#recordsOf('').described?.summary?.tasks);
     return open === undefined ? null : this.codec.toJson(Object.fromEntries(open));
   }
 
@@ -347,10 +401,15 @@ export class ThreadSession implements Writer {
       (row) => row.checkpoint_ns === ns && row.checkpoint_id === checkpoint_id,
     );
     if (!checkpoint) return undefined;
+    return { checkpoint, writes: this.pendingWrites(ns, checkpoint_id) };
+  }
+
+  /** Writes of a checkpoint that no flush has taken yet. */
+  pendingWrites(ns: string, checkpoint_id: string): NewWrite[] {
     const writes = this.#items.writes.filter(
       (row) => row.checkpoint_ns === ns && row.checkpoint_id === checkpoint_id,
     );
-    return { checkpoint, writes: writes.toSorted(compareWrites) };
+    return writes.toSorted(compareWrites);
   }
 
   findBlob(hash: string): BlobRow | undefined {
@@ -408,19 +467,6 @@ export class ThreadSession implements Writer {
     const { parents = {}, ...metadata } = given;
     const stored = Object.entries(parents).map(([ns, id]) => [ns, this.storedIds.of(id)]);
     return stored.length > 0 ? { ...metadata, parents: Object.fromEntries(stored) } : metadata;
-  }
-
-  #wrote(ns: string): string | null {
-    const attributed = this.#attributed;
-    this.#attributed = undefined;
-    const names = new Map(this.#summaries.get(ns)?.summary.tasks.map((task) => [task.id, task.name]));
-    const wrote: NodeWrite[] = attributed ?? [];
-    for (const [task_id, channel, ref] of this.#writes.get(ns) ?? []) {
-      const name = names.get(task_id);
-      if (!attributed && name !== undefined && !isInternalChannel(channel)) wrote.push([name, channel, ref]);
-    }
-    this.#writes.delete(ns);
-    return wrote.length > 0 ? JSON.stringify(wrote) : null;
   }
 
   /** Waits for the flush with durability `sync`, or when more than `pendingBytesMax` bytes wait. */

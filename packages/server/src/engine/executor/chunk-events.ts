@@ -15,7 +15,7 @@ export interface EngineConfig {
 export interface CheckpointChunk {
   config: EngineConfig;
   values: unknown;
-  metadata: { step: number } & Record<string, unknown>;
+  metadata: { step: number; counters_since_delta_snapshot?: object } & Record<string, unknown>;
   next: string[];
   tasks: { id: string; name: string; path: unknown[]; state?: EngineConfig }[];
   parentConfig?: EngineConfig;

@@ -20,7 +20,7 @@ import { assertNodes, continuesTasks } from './removed-nodes.ts';
 import { RunRefused } from './run-refused.ts';
 import { RunTracer } from './run-tracer.ts';
 import type { Graph } from './graph-registry.ts';
-import { describeByState } from './state-summary.ts';
+import { recordStates, stateValues } from './state-summary.ts';
 import { toInput } from './run-input.ts';
 import type { RunTools } from './run-tools.ts';
 import { withStoredIds } from './stored-chunks.ts';
@@ -280,9 +280,10 @@ export class RunExecution {
       if (isInterrupt(payload)) this.#interrupts = [...(this.#interrupts ?? []), ...payload.__interrupt__];
       else this.#values = payload;
     }
-    if (mode === 'checkpoints') this.#describe(graph, namespace, payload as CheckpointChunk);
     if (mode === 'updates' && this.#isLoggedAlready(namespace, payload)) return;
-    this.#chunks.chunk(namespace, mode, withStoredIds(this.#session?.storedIds, mode, payload));
+    const stored = withStoredIds(this.#session?.storedIds, mode, payload);
+    if (mode === 'checkpoints') this.#describe(graph, namespace, stored as CheckpointChunk);
+    this.#chunks.chunk(namespace, mode, stored);
   }
 
   /**
@@ -299,14 +300,22 @@ export class RunExecution {
   }
 
   #describe(graph: Graph, namespace: string[], chunk: CheckpointChunk): void {
-    const channels = namespace.length === 0 ? graph.streamChannelsAsIs : Object.keys(chunk.values ?? {});
-    this.#session?.describe(namespace.join('|'), chunk.metadata.step, {
-      keys: channels as string | string[],
-      tasks: chunk.tasks.map(({ id, name, path, state }) => {
-        const ns = state?.configurable?.['checkpoint_ns'] as string | undefined;
-        return { id, name, path, ...(ns === undefined ? {} : { ns }) };
-      }),
+    const isRoot = namespace.length === 0;
+    const keys = (isRoot ? graph.streamChannelsAsIs : Object.keys(chunk.values ?? {})) as string | string[];
+    const tasks = chunk.tasks.map(({ id, name, path, state }) => {
+      const ns = state?.configurable?.['checkpoint_ns'] as string | undefined;
+      return { id, name, path, ...(ns === undefined ? {} : { ns }) };
     });
+    // Values of untracked channels, which are not stored, are among those of the chunk.
+    const ofDeltas = new Set(Object.keys(chunk.metadata.counters_since_delta_snapshot ?? {}));
+    const values = Object.entries(ofDeltas.size === 0 ? {} : stateValues(keys, chunk.values));
+    const checkpoint_id = chunk.config.configurable?.['checkpoint_id'] as string;
+    this.#session?.describe(
+      namespace.join('|'),
+      checkpoint_id,
+      { keys, tasks },
+      Object.fromEntries(values.filter(([channel]) => ofDeltas.has(channel))),
+    );
   }
 
   /** The final values as wire JSON, with `__interrupt__` when the graph was interrupted. */
@@ -329,7 +338,9 @@ export class RunExecution {
     isRefused: boolean,
   ): Promise<void> {
     const isFailed = status === 'error' || status === 'timeout';
-    const ending = isFailed ? 'error' : (await this.#hasNextTasks()) ? 'interrupted' : null;
+    await this.#recordStates(isFailed);
+    const isOpen = (this.#session?.nextTasks('').length ?? 0) > 0;
+    const ending = isFailed ? 'error' : isOpen ? 'interrupted' : null;
     await this.#store(
       status,
       isRefused ? 'as_stored' : ending,
@@ -364,13 +375,16 @@ export class RunExecution {
     stopWaiting();
   }
 
-  /** True when the newest checkpoint has tasks left to run. The engine reports these tasks, except after a breakpoint. */
-  async #hasNextTasks(): Promise<boolean> {
+  /** Records what the engine has not reported while it ran: tasks after a breakpoint, and states that wait. */
+  async #recordStates(isFailed: boolean): Promise<void> {
     const session = this.#session;
-    if (!session) return false;
-    const put = session.undescribed('');
-    if (put && this.#graph) await describeByState(this.#graph, session, put, this.#tools.checkpoints);
-    return session.nextTasks('').length > 0;
+    if (!session || !this.#graph) return;
+    try {
+      await recordStates(this.#graph, session, this.#tools.checkpoints);
+    } catch (error) {
+      // The run has ended with an error, which may be why its state cannot be computed either: a reducer that throws.
+      if (!isFailed || isAttemptLost(error) || session.hasFailed) throw error;
+    }
   }
 
   /** A session for a run that has no checkpoints to write, only an ending. */

@@ -45,8 +45,8 @@ export const updateState = async (
       config = await graph.bulkUpdateState(config, [{ updates: updates.map(toEngineUpdate) }]);
       // A subgraph with `checkpointer: true` stores its checkpoints in another namespace than that of the task.
       const { checkpoint_ns: stored = '' } = (config.configurable ?? {}) as Partial<UpdatedCheckpoint>;
-      const put = session.undescribed(stored);
-      if (put) await describeByState(graph, session, { ...put, checkpoint_ns: stored }, tools.checkpoints);
+      for (const { checkpoint_id } of session.undescribed(stored))
+        await describeByState(graph, session, { checkpoint_id, checkpoint_ns: stored }, tools.checkpoints);
     }
     const waits = session.nextTasks('').length > 0;
     await session.end({

@@ -1,6 +1,7 @@
 // Makes rows of the checkpoints of one thread of another server: values become blobs, and the graph tells which tasks come next.
 import { randomUUID } from 'node:crypto';
 import type { CheckpointBatch } from '../../storage/deployment/checkpoint-rows.ts';
+import { recordedWrite } from '../../storage/deployment/recorded-state.ts';
 import {
   compactSummary,
   isInternalChannel,
@@ -13,7 +14,7 @@ import { boundedError, messageOf } from '../codec/bounded-text.ts';
 import { RefCache } from '../codec/ref-cache.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
 import type { Graph } from '../executor/graph-registry.ts';
-import { summaryOfState } from '../executor/state-summary.ts';
+import { describedState, type DescribedState } from '../executor/state-summary.ts';
 import type { CheckpointFiles, ReadCheckpoint } from './checkpoint-files.ts';
 import { isUuid } from '../../uuid.ts';
 import { withoutUser } from './imported-run.ts';
@@ -69,9 +70,10 @@ export class ImportedStates {
     for (const id of files.ids(ns)) {
       const read = await files.find(ns, id);
       if (!read) continue;
-      const summary = await this.#summary(files, ns, id);
+      const described = await this.#described(files, ns, id);
+      const summary = described?.summary;
       const parent = read.parent_id === undefined ? undefined : parents.get(read.parent_id);
-      parents.set(id, this.#add(ns, id, read, summary, parent));
+      parents.set(id, this.#add(ns, id, read, described, parent));
       this.heads.set(ns, id);
       if (ns === '') this.#recordRoot(id, read, summary);
       await onAdded();
@@ -87,11 +89,11 @@ export class ImportedStates {
   }
 
   /** Undefined without the graph, and when the graph has changed so that it cannot describe the checkpoint. */
-  async #summary(files: CheckpointFiles, ns: string, id: string): Promise<CheckpointSummary | undefined> {
+  async #described(files: CheckpointFiles, ns: string, id: string): Promise<DescribedState | undefined> {
     if (!this.#graph) return undefined;
     try {
       const key = { thread_id: this.#thread_id, checkpoint_ns: ns, checkpoint_id: id };
-      return await summaryOfState(this.#graph, key, files);
+      return await describedState(this.#graph, key, files);
     } catch (error) {
       this.undescribed.count += 1;
       this.undescribed.message ||= messageOf(error);
@@ -103,9 +105,10 @@ export class ImportedStates {
     ns: string,
     id: string,
     { checkpoint, metadata, parent_id, writes }: ReadCheckpoint,
-    summary: CheckpointSummary | undefined,
+    described: DescribedState | undefined,
     parent: Parent | undefined,
   ): Parent {
+    const summary = described?.summary;
     const { channel_values, id: own, ...body } = checkpoint;
     const refs: Record<string, string> = Object.create(null) as Record<string, string>;
     for (const [channel, value] of Object.entries(channel_values)) {
@@ -126,6 +129,11 @@ export class ImportedStates {
       shape: summary === undefined ? null : JSON.stringify(compactSummary(summary, Object.keys(refs))),
     });
     this.checkpoints += 1;
+    const base = Object.entries(described?.values ?? {}).filter(([channel]) => !Object.hasOwn(refs, channel));
+    if (base.length > 0) {
+      const known = base.map(([channel, value]) => [channel, this.#blobs.encode(value, channel)] as const);
+      this.#items.writes.push({ ...key, ...recordedWrite({ base: Object.fromEntries(known) }) });
+    }
     const written: Parent['writes'] = [];
     for (const { task_id, idx, channel, value, task_path } of writes) {
       const ref = this.#blobs.encode(channel === '__error__' ? boundedError(value) : value, channel);

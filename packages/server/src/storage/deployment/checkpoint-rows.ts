@@ -94,7 +94,14 @@ export interface CheckpointBatch {
   blobs: Owned<{ space: string } & BlobRow>[];
   checkpoints: Owned<NewCheckpoint>[];
   writes: Owned<NewWrite>[];
-  summaries: Owned<{ thread_id: string; checkpoint_ns: string; checkpoint_id: string; shape: string }>[];
+  /** Changes of stored checkpoints; null leaves a column as it is. */
+  summaries: Owned<{
+    thread_id: string;
+    checkpoint_ns: string;
+    checkpoint_id: string;
+    shape: string | null;
+    wrote: string | null;
+  }>[];
   events: Owned<LoggedEvents>[];
   endings: Owned<Ending>[];
 }

@@ -4,6 +4,7 @@ import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limit
 import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { checkpointMetadataStorage } from './checkpoint-metadata.ts';
+import { channelsAtHead, recordedJoin } from './recorded-state.ts';
 import type {
   BlobRoot,
   BlobRow,
@@ -84,10 +85,11 @@ const statements = {
   headValues: {
     name: 'checkpoints_head_values',
     reads: true,
-    text: `select t.thread_id, t.blob_space as space, coalesce(c.channels, '{}') as channels, c.shape from threads t
+    text: `select t.thread_id, t.blob_space as space, coalesce(c.channels, '{}') as channels, c.shape, s.ref as recorded from threads t
       left join checkpoint_heads h on h.thread_id = t.thread_id and h.checkpoint_ns = ''
       left join checkpoints c on c.thread_id = h.thread_id and c.checkpoint_ns = h.checkpoint_ns
         and c.checkpoint_id = h.checkpoint_id
+      ${recordedJoin}
       where t.thread_id = any ($1::uuid[]) and t.metadata @@ $2::jsonpath`,
   },
   headId: {
@@ -211,8 +213,13 @@ const rootColumns = (roots: BlobRoot[]): [spaces: string[], hashes: string[]] =>
 const boundedReads = (db: Database, answers: AnswerLimits) => ({
   /** What the values of these threads are built from. Threads that were deleted, or no longer pass, have no entry. */
   async findHeadValues(thread_ids: string[], access: RowFilter): Promise<Map<string, HeadValues>> {
-    const rows = await db.query<HeadValues>(statements.headValues, [thread_ids, access.jsonpath]);
-    return new Map(rows.map((row) => [row.thread_id, row]));
+    type Row = HeadValues & { recorded: string | null };
+    const rows = await db.query<Row>(statements.headValues, [thread_ids, access.jsonpath]);
+    const heads = rows.map(({ recorded, channels, ...row }) => ({
+      ...row,
+      channels: channelsAtHead(channels, recorded),
+    }));
+    return new Map(heads.map((row) => [row.thread_id, row]));
   },
 
   /** Newest first, bounded by the bytes of a page. */

@@ -1,6 +1,7 @@
 // How many bytes a thread occupies, and which channels cause them. Blobs that a thread shares with its copies count for each of them.
 import type { Database } from '../postgres/database.ts';
 import type { RowFilter } from '../postgres/row-filter.ts';
+import { isRecordedSql, recordedRefs } from './recorded-state.ts';
 
 /** `versions`: the different values that the channel has had. */
 export interface ChannelUsage {
@@ -35,9 +36,14 @@ const usage = {
     ), versions as materialized (
       select distinct e.key as channel, e.value as ref
       from thread t join checkpoints c on c.thread_id = t.thread_id cross join lateral json_each_text(c.channels::json) e
+      union
+      select e.key, e.value
+      from thread t join checkpoint_writes w on w.thread_id = t.thread_id and ${isRecordedSql('w')}
+      cross join lateral (values (${recordedRefs('w')} -> 'base'), (${recordedRefs('w')} -> 'head' -> 'values')) r (refs)
+      cross join lateral json_each_text(r.refs) e
     ), writes as materialized (
       select w.ref, octet_length(w.ref) + octet_length(w.channel) + octet_length(w.task_id) as bytes
-      from thread t join checkpoint_writes w on w.thread_id = t.thread_id
+      from thread t join checkpoint_writes w on w.thread_id = t.thread_id and not ${isRecordedSql('w')}
     ), reached (channel, hash) as (
       select v.channel, h.hash from versions v cross join lateral unnest(${hashes('v.ref')}) as h(hash)
       union

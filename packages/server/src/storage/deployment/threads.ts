@@ -7,6 +7,7 @@ import { containsMetadata, passes, type RowFilter } from '../postgres/row-filter
 import { exactTime } from '../postgres/exact-time.ts';
 import { readSortedPage, sortedIds, type SortedPage } from '../postgres/sorted-page.ts';
 import { count, countUpTo, select, type Sql, sql } from '../postgres/sql.ts';
+import { channelsAtHead, recordedJoin } from './recorded-state.ts';
 import { type ThreadTimes, withinTimes } from './thread-times.ts';
 import { findThreadUsage } from './thread-usage.ts';
 
@@ -73,15 +74,16 @@ const columns = columnNames.join(', ');
 const isJson = new Set<string>(['metadata', 'config']);
 
 /** Columns of any size. */
-const shownColumns = ['t.metadata', 't.config', 't.interrupts', 't.error', 'c.channels', 'c.shape'];
+const shownColumns = ['t.metadata', 't.config', 't.interrupts', 't.error', 'c.channels', 'c.shape', 's.ref'];
 /** Stored bytes of these columns, up to which a thread is a short read. */
 const shortBytes = 65_536;
 
 /** One snapshot of a thread and of the checkpoint from which its values are built. */
-const shown = `select ${columnNames.map((name) => (isJson.has(name) ? `t.${name}::text` : `t.${name}`)).join(', ')}, c.channels, c.shape
+const shown = `select ${columnNames.map((name) => (isJson.has(name) ? `t.${name}::text` : `t.${name}`)).join(', ')}, c.channels, c.shape, s.ref as recorded
   from threads t
   left join checkpoint_heads h on h.thread_id = t.thread_id and h.checkpoint_ns = ''
   left join checkpoints c on c.thread_id = h.thread_id and c.checkpoint_ns = h.checkpoint_ns and c.checkpoint_id = h.checkpoint_id
+  ${recordedJoin}
   where t.thread_id = $1 and t.metadata @@ $2::jsonpath`;
 
 const statements = {
@@ -317,8 +319,12 @@ export const threadStorage = (db: Database, answers = defaultAnswerLimits, creat
   /** Undefined when there is no such thread. Most threads are short reads, and cost one statement. */
   async findShown(thread_id: string, access: RowFilter): Promise<ShownThread | undefined> {
     const values = [thread_id, access.jsonpath];
-    const [short] = await db.query<ShownThread>(statements.showShort, values);
-    return short ?? (await db.query<ShownThread>(statements.show, values))[0];
+    type Row = ShownThread & { recorded: string | null };
+    const [short] = await db.query<Row>(statements.showShort, values);
+    const found = short ?? (await db.query<Row>(statements.show, values))[0];
+    if (!found) return undefined;
+    const { recorded, ...row } = found;
+    return row.channels === null ? row : { ...row, channels: channelsAtHead(row.channels, recorded) };
   },
 
   /** Deletes the thread's row; `sweep` deletes the rest. False when there is no such thread. */

@@ -157,9 +157,9 @@ begin
   where w.idx < 0; -- control writes (error, interrupt, resume): the newest counts. Results never change.
 
   if json_array_length(p_shapes) > 0 then
-    update checkpoints c set shape = s.shape
+    update checkpoints c set shape = coalesce(s.shape, c.shape), wrote = coalesce(s.wrote, c.wrote)
     from json_to_recordset(p_shapes)
-      as s(owner uuid, thread_id uuid, checkpoint_ns text, checkpoint_id uuid, shape text)
+      as s(owner uuid, thread_id uuid, checkpoint_ns text, checkpoint_id uuid, shape text, wrote text)
     where s.owner = any (v_held) and c.thread_id = s.thread_id and c.checkpoint_ns = s.checkpoint_ns
       and c.checkpoint_id = s.checkpoint_id;
   end if;

@@ -30,15 +30,16 @@ begin
   if (select count(*) from (
     select 1 from checkpoints c where c.thread_id = any (v_threads) limit 50001) s) > 50000 then return null; end if;
 
-  -- Every uuid in these columns counts as a reference. A false match only keeps a blob.
+  -- Every uuid in these columns counts as a reference. A false match only keeps a blob. Recorded states (storage/deployment/recorded-state.ts)
+  -- have references inside a small value.
   with recursive texts as (
     select c.channels as text from checkpoints c where c.thread_id = any (v_threads)
     union all
     select c.wrote from checkpoints c where c.thread_id = any (v_threads) and c.wrote is not null
     union all
-    select w.ref from checkpoint_writes w where w.thread_id = any (v_threads) and w.ref not like '=%'
+    select w.ref from checkpoint_writes w where w.thread_id = any (v_threads) and (w.ref not like '=%' or w.task_id = '__state__')
     union all
-    select v.ref from replaced_writes v where v.thread_id = any (v_threads) and v.ref not like '=%'
+    select v.ref from replaced_writes v where v.thread_id = any (v_threads) and (v.ref not like '=%' or v.task_id = '__state__')
   ), roots as materialized (
     select distinct (m.match)[1]::uuid as hash
     from texts t, regexp_matches(t.text, '[#[,]([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})', 'g') as m(match)
