@@ -79,7 +79,7 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
       session.openInterrupts.load(checkpoint_id, pendingWrites);
     if (!session.beginsIn(ns)) return;
     session.recordRefs(ns, checkpoint_id, (JSON.parse(body) as Body).channel_versions, JSON.parse(channels));
-    session.recordWrites(ns, writes, run_id !== null && run_id === session.run_id);
+    session.recordWrites(ns, writes, run_id);
     if (shape === null)
       session.recordMissingSummary(ns, checkpoint_id, (JSON.parse(metadata) as CheckpointMetadata).step);
   }

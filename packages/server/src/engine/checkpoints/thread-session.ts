@@ -8,13 +8,14 @@ import type {
   NewWrite,
   Owner,
   StoredCheckpoint,
+  StoredWrite,
 } from '../../storage/deployment/checkpoint-rows.ts';
 import { CheckpointNotStored, type LargestValue } from './checkpoint-not-stored.ts';
 import { OpenInterrupts } from './open-interrupts.ts';
 import { SessionBlobs } from './session-blobs.ts';
 import { StoredIds } from './stored-ids.ts';
 import type { SessionOptions } from './session-options.ts';
-import { isWork } from './task-writes.ts';
+import { isControl, isWork } from './task-writes.ts';
 import { boundedError } from '../codec/bounded-text.ts';
 import { RefCache } from '../codec/ref-cache.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
@@ -69,8 +70,8 @@ export class ThreadSession implements Writer {
   readonly #ids = new Map<string, { step: number; checkpoint_id: string }>();
   /** Writes since the last put, by namespace: they become the next checkpoint's `writes`. */
   readonly #writes = new Map<string, [task_id: string, channel: string, ref: string][]>();
-  /** By namespace: tasks of the loaded checkpoint that an earlier attempt of this run has finished. */
-  readonly #finished = new Map<string, ReadonlySet<string>>();
+  /** By namespace: tasks of the loaded checkpoint that had finished, and whether this run finished them, in an earlier attempt. */
+  readonly #finished = new Map<string, ReadonlyMap<string, boolean>>();
   readonly openInterrupts = new OpenInterrupts();
   #attributed: NodeWrite[] | undefined;
   /**
@@ -134,16 +135,12 @@ export class ThreadSession implements Writer {
     this.#lineage.set(ns, { checkpoint_id, refs: known });
   }
 
-  /**
-   * Records the writes of a loaded checkpoint, whose tasks need not run again. `isOwn`: the checkpoint and its writes are
-   * from an earlier attempt of this run.
-   */
-  recordWrites(
-    ns: string,
-    writes: { task_id: string; channel: string; ref: string }[],
-    isOwn: boolean,
-  ): void {
-    if (isOwn) this.#finished.set(ns, new Set(writes.map(({ task_id }) => task_id)));
+  /** Records the writes of a loaded checkpoint, whose tasks need not run again. `made_by`: the run of the checkpoint. */
+  recordWrites(ns: string, writes: readonly StoredWrite[], made_by: string | null): void {
+    const results = writes.filter(({ channel }) => !isControl(channel));
+    const isOwn = ({ run_id }: StoredWrite): boolean =>
+      this.run_id !== null && (run_id ?? made_by) === this.run_id;
+    this.#finished.set(ns, new Map(results.map((write) => [write.task_id, isOwn(write)])));
     this.#writes.set(
       ns,
       writes.map(({ task_id, channel, ref }) => [task_id, channel, ref]),
@@ -286,12 +283,13 @@ export class ThreadSession implements Writer {
     this.#watch(this.#send('soon'));
   }
 
-  /** True when an earlier attempt of this run has finished a task of this name in the next step. */
-  hasFinished(ns: string, name: string): boolean {
+  /** Whether tasks of this name in the next step had finished when this attempt began: by this run, or all by earlier runs. */
+  finishedBy(ns: string, name: string): 'this run' | 'earlier runs' | undefined {
     const finished = this.#finished.get(ns);
-    return (
-      finished !== undefined && this.nextTasks(ns).some((task) => task.name === name && finished.has(task.id))
-    );
+    if (finished === undefined) return undefined;
+    const ids = this.nextTasks(ns).flatMap((task) => (task.name === name ? [task.id] : []));
+    if (ids.some((id) => finished.get(id) === true)) return 'this run';
+    return ids.some((id) => finished.has(id)) ? 'earlier runs' : undefined;
   }
 
   /** The newest checkpoint that this session has put in the namespace, if it has no summary yet. */
