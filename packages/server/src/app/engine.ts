@@ -122,6 +122,8 @@ export const watchEngine = (
       free_slots: dispatcher.pool.freeSlots,
       leases_lost: dispatcher.leasesLost,
       leases_recovered: dispatcher.recovered,
+      attempts_lost: dispatcher.attemptsLost,
+      runs_unstarted: dispatcher.unstarted,
       executor_crashes: dispatcher.pool.crashes,
       executor_kills: dispatcher.pool.kills,
       streams: streams.size,

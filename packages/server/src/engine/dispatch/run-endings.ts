@@ -11,7 +11,19 @@ import type { EndReport, RunError, RunStatus } from './protocol.ts';
 
 type Options = Pick<DispatcherOptions, 'leases' | 'runs' | 'streams' | 'tail' | 'logger'>;
 
+/**
+ * Why an attempt was lost here. `unstarted`: it was given back before it started, or its executor ended before it was ready. `executor_ended`:
+ * its executor ended by itself. `executor_killed`: its executor was killed because of another run or request. `lease`: its lease could not be
+ * renewed in time. `unstored`: its executor could not store its outcome.
+ */
+export type LossCause = 'unstarted' | 'executor_ended' | 'executor_killed' | 'lease' | 'unstored';
+
+/** Runs without `cause` are given back as if they had not been started. */
+export type GiveBack = Omit<Release, 'lost'> & { cause?: LossCause };
+
 export class RunEndings {
+  /** Lost attempts, by cause. */
+  readonly losses = new Map<LossCause, number>();
   readonly writes: BackgroundWrites;
   readonly #options: Options;
   readonly #onReleased: () => void;
@@ -68,8 +80,9 @@ export class RunEndings {
   }
 
   /** Gives the runs back. Readers on this node then read the logs of the runs. */
-  giveBack(attempts: Lease[], how: Release): void {
+  giveBack(attempts: Lease[], { cause, ...how }: GiveBack): void {
     if (attempts.length === 0) return;
+    if (cause) this.losses.set(cause, (this.losses.get(cause) ?? 0) + attempts.length);
     const { leases, runs, streams, tail } = this.#options;
     void this.writes.start(async () => {
       for (const { id } of attempts) {
@@ -81,7 +94,7 @@ export class RunEndings {
           streams.end(id, { status: 'error', error: deleted });
         } else tail.follow(stream);
       }
-      await leases.release(attempts, how);
+      await leases.release(attempts, { ...how, lost: cause !== undefined });
       this.#onReleased();
     });
   }
