@@ -62,6 +62,7 @@ export const createEngine = async (
     observeAttempt: telemetry.startAttempt,
     onModules: parts.onModules,
     onFlushTrouble: (trouble) => metrics.flushTrouble(trouble),
+    onWriteFailure: (result) => metrics.backgroundWriteFailed(result),
     onLogLine: logExport && (({ line, dropped }) => logExport.add(line, dropped)),
     limits: { timeoutMs: runs.timeoutMs, graceMs: runs.cancelGraceMs },
     pollMs,

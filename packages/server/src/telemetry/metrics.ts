@@ -66,6 +66,7 @@ export class Metrics {
   readonly #runSeconds: Histogram<'status'>;
   readonly #eventLag: Histogram;
   readonly #flushTroubles: Counter<'kind'>;
+  readonly #backgroundWrites: Counter<'result'>;
   readonly #ingested: Counter<'outcome'>;
   readonly #ingestedBytes: Counter;
   readonly #ingestSeconds: Histogram;
@@ -140,6 +141,12 @@ export class Metrics {
       name: 'svc_flush_troubles_total',
       help: 'Flushes of checkpoints and events that executors of this process did not store with the first try: sent again, sent writer by writer, or failed for one writer',
       labelNames: ['kind'],
+      registers,
+    });
+    this.#backgroundWrites = new Counter({
+      name: 'svc_background_write_failures_total',
+      help: 'Tries to store how a run or an export attempt has ended here that failed: repeated, or abandoned after ten minutes or when the process stops',
+      labelNames: ['result'],
       registers,
     });
     this.#eventLag = new Histogram({
@@ -290,6 +297,11 @@ export class Metrics {
   /** An executor did not store a flush with the first try. */
   flushTrouble(kind: 'repeated' | 'split' | 'failed'): void {
     this.#flushTroubles.inc({ kind });
+  }
+
+  /** A write that no caller awaits has failed. */
+  backgroundWriteFailed(result: 'repeated' | 'abandoned'): void {
+    this.#backgroundWrites.inc({ result });
   }
 
   eventLag(ms: number): void {
