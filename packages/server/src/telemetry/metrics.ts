@@ -58,6 +58,14 @@ export interface MetricSnapshot {
   }[];
 }
 
+const backgroundWriteFailures = (registers: Registry[]): Counter<'result'> =>
+  new Counter({
+    name: 'svc_background_write_failures_total',
+    help: 'Tries to store how a run or an export attempt has ended here that failed: repeated, or abandoned after ten minutes or when the process stops',
+    labelNames: ['result'],
+    registers,
+  });
+
 export class Metrics {
   readonly #registry = new Registry();
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
@@ -143,12 +151,7 @@ export class Metrics {
       labelNames: ['kind'],
       registers,
     });
-    this.#backgroundWrites = new Counter({
-      name: 'svc_background_write_failures_total',
-      help: 'Tries to store how a run or an export attempt has ended here that failed: repeated, or abandoned after ten minutes or when the process stops',
-      labelNames: ['result'],
-      registers,
-    });
+    this.#backgroundWrites = backgroundWriteFailures(registers);
     this.#eventLag = new Histogram({
       name: 'svc_event_lag_seconds',
       help: 'Age of events of runs on other nodes when this process sends them',
