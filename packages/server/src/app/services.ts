@@ -204,7 +204,7 @@ const buildServices = async (
   const exporting =
     settings.role === 'api'
       ? undefined
-      : owned.keep(openExports(parts, storage, { notifications, platform }));
+      : owned.keep(openExports(parts, storage, { notifications, platform, metrics }));
   metrics.watchExports({ queue: () => storage.exportLeases.state(), done: () => exporting?.figures() });
   return {
     handlers,

@@ -13,6 +13,7 @@ import { PeriodicTasks } from '../jobs/periodic-tasks.ts';
 import { exportTasks } from '../exports/worker/export-tasks.ts';
 import type { ExportWorker } from '../exports/worker/export-worker.ts';
 import { startExports } from '../exports/worker/start-exports.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import type { Platform } from './platform.ts';
 import { traceTasks } from '../tracing/traces/trace-tasks.ts';
 import { type Owned } from './owned.ts';
@@ -22,7 +23,11 @@ import type { ServiceParts } from './service-parts.ts';
 export const openExports = (
   { databaseOptions: database, replica, settings, plan, logger }: ServiceParts,
   storage: Storage,
-  { notifications, platform }: { notifications: NotificationBus; platform: Platform },
+  {
+    notifications,
+    platform,
+    metrics,
+  }: { notifications: NotificationBus; platform: Platform; metrics: Pick<Metrics, 'backgroundWriteFailed'> },
 ): ExportWorker =>
   startExports({
     leases: storage.exportLeases,
@@ -31,6 +36,7 @@ export const openExports = (
     database,
     replicaTally: replica?.tally,
     slots: plan.exporters,
+    onWriteFailure: (result) => metrics.backgroundWriteFailed(result),
     settings,
     logger,
   });

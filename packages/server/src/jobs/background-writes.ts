@@ -2,16 +2,26 @@
 import type { Logger } from 'pino';
 import { retryWhileUnavailable } from './retry.ts';
 
+/** How long a write is repeated. Leases end before, so that other workers continue the work. */
+const repeatMs = 10 * 60_000;
+
+export interface BackgroundWriteOptions {
+  logger: Pick<Logger, 'error'>;
+  /** Logged with each try that failed. */
+  message: string;
+  /** Called for each try that failed. `abandoned`: it was the last one. Must not throw. */
+  onFailure?: ((result: 'repeated' | 'abandoned') => void) | undefined;
+  /** Milliseconds after the first failure in which a write is repeated. */
+  forMs?: number;
+}
+
 export class BackgroundWrites implements AsyncDisposable {
-  readonly #logger: Pick<Logger, 'error'>;
-  readonly #message: string;
-  readonly #running = new Set<Promise<void>>();
+  readonly #options: BackgroundWriteOptions;
+  readonly #running = new Set<Promise<boolean>>();
   readonly #stopping = new AbortController();
 
-  /** `message` is logged with each try that failed. */
-  constructor(logger: Pick<Logger, 'error'>, message: string) {
-    this.#logger = logger;
-    this.#message = message;
+  constructor(options: BackgroundWriteOptions) {
+    this.#options = options;
   }
 
   /** Writes under way. */
@@ -19,16 +29,25 @@ export class BackgroundWrites implements AsyncDisposable {
     return this.#running.size;
   }
 
-  /** Repeats the write until it succeeds, or until one more try has failed after stop(). Never rejects. */
-  start(write: () => Promise<unknown>, fields: object = {}): Promise<void> {
+  /** Repeats the write until it succeeds, for ten minutes, or until one more try has failed after stop(). Never rejects: resolves with false when it was abandoned. */
+  start(write: () => Promise<unknown>, fields: object = {}): Promise<boolean> {
+    const { logger, message, onFailure, forMs = repeatMs } = this.#options;
     const running = retryWhileUnavailable(write, {
+      forMs,
       signal: this.#stopping.signal,
       when: () => true,
-      onError: (error) => this.#logger.error({ err: error, ...fields }, this.#message),
+      onError: (error) => {
+        logger.error({ err: error, ...fields }, `${message}, retrying`);
+        onFailure?.('repeated');
+      },
     })
       .then(
-        () => undefined,
-        () => undefined, // it is logged
+        () => true,
+        (error: unknown) => {
+          logger.error({ err: error, ...fields }, `${message}, abandoned after the last try`);
+          onFailure?.('abandoned');
+          return false;
+        },
       )
       .finally(() => this.#running.delete(running));
     this.#running.add(running);

@@ -18,6 +18,8 @@ export interface Gauges {
     free_slots: number;
     leases_lost: ReadonlyMap<string, number>;
     leases_recovered: ReadonlyMap<string, number>;
+    attempts_lost: ReadonlyMap<string, number>;
+    runs_unstarted: number;
     executor_crashes: number;
     executor_kills: number;
     streams: number;
@@ -29,6 +31,7 @@ export interface Gauges {
 
 /** Label values that are reported from the start, so that the first loss shows in a rate. */
 const lossReasons = ['taken', 'database', 'late'];
+const lossCauses = ['unstarted', 'executor_ended', 'executor_killed', 'lease', 'unstored'];
 const workerStates = ['alive', 'silent', 'gone'];
 
 /**
@@ -55,6 +58,14 @@ export interface MetricSnapshot {
   }[];
 }
 
+const backgroundWriteFailures = (registers: Registry[]): Counter<'result'> =>
+  new Counter({
+    name: 'svc_background_write_failures_total',
+    help: 'Tries to store how a run or an export attempt has ended here that failed: repeated, or abandoned after ten minutes or when the process stops',
+    labelNames: ['result'],
+    registers,
+  });
+
 export class Metrics {
   readonly #registry = new Registry();
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
@@ -63,6 +74,7 @@ export class Metrics {
   readonly #runSeconds: Histogram<'status'>;
   readonly #eventLag: Histogram;
   readonly #flushTroubles: Counter<'kind'>;
+  readonly #backgroundWrites: Counter<'result'>;
   readonly #ingested: Counter<'outcome'>;
   readonly #ingestedBytes: Counter;
   readonly #ingestSeconds: Histogram;
@@ -139,6 +151,7 @@ export class Metrics {
       labelNames: ['kind'],
       registers,
     });
+    this.#backgroundWrites = backgroundWriteFailures(registers);
     this.#eventLag = new Histogram({
       name: 'svc_event_lag_seconds',
       help: 'Age of events of runs on other nodes when this process sends them',
@@ -184,6 +197,17 @@ export class Metrics {
       labelNames: ['worker'],
       registers,
     });
+    const attemptsLost = new Counter({
+      name: 'svc_attempts_lost_total',
+      help: 'Attempts of runs that this process has lost and released, charged or not, by cause',
+      labelNames: ['cause'],
+      registers,
+    });
+    const unstarted = new Counter({
+      name: 'svc_runs_unstarted_total',
+      help: 'Runs that this process claimed and gave back before they started: the claim was answered too late, or the start failed',
+      registers,
+    });
     const crashes = new Counter({
       name: 'svc_executor_exits_total',
       help: 'Executors of this process that ended by themselves',
@@ -201,6 +225,9 @@ export class Metrics {
       for (const reason of lossReasons) lost.inc({ reason }, here.leases_lost.get(reason) ?? 0);
       recovered.reset();
       for (const worker of workerStates) recovered.inc({ worker }, here.leases_recovered.get(worker) ?? 0);
+      attemptsLost.reset();
+      for (const cause of lossCauses) attemptsLost.inc({ cause }, here.attempts_lost.get(cause) ?? 0);
+      set(unstarted, here.runs_unstarted);
       set(crashes, here.executor_crashes);
       set(kills, here.executor_kills);
       const now = await gauges.queue();
@@ -273,6 +300,11 @@ export class Metrics {
   /** An executor did not store a flush with the first try. */
   flushTrouble(kind: 'repeated' | 'split' | 'failed'): void {
     this.#flushTroubles.inc({ kind });
+  }
+
+  /** A write that no caller awaits has failed. */
+  backgroundWriteFailed(result: 'repeated' | 'abandoned'): void {
+    this.#backgroundWrites.inc({ result });
   }
 
   eventLag(ms: number): void {

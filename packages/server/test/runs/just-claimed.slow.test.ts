@@ -43,13 +43,17 @@ let tail: RunLogTail;
 let whileStarting: { before?: () => Promise<void>; after?: () => Promise<void> };
 /** This run has no settings, as if its assistant had been deleted. */
 let unstartable: string | undefined;
+/** Runs whose start settings cannot be read: the statement fails if it reads one of them. */
+const unreadable = new Set<string>();
+/** The error of the statement. */
+let unreadableError: Error;
 /** Called instead of the statement that ends a run. */
 let failStop: (() => Promise<void>) | undefined;
 
 /** Polls and lease renewals happen hours apart, so within a test only notifications trigger work. */
 const rareMs = 10 * 60 * 60 * 1_000;
-/** Starts `worker` with leases that last that long. */
-const startWorker = (leaseMs: number): void => {
+/** Starts `worker` with leases that last that long. With an unknown `level`, its executors end before they are ready. */
+const startWorker = (leaseMs: number, level = 'silent'): void => {
   notifications = new ManualNotifications();
   const project = loadSvcJson(testProject, {});
   const streams = new RunEventHub();
@@ -70,6 +74,7 @@ const startWorker = (leaseMs: number): void => {
       ...storage.runLeases,
       async settings(run_ids) {
         await whileStarting.before?.();
+        if (run_ids.some((run_id) => unreadable.has(run_id))) throw unreadableError;
         const settings = await storage.runLeases.settings(run_ids);
         await whileStarting.after?.();
         return settings.filter(({ run_id }) => run_id !== unstartable);
@@ -89,7 +94,7 @@ const startWorker = (leaseMs: number): void => {
       database: db.options,
       graphs: [...project.graphs],
       env: project.env,
-      log: { level: 'silent', format: 'json' },
+      log: { level: level as 'silent', format: 'json' },
     },
   });
 };
@@ -99,6 +104,8 @@ beforeEach(async () => {
   storage = createStorage(db);
   whileStarting = {};
   unstartable = undefined;
+  unreadable.clear();
+  unreadableError = new Error('the settings are wrong');
   failStop = undefined;
 });
 afterEach(async () => {
@@ -169,6 +176,60 @@ describe('a claimed run that cannot start, and whose end cannot be stored at onc
     await eventually(async () =>
       expect(await storage.runs.states([stuck.run_id])).toMatchObject([{ status: 'error' }]),
     );
+  });
+});
+
+describe('a claimed run whose start settings cannot be read', () => {
+  beforeEach(() => startWorker(rareMs));
+
+  it('fails after three attempts, with the reason; the other runs of its claims start', async () => {
+    const poison = await waitingRun();
+    const other = await probe({ do: 'write', ms: 1, out: 'wrote' });
+    unreadable.add(poison.run_id);
+    notifications.ring('p');
+    await eventually(async () =>
+      expect(await storage.runs.states([other.run_id])).toMatchObject([{ status: 'success' }]),
+    );
+    await eventually(async () => {
+      expect(await storage.runs.states([poison.run_id])).toMatchObject([{ status: 'error' }]);
+      const [row] = await db.query<{ error: string }>(
+        { name: 'error', text: 'select error from runs where run_id = $1' },
+        [poison.run_id],
+      );
+      expect(row?.error).toContain('its start settings cannot be read: the settings are wrong');
+    });
+    expect(worker.unstarted).toBe(3);
+  });
+
+  it('is claimed again after pauses, in smaller claims, when the database is unavailable', async () => {
+    const runs = [await waitingRun(), await waitingRun()];
+    for (const { run_id } of runs) unreadable.add(run_id);
+    unreadableError = new Problem('unavailable', 'The database cannot be reached');
+    const read: number[] = [];
+    whileStarting.before = () => {
+      read.push(worker.unstarted);
+      if (read.length === 4) unreadable.clear();
+      return Promise.resolve();
+    };
+    notifications.ring('p');
+    await eventually(() => expect(runs.map(({ run_id }) => worker.has(run_id))).toEqual([true, true]));
+    // Two runs, one and one were given back.
+    expect(read.slice(0, 4)).toEqual([0, 2, 3, 4]);
+    expect(worker.unstarted).toBe(4);
+  });
+});
+
+describe('an executor that ends before it is ready', () => {
+  it('gets no run', async () => {
+    startWorker(rareMs, 'an unknown level');
+    const { run_id } = await waitingRun();
+    notifications.ring('p');
+    await eventually(() => expect(worker.pool.crashes).toBeGreaterThan(2));
+    expect(worker.reserve()).toBe(false);
+    const text = 'select status, lease_token::integer from runs where run_id = $1';
+    expect(await db.query({ name: 'state', text }, [run_id])).toEqual([
+      { status: 'pending', lease_token: 0 },
+    ]);
   });
 });
 

@@ -128,7 +128,7 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
       refs: JSON.parse(channels) as Record<string, string>,
       writes: engineWrites(writes),
       recorded: recordedIn(writes),
-      isOwn: run_id !== null && run_id === session.run_id,
+      made_by: run_id,
       isDescribed: shape !== null,
     });
   }

@@ -8,6 +8,7 @@ import type {
   NewWrite,
   Owner,
   StoredCheckpoint,
+  StoredWrite,
 } from '../../storage/deployment/checkpoint-rows.ts';
 import { type RecordedState, recordedWrite } from '../../storage/deployment/recorded-state.ts';
 import { CheckpointNotStored, type LargestValue } from './checkpoint-not-stored.ts';
@@ -15,7 +16,7 @@ import { OpenInterrupts } from './open-interrupts.ts';
 import { SessionBlobs } from './session-blobs.ts';
 import { StoredIds } from './stored-ids.ts';
 import type { SessionOptions } from './session-options.ts';
-import { isWork } from './task-writes.ts';
+import { isControl, isWork } from './task-writes.ts';
 import { boundedError } from '../codec/bounded-text.ts';
 import { RefCache } from '../codec/ref-cache.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
@@ -43,10 +44,10 @@ interface LoadedCheckpoint {
   step: number;
   versions: Record<string, unknown>;
   refs: Record<string, string>;
-  writes: { task_id: string; channel: string; ref: string }[];
+  writes: readonly StoredWrite[];
   recorded: RecordedState | undefined;
-  /** The checkpoint and its writes are from an earlier attempt of this run. */
-  isOwn: boolean;
+  /** The run of the checkpoint, and of its writes without one. */
+  made_by: string | null;
   /** False when its attempt was lost before it stored a summary. */
   isDescribed: boolean;
 }
@@ -83,8 +84,8 @@ export class ThreadSession implements Writer {
   readonly storedIds = new StoredIds();
   /** By namespace. */
   readonly #records = new Map<string, CheckpointRecords>();
-  /** By namespace: tasks of the loaded checkpoint that an earlier attempt of this run has finished. */
-  readonly #finished = new Map<string, ReadonlySet<string>>();
+  /** By namespace: tasks of the loaded checkpoint that had finished, and whether this run finished them, in an earlier attempt. */
+  readonly #finished = new Map<string, ReadonlyMap<string, boolean>>();
   readonly openInterrupts = new OpenInterrupts();
   #attributed: NodeWrite[] | undefined;
   /**
@@ -144,7 +145,10 @@ export class ThreadSession implements Writer {
     const writes = loaded.writes.map(({ task_id, channel, ref }): TaskWrite => [task_id, channel, ref]);
     const record = this.#recordsOf(ns).put(checkpoint_id, step, new Map(refs));
     Object.assign(record, { writes, isDescribed, recorded });
-    if (loaded.isOwn) this.#finished.set(ns, new Set(writes.map(([task_id]) => task_id)));
+    const results = loaded.writes.filter(({ channel }) => !isControl(channel));
+    const isOwn = ({ run_id }: StoredWrite): boolean =>
+      this.run_id !== null && (run_id ?? loaded.made_by) === this.run_id;
+    this.#finished.set(ns, new Map(results.map((write) => [write.task_id, isOwn(write)])));
   }
 
   recordBlobs(blobs: readonly BlobRow[]): void {
@@ -341,12 +345,13 @@ export class ThreadSession implements Writer {
     this.#recordState(ns, record, { base: all, head: { values, next } });
   }
 
-  /** True when an earlier attempt of this run has finished a task of this name in the next step. */
-  hasFinished(ns: string, name: string): boolean {
+  /** Whether tasks of this name in the next step had finished when this attempt began: by this run, or all by earlier runs. */
+  finishedBy(ns: string, name: string): 'this run' | 'earlier runs' | undefined {
     const finished = this.#finished.get(ns);
-    return (
-      finished !== undefined && this.nextTasks(ns).some((task) => task.name === name && finished.has(task.id))
-    );
+    if (finished === undefined) return undefined;
+    const ids = this.nextTasks(ns).flatMap((task) => (task.name === name ? [task.id] : []));
+    if (ids.some((id) => finished.get(id) === true)) return 'this run';
+    return ids.some((id) => finished.has(id)) ? 'earlier runs' : undefined;
   }
 
   /** The checkpoints that this session has put in the namespace, and that have no summary yet. */

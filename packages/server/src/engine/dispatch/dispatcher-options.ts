@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { BackgroundWriteOptions } from '../../jobs/background-writes.ts';
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import type { RunLogTail } from '../streams/run-log-tail.ts';
 import type { RunEventHub } from '../streams/run-event-hub.ts';
@@ -34,5 +35,7 @@ export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
   onLogLine?: ((line: ExecutorLogLine) => void) | undefined;
   /** Called when a flush of an executor was not stored with the first try. */
   onFlushTrouble?: ((trouble: FlushTrouble) => void) | undefined;
+  /** Called when a run could not be given back or ended with this try. */
+  onWriteFailure?: BackgroundWriteOptions['onFailure'];
   logger: Logger;
 }

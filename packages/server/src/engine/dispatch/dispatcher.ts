@@ -7,6 +7,7 @@
 //
 // Runs are claimed after a notification, when a slot becomes free after all were in use, and after each poll. A poll first queues
 // delayed runs that are due, and runs with expired leases. Leases are renewed here, never in the event loop of a graph.
+import { isUnavailable } from '../../storage/postgres/sql-state.ts';
 import { LeaseKeeper, type LeaseLoss, type LossReason } from '../../jobs/lease-keeper.ts';
 import type { Lease } from '../../storage/postgres/lease.ts';
 import type { ClaimedSetting } from '../../storage/deployment/run-leases.ts';
@@ -19,7 +20,7 @@ import type { AttemptRef, ExecutorEnd, ExecutorProcess } from './executor-proces
 import { ExecutorPool } from './executor-pool.ts';
 import type { AttemptMessage, RunCommand } from './protocol.ts';
 import { RunClaims } from './run-claims.ts';
-import { RunEndings } from './run-endings.ts';
+import { type GiveBack, type LossCause, RunEndings } from './run-endings.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import { StoppingAttempts } from './stopping-attempts.ts';
 
@@ -109,6 +110,16 @@ export class Dispatcher {
     return this.#attempts.lossesByReason;
   }
 
+  /** Runs that this process claimed and gave back before they started. */
+  get unstarted(): number {
+    return this.#claims.unstarted;
+  }
+
+  /** Attempts that this process has lost and released, by cause. */
+  get attemptsLost(): ReadonlyMap<LossCause, number> {
+    return this.#endings.losses;
+  }
+
   /** True when an attempt of the run executes here. */
   has(run_id: string): boolean {
     return this.#attempts.find(run_id) !== undefined;
@@ -152,7 +163,7 @@ export class Dispatcher {
     if (!this.#attempts.isGood(sinceMs)) {
       const seconds = ((performance.now() - sinceMs) / 1_000).toFixed(1);
       const reason = `the claim was answered after ${seconds} s, too late to start the run`;
-      return this.#endings.giveBack([lease], { charge: false, lost: true, reason });
+      return this.#giveBackUnstarted([lease], { charge: false, reason });
     }
     const isSolitary = Math.max(command.attempt - 1, losses) >= Math.max(this.#options.attemptsMax - 1, 1);
     let executor: ExecutorProcess;
@@ -160,11 +171,7 @@ export class Dispatcher {
       executor = this.pool.run(command, isSolitary);
     } catch (error) {
       // The last executor ended while the run was claimed.
-      return this.#endings.giveBack([lease], {
-        charge: false,
-        lost: false,
-        reason: (error as Error).message,
-      });
+      return this.#giveBackUnstarted([lease], { charge: false, reason: (error as Error).message });
     }
     const attempt = new Attempt(command, executor, this.#options.limits);
     attempt.onEnd = this.#options.observeAttempt?.({ command, sinceMs, waitedMs });
@@ -204,7 +211,7 @@ export class Dispatcher {
    */
   async handOver(): Promise<void> {
     const left = await this.#stopExecuting();
-    this.#endings.giveBack(left, { charge: false, lost: false, reason: 'the server handed its runs over' });
+    this.#endings.giveBack(left, { charge: false, reason: 'the server handed its runs over' });
     await this.#endings.writes.settled();
   }
 
@@ -259,18 +266,8 @@ export class Dispatcher {
   }
 
   async #startClaimed(started: RunRow[], sinceMs: number): Promise<void> {
-    const { leases, streams, users, logger } = this.#options;
-    const settings = new Map<string, ClaimedSetting>();
-    try {
-      for (const setting of await leases.settings(started.map((run) => run.run_id))) {
-        settings.set(setting.run_id, setting);
-      }
-    } catch (error) {
-      const how = { charge: false, lost: false, reason: (error as Error).message };
-      return this.#endings.giveBack(started.map(leaseOf), how);
-    }
-    for (const run of started) {
-      const setting = settings.get(run.run_id);
+    const { streams, users, logger } = this.#options;
+    for (const { run, setting } of await this.#readSettings(started)) {
       try {
         const command = claimedCommand(run, setting, streams.find(run.run_id), users);
         if ('error' in command) {
@@ -283,9 +280,37 @@ export class Dispatcher {
         // Of this run alone: the others start.
         logger.error({ err: error, run_id: run.run_id }, 'failed to start a run');
         const reason = `it could not be started: ${(error as Error).message}`;
-        this.#endings.giveBack([leaseOf(run)], { charge: true, lost: true, reason });
+        this.#giveBackUnstarted([leaseOf(run)], { charge: true, reason });
       }
     }
+  }
+
+  /**
+   * The runs with their start settings. If the database is unavailable, the runs are given back. Otherwise the statement fails because of one
+   * run: the settings of each run are read alone, and the runs that cannot be read are charged.
+   */
+  async #readSettings(runs: RunRow[]): Promise<{ run: RunRow; setting: ClaimedSetting | undefined }[]> {
+    const { leases } = this.#options;
+    try {
+      const settings = await leases.settings(runs.map((run) => run.run_id));
+      const byRun = new Map(settings.map((setting) => [setting.run_id, setting]));
+      return runs.map((run) => ({ run, setting: byRun.get(run.run_id) }));
+    } catch (error) {
+      if (isUnavailable(error) || runs.length === 1) {
+        const reason = `its start settings cannot be read: ${(error as Error).message}`;
+        this.#giveBackUnstarted(runs.map(leaseOf), { charge: !isUnavailable(error), reason });
+        return [];
+      }
+    }
+    const read = [];
+    for (const run of runs) read.push(...(await this.#readSettings([run])));
+    return read;
+  }
+
+  /** Each is a lost attempt: runs that cannot be started are charged in the end, and this process claims fewer runs for a while. */
+  #giveBackUnstarted(runs: Lease[], how: Omit<GiveBack, 'cause'>): void {
+    this.#claims.noteUnstarted(runs.length);
+    this.#endings.giveBack(runs, { ...how, cause: 'unstarted' });
   }
 
   /** Calls `act` with the attempt of the run, now or when a claimed run starts. Does nothing for other runs. */
@@ -325,8 +350,8 @@ export class Dispatcher {
     } else {
       logger.warn({ run_id, reason: message.message }, 'an attempt of a run was lost');
       this.#drop(attempt, 'lost');
-      const release = { charge: !message.isOutage, lost: true, reason: message.message };
-      this.#endings.giveBack([attempt], release);
+      const reason = message.message;
+      this.#endings.giveBack([attempt], { charge: !message.isOutage, reason, cause: 'unstored' });
     }
     this.#claims.slotFreed();
   }
@@ -338,15 +363,13 @@ export class Dispatcher {
       const attempt = this.#attempts.find(run_id);
       return attempt?.lease_token === lease_token ? [attempt] : [];
     });
-    const other = how === 'not_started' ? 'released' : 'lost';
-    for (const attempt of attempts) this.#drop(attempt, attempt.isKilled ? attempt.killedStatus : other);
+    for (const attempt of attempts) this.#drop(attempt, attempt.isKilled ? attempt.killedStatus : 'lost');
     const killed = attempts.filter((attempt) => attempt.isKilled);
     for (const attempt of killed) this.#endings.endKilled(attempt);
     const others = attempts.filter((attempt) => !attempt.isKilled);
     const message =
       how === 'killed' ? `its executor was killed: ${reason}` : `its executor ended (${reason})`;
-    const release = { charge: how === 'crashed', lost: how !== 'not_started', reason: message };
-    this.#endings.giveBack(others, release);
+    this.#endings.giveBack(others, { charge: how === 'crashed', reason: message, cause: endCauses[how] });
     this.#claims.slotFreed();
   }
 
@@ -358,14 +381,14 @@ export class Dispatcher {
     const { logger, leases } = this.#options;
     logger.warn({ run_id: attempt.id, reason, message }, 'lease lost');
     attempt.decide('lost');
-    const how = { charge: false, lost: true, reason: message };
+    const how = { charge: false, reason: message };
     if (reason === 'taken') {
       // Another worker has recorded the loss, and gets the reason.
       this.#stopping.stop(attempt);
-      void this.#endings.writes.start(() => leases.release([attempt], how));
+      void this.#endings.writes.start(() => leases.release([attempt], { ...how, lost: true }));
     } else {
       attempt.kill(`the lease of run ${attempt.id} was lost: ${message}`);
-      this.#endings.giveBack([attempt], how);
+      this.#endings.giveBack([attempt], { ...how, cause: 'lease' });
     }
     this.#claims.slotFreed();
   }
@@ -385,5 +408,11 @@ export class Dispatcher {
     this.#attempts.drop(attempt);
   }
 }
+
+const endCauses = {
+  crashed: 'executor_ended',
+  killed: 'executor_killed',
+  not_started: 'unstarted',
+} as const satisfies Record<ExecutorEnd['how'], LossCause>;
 
 const leaseOf = ({ run_id, lease_token }: RunRow): Lease => ({ id: run_id, lease_token });

@@ -1,6 +1,6 @@
 // The executors of this server process. An executor that ends is replaced, and the dispatcher gives its runs back.
 //
-//   shared     as many as the setting says. They take all runs.
+//   shared     as many as the setting says. They take all runs, from when they are ready.
 //   extra      one more, while runs that compute keep all shared ones busy: it takes only runs of graphs that do not compute. Not with a fixed
 //              number of slots, which limits how many runs execute
 //   solitary   for a run that has lost two attempts: a run that kills executors then harms no other run, and no other run harms it
@@ -141,7 +141,7 @@ export class ExecutorPool {
   /** Slots for runs of any graph. */
   get freeSlots(): number {
     let free = -this.#solitary.size;
-    for (const executor of this.#shared.active) free += executor.freeSlots;
+    for (const executor of readyOf(this.#shared.active)) free += executor.freeSlots;
     return free;
   }
 
@@ -213,8 +213,9 @@ export class ExecutorPool {
   /** Runs that compute share the executors evenly. Other runs go to executors that are not busy, if there are any. */
   #executorFor(graph_id: string): ExecutorProcess {
     const { most } = this.#options.slots;
-    if (this.#computing.has(graph_id)) return this.#leastLoaded(this.#shared.active);
-    const all = [...this.#shared.active, ...this.#loadedExtra];
+    const shared = readyOf(this.#shared.active);
+    if (this.#computing.has(graph_id)) return this.#leastLoaded(shared);
+    const all = [...shared, ...this.#loadedExtra];
     return this.#leastLoaded(all, ({ busyMs }) => (busyMs > 0 ? most : 0));
   }
 
@@ -291,6 +292,10 @@ export class ExecutorPool {
       { started: standby?.take(), callLimits: this.#options.callLimits, blockedMs: this.#options.blockedMs },
     );
     if (this.#address !== undefined) executor.sendAddress(this.#address);
+    executor.ready.then(
+      () => events.onSlots(undefined),
+      () => undefined, // onExit has reported it
+    );
     executor.load().then(
       (report) => {
         this.#reportOnce(report);
@@ -390,6 +395,10 @@ export class ExecutorPool {
     next.begin();
   }
 }
+
+/** An executor gets no run before it is ready: one that fails to start would lose run after run. */
+const readyOf = (executors: Iterable<ExecutorProcess>): ExecutorProcess[] =>
+  [...executors].filter(({ isReady }) => isReady);
 
 const ofFewConnections = (setup: ExecutorSetup): ExecutorSetup => ({
   ...setup,

@@ -4,6 +4,7 @@ import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import type { RunLeaseStorage } from '../../storage/deployment/run-leases.ts';
 import type { RunRow } from '../../storage/deployment/run-rows.ts';
+import { ClaimPace } from './claim-pace.ts';
 import type { ExecutorPool } from './executor-pool.ts';
 import { ServedQueues } from './served-queues.ts';
 
@@ -28,6 +29,7 @@ export class RunClaims {
   readonly #options: RunClaimOptions;
   readonly #loop: WorkerLoop;
   readonly #served = new ServedQueues();
+  readonly #pace = new ClaimPace();
   #reserved = 0;
   /** Runs of any graph may wait for a slot of a shared executor. */
   #isFull = false;
@@ -45,8 +47,22 @@ export class RunClaims {
     });
   }
 
-  /** Sets a slot aside for a run that is about to be inserted as claimed; false when none is free. */
+  /** Runs that were claimed and given back before they started. */
+  get unstarted(): number {
+    return this.#pace.unstarted;
+  }
+
+  /** Claimed runs are given back before they start. */
+  noteUnstarted(count: number): void {
+    this.#pace.noteUnstarted(count);
+  }
+
+  /**
+   * Sets a slot aside for a run that is about to be inserted as claimed. False when none is free, and while this worker claims fewer runs
+   * than it has slots for.
+   */
   reserve(): boolean {
+    if (this.#pace.isLimited) return false;
     if (this.#freeSlots <= 0) {
       this.#noteFull();
       return false;
@@ -117,9 +133,13 @@ export class RunClaims {
     if (count <= 0) return false;
     const { leases, worker_id, leaseMs, attemptsMax, start } = this.#options;
     const served = this.#served.list();
-    const { runs, sinceMs } = await leases.claim({ count, worker_id, leaseMs, attemptsMax, graphs, served });
+    const limit = this.#pace.limit(count);
+    const claim = { count: limit, worker_id, leaseMs, attemptsMax, graphs, served };
+    const { runs, sinceMs } = await leases.claim(claim);
     for (const run of runs) this.#served.note(run);
+    const { unstarted } = this.#pace;
     await start(runs, sinceMs);
-    return runs.length === count;
+    this.#pace.noteClaim(runs.length, this.#pace.unstarted - unstarted);
+    return runs.length === limit;
   }
 }

@@ -9,16 +9,29 @@ import type { Attempt } from './attempt.ts';
 import type { DispatcherOptions } from './dispatcher-options.ts';
 import type { EndReport, RunError, RunStatus } from './protocol.ts';
 
-type Options = Pick<DispatcherOptions, 'leases' | 'runs' | 'streams' | 'tail' | 'logger'>;
+type Options = Pick<DispatcherOptions, 'leases' | 'runs' | 'streams' | 'tail' | 'logger' | 'onWriteFailure'>;
+
+/**
+ * Why an attempt was lost here. `unstarted`: it was given back before it started, or its executor ended before it was ready. `executor_ended`:
+ * its executor ended by itself. `executor_killed`: its executor was killed because of another run or request. `lease`: its lease could not be
+ * renewed in time. `unstored`: its executor could not store its outcome.
+ */
+export type LossCause = 'unstarted' | 'executor_ended' | 'executor_killed' | 'lease' | 'unstored';
+
+/** Runs without `cause` are given back as if they had not been started. */
+export type GiveBack = Omit<Release, 'lost'> & { cause?: LossCause };
 
 export class RunEndings {
+  /** Lost attempts, by cause. */
+  readonly losses = new Map<LossCause, number>();
   readonly writes: BackgroundWrites;
   readonly #options: Options;
   readonly #onReleased: () => void;
 
   /** `onReleased`: called when runs were given back and may be claimed again. */
   constructor(options: Options, onReleased: () => void) {
-    this.writes = new BackgroundWrites(options.logger, 'failed to give back or end a run, retrying');
+    const { logger, onWriteFailure: onFailure } = options;
+    this.writes = new BackgroundWrites({ logger, message: 'failed to give back or end a run', onFailure });
     this.#options = options;
     this.#onReleased = onReleased;
   }
@@ -51,7 +64,7 @@ export class RunEndings {
       message: 'The run exceeded its time limit and did not stop after the abort signal',
     };
     const text = isTimeout ? JSON.stringify(error) : null;
-    void this.writes.start(async () => {
+    this.#write([attempt], async () => {
       await this.#options.leases.stop(attempt, status, isTimeout ? 'error' : 'as_stored', text);
       this.endStream({ run_id: attempt.id, status, error: text });
     });
@@ -60,18 +73,19 @@ export class RunEndings {
   /** Ends a claimed run that cannot start. */
   endUnstartable(run: RunRow, error: RunError): void {
     const text = JSON.stringify(error);
-    void this.writes.start(async () => {
-      const lease = { id: run.run_id, lease_token: run.lease_token };
+    const lease = { id: run.run_id, lease_token: run.lease_token };
+    this.#write([lease], async () => {
       await this.#options.leases.stop(lease, 'error', 'error', text);
       this.endStream({ ...run, status: 'error', error: text });
     });
   }
 
   /** Gives the runs back. Readers on this node then read the logs of the runs. */
-  giveBack(attempts: Lease[], how: Release): void {
+  giveBack(attempts: Lease[], { cause, ...how }: GiveBack): void {
     if (attempts.length === 0) return;
+    if (cause) this.losses.set(cause, (this.losses.get(cause) ?? 0) + attempts.length);
     const { leases, runs, streams, tail } = this.#options;
-    void this.writes.start(async () => {
+    this.#write(attempts, async () => {
       for (const { id } of attempts) {
         const stream = streams.find(id);
         if (!stream) continue;
@@ -81,8 +95,19 @@ export class RunEndings {
           streams.end(id, { status: 'error', error: deleted });
         } else tail.follow(stream);
       }
-      await leases.release(attempts, how);
+      await leases.release(attempts, { ...how, lost: cause !== undefined });
       this.#onReleased();
+    });
+  }
+
+  /** If the write is abandoned, another worker recovers the runs after their leases. Readers on this node then read the logs of the runs. */
+  #write(leases: Lease[], write: () => Promise<void>): void {
+    const { streams, tail } = this.#options;
+    void this.writes.start(write).then((isStored) => {
+      for (const { id } of isStored ? [] : leases) {
+        const stream = streams.find(id);
+        if (stream) tail.follow(stream);
+      }
     });
   }
 

@@ -15,6 +15,7 @@ import { callbacksOf } from './lean-callbacks.ts';
 import { errorOf } from './run-error.ts';
 import { type RunStart, startOf } from './later-attempt.ts';
 import { ModelTokens } from './model-tokens.ts';
+import { RepeatedEvents } from './repeated-events.ts';
 import { RunEventWriter } from './run-event-writer.ts';
 import { assertNodes, continuesTasks } from './removed-nodes.ts';
 import { RunRefused } from './run-refused.ts';
@@ -24,7 +25,7 @@ import { recordStates, stateValues } from './state-summary.ts';
 import { toInput } from './run-input.ts';
 import type { RunTools } from './run-tools.ts';
 import { withStoredIds } from './stored-chunks.ts';
-import { engineModes, streamHandling } from './stream-modes.ts';
+import { engineModes, eventName, streamHandling } from './stream-modes.ts';
 
 interface CallbackEvent {
   event: string;
@@ -44,6 +45,7 @@ export class RunExecution {
   readonly #events: RunEventWriter;
   /** Checkpoints and events are stored together. */
   readonly #writer: JointWriter;
+  readonly #repeated = new RepeatedEvents();
   readonly #tracer: RunTracer | undefined;
   #session: ThreadSession | undefined;
   #graph: Graph | undefined;
@@ -210,6 +212,7 @@ export class RunExecution {
     const checkpointer = command.temporary ? new EphemeralCheckpointer() : this.#checkpointer(onStart);
     const { kwargs, steps } = await startOf(command, graph, checkpointer, this.#tools.checkpoints);
     if (steps) this.#limitSteps(steps);
+    if (this.#hasLog) await this.#repeated.load(command.run_id, this.#tools.checkpoints);
     return {
       command,
       graph,
@@ -287,16 +290,29 @@ export class RunExecution {
   }
 
   /**
-   * The engine repeats the `updates` of tasks that an earlier attempt has finished. The log of a resumable run contains
-   * these events already, because they were stored with the writes.
+   * The engine repeats the `updates` of finished tasks, and the interrupts of other tasks. The log has the `updates` of tasks that this run
+   * has finished, because they were stored with the writes. Whether it has the other events depends on when the earlier attempt was lost.
    */
   #isLoggedAlready(namespace: string[], payload: unknown): boolean {
+    if (!this.#hasLog) return false;
+    if (!isInterrupt(payload)) {
+      if (!isCached(payload)) return false;
+      const nodes = Object.keys(payload).filter((key) => key !== '__metadata__');
+      const finished = nodes.map((node) => this.#session?.finishedBy(namespace.join('|'), node));
+      if (finished.includes(undefined)) return false;
+      if (!finished.includes('earlier runs')) return true;
+    }
+    const event = eventName('updates', namespace);
+    return this.#repeated.take(event, this.#tools.codec.toJson(payload, event));
+  }
+
+  /**
+   * True when an earlier attempt may have logged events that count: with durability `exit`, those of the newest attempt count. Not by
+   * `attempt`, which does not count an attempt that has stored a step.
+   */
+  get #hasLog(): boolean {
     const { lease_token, kwargs } = this.#command;
-    // Not `attempt`, which does not count an attempt that has stored a step.
-    if (lease_token === 1 || !kwargs.stream_resumable || !isCached(payload)) return false;
-    const ns = namespace.join('|');
-    const nodes = Object.keys(payload).filter((key) => key !== '__metadata__');
-    return nodes.every((node) => this.#session?.hasFinished(ns, node));
+    return lease_token > 1 && kwargs.stream_resumable === true && kwargs.durability !== 'exit';
   }
 
   #describe(graph: Graph, namespace: string[], chunk: CheckpointChunk): void {

@@ -8,7 +8,7 @@
 //                       ├─ lease not renewed ▶ requeued; if that cannot be saved, by another worker when the lease ends
 //                       └─ lease revoked ────▶ nothing is saved: cancelled, timed out, or claimed by another worker
 import type { Logger } from 'pino';
-import { BackgroundWrites } from '../../jobs/background-writes.ts';
+import { type BackgroundWriteOptions, BackgroundWrites } from '../../jobs/background-writes.ts';
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import { LeaseKeeper, type LeaseLoss } from '../../jobs/lease-keeper.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
@@ -51,6 +51,8 @@ export interface ExportWorkerOptions {
   freeBytes: number;
   /** Poll interval, for work without a notification. */
   pollMs: number;
+  /** Called when the outcome of an attempt could not be stored with this try. */
+  onWriteFailure?: BackgroundWriteOptions['onFailure'];
   logger: Logger;
 }
 
@@ -86,7 +88,8 @@ export class ExportWorker implements AsyncDisposable {
       pollMs,
       logger,
     });
-    this.#writes = new BackgroundWrites(logger, 'failed to save the outcome of an export attempt, retrying');
+    const message = 'failed to save the outcome of an export attempt';
+    this.#writes = new BackgroundWrites({ logger, message, onFailure: options.onWriteFailure });
     this.#attempts = new LeaseKeeper({
       leaseMs,
       renew: (held) => leases.renew(held, leaseMs),

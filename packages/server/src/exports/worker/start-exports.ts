@@ -24,6 +24,7 @@ export interface ExportParts {
   /** Maximum number of exporters; 0: this process executes no exports. */
   slots: number;
   settings: Pick<Settings, 'exports' | 'egress' | 'storage'>;
+  onWriteFailure?: ExportWorkerOptions['onWriteFailure'];
   logger: Logger;
   /** The program of exporter processes; tests use their own. */
   program?: string;
@@ -62,6 +63,7 @@ export const startExports = (parts: ExportParts): ExportWorker => {
     fileBytes: exports.fileBytes,
     freeBytes: folderRules.freeBytes,
     pollMs: Math.min(pollMsMax, leaseMs / 2),
+    onWriteFailure: parts.onWriteFailure,
     logger,
   });
 };

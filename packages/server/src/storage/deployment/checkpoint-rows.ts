@@ -135,8 +135,13 @@ export interface HeadValues {
   shape: string | null;
 }
 
+/** `run_id`: the run of the write, if another run made the checkpoint. */
+export type StoredWrite = Pick<WriteRow, 'checkpoint_id' | 'task_id' | 'channel' | 'ref' | 'idx'> & {
+  run_id?: string | null;
+};
+
 /** A stored checkpoint and its pending writes. */
 export interface StoredCheckpoint {
   checkpoint: CheckpointRow;
-  writes: Pick<WriteRow, 'checkpoint_id' | 'task_id' | 'channel' | 'ref' | 'idx'>[];
+  writes: StoredWrite[];
 }

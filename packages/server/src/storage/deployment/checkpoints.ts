@@ -19,7 +19,7 @@ import type {
 const columns = `c.thread_id, c.checkpoint_ns, c.checkpoint_id, c.parent_id, c.run_id, c.metadata, c.body, c.channels, c.wrote, c.shape`;
 // In the order in which the engine applies the writes of a superstep: a delta channel is rebuilt from them.
 const writesList = `(select coalesce(json_agg(json_build_object('checkpoint_id', w.checkpoint_id, 'task_id', w.task_id,
-    'channel', w.channel, 'ref', w.ref, 'idx', w.idx)
+    'channel', w.channel, 'ref', w.ref, 'idx', w.idx, 'run_id', w.run_id)
     order by coalesce(w.task_path, '') collate "C", w.task_id collate "C", w.idx), '[]')
   from checkpoint_writes w
   where w.thread_id = c.thread_id and w.checkpoint_ns = c.checkpoint_ns and w.checkpoint_id = c.checkpoint_id)`;
@@ -35,6 +35,8 @@ const pageColumns = {
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 /** Rows that one statement deletes. */
 const deletedMax = 5_000;
+/** Maximum number of log rows that one read returns. */
+const logRowsMax = 1_000;
 /** Maximum number of interrupts that one read returns. */
 const interruptsMax = 10_000;
 /** The engine reads whole histories; requests of clients have limits of their own. */
@@ -191,6 +193,14 @@ const statements = {
       )
       select count(*)::integer as endings from gone`,
   },
+  // The log of a run has at most 10 MB. The conditions are those of RepeatedEvents.
+  repeatableEvents: {
+    name: 'checkpoints_repeatable_events',
+    reads: true,
+    text: `select e.events from run_events e
+      where e.run_id = $1 and (position('"__interrupt__":' in e.events) > 0 or position('"cached":true' in e.events) > 0)
+      order by e.first_id, e.last_id limit $2`,
+  },
   delete: { name: 'checkpoints_delete', text: 'select delete_checkpoints($1, $2) as more' },
   space: {
     name: 'checkpoints_space',
@@ -344,6 +354,12 @@ export const checkpointStorage = (db: Database, answers = defaultAnswerLimits) =
   ): Promise<string[]> {
     const values = [thread_id, checkpoint_id ?? null, run_id, interruptsMax];
     return (await db.query<{ ref: string }>(statements.interrupts, values)).map((row) => row.ref);
+  },
+
+  /** Rows of the log of a run that may have events which its next attempt emits again (see RepeatedEvents). */
+  async repeatableEvents(run_id: string): Promise<string[]> {
+    const rows = await db.query<{ events: string }>(statements.repeatableEvents, [run_id, logRowsMax]);
+    return rows.map(({ events }) => events);
   },
 
   /** Newest first. */

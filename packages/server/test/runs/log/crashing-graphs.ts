@@ -7,6 +7,7 @@ import { FakeStreamingChatModel } from '@langchain/core/utils/testing';
 import {
   Annotation,
   END,
+  interrupt,
   MessagesAnnotation,
   START,
   StateGraph,
@@ -90,6 +91,26 @@ export const outer = new StateGraph(State)
   .addEdge(START, 'first')
   .addEdge('first', 'inner')
   .addEdge('inner', 'last')
+  .compile();
+
+const ask =
+  (name: string, then: Step = step(name)): Step =>
+  async (state, config) => {
+    const answer = interrupt<string, string>(`${name}?`);
+    await then(state, config);
+    return { log: [`${name} ${answer}`] };
+  };
+
+/** Three questions at the same time, beside a node that asks none. The executor ends in the second one, after its answer. */
+export const survey = new StateGraph(State)
+  .addNode('quick', step('quick'))
+  .addNode('first', ask('first'))
+  .addNode('second', ask('second', endOnce))
+  .addNode('third', ask('third'))
+  .addEdge(START, 'quick')
+  .addEdge(START, 'first')
+  .addEdge(START, 'second')
+  .addEdge(START, 'third')
   .compile();
 
 const Talk = Annotation.Root({ ...MessagesAnnotation.spec, go: Annotation<string | undefined> });

@@ -4,12 +4,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Command, MemorySaver } from '@langchain/langgraph';
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../eventually.ts';
 import { logsMatchCheckpoints } from '../../faults/invariants/log.ts';
 import type { Evidence } from '../../faults/invariants/evidence.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
+import { survey } from './crashing-graphs.ts';
 
 const project = fileURLToPath(new URL('./svc.json', import.meta.url));
 
@@ -84,6 +86,38 @@ const custom = (log: Logged[]): number => log.filter(({ event }) => event.starts
 const after = (node: string): string =>
   `select 1 from checkpoints c where c.run_id = $1 and c.wrote like '%"${node}"%'`;
 
+type Question = { id?: string | undefined; value?: unknown };
+
+/** Answers two of the three questions. */
+const answers = (asked: Question[]): Record<string, string> => {
+  expect(asked.map(({ value }) => String(value)).toSorted()).toEqual(['first?', 'second?', 'third?']);
+  const idOf = (question: string): string => asked.find(({ value }) => value === question)?.id ?? '';
+  return { [idOf('first?')]: 'a', [idOf('second?')]: 'b' };
+};
+
+/** The `updates` of the run that answers, by the engine alone, in one attempt. `go` says that the executor has ended. */
+const surveyOfBareEngine = async (go: string): Promise<Logged[]> => {
+  const graph = survey.builder.compile({ checkpointer: new MemorySaver() });
+  const config = { configurable: { thread_id: go } };
+  const { __interrupt__: asked } = (await graph.invoke({ go }, config)) as unknown as {
+    __interrupt__: Question[];
+  };
+  const log: Logged[] = [];
+  for await (const data of await graph.stream(new Command({ resume: answers(asked) }), {
+    ...config,
+    streamMode: 'updates',
+  }))
+    log.push({ event: 'updates', data });
+  return log;
+};
+
+/** The `updates` in any order, because tasks are parallel, and without the ids of interrupts. */
+const questionsAndResults = (log: Logged[]): string[] =>
+  log
+    .filter(({ event }) => event === 'updates')
+    .map(({ data }) => JSON.stringify(data, (key, value: unknown) => (key === 'id' ? undefined : value)))
+    .toSorted();
+
 describe('a run whose executor ends after a step has been committed', () => {
   it.each([1, 4_000])('has the events of the step in its log (sync, %i events before)', async (events) => {
     const { log } = await run({ graph: 'speaker', durability: 'sync', input: { events } });
@@ -127,6 +161,33 @@ describe('a run whose executor ends after a step has been committed', () => {
     expect(attempts).toHaveLength(2);
     expect(updated(log.slice(attempts[1]))).toEqual(['emitEvents', 'endOnce', 'last']);
   });
+
+  it.each(['sync', 'async'] as const)(
+    'has the updates and interrupts of a superstep that an earlier run has begun as often as the bare engine (%s)',
+    async (durability) => {
+      const { thread_id } = await client.threads.create();
+      const go = join(folder, thread_id);
+      await client.runs.wait(thread_id, 'survey', { input: { go } });
+      const asked = Object.values((await client.threads.get(thread_id)).interrupts ?? {}).flat();
+      const { run_id } = await client.runs.create(thread_id, 'survey', {
+        command: { resume: answers(asked) },
+        stream_mode: ['updates', 'values'],
+        stream_resumable: true,
+        durability,
+      });
+      await eventually(async () => {
+        const text = `select distinct channel from checkpoint_writes where run_id = $1 and channel in ('log', '__interrupt__')`;
+        expect(await query(text, [run_id])).toHaveLength(2);
+      });
+      await writeFile(go, '');
+      await client.runs.join(thread_id, run_id);
+      expect((await client.runs.get(thread_id, run_id)).lost_attempts).toHaveLength(1);
+      const log: Logged[] = [];
+      for await (const { event, data } of client.runs.joinStream(thread_id, run_id, { lastEventId: '-1' }))
+        log.push({ event, data: data as Logged['data'] });
+      expect(questionsAndResults(log)).toEqual(questionsAndResults(await surveyOfBareEngine(go)));
+    },
+  );
 
   it('has the events of a finished parallel task once', async () => {
     const written = `select 1 from checkpoints c join checkpoint_writes w using (thread_id, checkpoint_ns, checkpoint_id)
