@@ -10,6 +10,7 @@ import { testSettings } from '../src/config/test-settings.ts';
 import { startServer, type RunningServer } from '../src/app/server.ts';
 import { createLogger, type Logger } from '../src/telemetry/logger.ts';
 import { testDatabase, type TestDatabase } from './database.ts';
+import { until } from './eventually.ts';
 
 export interface TestServer extends AsyncDisposable {
   url: string;
@@ -38,9 +39,10 @@ const urisOf = ({ uri }: TestDatabase): Partial<Record<SettingKey, string>> => {
 
 /**
  * `none` is for tests that execute no graph: no executor is started. An executor needs more CPU than the rest of the server. Runs stay
- * pending, and state updates and schemas are answered with 503.
+ * pending, and state updates and schemas are answered with 503. `ready` is for tests of what happens at once: runs wait until an executor
+ * is ready.
  */
-export type TestExecutors = 'none' | 'started';
+export type TestExecutors = 'none' | 'started' | 'ready';
 
 export const startTestServer = async (
   given: {
@@ -61,6 +63,7 @@ export const startTestServer = async (
   const logger = given.logger ?? createLogger(settings.log);
   const project = loadSvcJson(given.project ?? testProject, {});
   const server = await startServer({ settings, project, logger });
+  if (given.executors === 'ready') await until(async () => (await fetch(`${server.url}/ready`)).ok);
   return {
     url: server.url,
     drain: (hurry) => server.drain(hurry),

@@ -131,7 +131,7 @@ describe('figures of stored runs', () => {
 describe('POST /runs/figures', () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startTestServer();
+    server = await startTestServer({ executors: 'ready' });
   });
   afterAll(() => server[Symbol.asyncDispose]());
 

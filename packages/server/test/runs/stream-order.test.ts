@@ -12,7 +12,7 @@ import { readTokensAtOnce } from './tokens-at-once.ts';
 let server: TestServer;
 let client: Client;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ executors: 'ready' });
   client = new Client({ apiUrl: server.url });
 });
 afterAll(() => server?.[Symbol.asyncDispose]());

@@ -7,7 +7,7 @@ import { startTestServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ executors: 'ready' });
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
