@@ -1,6 +1,6 @@
 // The oracle: a thread of the bare engine, with its own saver in memory.
 import { type CheckpointTuple, Command, MemorySaver, Send, type StateSnapshot } from '@langchain/langgraph';
-import type { Place, RunOptions } from './operations.ts';
+import type { RunOptions } from './operations.ts';
 import {
   byName,
   common,
@@ -32,9 +32,28 @@ export interface CommandValue {
 
 export const streamModes = ['values', 'updates', 'tasks', 'checkpoints', 'custom'] as const;
 
+/**
+ * The engine's serializer reads a Command back as a plain object, which has no effect when a run is replayed from the command's checkpoint.
+ * The server stores it as a Command, so the oracle does too.
+ */
+const keepingCommands = (): MemorySaver => {
+  const { serde } = new MemorySaver();
+  return new MemorySaver({
+    dumpsTyped: (value) => serde.dumpsTyped(value),
+    loadsTyped: async (type, data) => withCommand(await serde.loadsTyped(type, data)),
+  });
+};
+
+const withCommand = (stored: unknown): unknown => {
+  const channels = (stored as { channel_values?: Fields } | null)?.channel_values;
+  const start = channels?.['__start__'] as (CommandValue & { lg_name?: string }) | null | undefined;
+  if (channels && start?.lg_name === 'Command') channels['__start__'] = new Command(start as never);
+  return stored;
+};
+
 export class EngineThread {
   readonly #graph: Graph;
-  readonly #saver = new MemorySaver();
+  readonly #saver = keepingCommands();
   readonly #at: Config;
 
   constructor(graph: unknown, thread_id: string) {
@@ -229,5 +248,3 @@ const toEvent = (mode: string, data: unknown): unknown => {
   if (mode === 'checkpoints') return toState(data as StateSnapshot);
   return wire(mode === 'tasks' ? withoutMetadata(data) : data);
 };
-
-export type { Place };

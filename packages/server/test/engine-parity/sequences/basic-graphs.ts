@@ -44,13 +44,21 @@ export const fanOut = new StateGraph(State)
 export const loop = new StateGraph(State)
   .addNode(
     'turn',
-    step(({ count }: typeof State.State): Update => ({ log: [`turn ${count}`], count: count + 1 })),
+    step(({ count }: typeof State.State): Update => ({ log: [`turn ${count}`], count: (count ?? 0) + 1 })),
   )
   .addNode('rest', says('rest'))
   .addEdge(START, 'turn')
-  .addConditionalEdges('turn', ({ count }) => (count % 3 === 0 ? 'rest' : 'turn'), ['turn', 'rest'])
+  .addConditionalEdges('turn', ({ count }) => ((count ?? 0) % 3 === 0 ? 'rest' : 'turn'), ['turn', 'rest'])
   .addEdge('rest', END)
   .compile();
+
+/** Ends at the recursion limit, unless its topic is plain. */
+export const endless = new StateGraph(State)
+  .addNode('again', says('again'))
+  .addEdge(START, 'again')
+  .addConditionalEdges('again', ({ topic }) => (topic === 'plain' ? END : 'again'), ['again', END])
+  .compile({ name: 'endless' })
+  .withConfig({ recursionLimit: 4 });
 
 export const severalQuestions = new StateGraph(State)
   .addNode('ask', asks('First?', 'Second?'))
@@ -171,7 +179,7 @@ export const commands = new StateGraph(State)
     step(
       ({ topic, count }: typeof State.State) =>
         new Command({
-          update: { log: [`route ${topic}`], count: count + 1 },
+          update: { log: [`route ${topic}`], count: (count ?? 0) + 1 },
           goto: topic === 'plain' ? 'short' : ['long', new Send('short', { topic: 'sent', log: [] })],
         }),
     ),

@@ -27,6 +27,7 @@ export const cases: Record<string, GraphCase> = {
   chain: state(basic.chain, ['first', 'second', 'third']),
   fanOut: state(basic.fanOut, ['plan', 'left', 'middle', 'join']),
   loop: state(basic.loop, ['turn', 'rest'], { updates: [...logs, { count: 1 }] }),
+  endless: state(basic.endless, ['again']),
   severalQuestions: state(basic.severalQuestions, ['ask', 'after']),
   parallelQuestions: state(basic.parallelQuestions, ['one', 'two', 'fast', 'join']),
   sends: state(basic.sends, ['plan', 'each', 'reduce']),

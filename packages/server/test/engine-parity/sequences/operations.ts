@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { GraphCase } from './cases.ts';
 
-export type Durability = 'sync' | 'async' | 'exit';
+type Durability = 'sync' | 'async' | 'exit';
 
 /** A checkpoint, by its place in the history: of the graph itself, or of a subgraph whose task is in one of its states. */
 export interface Place {
@@ -30,8 +30,9 @@ export type Operation =
   | { do: 'copy' }
   | { do: 'prune' };
 
-const maybe = <T>(value: fc.Arbitrary<T>, oneIn = 4): fc.Arbitrary<T | undefined> =>
-  fc.option(value, { nil: undefined, freq: oneIn - 1 });
+/** The value in one of so many cases, otherwise undefined, to which it shrinks. */
+const maybe = <T>(value: fc.Arbitrary<T>, oneIn: number): fc.Arbitrary<T | undefined> =>
+  fc.oneof({ weight: oneIn - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
 
 const place: fc.Arbitrary<Place> = fc.record({
   nth: fc.nat({ max: 8 }),
@@ -44,15 +45,18 @@ export interface Sequences {
   kills: boolean;
 }
 
+const killIn = (kills: boolean): fc.Arbitrary<number | undefined> =>
+  kills ? maybe(fc.nat({ max: 3 }), 3) : fc.constant(undefined);
+
 const operation = ({ inputs, updates, nodes }: GraphCase, { kills }: Sequences): fc.Arbitrary<Operation> => {
   const node = fc.constantFrom(...nodes);
-  const breakpoints = maybe(fc.oneof(fc.constant('*' as const), fc.tuple(node)), 5);
+  const breakpoints = maybe(fc.oneof(fc.constant('*' as const), fc.tuple(node)), 6);
   const run = {
     durability: fc.constantFrom<Durability>('async', 'sync', 'exit'),
-    at: maybe(place),
+    at: maybe(place, 4),
     before: breakpoints,
     after: breakpoints,
-    kill: kills ? maybe(fc.nat({ max: 3 }), 2) : fc.constant(undefined),
+    kill: killIn(kills),
   };
   const update = fc.constantFrom(...updates);
   const goto = fc.oneof(
@@ -93,8 +97,8 @@ const operation = ({ inputs, updates, nodes }: GraphCase, { kills }: Sequences):
       arbitrary: fc.record({
         do: fc.constant('update' as const),
         values: fc.oneof({ weight: 5, arbitrary: update }, fc.constant(null)),
-        asNode: maybe(fc.oneof({ weight: 3, arbitrary: node }, fc.constantFrom('__start__', '__end__')), 4),
-        at: maybe(place),
+        asNode: maybe(fc.oneof({ weight: 3, arbitrary: node }, fc.constantFrom('__start__', '__end__')), 2),
+        at: maybe(place, 4),
       }),
     },
     {
@@ -108,5 +112,17 @@ const operation = ({ inputs, updates, nodes }: GraphCase, { kills }: Sequences):
   ) as fc.Arbitrary<Operation>;
 };
 
-export const sequenceOf = (one: GraphCase, options: Sequences): fc.Arbitrary<Operation[]> =>
-  fc.array(operation(one, options), { minLength: 1, maxLength: options.lengthMax, size: 'max' });
+/** Most begin with a run: without a state, the other operations do little. */
+export const sequenceOf = (one: GraphCase, options: Sequences): fc.Arbitrary<Operation[]> => {
+  const any = operation(one, options);
+  const start = fc.record({
+    do: fc.constant('run' as const),
+    input: fc.constantFrom(...one.inputs),
+    durability: fc.constantFrom<Durability>('async', 'sync', 'exit'),
+    kill: killIn(options.kills),
+  });
+  const rest = fc.array(any, { maxLength: options.lengthMax - 1, size: 'max' });
+  return fc
+    .tuple(fc.oneof({ weight: 4, arbitrary: start }, { weight: 1, arbitrary: any }), rest)
+    .map(([first, others]) => [first, ...others]);
+};

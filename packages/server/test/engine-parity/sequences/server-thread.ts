@@ -17,7 +17,7 @@ import {
 type Fields = Record<string, unknown>;
 
 /** How the run of an operation went, and whether its executor was killed. */
-export interface RunOutcome extends Outcome {
+interface RunOutcome extends Outcome {
   isKilled: boolean;
 }
 
@@ -61,6 +61,8 @@ export class ServerThread {
       for await (const { event, data } of stream) {
         if (event === 'error') error = (data as { message: string }).message;
         else if (event !== 'metadata') events.push(toEvent(event, data));
+        // With `exit` nothing is stored before the end: an attempt after a kill executes, and reports, everything again.
+        else if (durability === 'exit') events.length = 0;
       }
     } catch (thrown) {
       error = messageOf(thrown);
