@@ -1,0 +1,17 @@
+// Short sequences of random operations have the same results on the server as on the bare engine. The sequences are the same each time, so
+// that a change that breaks one is found by its author; differential.slow.test.ts makes others.
+import type { Client } from '@svc/sdk';
+import { afterAll, beforeAll, it } from 'vitest';
+import type { TestServer } from '../server.ts';
+import { checkSequences, graphNames, startSequenceServer } from './sequences/check-sequences.ts';
+
+let server: TestServer;
+let client: Client;
+beforeAll(async () => {
+  ({ server, client } = await startSequenceServer());
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+it.each(graphNames)('sequences of operations on the graph %s', (name) =>
+  checkSequences(client, name, { seed: graphNames.indexOf(name), count: 5, lengthMax: 4, kills: false }),
+);

@@ -1,0 +1,250 @@
+// The oracle: a thread of the bare engine, with its own saver in memory.
+import { type CheckpointTuple, Command, MemorySaver, Send, type StateSnapshot } from '@langchain/langgraph';
+import type { RunOptions } from './operations.ts';
+import {
+  byName,
+  common,
+  type Outcome,
+  type SeenEvent,
+  type SeenState,
+  type SeenTask,
+  withoutMetadata,
+} from './observation.ts';
+
+type Fields = Record<string, unknown>;
+interface Config {
+  configurable: Fields & { thread_id: string };
+}
+
+/** What is used of a graph here; each has types of its own. */
+interface Graph {
+  stream(input: unknown, options: object): Promise<AsyncIterable<[string[], string, unknown]>>;
+  getState(config: object, options?: object): Promise<StateSnapshot>;
+  getStateHistory(config: object): AsyncIterable<StateSnapshot>;
+  updateState(config: object, values: unknown, asNode?: string): Promise<Config>;
+}
+
+export interface CommandValue {
+  resume?: unknown;
+  update?: unknown;
+  goto?: unknown;
+}
+
+export const streamModes = ['values', 'updates', 'tasks', 'checkpoints', 'custom'] as const;
+
+/**
+ * The engine's serializer reads a Command back as a plain object, which has no effect when a run is replayed from the command's checkpoint.
+ * The server stores it as a Command, so the oracle does too.
+ */
+const keepingCommands = (): MemorySaver => {
+  const { serde } = new MemorySaver();
+  return new MemorySaver({
+    dumpsTyped: (value) => serde.dumpsTyped(value),
+    loadsTyped: async (type, data) => withCommand(await serde.loadsTyped(type, data)),
+  });
+};
+
+const withCommand = (stored: unknown): unknown => {
+  const channels = (stored as { channel_values?: Fields } | null)?.channel_values;
+  const start = channels?.['__start__'] as (CommandValue & { lg_name?: string }) | null | undefined;
+  if (channels && start?.lg_name === 'Command') channels['__start__'] = new Command(start as never);
+  return stored;
+};
+
+export class EngineThread {
+  readonly #graph: Graph;
+  readonly #saver = keepingCommands();
+  readonly #at: Config;
+
+  constructor(graph: unknown, thread_id: string) {
+    const Copy = (graph as object).constructor as new (fields: object) => Graph;
+    // How the engine itself copies a graph (withConfig).
+    this.#graph = new Copy({ ...(graph as object), checkpointer: this.#saver });
+    this.#at = { configurable: { thread_id } };
+  }
+
+  async run(
+    input: unknown,
+    command: CommandValue | undefined,
+    options: RunOptions,
+    at?: SeenState,
+  ): Promise<Outcome> {
+    const events: SeenEvent[] = [];
+    const { durability, before, after } = options;
+    try {
+      const stream = await this.#graph.stream(command ? toCommand(command) : input, {
+        ...this.#configAt(at),
+        streamMode: [...streamModes],
+        subgraphs: true,
+        durability,
+        ...(before ? { interruptBefore: before } : {}),
+        ...(after ? { interruptAfter: after } : {}),
+      });
+      for await (const [namespace, mode, data] of stream)
+        events.push({ namespace: namespace.join('|'), mode, data: toEvent(mode, data) });
+    } catch (error) {
+      return { error: (error as Error).message, events };
+    }
+    return { error: null, events };
+  }
+
+  async update(values: unknown, asNode: string | undefined, at?: SeenState): Promise<Outcome> {
+    try {
+      await this.#graph.updateState(this.#configAt(at), values, asNode);
+    } catch (error) {
+      return { error: (error as Error).message, events: [] };
+    }
+    return { error: null, events: [] };
+  }
+
+  async state(): Promise<SeenState> {
+    return toState(await this.#graph.getState(this.#at, { subgraphs: true }));
+  }
+
+  async history(): Promise<SeenState[]> {
+    const states: SeenState[] = [];
+    for await (const state of this.#graph.getStateHistory(this.#at)) states.push(toState(state));
+    return states;
+  }
+
+  /** The checkpoint of the history, or of a subgraph that has a task in its state. */
+  async stateAt(checkpoint_id: string): Promise<SeenState> {
+    const config = { configurable: { ...this.#at.configurable, checkpoint_id } };
+    return toState(await this.#graph.getState(config, { subgraphs: true }));
+  }
+
+  /** Ids of the interrupts of tasks that wait for an answer. */
+  async openInterrupts(): Promise<Record<string, unknown[]>> {
+    const tuple: CheckpointTuple | undefined = await this.#saver.getTuple(this.#at);
+    const state = await this.#graph.getState(this.#at);
+    const writes = tuple?.pendingWrites ?? [];
+    const finished = new Set(
+      writes.flatMap(([task, channel]) =>
+        channel === '__interrupt__' || channel === '__resume__' ? [] : [task],
+      ),
+    );
+    return Object.fromEntries(
+      state.tasks
+        .filter(({ id, interrupts }) => interrupts.length > 0 && !finished.has(id))
+        .map(({ id, interrupts }) => [id, wire(interrupts) as unknown[]]),
+    );
+  }
+
+  /** As the state of a subgraph says: the namespace, and the checkpoints of the graphs around it. */
+  #configAt(at: SeenState | undefined): Config {
+    if (!at) return this.#at;
+    const { namespace, checkpoint } = at;
+    const parents = at.metadata.parents as Record<string, string>;
+    return {
+      configurable: {
+        ...this.#at.configurable,
+        checkpoint_ns: namespace,
+        checkpoint_id: checkpoint,
+        ...(namespace === '' ? {} : { checkpoint_map: { ...parents, [namespace]: checkpoint } }),
+      },
+    };
+  }
+}
+
+const toCommand = ({ resume, update, goto }: CommandValue): Command =>
+  new Command({
+    ...(resume === undefined ? {} : { resume }),
+    ...(update === undefined ? {} : { update: update as never }),
+    ...(goto === undefined ? {} : { goto: (Array.isArray(goto) ? goto.map(toGoto) : toGoto(goto)) as never }),
+  });
+
+const toGoto = (target: unknown): unknown =>
+  typeof target === 'object' && target !== null
+    ? new Send((target as { node: string }).node, (target as { input: unknown }).input)
+    : target;
+
+const isMessage = (value: object): value is { type: string; lc_kwargs: Fields } & Fields =>
+  'lc_kwargs' in value && Symbol.for('langchain.message') in value;
+
+const messageKeys = [
+  'content',
+  'type',
+  'name',
+  'id',
+  'additional_kwargs',
+  'response_metadata',
+  'tool_calls',
+  'invalid_tool_calls',
+  'usage_metadata',
+  'tool_call_id',
+  'status',
+  'artifact',
+];
+
+/** The JSON of the values of a graph: that of JSON.stringify, except for messages and errors, which clients get as plain fields. */
+const wire = (value: unknown): unknown => {
+  const plain = (part: unknown): unknown => {
+    if (typeof part !== 'object' || part === null) return part;
+    if (part instanceof Error) return { name: part.name, message: part.message };
+    if (isMessage(part)) return Object.fromEntries(messageKeys.map((key) => [key, plain(part[key])]));
+    if (Array.isArray(part)) return part.map(plain);
+    if (part instanceof Send) return { lg_name: 'Send', node: part.node, args: plain(part.args) };
+    return Object.fromEntries(Object.entries(part).map(([key, inner]) => [key, plain(inner)]));
+  };
+  const text = JSON.stringify(plain(value)) as string | undefined;
+  return text === undefined ? null : common(JSON.parse(text));
+};
+
+const configurableOf = (config: unknown): Fields =>
+  (config as { configurable?: Fields } | undefined)?.configurable ?? {};
+
+const idOf = (config: unknown): string | null =>
+  (configurableOf(config)['checkpoint_id'] as string | undefined) ?? null;
+
+/** The state of a subgraph. One that has no checkpoint yet is on the server its namespace only. */
+const isSnapshot = (state: unknown): state is StateSnapshot =>
+  typeof state === 'object' &&
+  state !== null &&
+  'values' in state &&
+  idOf((state as StateSnapshot).config) !== null;
+
+/** Of the config of a subgraph, or of its state without a checkpoint. */
+const namespaceOf = (state: unknown): string | null => {
+  const { configurable, config } = (state ?? {}) as {
+    configurable?: Fields;
+    config?: { configurable?: Fields };
+  };
+  return ((configurable ?? config?.configurable)?.['checkpoint_ns'] as string | undefined) ?? null;
+};
+
+const toTask = ({
+  id,
+  name,
+  path,
+  error,
+  interrupts,
+  state,
+  result,
+}: StateSnapshot['tasks'][number] & { result?: unknown }): SeenTask => ({
+  id,
+  name,
+  path: wire(path),
+  error: error === undefined || error === null ? null : String((error as Error).message ?? error),
+  interrupts: wire(interrupts),
+  result: wire(result),
+  subgraph: isSnapshot(state) ? toState(state) : namespaceOf(state),
+});
+
+const toState = ({ values, next, tasks, metadata, config, parentConfig }: StateSnapshot): SeenState => {
+  const { source = null, step = null, parents = {} } = (metadata ?? {}) as Fields;
+  return {
+    // A state whose only channel has no value is `{}` on the server, as the state of a thread without a checkpoint.
+    values: wire(values) ?? {},
+    next: [...next].toSorted(),
+    tasks: tasks.map(toTask).toSorted(byName),
+    metadata: { source, step, parents },
+    namespace: (configurableOf(config)['checkpoint_ns'] as string | undefined) ?? '',
+    checkpoint: idOf(config),
+    parent: idOf(parentConfig),
+  };
+};
+
+const toEvent = (mode: string, data: unknown): unknown => {
+  if (mode === 'checkpoints') return toState(data as StateSnapshot);
+  return wire(mode === 'tasks' ? withoutMetadata(data) : data);
+};

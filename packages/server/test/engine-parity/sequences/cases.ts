@@ -1,0 +1,71 @@
+// The graphs, and what operations on them can be given.
+import * as basic from './basic-graphs.ts';
+import * as nested from './nested-graphs.ts';
+
+export interface GraphCase {
+  graph: unknown;
+  inputs: readonly unknown[];
+  /** Values of updates, and of the updates of commands. */
+  updates: readonly unknown[];
+  /** For updates as a node, and for `goto`. */
+  nodes: readonly string[];
+}
+
+const topics = [{ topic: 'plain' }, { topic: 'other' }, {}];
+const logs = [{ log: ['updated'] }, { topic: 'plain', log: 'one' }, { topic: null }];
+const words = [{ words: ['updated'] }, { topic: 'plain' }, { words: ['two', 'words'], log: 'one' }];
+
+const state = (graph: unknown, nodes: string[], more: Partial<GraphCase> = {}): GraphCase => ({
+  graph,
+  inputs: topics,
+  updates: logs,
+  nodes,
+  ...more,
+});
+
+export const cases: Record<string, GraphCase> = {
+  chain: state(basic.chain, ['first', 'second', 'third']),
+  fanOut: state(basic.fanOut, ['plan', 'left', 'middle', 'join']),
+  loop: state(basic.loop, ['turn', 'rest'], { updates: [...logs, { count: 1 }] }),
+  endless: state(basic.endless, ['again']),
+  severalQuestions: state(basic.severalQuestions, ['ask', 'after']),
+  parallelQuestions: state(basic.parallelQuestions, ['one', 'two', 'fast', 'join']),
+  sends: state(basic.sends, ['plan', 'each', 'reduce']),
+  sendQuestions: state(basic.sendQuestions, ['plan', 'each', 'reduce']),
+  delta: state(basic.delta, ['speak', 'ask'], { inputs: [...topics, { words: ['given'] }], updates: words }),
+  untracked: state(basic.untracked, ['write', 'read', 'ask'], {
+    updates: [{ topic: 'plain' }, { note: 'updated' }, { log: ['updated'] }],
+  }),
+  commands: state(basic.commands, ['route', 'short', 'long']),
+  deferred: state(basic.deferred, ['quick', 'slow', 'slower', 'last']),
+  failing: state(basic.failing, ['before', 'retried', 'fails', 'beside'], {
+    inputs: [...topics, { topic: 'fail' }],
+    updates: [...logs, { topic: 'fail' }],
+  }),
+  messages: state(basic.messages, ['answer', 'ask'], {
+    inputs: [
+      { messages: [{ role: 'user', content: 'plain' }] },
+      { messages: [{ role: 'user', content: 'other', id: 'given' }] },
+      { messages: 'text' },
+    ],
+    updates: [
+      { messages: [{ role: 'user', content: 'updated' }] },
+      { messages: [{ role: 'user', content: 'replaced', id: 'given' }] },
+      {
+        messages: {
+          role: 'assistant',
+          content: 'one',
+          tool_calls: [{ name: 'tool', args: { a: 1 }, id: 'call' }],
+        },
+      },
+    ],
+  }),
+  subgraph: state(nested.subgraph, ['before', 'inner', 'after'], {
+    updates: [{ log: ['updated'] }, { topic: 'plain' }],
+  }),
+  nested: state(nested.nested, ['middle', 'end'], { updates: [{ log: ['updated'] }, { topic: 'plain' }] }),
+  memory: state(nested.memory, ['helper', 'end'], { updates: [{ log: ['updated'] }, { topic: 'plain' }] }),
+  parallelSubgraphs: state(nested.parallelSubgraphs, ['left', 'right', 'join']),
+  parentCommand: state(nested.parentCommand, ['inner', 'near', 'far']),
+  functional: state(nested.functional, ['functional'], { updates: [['saved']] }),
+};

@@ -1,0 +1,195 @@
+// Plays a sequence of operations on the server and on the bare engine, and compares what both answer.
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@svc/sdk';
+import { type CommandValue, EngineThread } from './bare-engine.ts';
+import { cases } from './cases.ts';
+import { compare } from './difference.ts';
+import { byNamespace, earliest, Names, type Outcome, type SeenState, withoutParents } from './observation.ts';
+import type { Operation, Place } from './operations.ts';
+import { ServerThread } from './server-thread.ts';
+
+/** The thread on both sides. */
+class Play {
+  readonly #engine: EngineThread;
+  readonly #server: ServerThread;
+  readonly #engineNames = new Names();
+  readonly #serverNames = new Names();
+  /** The server has deleted checkpoints that the engine still has. */
+  #hasDeleted = false;
+  #isEmpty = true;
+  /** The engine can read the state no more. */
+  isOver = false;
+
+  constructor(engine: EngineThread, server: ServerThread) {
+    this.#engine = engine;
+    this.#server = server;
+  }
+
+  async perform(operation: Operation): Promise<void> {
+    if (await this.#act(operation)) await this.#compareStates();
+  }
+
+  /** False when the operation was not possible. */
+  async #act(operation: Operation): Promise<boolean> {
+    switch (operation.do) {
+      case 'run':
+        return this.#run(operation, operation.input, undefined);
+      case 'answer':
+        return this.#answer(operation);
+      case 'command':
+        return this.#run(operation, undefined, {
+          ...(operation.update === undefined ? {} : { update: operation.update }),
+          ...(operation.goto === undefined ? {} : { goto: operation.goto }),
+        });
+      case 'update':
+        return this.#update(operation);
+      case 'copy':
+        if (!this.#isEmpty) await this.#server.copy();
+        return true;
+      case 'prune':
+        await this.#beforeDeletion();
+        await this.#server.prune();
+        return true;
+      case 'deleteRun':
+        await this.#beforeDeletion();
+        await this.#server.deleteRun(operation.nth);
+        return true;
+    }
+  }
+
+  /** Everything gets its name, so that both sides name what is left alike. */
+  async #beforeDeletion(): Promise<void> {
+    if (!this.#isEmpty) await this.#compareHistories();
+    this.#hasDeleted = true;
+  }
+
+  async #run(
+    operation: Extract<Operation, { do: 'run' | 'answer' | 'command' }>,
+    input: unknown,
+    command: CommandValue | undefined,
+    serverCommand = command,
+  ): Promise<boolean> {
+    const at = await this.#placed(operation.at);
+    const expected = await this.#engine.run(input, command, operation, at?.engine);
+    const { isKilled, ...actual } = await this.#server.run(input, serverCommand, operation, at?.server);
+    // After a kill the events of the lost step are there twice; its updates are compared with the history.
+    this.#compareOutcomes(isKilled ? updatesOf(actual) : actual, isKilled ? updatesOf(expected) : expected);
+    return true;
+  }
+
+  async #answer(operation: Extract<Operation, { do: 'answer' }>): Promise<boolean> {
+    const { by, value, update } = operation;
+    const updating = update === undefined ? {} : { update };
+    if (by === 'plain') return this.#run(operation, undefined, { resume: value, ...updating });
+    const idsOf = (interrupts: Record<string, unknown>): string[] =>
+      Object.values(interrupts).flatMap((list) => (list as { id: string }[]).map(({ id }) => id));
+    const open = idsOf(await this.#engine.openInterrupts());
+    const openOnServer = idsOf((await this.#server.summary()).interrupts as Record<string, unknown>);
+    if (open.length === 0) return false;
+    const count = by === 'one' ? 1 : open.length;
+    const answers = (ids: string[]) => Object.fromEntries(ids.slice(-count).map((id) => [id, value]));
+    return this.#run(
+      operation,
+      undefined,
+      { resume: answers(open), ...updating },
+      { resume: answers(openOnServer), ...updating },
+    );
+  }
+
+  async #update({ values, asNode, at: wanted }: Extract<Operation, { do: 'update' }>): Promise<boolean> {
+    // Such an update stores a checkpoint without values. The engine adds the defaults of the graph when it reads it; the server reads
+    // states without their graph.
+    if (this.#isEmpty && values === null && asNode === undefined) return false;
+    const at = await this.#placed(wanted);
+    const expected = await this.#engine.update(values, asNode, at?.engine);
+    const actual = await this.#server.update(values, asNode, at?.server);
+    // The server's error has its status, and says what to do.
+    if ((actual.error === null) !== (expected.error === null))
+      compare('error of the update', actual.error, expected.error);
+    return true;
+  }
+
+  /** The checkpoint of a place on both sides. */
+  async #placed(place: Place | undefined): Promise<{ engine: SeenState; server: SeenState } | undefined> {
+    if (!place || this.#isEmpty) return undefined;
+    const history = await this.#compareHistories();
+    const name = history[place.nth % history.length]?.checkpoint ?? '';
+    const engine = await this.#engine.stateAt(this.#engineNames.idOf(name) ?? '');
+    const server = await this.#server.stateAt(this.#serverNames.idOf(name) ?? '');
+    this.#compareState('state at an earlier checkpoint', server, engine);
+    if (!place.subgraph) return { engine, server };
+    return { engine: innerOf(engine), server: innerOf(server) };
+  }
+
+  async #compareStates(): Promise<void> {
+    const engine = await this.#engine.state().catch((error: Error) => error);
+    if (engine instanceof Error) return this.#compareUnreadable(engine);
+    const server = await this.#server.state();
+    // A thread without a checkpoint has no values, also where its graph has defaults.
+    this.#isEmpty = engine.checkpoint === null;
+    if (this.#isEmpty) return compare('checkpoint', server.checkpoint, null);
+    this.#compareState('state', server, engine);
+    const { values, interrupts } = await this.#server.summary();
+    this.#compare('values of the thread', values, engine.values);
+    this.#compare('interrupts of the thread', interrupts, await this.#engine.openInterrupts());
+  }
+
+  /** After two commands that write to a channel for one value, the engine can read the state no more, and no run can start. */
+  async #compareUnreadable(error: Error): Promise<void> {
+    this.isOver = true;
+    const { error: actual } = await this.#server.run(null, undefined, { durability: 'async' });
+    compare('error of a run on a broken state', actual, error.message);
+  }
+
+  /** Compares and returns the states that the server still has. */
+  async #compareHistories(): Promise<SeenState[]> {
+    const engine = this.#engineNames.name((await this.#engine.history()).map(this.#seen));
+    const server = this.#serverNames.name((await this.#server.history()).map(this.#seen));
+    const kept = new Set(server.map(({ checkpoint }) => checkpoint));
+    const expected = this.#hasDeleted ? engine.filter(({ checkpoint }) => kept.has(checkpoint)) : engine;
+    compare('history', server, expected);
+    return server;
+  }
+
+  readonly #seen = (state: SeenState): SeenState => (this.#hasDeleted ? withoutParents(state) : state);
+
+  #compareState(what: string, server: SeenState, engine: SeenState): void {
+    this.#compare(what, this.#seen(server), this.#seen(engine));
+  }
+
+  #compareOutcomes(actual: Outcome, expected: Outcome): void {
+    compare('error', actual.error, expected.error);
+    // The engine drops the events that wait in its queue when a run fails. The server has taken all of them before.
+    const events = expected.error === null ? actual.events : earliest(actual.events, expected.events);
+    this.#compare('events', byNamespace(events), byNamespace(expected.events));
+  }
+
+  #compare(what: string, server: unknown, engine: unknown): void {
+    compare(what, this.#serverNames.name(server), this.#engineNames.name(engine));
+  }
+
+  async end(): Promise<void> {
+    if (!this.#isEmpty) await this.#compareHistories();
+  }
+}
+
+const updatesOf = ({ error, events }: Outcome): Outcome => ({
+  error,
+  events: events.filter(({ mode }) => mode === 'updates'),
+});
+
+/** The state of the innermost subgraph; that of the graph itself when it has none. */
+const innerOf = (state: SeenState): SeenState => {
+  for (const { subgraph } of state.tasks)
+    if (typeof subgraph === 'object' && subgraph) return innerOf(subgraph);
+  return state;
+};
+
+export const play = async (client: Client, name: string, operations: readonly Operation[]): Promise<void> => {
+  const one = new Play(
+    new EngineThread(cases[name]?.graph, randomUUID()),
+    await ServerThread.create(client, name),
+  );
+  for (const operation of operations) if (!one.isOver) await one.perform(operation);
+  if (!one.isOver) await one.end();
+};
