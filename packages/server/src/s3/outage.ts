@@ -1,6 +1,7 @@
 // Repeats requests during an outage of the service or the network, after the client has given up: its own attempts end within seconds.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
+import { isOfProxy } from './service-answer.ts';
 
 const pauseMs = 500;
 const pauseMsMax = 5_000;
@@ -16,6 +17,8 @@ const networkCodes = new Set<unknown>([
   'ECONNRESET',
   'EHOSTUNREACH',
   'ENETUNREACH',
+  // The name was resolved before: an outage of DNS.
+  'ENOTFOUND',
   'EPIPE',
   'ETIMEDOUT',
 ]);
@@ -49,8 +52,10 @@ export const outlastOutages = (client: S3Client, ms: number): void => {
   );
 };
 
-const isOutage = ({ name, code, $metadata }: RequestError): boolean => {
+const isOutage = (error: RequestError): boolean => {
+  const { name, code, $metadata } = error;
   const status = $metadata?.httpStatusCode;
+  if (isOfProxy(error)) return true;
   if (status !== undefined) return status >= 500 && status !== 501;
   return name === 'TimeoutError' || networkCodes.has(code);
 };
