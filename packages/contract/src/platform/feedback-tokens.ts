@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Empty, Id, Json, JsonObject, nullish, queryInteger, Time } from '../json.ts';
+import { Empty, Id, Json, JsonObject, nullish, queryInteger, Time, When } from '../json.ts';
 import { route } from '../route.ts';
 
 const tag = 'Feedback';
@@ -22,7 +22,7 @@ export const feedbackTokenRoutes = {
     body: z.object({
       run_id: Id,
       feedback_key: z.string().min(1).max(256),
-      expires_at: nullish(z.iso.datetime({ offset: true, local: true })),
+      expires_at: nullish(When),
       expires_in: nullish(
         z.strictObject({ days: part(365), hours: part(8_760), minutes: part(525_600) }),
       ).describe('3 hours by default; a year at most'),

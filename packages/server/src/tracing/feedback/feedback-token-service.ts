@@ -4,7 +4,7 @@ import type { FeedbackToken } from '@svc/contract';
 import { invalid, notFound } from '@svc/contract/problem';
 import type { FeedbackTokenRow, FeedbackTokenStorage } from '../../storage/tracing/feedback-tokens.ts';
 import { hashUuid } from '../ingest/hash-uuid.ts';
-import { timeMs, toTime } from '../../time.ts';
+import { timeMs } from '../../time.ts';
 import type { FeedbackService, GivenFeedback } from './feedback-service.ts';
 
 export interface NewFeedbackToken {
@@ -86,8 +86,7 @@ export class FeedbackTokenService {
 const expiryOf = ({ expires_at, expires_in }: NewFeedbackToken): number => {
   const now = Date.now();
   if (expires_at !== undefined) {
-    const time = toTime(expires_at);
-    const ms = time === undefined ? 0 : timeMs(time);
+    const ms = timeMs(expires_at);
     if (ms <= now || ms > now + longestMs)
       throw invalid(['body', 'expires_at'], 'expires_at must be in the future, at most a year from now');
     return ms;
