@@ -30,32 +30,37 @@ const networkCodes = new Set<unknown>([
 export const outlastOutages = (client: S3Client, ms: number): void => {
   let hasSucceeded = false;
   client.middlewareStack.add(
-    (next) => async (args) => {
-      const until = performance.now() + ms;
-      for (let round = 0; ; round++) {
-        const pause = Math.min(pauseMs * 2 ** round, pauseMsMax);
-        try {
-          const result = await next(args);
-          hasSucceeded = true;
-          const { $metadata } = result.output;
-          // The sum tells the caller that an earlier attempt may have been carried out.
-          $metadata.attempts = ($metadata.attempts ?? 1) + round;
-          return result;
-        } catch (error) {
-          if (!hasSucceeded || !isOutage(error as RequestError) || performance.now() + pause > until)
-            throw error;
+    (next, { commandName }) =>
+      async (args) => {
+        const until = performance.now() + ms;
+        for (let round = 0; ; round++) {
+          const pause = Math.min(pauseMs * 2 ** round, pauseMsMax);
+          try {
+            const result = await next(args);
+            hasSucceeded = true;
+            const { $metadata } = result.output;
+            // The sum tells the caller that an earlier attempt may have been carried out.
+            $metadata.attempts = ($metadata.attempts ?? 1) + round;
+            return result;
+          } catch (error) {
+            if (
+              !hasSucceeded ||
+              !isOutage(error as RequestError, commandName) ||
+              performance.now() + pause > until
+            )
+              throw error;
+          }
+          await sleep(pause);
         }
-        await sleep(pause);
-      }
-    },
+      },
     { step: 'initialize', name: 'outlastOutages' },
   );
 };
 
-const isOutage = (error: RequestError): boolean => {
+const isOutage = (error: RequestError, command: string | undefined): boolean => {
   const { name, code, $metadata } = error;
   const status = $metadata?.httpStatusCode;
-  if (isOfProxy(error)) return true;
+  if (isOfProxy(error)) return command !== 'HeadObjectCommand';
   if (status !== undefined) return status >= 500 && status !== 501;
   return name === 'TimeoutError' || networkCodes.has(code);
 };

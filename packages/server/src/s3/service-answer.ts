@@ -16,11 +16,11 @@ const hidden = '[redacted]';
 const unnamed = /^(?:Error|TypeError|SyntaxError|AggregateError|Unknown|UnknownError|S3ServiceException)$/;
 
 /**
- * True for a 404 without the error body that every S3 service sends: a proxy before the service answered. Responses to HEAD have no body, and
- * the client names them NotFound.
+ * True for a 404 without the error body that S3 services send: a proxy before the service answered. Not for HEAD, whose responses have no
+ * body. The client of S3 names both NotFound.
  */
 export const isOfProxy = ({ name, $metadata }: ServiceFault): boolean =>
-  $metadata?.httpStatusCode === 404 && unnamed.test(name);
+  $metadata?.httpStatusCode === 404 && (name === 'NotFound' || unnamed.test(name));
 
 /** ` The service answered AccessDenied: "…" (request 4442587FB7D0A2F9).`; empty when there was no response. */
 export const answerOf = (error: ServiceFault, secrets: readonly string[]): string => {

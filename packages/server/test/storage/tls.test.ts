@@ -90,7 +90,8 @@ afterAll(async () => {
 /** `tls` or `plain`, or the remedy for the error. */
 const outcome = async (kind: Kind, query: string, host = 'localhost'): Promise<string> => {
   const state = servers.get(kind);
-  const { port } = state?.server.address() as AddressInfo;
+  if (!state) throw new Error(`no server ${kind}`);
+  const { port } = state.server.address() as AddressInfo;
   const uri = new URL(database.uri);
   uri.host = `${host}:${port}`;
   uri.search = query.replace('CA', encodeURIComponent(certificate));
@@ -103,7 +104,7 @@ const outcome = async (kind: Kind, query: string, host = 'localhost'): Promise<s
   }
   await client.query('select 1');
   await client.end();
-  return state?.last ?? '';
+  return state.last;
 };
 
 describe('sslmode', () => {
