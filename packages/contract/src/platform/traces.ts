@@ -56,6 +56,9 @@ export const RunsAsked = z.object({
   session_id: ids(100).describe('Another name of `session`'),
   reference_example: ids(1_000),
   is_root: nullish(z.boolean()),
+  execution_order: nullish(z.literal(1, 'must be 1: no other order of a trace run is known')).describe(
+    '1: only roots of traces',
+  ),
   error: nullish(z.boolean()),
   start_time: nullish(When).describe('Only trace runs that started at this time or later'),
   end_time: nullish(When).describe('Only trace runs that started at this time or earlier'),
@@ -153,7 +156,6 @@ export const partial = {
 
 const ignoredInSearches = {
   data_source_type: 'All runs have the same source.',
-  execution_order: 'Runs are ordered by their start.',
 };
 
 const StatsAsked = RunsAsked.extend({ id: ids(1_000) });

@@ -295,7 +295,7 @@ describe('a body', () => {
 
   it.each([
     ['POST', '/runs', 'null', 422],
-    ['POST', '/runs', '{}', 422],
+    ['POST', '/runs', '{"id":1}', 422],
     ['POST', '/runs', '{', 400],
     ['POST', '/runs/batch', '{"post":{}}', 422],
     ['POST', '/runs/batch', '{"post":[1]}', 422],

@@ -123,3 +123,69 @@ describe('a row of a run', () => {
     expect(new Set(rows.map((row) => row['start_time']))).toEqual(new Set([end_time, start_time]));
   });
 });
+
+describe('feedback', () => {
+  it('may be on a project, and on a trace', async () => {
+    const { id, session_id } = await stored();
+    const onProject = (await ok('POST', '/feedback', {
+      run_id: null,
+      session_id,
+      key: 'k',
+      score: 1,
+    })) as Fields;
+    expect(onProject).toMatchObject({ run_id: null, session_id, key: 'k', score: 1 });
+    const onTrace = (await ok('POST', '/feedback', { trace_id: id, key: 'k' })) as Fields;
+    expect(onTrace).toMatchObject({ run_id: id, trace_id: id, session_id });
+    expect(await ok('GET', `/feedback/${String(onProject['id'])}`)).toEqual(onProject);
+    expect(await ok('GET', `/feedback?session=${session_id}`)).toEqual([onTrace, onProject]);
+    expect(await ok('GET', `/feedback?session=${session_id}&run=${id}`)).toEqual([onTrace]);
+    expect(await ok('GET', `/feedback?session=${randomUUID()}`)).toEqual([]);
+    const again = { id: onProject['id'], session_id, key: 'k', score: 0 };
+    expect(await ok('POST', '/feedback', again)).toMatchObject({ run_id: null, score: 0 });
+  });
+
+  it('is refused without a run, a trace or a project, and on a project that does not exist', async () => {
+    const nowhere = await platform.call('POST', '/feedback', { json: { key: 'k' } });
+    expect(nowhere).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'run_id'] }] } });
+    const json = { session_id: randomUUID(), key: 'k' };
+    expect(await platform.call('POST', '/feedback', { json })).toMatchObject({ status: 404 });
+  });
+});
+
+describe('tokens', () => {
+  const usage_metadata = {
+    input_tokens: 10,
+    output_tokens: 5,
+    total_tokens: 15,
+    input_token_details: { cache_read: 4 },
+    output_token_details: { reasoning: 2 },
+  };
+
+  it('are read from a PATCH with run_type null, and their details come with them', async () => {
+    const { id } = await stored();
+    const patch = { run_type: null, end_time: Date.now(), outputs: { usage_metadata } };
+    await ok('PATCH', `/runs/${id}`, patch);
+    const wanted = { prompt_tokens: 10, prompt_token_details: { cache_read: 4 } };
+    expect(await query({ id, select: ['prompt_tokens'] })).toMatchObject([wanted]);
+    const [row] = await query({ id, select: ['completion_tokens'] });
+    expect(row).toMatchObject({ completion_tokens: 5, completion_token_details: { reasoning: 2 } });
+    expect(row).not.toHaveProperty('prompt_token_details');
+  });
+});
+
+describe('requests of stock clients', () => {
+  it('with execution_order 1 are about roots', async () => {
+    const { id, session_id } = await stored();
+    await stored({ parent_run_id: id, session_name: id });
+    expect((await query({ session_id, execution_order: 1 })).map((run) => run['id'])).toEqual([id]);
+    const json = { session_id, execution_order: 2 };
+    expect(await platform.call('POST', '/runs/query', { json })).toMatchObject({ status: 422 });
+  });
+
+  it('create a run without an id', async () => {
+    const session_name = randomUUID();
+    await ok('POST', '/runs', { name: 'nameless', run_type: 'chain', start_time: Date.now(), session_name });
+    const [project] = (await ok('GET', `/sessions?name=${session_name}`)) as Fields[];
+    expect(await query({ session_id: project?.['id'] })).toMatchObject([{ name: 'nameless' }]);
+  });
+});

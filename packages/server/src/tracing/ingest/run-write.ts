@@ -244,7 +244,8 @@ const usageFields = (
   payloads: SentRun['payloads'],
   metadata: Fields,
 ): Partial<Record<TraceField, string>> => {
-  const isModel = main['run_type'] === 'llm' || main['run_type'] === undefined;
+  // The Python client sends null in a PATCH.
+  const isModel = (main['run_type'] ?? 'llm') === 'llm';
   const usage = usageOf(payloads.outputs?.value, metadata, isModel);
   if (usage === undefined) return {};
   const { details, ...counted } = usage;

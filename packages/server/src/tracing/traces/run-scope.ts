@@ -17,6 +17,8 @@ export interface RunSelection {
   session_id?: string[] | undefined;
   reference_example?: string[] | undefined;
   is_root?: boolean | undefined;
+  /** The root of a trace is the first one. */
+  execution_order?: 1 | undefined;
   error?: boolean | undefined;
   /** Times have microseconds. */
   start_time?: string | undefined;
@@ -37,7 +39,7 @@ export const toScope = (tenant_id: string, selection: RunSelection): TraceRunSco
     tenant_id,
     session_ids: projectsOf(selection),
     trace_id: selection.trace ?? null,
-    is_root: selection.is_root ?? null,
+    is_root: selection.execution_order === 1 ? true : (selection.is_root ?? null),
     since: latestOrEarliest([selection.start_time ?? null, ...boundsIn(filter, 'gt')], 'latest'),
     until: latestOrEarliest([selection.end_time ?? null, ...boundsIn(filter, 'lt')], 'earliest'),
     filter,

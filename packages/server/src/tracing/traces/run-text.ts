@@ -18,6 +18,14 @@ const required: ReadonlySet<string> = new Set([
   'app_path',
 ]);
 
+/** Fields that are returned together with another one: stock clients cannot select them. */
+const withField: ReadonlyMap<string, string> = new Map([
+  ['prompt_token_details', 'prompt_tokens'],
+  ['completion_token_details', 'completion_tokens'],
+  ['prompt_cost_details', 'prompt_cost'],
+  ['completion_cost_details', 'completion_cost'],
+]);
+
 /** `select`: the fields to include besides the required ones; undefined for all. */
 export const toRunText = (
   row: TraceRunRow,
@@ -45,7 +53,7 @@ export const toRunText = (
     app_path: appPath(row),
   };
   const isSelected = ([name]: [string, unknown]): boolean =>
-    select === undefined || required.has(name) || select.has(name);
+    select === undefined || required.has(name) || select.has(name) || select.has(withField.get(name) ?? '');
   const head = JSON.stringify(
     select ? Object.fromEntries(Object.entries(fields).filter(isSelected)) : fields,
   );
