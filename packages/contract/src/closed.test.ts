@@ -4,12 +4,16 @@ import { consoleRoutes, deploymentRoutes, platformRoutes, type RouteShape } from
 
 const routes = Object.entries<RouteShape>({ ...deploymentRoutes, ...platformRoutes, ...consoleRoutes });
 
+/** Those of the branches of a union too. */
+const unknownKeysOf = (issue: z.core.$ZodIssue): string[] => {
+  if (issue.code === 'invalid_union') return issue.errors.flat().flatMap(unknownKeysOf);
+  return issue.code === 'unrecognized_keys' ? issue.keys : [];
+};
+
 /** The unknown keys that a schema names when it gets an object, and an array of objects, with this key. */
 const unknownKeysIn = (schema: z.ZodType | undefined, key: string): string[] =>
   [{ [key]: 'x' }, [{ [key]: 'x' }]].flatMap((value) =>
-    (schema?.safeParse(value).error?.issues ?? []).flatMap((issue) =>
-      issue.code === 'unrecognized_keys' ? issue.keys : [],
-    ),
+    (schema?.safeParse(value).error?.issues ?? []).flatMap(unknownKeysOf),
   );
 
 describe('requests', () => {

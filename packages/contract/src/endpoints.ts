@@ -124,6 +124,7 @@ export const endpoints = {
   createFeedbackToken: { method: 'post', path: '/api/v1/feedback/tokens' },
   listFeedbackTokens: { method: 'get', path: '/api/v1/feedback/tokens' },
   useFeedbackToken: { method: 'post', path: '/api/v1/feedback/tokens/:token' },
+  visitFeedbackToken: { method: 'get', path: '/api/v1/feedback/tokens/:token' },
   listModelPrices: { method: 'get', path: '/api/v1/model-prices' },
   createModelPrice: { method: 'post', path: '/api/v1/model-prices' },
   replaceModelPrice: { method: 'put', path: '/api/v1/model-prices/:price_id' },

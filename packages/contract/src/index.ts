@@ -95,6 +95,7 @@ export const platformRoutes = {
   ...serverWorkerRoutes,
 };
 
+export { When } from './json.ts';
 export { Assistant, Config, GraphSchemas } from './deployment/assistants.ts';
 export {
   ConsoleSession,

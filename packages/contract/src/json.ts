@@ -35,8 +35,29 @@ export const Time = z
   .string()
   .meta({ id: 'Time', format: 'date-time', description: 'ISO 8601 with time zone' });
 
-/** A time in a request. */
-export const When = z.iso.datetime({ offset: true }).meta({ description: 'ISO 8601 with time zone' });
+/** The database and its clients know the years 1 to 9999. */
+const firstMs = Date.parse('0001-01-01T00:00:00Z');
+const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
+const timeParts = /^(.{16})(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d:\d\d)?$/;
+
+/** A time of the syntax of `When` in UTC, with microseconds; undefined when it is not in the years 1 to 9999. */
+const inUtc = (text: string): string | undefined => {
+  const [, minute = '', second = '00', fraction = '', zone = 'Z'] = timeParts.exec(text) ?? [];
+  const ms = Date.parse(`${minute}:${second}${zone}`);
+  if (!(ms >= firstMs && ms <= lastMs)) return undefined;
+  return `${new Date(ms).toISOString().slice(0, 19)}.${fraction.slice(0, 6).padEnd(6, '0')}Z`;
+};
+
+/** A time in a request; in UTC when it has no zone. The handler gets it in UTC, with microseconds. */
+export const When = z.iso
+  .datetime({ offset: true, local: true, error: 'must be a time, such as 2026-01-31T12:00:00Z' })
+  .meta({ description: 'ISO 8601; UTC when it has no zone' })
+  .transform((text, context) => {
+    const time = inUtc(text);
+    if (time !== undefined) return time;
+    context.addIssue('must be a time in the years 1 to 9999 UTC');
+    return z.NEVER;
+  });
 
 /** A boolean in a query string, in any case: Python clients send `True`. */
 export const QueryBoolean = z
@@ -53,6 +74,10 @@ export const queryInteger = (min: number, max: number) =>
     .regex(/^-?\d{1,15}$/, 'must be a whole number')
     .transform(Number)
     .pipe(z.int().min(min).max(max));
+
+/** A list of 1 to `max` ids in a body, or a single id. */
+export const idList = (max: number) =>
+  z.union([z.array(Id).min(1).max(max), Id.transform((id) => [id])], 'must be a UUID or a list of UUIDs');
 
 const toList = (value: unknown): unknown => {
   if (value === undefined || Array.isArray(value)) return value;

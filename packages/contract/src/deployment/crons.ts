@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { AssistantRef, Empty, Id, JsonObject, Metadata, nullish, Time } from '../json.ts';
+import { AssistantRef, Empty, Id, JsonObject, Metadata, nullish, Time, When } from '../json.ts';
 import { limit, offset, paginationHeaders, sortBy, SortOrder } from '../page.ts';
 import { route } from '../route.ts';
 import { RunCreate } from './run-create.ts';
@@ -53,11 +53,6 @@ const Schedule = z
   .max(256)
   .describe('Five fields: minute, hour, day of month, month, day of week');
 const TimeZone = z.string().min(1).max(64).describe('An IANA name; UTC when absent');
-const EndTime = z.iso.datetime({
-  offset: true,
-  local: false,
-  message: 'must be a time in ISO 8601 with a zone',
-});
 
 /** The options of a cron's runs: those of a run, except those that need a client or a checkpoint. */
 const runOptions = RunCreate.omit({
@@ -74,7 +69,7 @@ const common = {
   ...runOptions,
   metadata: nullish(Metadata),
   timezone: nullish(TimeZone),
-  end_time: nullish(EndTime),
+  end_time: nullish(When),
   enabled: nullish(z.boolean()),
   on_run_completed: nullish(z.enum(['delete', 'keep'])).describe(
     'For a cron without a thread: whether the thread of each run is kept',
@@ -93,7 +88,7 @@ export const CronPatch = z
     stream_mode: nullish(z.union([StreamMode, z.array(StreamMode).min(1).max(20)])),
     schedule: nullish(Schedule),
     timezone: TimeZone.nullish(),
-    end_time: EndTime.nullish().describe('Null: no end'),
+    end_time: When.nullish().describe('Null: no end'),
   })
   .meta({ id: 'CronPatch' });
 export type CronPatch = z.output<typeof CronPatch>;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { nullish, Time } from '../json.ts';
+import { nullish, Time, When } from '../json.ts';
 import { route } from '../route.ts';
 import { runFilter } from './run-search.ts';
 
@@ -12,7 +12,6 @@ const {
   ended_before: _endedBefore,
   ...filter
 } = runFilter;
-const When = z.iso.datetime({ offset: true });
 
 const Percentiles = z
   .object({ p50: z.number(), p95: z.number() })

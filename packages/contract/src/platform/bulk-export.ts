@@ -1,6 +1,6 @@
 // Requests for exports, and exports.
 import * as z from 'zod';
-import { Id, nullish, Time } from '../json.ts';
+import { Id, nullish, Time, When } from '../json.ts';
 import { exportFields } from './export-fields.ts';
 
 export const exportStatuses = [
@@ -36,17 +36,13 @@ export const LayoutVersion = z.union([z.literal(1), z.literal(2)]).meta({
 });
 export type LayoutVersion = z.output<typeof LayoutVersion>;
 
-export const ExportTime = z.iso.datetime({ offset: true }).meta({ description: 'ISO 8601 with time zone' });
-
 export const ExportCreate = z
   .strictObject({
     bulk_export_destination_id: Id,
     session_id: Id.describe('The project'),
     all_experiments: nullish(z.literal(false, 'there are no experiments here: name a project in session_id')),
-    start_time: ExportTime.describe('Only trace runs that started at this time or later'),
-    end_time: nullish(ExportTime).describe(
-      'Only trace runs that started before this time; not for schedules',
-    ),
+    start_time: When.describe('Only trace runs that started at this time or later'),
+    end_time: nullish(When).describe('Only trace runs that started before this time; not for schedules'),
     filter: nullish(z.string().min(1).max(16_384)).describe('In the language of /runs/query'),
     format: nullish(z.literal('Parquet')),
     format_version: nullish(FormatVersion),

@@ -23,8 +23,8 @@ const isPlainText = (text: string): boolean => !/[\p{Cc}\p{Cs}]/u.test(text);
 const plainText = 'must not have control characters';
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
-const isBucketName = (name: string): boolean =>
-  /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(name) && !name.includes('..') && !/^[\d.]+$/.test(name);
+/** The service decides which of these names it allows: those of AWS are a part of them. */
+const isBucketName = (name: string): boolean => /^[\w-][\w.-]*$/.test(name) && !name.includes('..');
 
 /** Sent with every upload. Other options are refused. */
 const UploadOptions = z
@@ -84,8 +84,8 @@ export const S3Config = z
     bucket_name: z
       .string()
       .max(255)
-      .refine(isBucketName, 'must be 3 to 63 lower-case letters, digits, dots and hyphens')
-      .describe('3 to 63 characters, as S3 names buckets'),
+      .refine(isBucketName, 'must be letters, digits, dots, hyphens and underscores')
+      .describe('As the service names buckets'),
     prefix: nullish(
       z
         .string()
@@ -95,7 +95,7 @@ export const S3Config = z
         .refine((prefix) => bytesOf(prefix) <= prefixBytesMax, `must be at most ${prefixBytesMax} bytes`),
     ).describe('Prefix of every key; slashes around it are ignored'),
     endpoint_url: nullish(z.string().max(2_048)).describe('Of a service other than AWS'),
-    region: nullish(z.string().regex(/^[a-z0-9-]{1,64}$/, 'must be lower-case letters, digits and hyphens')),
+    region: nullish(z.string().regex(/^[A-Za-z0-9-]{1,63}$/, 'must be letters, digits and hyphens')),
     include_bucket_in_prefix: nullish(z.boolean()).describe(
       'False when the host of `endpoint_url` names the bucket; found out when absent',
     ),

@@ -1,16 +1,9 @@
 // Bulk exports: the trace runs of a project in a time span, written as Parquet files by one export run for each UTC day.
 import * as z from 'zod';
-import { Id, queryInteger, queryList } from '../json.ts';
+import { Id, queryInteger, queryList, When } from '../json.ts';
 import { paginationHeaders } from '../page.ts';
 import { route } from '../route.ts';
-import {
-  BulkExport,
-  ExportCreate,
-  ExportEvent,
-  ExportPlan,
-  ExportStatus,
-  ExportTime,
-} from './bulk-export.ts';
+import { BulkExport, ExportCreate, ExportEvent, ExportPlan, ExportStatus } from './bulk-export.ts';
 import { ExportManifest } from './export-manifest.ts';
 import { ExportRun, ExportRunStatus } from './export-run.ts';
 
@@ -65,8 +58,8 @@ export const exportRoutes = {
       session_id: Id.optional(),
       bulk_export_destination_id: Id.optional(),
       source_bulk_export_id: Id.optional(),
-      created_after: ExportTime.optional(),
-      created_before: ExportTime.optional(),
+      created_after: When.optional(),
+      created_before: When.optional(),
     }),
     response: z.array(BulkExport),
     headers: paginationHeaders,

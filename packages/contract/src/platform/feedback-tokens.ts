@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { Empty, Id, Json, JsonObject, nullish, queryInteger, Time } from '../json.ts';
+import { Empty, Id, Json, JsonObject, nullish, queryInteger, Time, When } from '../json.ts';
+import { closed } from '../closed.ts';
 import { route } from '../route.ts';
 
 const tag = 'Feedback';
@@ -12,6 +13,32 @@ export type FeedbackToken = z.output<typeof FeedbackToken>;
 
 const part = (max: number) => nullish(z.int().min(0).max(max));
 
+/** Closed by itself, because `route()` closes objects and lists only. */
+const NewToken = closed(
+  z.object({
+    id: nullish(Id).describe('Id of the link, which is a secret; a new one when absent'),
+    run_id: Id,
+    feedback_key: z.string().min(1).max(256),
+    expires_at: nullish(When),
+    expires_in: nullish(
+      z.strictObject({ days: part(365), hours: part(8_760), minutes: part(525_600) }),
+    ).describe('3 hours by default; a year at most'),
+  }),
+  { feedback_config: 'Feedback has no configuration.' },
+);
+
+const Comment = z.string().max(65_536);
+const params = z.object({ token: Id });
+const use = {
+  tag,
+  path: '/api/v1/feedback/tokens/:token',
+  access: 'public',
+  params,
+  response: Empty,
+  status: 204,
+  errors: ['not_found'],
+} as const;
+
 export const feedbackTokenRoutes = {
   createFeedbackToken: route({
     method: 'post',
@@ -19,16 +46,9 @@ export const feedbackTokenRoutes = {
     summary: 'Create a link that accepts feedback on a trace run without a key',
     tag,
     access: { permission: 'ingest' },
-    body: z.object({
-      run_id: Id,
-      feedback_key: z.string().min(1).max(256),
-      expires_at: nullish(z.iso.datetime({ offset: true, local: true })),
-      expires_in: nullish(
-        z.strictObject({ days: part(365), hours: part(8_760), minutes: part(525_600) }),
-      ).describe('3 hours by default; a year at most'),
-    }),
-    ignored: { body: { feedback_config: 'Feedback has no configuration.' } },
-    response: FeedbackToken,
+    body: z.union([NewToken, z.array(NewToken).min(1).max(100)]).describe('Or a list of links'),
+    response: z.union([FeedbackToken, z.array(FeedbackToken)]).describe('A list for a list'),
+    errors: ['conflict'],
   }),
   listFeedbackTokens: route({
     method: 'get',
@@ -44,21 +64,35 @@ export const feedbackTokenRoutes = {
     response: z.array(FeedbackToken),
   }),
   useFeedbackToken: route({
+    ...use,
     method: 'post',
-    path: '/api/v1/feedback/tokens/:token',
     summary: 'Give feedback by a link; feedback that the link gave before is replaced',
-    tag,
-    access: 'public',
-    params: z.object({ token: Id }),
     body: z.object({
       score: nullish(z.union([z.number(), z.boolean()])).describe('true is 1, false is 0'),
       value: Json.optional(),
       correction: Json.optional(),
-      comment: nullish(z.string().max(65_536)),
+      comment: nullish(Comment),
       metadata: nullish(JsonObject),
     }),
-    response: Empty,
-    status: 204,
-    errors: ['not_found'],
+  }),
+  visitFeedbackToken: route({
+    ...use,
+    method: 'get',
+    changes: 'always',
+    summary: 'Give feedback by visiting a link, as from an e-mail',
+    query: z.object({
+      score: z
+        .string()
+        .max(64)
+        .transform(
+          (text) => ({ true: 1, false: 0 })[text.toLowerCase()] ?? (text === '' ? Number.NaN : Number(text)),
+        )
+        .pipe(z.number())
+        .optional()
+        .describe('A number, true or false'),
+      value: Comment.optional().describe('A text'),
+      correction: Comment.optional().describe('A text'),
+      comment: Comment.optional().describe('A text'),
+    }),
   }),
 };

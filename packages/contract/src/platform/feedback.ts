@@ -7,7 +7,7 @@ const tag = 'Feedback';
 export const Feedback = z
   .object({
     id: z.uuid(),
-    run_id: z.uuid(),
+    run_id: z.uuid().nullable().describe('null for feedback on a project'),
     trace_id: z.uuid().nullable(),
     session_id: z.uuid().nullable().describe('The project'),
     key: z.string().describe('The name of the criterion'),
@@ -36,14 +36,16 @@ export const feedbackRoutes = {
   createFeedback: route({
     method: 'post',
     path: '/api/v1/feedback',
-    summary: 'Create feedback on a trace run, or replace the feedback with the given id',
+    summary: 'Create feedback on a trace run or a project, or replace the feedback with the given id',
     tag,
     access: { permission: 'ingest' },
     body: z.object({
       id: nullish(Id),
-      run_id: Id,
+      run_id: nullish(Id).describe('The root of `trace_id` by default'),
       trace_id: nullish(Id),
-      session_id: nullish(Id),
+      session_id: nullish(Id).describe(
+        'The project; without a trace run the feedback is on the project itself',
+      ),
       key: name,
       score: nullish(Score),
       value: Json.optional(),
@@ -67,7 +69,7 @@ export const feedbackRoutes = {
       },
     },
     response: Feedback,
-    errors: ['conflict'],
+    errors: ['conflict', 'not_found'],
   }),
   listFeedback: route({
     method: 'get',
@@ -77,6 +79,7 @@ export const feedbackRoutes = {
     access: { permission: 'read' },
     query: z.object({
       run: queryList(Id).describe('Only feedback on these trace runs'),
+      session: queryList(Id).describe('Only feedback on these projects and their trace runs'),
       key: queryList(name),
       source: queryList(name).describe('Only feedback from sources of these types'),
       limit: queryInteger(page.min, page.max).default(page.max),

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Id, nullish, Time } from '../json.ts';
+import { Id, nullish, Time, When } from '../json.ts';
 import { route } from '../route.ts';
 
 const tag = 'API keys';
@@ -52,7 +52,7 @@ export const keyRoutes = {
       workspaces: nullish(z.array(Id).min(1).max(100)).describe(
         'The workspaces to which the key has access; that of the request when absent',
       ),
-      expires_at: nullish(z.iso.datetime({ offset: true })),
+      expires_at: nullish(When),
     }),
     response: NewApiKey,
     errors: ['forbidden'],

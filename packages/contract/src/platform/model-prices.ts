@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Empty, Id, nullish, Time } from '../json.ts';
+import { Empty, Id, nullish, Time, When } from '../json.ts';
 import { route } from '../route.ts';
 
 const tag = 'Model prices';
@@ -20,9 +20,7 @@ const price = {
     .refine((text) => !/\\[1-9]/.test(text), 'must not have back references')
     .describe('A PostgreSQL regular expression for the name of the model'),
   provider: nullish(z.string().min(1).max(256)).describe('Such as openai; any provider when absent'),
-  start_time: nullish(z.iso.datetime({ offset: true, local: true })).describe(
-    'When the price begins to apply; always when absent',
-  ),
+  start_time: nullish(When).describe('When the price begins to apply; always when absent'),
   prompt_cost: Decimal.describe('Cost of one token'),
   completion_cost: Decimal.describe('Cost of one token'),
   prompt_cost_details: nullish(Details).describe('Cost of one token of a kind: {"cache_read": "0.0000001"}'),

@@ -13,6 +13,7 @@ export const Project = z
     description: z.string().nullable(),
     extra: JsonObject.nullable(),
     start_time: Time.describe('When the project was created'),
+    reference_dataset_id: z.null().describe('There are no datasets. Stock clients require the field'),
   })
   .meta({ id: 'Project', description: 'A named group of traces; stock clients call it a session' });
 export type Project = z.output<typeof Project>;

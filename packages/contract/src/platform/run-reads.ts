@@ -1,6 +1,6 @@
 // Version 2 of the reads of traces: stock tracers name the fields that they want (`selects`), and follow `next_cursor`.
 import * as z from 'zod';
-import { Id, Json, JsonObject, nullish, queryInteger, queryList, Time } from '../json.ts';
+import { Id, idList, Json, JsonObject, nullish, queryInteger, queryList, Time, When } from '../json.ts';
 import { limitedBy } from '../page.ts';
 import { route } from '../route.ts';
 import { absentRunFields, runFields } from './select-fields.ts';
@@ -76,7 +76,6 @@ const SelectedTrace = z
   })
   .meta({ id: 'SelectedTrace', description: 'The root of a trace, with totals of the trace' });
 
-const When = z.iso.datetime({ offset: true, local: true });
 const Filter = nullish(z.string().max(65_536));
 const Cursor = z.string().max(1_024);
 
@@ -123,15 +122,15 @@ export const runReadRoutes = {
     tag,
     access: { permission: 'read' },
     body: z.object({
-      project_ids: nullish(z.array(Id).min(1).max(100)),
-      ids: nullish(z.array(Id).min(1).max(1_000)).describe(
+      project_ids: nullish(idList(100)),
+      ids: nullish(idList(1_000)).describe(
         'Only these trace runs. With `ids` or `trace_id`, `min_start_time` has no default',
       ),
       trace_id: nullish(Id),
       run_type: nullish(z.string().max(64)).describe('In upper case'),
       is_root: nullish(z.boolean()),
       has_error: nullish(z.boolean()),
-      reference_examples: nullish(z.array(Id).min(1).max(1_000)),
+      reference_examples: nullish(idList(1_000)),
       ...timeWindow,
       filter: Filter,
       trace_filter: Filter,
@@ -167,7 +166,7 @@ export const runReadRoutes = {
     access: { permission: 'read' },
     body: z.object({
       project_id: Id,
-      trace_ids: nullish(z.array(Id).min(1).max(1_000)).describe(
+      trace_ids: nullish(idList(1_000)).describe(
         'Only these traces. With it, `min_start_time` has no default',
       ),
       ...timeWindow,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Id, nullish, Time } from '../json.ts';
+import { Id, nullish, Time, When } from '../json.ts';
 import { limitedBy } from '../page.ts';
 import { route } from '../route.ts';
 import { noSearchByModel } from './run-reads.ts';
@@ -35,8 +35,6 @@ export const TraceThread = z
   })
   .meta({ id: 'TraceThread', description: 'A conversation, found by the metadata of trace runs' });
 export type TraceThread = z.output<typeof TraceThread>;
-
-const When = z.iso.datetime({ offset: true, local: true });
 
 const ThreadId = z.string().min(1).max(512);
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Id, Json, JsonObject, nullish, Time } from '../json.ts';
+import { Id, idList, Json, JsonObject, nullish, Time, When } from '../json.ts';
 import { limitedBy, SortOrder } from '../page.ts';
 import { route } from '../route.ts';
 
@@ -18,7 +18,7 @@ export const TraceRun = z
     run_type: z.string(),
     status: z.enum(['pending', 'success', 'error']),
     dotted_order: z.string(),
-    start_time: Time.nullable(),
+    start_time: Time.describe('While only a PATCH has arrived: its end time, or the time of its arrival'),
     end_time: Time.nullable(),
     first_token_time: Time.nullable(),
     inputs: Json,
@@ -44,9 +44,8 @@ export const TraceRun = z
   .meta({ id: 'TraceRun', description: 'One step of a trace' });
 export type TraceRun = z.output<typeof TraceRun>;
 
-const When = z.iso.datetime({ offset: true, local: true });
 const Filter = z.string().max(65_536);
-const ids = (max: number) => nullish(z.array(Id).min(1).max(max));
+const ids = (max: number) => nullish(idList(max));
 
 /** Conditions on trace runs. */
 export const RunsAsked = z.object({
@@ -54,8 +53,12 @@ export const RunsAsked = z.object({
   parent_run: nullish(Id),
   run_type: nullish(z.string().max(64)),
   session: ids(100).describe('Projects'),
+  session_id: ids(100).describe('Another name of `session`'),
   reference_example: ids(1_000),
   is_root: nullish(z.boolean()),
+  execution_order: nullish(z.literal(1, 'must be 1: no other order of a trace run is known')).describe(
+    '1: only roots of traces',
+  ),
   error: nullish(z.boolean()),
   start_time: nullish(When).describe('Only trace runs that started at this time or later'),
   end_time: nullish(When).describe('Only trace runs that started at this time or earlier'),
@@ -153,10 +156,9 @@ export const partial = {
 
 const ignoredInSearches = {
   data_source_type: 'All runs have the same source.',
-  execution_order: 'Runs are ordered by their start.',
 };
 
-const StatsAsked = RunsAsked.extend({ id: nullish(z.array(Id).min(1).max(1_000)) });
+const StatsAsked = RunsAsked.extend({ id: ids(1_000) });
 
 const unsupportedInSearches = { query: 'A text is searched by the filter search("…").' };
 
@@ -283,8 +285,10 @@ export const traceRoutes = {
     tag,
     access: { permission: 'read' },
     body: RunsAsked.extend({
-      id: nullish(z.array(Id).min(1).max(1_000)).describe('When given, other conditions are ignored'),
-      select: nullish(z.array(z.string().max(64)).max(100)).describe('The fields that are returned'),
+      id: ids(1_000).describe('When given, other conditions are ignored'),
+      select: nullish(z.array(z.string().max(64)).max(100)).describe(
+        'The fields that are returned, besides those that every run has: id, name, run_type, start_time, trace_id, dotted_order, status, session_id, app_path',
+      ),
       order: SortOrder,
       limit: nullish(z.int().min(1).max(100)),
       cursor: nullish(z.string().max(1_024)),

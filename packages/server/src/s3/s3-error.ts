@@ -1,7 +1,7 @@
 // Converts errors of S3 requests to errors of a destination. The message consists of the meaning, a remedy, and the service's own message.
 import { EgressRefused } from '../net/guard.ts';
 import { DestinationError } from './destination-error.ts';
-import { answerOf } from './service-answer.ts';
+import { answerOf, isOfProxy } from './service-answer.ts';
 import { findReason } from './s3-reasons.ts';
 
 interface ServiceError extends Error {
@@ -12,7 +12,7 @@ interface ServiceError extends Error {
 }
 
 const codeShape = /^[A-Za-z][\w.]{0,63}$/;
-const regionShape = /^[a-z0-9-]{1,32}$/;
+const regionShape = /^[A-Za-z0-9-]{1,63}$/;
 /** Error names of libraries that do not identify the error. */
 const genericNames = new Set([
   'Error',
@@ -58,10 +58,12 @@ const findRefusal = (error: unknown, depth = 0): EgressRefused | undefined => {
   return isDeeper ? findRefusal(error.cause, depth + 1) : undefined;
 };
 
-const codeOf = ({ name, code }: ServiceError, status: number | undefined): string => {
+const codeOf = (error: ServiceError, status: number | undefined): string => {
+  const { name, code } = error;
   if (name === 'TimeoutError') return typeof code === 'string' && codeShape.test(code) ? code : 'Timeout';
   if (status === undefined && typeof code === 'string' && codeShape.test(code)) return code;
   if (!genericNames.has(name) && codeShape.test(name)) return name;
+  if (isOfProxy(error)) return 'ProxyNotFound';
   if (status === 301) return 'PermanentRedirect';
   if (status === 403) return 'AccessDenied';
   if (status === 404) return 'NoSuchBucket';

@@ -94,7 +94,11 @@ const reasons = new Map<string, Reason>(
     EndpointError: final(
       'The configuration does not determine an endpoint. Check region and config_kwargs_s3.',
     ),
-    ENOTFOUND: final('The host of the endpoint does not exist in DNS. Check endpoint_url and region.'),
+    // The destination has been tested, so its name has existed.
+    ENOTFOUND: temporary('The host of the endpoint does not exist in DNS. Check endpoint_url and region.'),
+    ProxyNotFound: temporary(
+      'The endpoint answered 404 without an S3 error, as a proxy does. Check that endpoint_url is the address of the S3 API, and that the service is running.',
+    ),
     EAI_AGAIN: temporary('The DNS lookup of the endpoint failed temporarily.'),
     ECONNREFUSED: unreachable,
     EHOSTUNREACH: unreachable,

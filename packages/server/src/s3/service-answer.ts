@@ -15,6 +15,13 @@ const hidden = '[redacted]';
 /** Names that libraries give to errors without a code of the service. */
 const unnamed = /^(?:Error|TypeError|SyntaxError|AggregateError|Unknown|UnknownError|S3ServiceException)$/;
 
+/**
+ * True for a 404 without the error body that S3 services send: a proxy before the service answered. Not for HEAD, whose responses have no
+ * body. The client of S3 names both NotFound.
+ */
+export const isOfProxy = ({ name, $metadata }: ServiceFault): boolean =>
+  $metadata?.httpStatusCode === 404 && (name === 'NotFound' || unnamed.test(name));
+
 /** ` The service answered AccessDenied: "…" (request 4442587FB7D0A2F9).`; empty when there was no response. */
 export const answerOf = (error: ServiceFault, secrets: readonly string[]): string => {
   const { httpStatusCode: status, requestId } = error.$metadata ?? {};

@@ -1,6 +1,8 @@
 // The response of an object store to a rejected request: shown with its code and request id, without secrets.
+import { S3Config } from '@svc/contract';
 import { describe, expect, it } from 'vitest';
 import { withoutSecrets } from '../../src/s3/service-answer.ts';
+import { findReason } from '../../src/s3/s3-reasons.ts';
 import { probe } from '../../src/exports/destinations/probe.ts';
 import { recordingServer } from './recording-server.ts';
 import { openS3, s3Target } from './s3-target.ts';
@@ -50,6 +52,46 @@ describe('the error response of an object store', () => {
     expect(await put(service.port)).toMatch(
       /The service answered \S.*\(request tx00000a-0066-1f-default\)\.$/,
     );
+  });
+
+  it('of a proxy, 404 without an error of S3, and a name that is gone from DNS are outages', async () => {
+    for (const [type, body] of [
+      ['text/html', '<html><body><h1>404 Not Found</h1></body></html>'],
+      ['text/plain', ''],
+      ['text/plain', 'default backend - 404'],
+    ] as const) {
+      await using proxy = await refusing(404, body, { 'content-type': type });
+      const target = s3Target({ endpoint: `http://127.0.0.1:${proxy.port}`, keys, bucket: 'traces' });
+      await using store = openS3(target, { tries: 1 });
+      const failure = store.putText('key', 'x', 'text/plain', new AbortController().signal);
+      await expect(failure).rejects.toMatchObject({ code: 'ProxyNotFound', isFinal: false });
+      await expect(failure).rejects.toThrow(/as a proxy does/);
+    }
+    await using service = await refusing(404, xml('NoSuchBucket', 'It is gone'));
+    const target = s3Target({ endpoint: `http://127.0.0.1:${service.port}`, keys, bucket: 'traces' });
+    await using store = openS3(target, { tries: 1 });
+    await expect(store.putText('key', 'x', 'text/plain', new AbortController().signal)).rejects.toMatchObject(
+      { code: 'NoSuchBucket', isFinal: true },
+    );
+    expect(findReason('ENOTFOUND', undefined).isFinal).toBe(false);
+  });
+
+  it('decides which names of buckets and regions it allows', async () => {
+    for (const [bucket, region] of [
+      ['my_traces', 'RegionOne'],
+      ['My-Traces', 'us-east-1'],
+    ] as const) {
+      const config = { bucket_name: bucket, region, endpoint_url: 'http://127.0.0.1:1' };
+      expect(S3Config.parse(config)).toMatchObject({ bucket_name: bucket, region });
+      await using service = await recordingServer();
+      const parts = { endpoint: `http://127.0.0.1:${service.port}`, keys, bucket };
+      await using store = openS3(s3Target(parts, { region }), { tries: 1 });
+      await store.putText('key', 'x', 'text/plain', new AbortController().signal);
+      expect(service.requests[0]?.url).toMatch(new RegExp(`^/${bucket}/`));
+      expect(service.requests[0]?.headers.authorization).toContain(`/${region}/s3/`);
+    }
+    for (const bucket_name of ['', '..', 'a/b', 'a b', 'a?b', 'a..b'])
+      expect(S3Config.safeParse({ bucket_name }).success).toBe(false);
   });
 
   it("is in the result of a destination's test", async () => {

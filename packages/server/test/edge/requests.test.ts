@@ -49,6 +49,21 @@ describe('an operation of stock clients that the server does not have', () => {
   });
 });
 
+describe('a request of HTTP/1.0 without a Host header', () => {
+  it.each([
+    ['GET /ok', 200],
+    ['OPTIONS /', 204],
+    ['OPTIONS /ok', 204],
+    ['GET /no/such/path', 404],
+  ])('is served, as of health checks of HAProxy: %s', async (line, status) => {
+    for (const server of [open, guarded]) {
+      const isPublic = status !== 404 || server === open;
+      const answer = await exchange(server, `${line} HTTP/1.0\r\n\r\n`);
+      expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${isPublic ? status : 40}`));
+    }
+  });
+});
+
 describe('a path', () => {
   it.each([
     ['/ok/../threads/:id', 400],

@@ -66,30 +66,6 @@ describe('a batch with an invalid run', () => {
     ['no UUID', (id) => [[`post.x${id.slice(1)}`, run(`x${id.slice(1)}`)]], /id is not a UUID/],
     ['an invalid time', (id) => [[`post.${id}`, run(id, { end_time: 'soon' })]], /end_time is not a time/],
     ['invalid JSON', (id) => [[`post.${id}`, '{"id":']], /not valid JSON/],
-    [
-      'inputs that are not JSON',
-      (id) => [
-        [`post.${id}`, run(id)],
-        [`post.${id}.inputs`, '{"a"}'],
-      ],
-      /inputs is not valid JSON/,
-    ],
-    [
-      'inputs of a million brackets',
-      (id) => [
-        [`post.${id}`, run(id)],
-        [`post.${id}.inputs`, '['.repeat(1e6)],
-      ],
-      /nested deeper/,
-    ],
-    [
-      'extra that is a list',
-      (id) => [
-        [`post.${id}`, run(id)],
-        [`post.${id}.extra`, '[1]'],
-      ],
-      /extra is not an object/,
-    ],
     ['tags that are numbers', (id) => [[`post.${id}`, run(id, { tags: [1] })]], /tags is not a list/],
     ['an unknown part', (id) => [[`post.${id}.secrets`, '1']], /is not known/],
   ])('reports the run with %s and stores the others', async (_, bad, message) => {
@@ -130,6 +106,57 @@ describe('a batch with an invalid run', () => {
       { id: cut, message: expect.stringMatching(/the body ends in the part/) as string },
     ]);
     expect([await statusOf(whole), await statusOf(cut)]).toEqual([200, 404]);
+  });
+});
+
+describe('a payload that cannot be read', () => {
+  const brackets = '['.repeat(1e6);
+  it.each<[string, string | Buffer, string, object]>([
+    ['inputs', '{"a"}', 'is not valid JSON', { inputs: { input: '{"a"}' } }],
+    ['inputs', '', 'is not valid JSON', { inputs: { input: '' } }],
+    ['inputs', brackets, 'nested deeper', { inputs: { input: brackets } }],
+    ['outputs', '{"a": NaN}', 'is not valid JSON', { outputs: { output: '{"a": NaN}' } }],
+    [
+      'outputs',
+      '[unable to serialize outputs]',
+      'is not valid JSON',
+      { outputs: { output: '[unable to serialize outputs]' } },
+    ],
+    ['outputs', Buffer.from([0xff, 0x41]), 'is not valid UTF-8', { outputs: { output: '\u{fffd}A' } }],
+    ['error', 'Error: no', 'is not valid JSON', { error: 'Error: no', status: 'error' }],
+    ['events', '[NaN]', 'is not valid JSON', { events: [{ name: 'event', value: '[NaN]' }] }],
+    ['serialized', 'x', 'is not valid JSON', { serialized: { value: 'x' } }],
+    ['extra', 'Infinity', 'is not valid JSON', { extra: { value: 'Infinity' } }],
+  ])('is stored as text, and named: %s %#', async (field, content, reason, expected) => {
+    const id = randomUUID();
+    const patch = JSON.stringify({ id, end_time: '2026-11-21T08:00:01Z' });
+    await send(Buffer.concat([part(`post.${id}`, run(id)), end]));
+    const { status, body } = await send(
+      Buffer.concat([part(`patch.${id}`, patch), part(`patch.${id}.${field}`, content), end]),
+    );
+    expect(status).toBe(202);
+    const { message, errors } = body as Answer;
+    expect(message).toBe('Runs were taken in; some of their payloads as text');
+    expect(errors).toHaveLength(1);
+    expect(errors?.[0]?.id).toBe(id);
+    expect(errors?.[0]?.message).toContain(`${field} `);
+    expect(errors?.[0]?.message).toContain(reason);
+    expect(errors?.[0]?.message).toMatch(/; it is stored as text$/);
+    const { body: stored } = await platform.call('GET', `/runs/${id}`);
+    expect(stored).toMatchObject({ status: 'success', ...expected });
+  });
+
+  it.each<[object, object]>([
+    [{ extra: [1] }, { extra: { value: [1] } }],
+    [{ extra: { metadata: 'm', runtime: 'r' } }, { extra: { metadata: { value: 'm' }, runtime: 'r' } }],
+    [
+      { inputs: 'text', outputs: [1] },
+      { inputs: { input: 'text' }, outputs: { output: [1] } },
+    ],
+  ])('has the type that clients require: %j', async (sent, expected) => {
+    const id = randomUUID();
+    expect((await send(Buffer.concat([part(`post.${id}`, run(id, sent)), end]))).status).toBe(202);
+    expect((await platform.call('GET', `/runs/${id}`)).body).toMatchObject(expected);
   });
 });
 
@@ -201,7 +228,7 @@ describe('an unusual run', () => {
     );
     expect((await platform.call('GET', `/runs/${id}`)).body).toMatchObject({
       status: 'success',
-      start_time: null,
+      start_time: '2026-11-20T20:05:00.120000Z',
     });
     await send(Buffer.concat([part(`post.${id}.inputs`, '{"a":1}'), part(`post.${id}`, run(id)), end]));
     expect((await platform.call('GET', `/runs/${id}`)).body).toMatchObject({
@@ -268,7 +295,7 @@ describe('a body', () => {
 
   it.each([
     ['POST', '/runs', 'null', 422],
-    ['POST', '/runs', '{}', 422],
+    ['POST', '/runs', '{"id":1}', 422],
     ['POST', '/runs', '{', 400],
     ['POST', '/runs/batch', '{"post":{}}', 422],
     ['POST', '/runs/batch', '{"post":[1]}', 422],

@@ -41,6 +41,50 @@ describe('a link for feedback', () => {
     expect(listed).toEqual([token]);
   });
 
+  it('has the id that the client chose, also when the request is repeated', async () => {
+    const json = { id: randomUUID(), run_id: randomUUID(), feedback_key: 'k', feedback_config: null };
+    const create = () => platform.call('POST', '/feedback/tokens', { json });
+    const first = await create();
+    expect(first).toMatchObject({ status: 200, body: { id: json.id } });
+    expect((await create()).body).toEqual(first.body);
+    const other = { ...json, run_id: randomUUID() };
+    expect(await platform.call('POST', '/feedback/tokens', { json: other })).toMatchObject({ status: 409 });
+  });
+
+  it('is created in a list of links', async () => {
+    const run_id = randomUUID();
+    const expires_in = { days: 0, hours: 3, minutes: 0 };
+    const json = ['a', 'b'].map((feedback_key) => ({
+      run_id,
+      feedback_key,
+      feedback_config: null,
+      expires_in,
+      expires_at: null,
+    }));
+    const { status, body } = await platform.call('POST', '/feedback/tokens', { json });
+    expect(status).toBe(200);
+    const urls = (body as { url: string }[]).map(({ url }) => url);
+    expect(urls).toHaveLength(2);
+    for (const url of urls) expect((await use(url, { score: 1 })).status).toBe(204);
+    expect((await feedbackOn(run_id)).map(({ key }) => key).toSorted()).toEqual(['a', 'b']);
+    const misspelled = await platform.call('POST', '/feedback/tokens', {
+      json: [{ run_id, feedback_key: 'a', feedback_keys: [] }],
+    });
+    expect(misspelled.body).toMatchObject({ message: expect.stringContaining('unknown key') as string });
+  });
+
+  it('accepts feedback by GET, as from an e-mail', async () => {
+    const run = randomUUID();
+    const { url } = await client.createPresignedFeedbackToken(run, 'helpful');
+    expect((await fetch(`${url}?score=no`)).status).toBe(422);
+    expect((await fetch(`${url}?score=0.5&comment=fine&value=v`)).status).toBe(204);
+    expect(await feedbackOn(run)).toMatchObject([{ score: 0.5, comment: 'fine', value: 'v' }]);
+    expect((await fetch(`${url}?score=true`)).status).toBe(204);
+    expect(await feedbackOn(run)).toMatchObject([{ score: 1, comment: null }]);
+    await fetch(`${url}?score=0`, { method: 'HEAD' });
+    expect(await feedbackOn(run)).toMatchObject([{ score: 1 }]);
+  });
+
   it('has the path before all routes of the server', async () => {
     await using mounted = await startPlatform({ mountPrefix: '/agents' });
     const tracer = new Client({ apiUrl: mounted.apiUrl, apiKey: mounted.key });

@@ -177,6 +177,7 @@ const cases: Record<keyof typeof platformRoutes, ((named: Named) => RequestCase)
   // The response is a random token.
   createFeedbackToken: [],
   listFeedbackTokens: [({ id }) => ({ path: `/feedback/tokens?run_id=${id}` })],
+  visitFeedbackToken: [({ feedback }) => ({ path: `/feedback/tokens/${feedback}?score=1` })],
   useFeedbackToken: [({ feedback }) => ({ path: `/feedback/tokens/${feedback}`, json: { score: 1 } })],
   getFeedback: [({ feedback }) => ({ path: `/feedback/${feedback}` })],
   listModelPrices: [same('/model-prices')],

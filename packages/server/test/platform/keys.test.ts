@@ -114,7 +114,7 @@ describe('a key', () => {
         ...body,
       });
       // The token in its path is the credential, and this one does not exist.
-      const open = name === 'useFeedbackToken' ? 404 : 200;
+      const open = name === 'useFeedbackToken' || name === 'visitFeedbackToken' ? 404 : 200;
       expect([name, status]).toEqual([name, route.access === 'public' ? open : 401]);
     }
   });
@@ -219,12 +219,18 @@ describe('a workspace', () => {
     const listProjects = (tenant?: string) =>
       own.call('GET', '/sessions', tenant === undefined ? {} : { headers: { 'x-tenant-id': tenant } });
     expect(await listProjects()).toMatchObject({ status: 400 });
+    const listed = await own.call('GET', '/workspaces');
+    expect((listed.body as Workspace[]).map(({ id }) => id).toSorted()).toEqual(
+      [own.workspace_id, made.id].toSorted(),
+    );
+    const third = await own.call('POST', '/workspaces', { json: { display_name: 'third' } });
+    expect(third).toMatchObject({ status: 200, body: { display_name: 'third' } });
     expect(await listProjects(made.id)).toMatchObject({ status: 200 });
     expect(await listProjects(own.workspace_id.toUpperCase())).toMatchObject({ status: 200 });
     expect(await listProjects(randomUUID())).toMatchObject({ status: 403 });
     expect(await listProjects('default')).toMatchObject({ status: 422 });
     expect((await own.call('GET', '/workspaces', { headers: { 'x-tenant-id': made.id } })).body).toHaveLength(
-      2,
+      3,
     );
     const foreign = { headers: { 'x-tenant-id': made.id }, json: { workspaces: [randomUUID()] } };
     expect(await own.call('POST', '/api-key', foreign)).toMatchObject({ status: 403 });

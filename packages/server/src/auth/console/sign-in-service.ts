@@ -267,7 +267,12 @@ export class SignInService {
   ): Promise<Caller> {
     const { limited } = this.#parts;
     const authenticate = this.#parts[api];
-    return (isLimited ? limited(authenticate) : authenticate)(new SessionCredentials(credentials, headers));
+    const caller = await (isLimited ? limited(authenticate) : authenticate)(
+      new SessionCredentials(credentials, headers),
+    );
+    // A session is of one workspace.
+    if (api === 'platform') assertWorkspace(caller);
+    return caller;
   }
 
   #describe(
@@ -286,6 +291,9 @@ export class SignInService {
     };
   }
 }
+
+/** Throws for a key with several workspaces of which none is chosen. */
+const assertWorkspace = (caller: Caller): string => grantOf(caller).tenant_id;
 
 const bearer = (token: string): CredentialHeaders => ({ authorization: `Bearer ${token}` });
 

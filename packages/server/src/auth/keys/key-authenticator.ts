@@ -43,11 +43,18 @@ export class KeyAuthenticator {
     if (key === undefined) {
       throw new Problem('unauthenticated', 'The API key is unknown, was revoked, or has expired.');
     }
-    const tenant_id = chooseWorkspace(key, credentials.header('x-tenant-id'));
+    const workspace_id = workspaceOf(key, credentials.header('x-tenant-id'));
     const permissions = permissionsOf[key.role];
     const grant: Grant = {
       key_id: key.id,
-      tenant_id,
+      workspace_id,
+      get tenant_id() {
+        if (workspace_id !== undefined) return workspace_id;
+        throw new Problem(
+          'bad_request',
+          `The key has access to ${key.workspaces.length} workspaces: name one in the header X-Tenant-Id.`,
+        );
+      },
       workspaces: key.workspaces,
       role: key.role,
       permissions,
@@ -71,15 +78,9 @@ export class KeyAuthenticator {
   }
 }
 
-const chooseWorkspace = ({ workspaces }: LiveKey, asked: string | undefined): string => {
-  if (asked === undefined || asked === '') {
-    const [only] = workspaces;
-    if (only !== undefined && workspaces.length === 1) return only;
-    throw new Problem(
-      'bad_request',
-      `The key has access to ${workspaces.length} workspaces: name one in the header X-Tenant-Id.`,
-    );
-  }
+/** Undefined when the request names no workspace, and the key has several. */
+const workspaceOf = ({ workspaces }: LiveKey, asked: string | undefined): string | undefined => {
+  if (asked === undefined || asked === '') return workspaces.length === 1 ? workspaces[0] : undefined;
   if (!isUuid(asked)) throw new Problem('invalid', 'The header X-Tenant-Id must be the id of a workspace.');
   const tenant_id = asked.toLowerCase();
   if (!workspaces.includes(tenant_id)) {

@@ -13,6 +13,9 @@ export interface User {
 /** The permissions of a platform API key in the workspace of the request. */
 export interface Grant {
   readonly key_id: string;
+  /** Undefined when the request names no workspace, and the key has several. */
+  readonly workspace_id: string | undefined;
+  /** The same; throws when it is undefined. Routes such as the list of workspaces do not read it. */
   readonly tenant_id: string;
   /** All workspaces that the key has access to. */
   readonly workspaces: readonly string[];

@@ -6,10 +6,12 @@ import { parseDatabaseUri } from './database-uri.ts';
 const read = (text: string) => {
   const parsed = parseDatabaseUri(text);
   if ('problem' in parsed) return parsed.problem;
-  return parsed.hosts.map(({ uri }) => {
-    const { user, host, port, database, password } = new pg.Client({ connectionString: uri });
-    return [user, password, host, port, database].join(' ');
-  });
+  return parsed.hosts
+    .flatMap(({ uris }) => uris)
+    .map((uri) => {
+      const { user, host, port, database, password } = new pg.Client({ connectionString: uri });
+      return [user, password, host, port, database].join(' ');
+    });
 };
 
 describe('a PostgreSQL URI', () => {
@@ -47,6 +49,18 @@ describe('a PostgreSQL URI', () => {
       'postgresql://h/db?target_session_attrs=master',
       'has a target_session_attrs that is none of any, read-write, read-only, primary, standby, prefer-standby',
     ],
+    [
+      'postgresql://h/db?sslmode=no-verify',
+      'has an sslmode that is none of disable, allow, prefer, require, verify-ca, verify-full',
+    ],
+    [
+      'postgresql://h/db?sslmode=verify-ca',
+      'has sslmode=verify-ca, which needs the certificate of the authority in sslrootcert',
+    ],
+    [
+      'postgresql://h/db?sslmode=require&sslrootcert=system',
+      'has sslrootcert=system, which needs sslmode=verify-full',
+    ],
   ])('%s is rejected', (text, problem) => {
     expect(read(text)).toBe(problem);
   });
@@ -59,12 +73,13 @@ describe('a PostgreSQL URI', () => {
     if ('problem' in parsed) throw new Error(parsed.problem);
     expect(parsed.connectTimeoutMs).toBe(3_000);
     const [host] = parsed.hosts;
-    const { searchParams } = new URL(host?.uri ?? '');
+    const { searchParams } = new URL(host?.uris[0] ?? '');
     expect(Object.fromEntries(searchParams)).toEqual({
       application_name: 'x',
       host: 'h',
       options: '-c work_mem=8MB -c jit=off',
       sslmode: 'require',
+      uselibpqcompat: 'true',
     });
   });
 });

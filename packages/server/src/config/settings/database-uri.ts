@@ -1,5 +1,5 @@
-// PostgreSQL URIs with the features of libpq: several hosts, sockets, and target_session_attrs. The driver supports one host, so
-// each host becomes a URI of its own.
+// PostgreSQL URIs with the features of libpq: several hosts, sockets, target_session_attrs and sslmode. The driver supports one host and one
+// way to connect, so each host becomes URIs of its own.
 // https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
 
 const sessionAttributes = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
@@ -7,9 +7,15 @@ const sessionAttributes = ['any', 'read-write', 'read-only', 'primary', 'standby
 /** `target_session_attrs`: the kind of server that is wanted. */
 export type SessionAttributes = (typeof sessionAttributes)[number];
 
+/** A host. */
+export interface DatabaseHost {
+  /** How to connect, in the order of attempts: two URIs where sslmode allows a connection with and without TLS. */
+  uris: readonly string[];
+}
+
 export interface DatabaseUri {
-  /** One for each host, in the order of the URI, without parameters that the driver does not support. */
-  hosts: readonly { uri: string }[];
+  /** In the order of the URI, without parameters that the driver does not support. */
+  hosts: readonly DatabaseHost[];
   /** Undefined when the URI does not say. */
   wanted: SessionAttributes | undefined;
   /** Undefined when the URI does not say. */
@@ -48,8 +54,16 @@ export const parseDatabaseUri = (
     parameters.set('options', given === null ? extra.options : `${given} ${extra.options}`);
   }
   const user = parts['user'] === undefined ? '' : `${parts['user']}@`;
-  const uris = hosts.list.map(({ host, port }) => ({ uri: toUri(user, database, host, port, parameters) }));
-  if (!uris.every(({ uri }) => URL.canParse(uri.replace('@/', '@localhost/'))))
+  const attempts = tlsAttempts(parameters);
+  if ('problem' in attempts) return attempts;
+  const toHost = ({ host, port }: HostPort): DatabaseHost => ({
+    // As in libpq, connections to a socket have no TLS.
+    uris: (host.startsWith('/') ? [{ sslmode: 'disable' }] : attempts.list).map((tls) =>
+      toUri(user, database, host, port, withTls(parameters, tls)),
+    ),
+  });
+  const uris = hosts.list.map(toHost);
+  if (!uris.every((one) => one.uris.every((uri) => URL.canParse(uri.replace('@/', '@localhost/')))))
     return { problem: 'is not a URI that can be read' };
   const seconds = Number(timeout ?? 0);
   return { hosts: uris, wanted, connectTimeoutMs: seconds > 0 ? seconds * 1_000 : undefined };
@@ -57,6 +71,38 @@ export const parseDatabaseUri = (
 
 const isAttribute = (text: string): text is SessionAttributes =>
   (sessionAttributes as readonly string[]).includes(text);
+
+const tlsModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'];
+
+/** Parameters of the driver for one attempt to connect. */
+type TlsParameters = Readonly<Record<string, string>>;
+
+const plain: TlsParameters = { sslmode: 'disable' };
+
+/** Removes `sslmode` and `sslrootcert`, and returns what they mean in libpq, one attempt after the other. */
+const tlsAttempts = (parameters: URLSearchParams): { list: TlsParameters[] } | { problem: string } => {
+  const sslmode = take(parameters, 'sslmode');
+  const named = take(parameters, 'sslrootcert');
+  // `system` means the certificates that Node has anyway.
+  const sslrootcert = named === 'system' ? undefined : named;
+  const root: TlsParameters = sslrootcert === undefined ? {} : { sslrootcert };
+  if (sslmode === undefined) return { list: [root] };
+  if (!tlsModes.includes(sslmode))
+    return { problem: `has an sslmode that is none of ${tlsModes.join(', ')}` };
+  if (named === 'system' && sslmode !== 'verify-full')
+    return { problem: 'has sslrootcert=system, which needs sslmode=verify-full' };
+  if (sslmode === 'verify-ca' && sslrootcert === undefined)
+    return { problem: 'has sslmode=verify-ca, which needs the certificate of the authority in sslrootcert' };
+  // The driver gives these names other meanings, unless it is asked for those of libpq.
+  const tls = (mode: string): TlsParameters => ({ ...root, sslmode: mode, uselibpqcompat: 'true' });
+  if (sslmode === 'disable') return { list: [plain] };
+  if (sslmode === 'allow') return { list: [plain, tls('require')] };
+  if (sslmode === 'prefer') return { list: [tls('require'), plain] };
+  return { list: [tls(sslmode)] };
+};
+
+const withTls = (parameters: URLSearchParams, tls: TlsParameters): URLSearchParams =>
+  new URLSearchParams([...parameters, ...Object.entries(tls)]);
 
 const take = (parameters: URLSearchParams, name: string): string | undefined => {
   const value = parameters.get(name) ?? undefined;

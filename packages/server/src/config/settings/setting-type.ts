@@ -30,6 +30,12 @@ export function text(name = 'text'): SettingType<string> {
   };
 }
 
+/** A host name or an address; IPv6 also in brackets, as in URLs. */
+export function hostName(): SettingType<string> {
+  const type = text('host name');
+  return { ...type, parse: (given) => type.parse(given.replace(/^\[(.*:.*)\]$/, '$1')) };
+}
+
 export function integer(range: { min: number; max: number }): SettingType<number> {
   const remedy = `Give a whole number from ${range.min} to ${range.max}.`;
   return {
@@ -164,8 +170,10 @@ export function databaseUri(): SettingType<Secret> {
     name: 'PostgreSQL URI',
     secret: true,
     parse: (given) => {
-      const uri = parseDatabaseUri(given);
-      return 'problem' in uri ? { problem: uri.problem, remedy } : { value: new Secret(given) };
+      // A secret that is read from a file often ends with a line break.
+      const text = given.trim();
+      const uri = parseDatabaseUri(text);
+      return 'problem' in uri ? { problem: uri.problem, remedy } : { value: new Secret(text) };
     },
     format: (value) => withoutPassword(value.reveal()),
   };

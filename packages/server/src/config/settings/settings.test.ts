@@ -8,6 +8,13 @@ const base = { env: {}, cwd: '/work', machine: { cores: 4, terminal: false } };
 const file = { name: 'svc.json', dir: '/project', settings: {}, env: {} };
 
 describe('settings', () => {
+  it('may have IPv6 addresses in brackets, and white space around the URI of the database', () => {
+    const env = { SVC_HOST: '[::]', DATABASE_URI: ' postgresql://u:p@h/db\n' };
+    const { http, storage } = resolveSettings({ ...base, env, file });
+    expect(http.host).toBe('::');
+    expect(storage.databaseUri?.reveal()).toBe('postgresql://u:p@h/db');
+  });
+
   it('have the documented defaults', () => {
     const { origins, ...values } = resolveSettings({ ...base, file });
     expect(values).toEqual({

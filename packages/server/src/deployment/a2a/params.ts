@@ -1,5 +1,6 @@
 // Parameters of the methods, in the spelling of A2A 0.3 and of A2A 1.0. Unknown members are ignored, as the protocol demands.
 import * as z from 'zod';
+import { When } from '@svc/contract';
 import type { AgentTaskState } from '../../storage/deployment/agent-tasks.ts';
 import { isUuid } from '../../uuid.ts';
 import type { Part } from './agent-task.ts';
@@ -119,7 +120,7 @@ export const ListParams = z.object({
     (token) => token === undefined || /^\d{1,7}$/.test(token),
     'is not a page token of this server',
   ),
-  statusTimestampAfter: z.iso.datetime({ offset: true }).nullish(),
+  statusTimestampAfter: When.nullish(),
   includeArtifacts: z.boolean().nullish(),
 });
 

@@ -1,8 +1,6 @@
 // Figures of runs over time.
 import { figurePointsMax, type RunFigures } from '@svc/contract';
-import { invalid } from '@svc/contract/problem';
 import { intervalsOf } from '../../api/intervals.ts';
-import { timeOf } from '../../api/request-time.ts';
 import type { FigurePoint } from '../../storage/deployment/run-figures.ts';
 import type { RunSearch } from '../../storage/deployment/run-search.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
@@ -30,9 +28,8 @@ const none: Omit<FigurePoint, 'at'> = {
   wait_ms: null,
   execution_ms: null,
 };
-/** PostgreSQL and clients know the years 1 to 9999. */
+/** The earliest time that PostgreSQL and clients know. */
 const firstMs = Date.parse('0001-01-01T00:00:00Z');
-const lastMs = Date.parse('9999-12-31T23:59:59Z');
 const fields = { to: 'to', seconds: 'interval_seconds' };
 
 export class RunFigureService {
@@ -45,8 +42,8 @@ export class RunFigureService {
   /** Throws invalid when the time has no length, or too many intervals. */
   async read(request: RunFigureRequest, access: RowFilter): Promise<RunFigures> {
     const { from, to, interval_seconds, ...search } = request;
-    const toMs = to === undefined ? Date.now() : msOf('to', to);
-    const fromMs = from === undefined ? Math.max(toMs - hourMs, firstMs) : msOf('from', from);
+    const toMs = to === undefined ? Date.now() : timeMs(to);
+    const fromMs = from === undefined ? Math.max(toMs - hourMs, firstMs) : timeMs(from);
     const { seconds, starts } = intervalsOf(
       { fromMs, toMs, seconds: interval_seconds },
       { max: figurePointsMax, fields },
@@ -68,13 +65,6 @@ export class RunFigureService {
     };
   }
 }
-
-const msOf = (field: string, text: string): number => {
-  const ms = timeMs(timeOf(field, text));
-  if (ms < firstMs || ms > lastMs)
-    throw invalid(['body', field], `${field} must be in the years 1 to 9999 UTC`);
-  return ms;
-};
 
 const pointOf = (at: number, point: Omit<FigurePoint, 'at'>): Point => ({
   at: new Date(at * 1_000).toISOString(),

@@ -1,7 +1,6 @@
 // Searches of runs across threads.
 import type { Run } from '@svc/contract';
 import { cursorOfBody, foreignCursor, isId, toCursor } from '../../api/cursor.ts';
-import { withTimes } from '../../api/request-time.ts';
 import { type FoundPage, foundPage, searchWindows } from '../../api/windowed-search.ts';
 import { toTime } from '../../time.ts';
 import type {
@@ -31,10 +30,9 @@ export class RunSearchService {
     this.#runs = storage.runs;
   }
 
-  /** Throws invalid for a cursor or a time that is none. */
+  /** Throws invalid for a cursor that is none. */
   async search(request: RunSearchRequest, access: RowFilter): Promise<FoundPage<string>> {
-    const { cursor, limit, sort_order, select, ...filter } = request;
-    const search = withRunTimes(filter);
+    const { cursor, limit, sort_order, select, ...search } = request;
     const after = cursor === undefined ? undefined : placeOf(cursor);
     const searched = await this.#find(search, { sort_order, after, limit: limit + 1 }, access);
     const wanted = searched.places.slice(0, limit);
@@ -79,8 +77,3 @@ const placeOf = (cursor: string): RunPlace => {
   if (created_at === undefined || !isId(thread_id)) throw foreignCursor();
   return { created_at, thread_id, run_id };
 };
-
-const times = ['created_after', 'created_before', 'ended_after', 'ended_before'] as const;
-
-/** With its times as the database reads them. Throws invalid for a time that is none. */
-export const withRunTimes = (search: RunSearch): RunSearch => withTimes(search, times);

@@ -5,7 +5,6 @@ import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import type { JsonPart } from '../../parsing/json-bytes.ts';
 import type { PageOf } from '../../api/pagination.ts';
-import { withTimes } from '../../api/request-time.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';
 import { unlessGone } from '../unless-gone.ts';
@@ -20,7 +19,6 @@ import type {
   ThreadRow,
   GivenTtl,
 } from '../../storage/deployment/threads.ts';
-import { threadTimeFields } from '../../storage/deployment/thread-times.ts';
 import type { StateReader } from './state-reader.ts';
 import { sweepMs, ThreadDeletion } from './thread-deletion.ts';
 import type { StateService, Superstep, Updater } from './state-service.ts';
@@ -196,12 +194,11 @@ export class ThreadService {
    * begins behind a place. Only the requested fields are read. Throws invalid for a time that is none.
    */
   async search(
-    search: ThreadSearch,
+    filter: ThreadSearch,
     page: ThreadPage,
     shown: ShownParts,
     access: RowFilter,
   ): Promise<{ page: ThreadsPage; total: number | undefined }> {
-    const filter = withTimes(search, threadTimeFields);
     if (filter.values && Object.keys(filter.values).length > 0) {
       const ids = await this.#matching(filter, page, filter.values, access);
       const wanted = ids.slice(page.offset, page.offset + page.limit);
@@ -219,8 +216,7 @@ export class ThreadService {
     return { page: found, total };
   }
 
-  async count(search: ThreadSearch, access: RowFilter): Promise<number> {
-    const filter = withTimes(search, threadTimeFields);
+  async count(filter: ThreadSearch, access: RowFilter): Promise<number> {
     if (!filter.values || Object.keys(filter.values).length === 0)
       return this.#storage.threads.count(filter, access);
     const order = { sort_by: 'created_at', sort_order: 'desc' } as const;

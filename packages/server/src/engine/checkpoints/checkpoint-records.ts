@@ -1,6 +1,7 @@
 // The checkpoints of one namespace that a session works on. The engine reports in any order that a checkpoint is put, what its tasks are, and
 // what they have written: with durability `exit` or a slow flush the tasks come before the put, and with many events after the put of the
 // next checkpoint.
+import type { StoredWrite } from '../../storage/deployment/checkpoint-rows.ts';
 import type { RecordedState } from '../../storage/deployment/recorded-state.ts';
 import type { CheckpointSummary, NodeWrite } from './checkpoint-summary.ts';
 import { isInternalChannel } from './checkpoint-summary.ts';
@@ -16,6 +17,20 @@ export type ChannelRefs = ReadonlyMap<string, { version: unknown; ref: string }>
 
 /** Values of a state by channel. */
 export type StateValues = Readonly<Record<string, unknown>>;
+
+/** A checkpoint that was read from storage. */
+export interface LoadedCheckpoint {
+  checkpoint_id: string;
+  step: number;
+  versions: Record<string, unknown>;
+  refs: Record<string, string>;
+  writes: readonly StoredWrite[];
+  recorded: RecordedState | undefined;
+  /** The run of the checkpoint, and of its writes without one. */
+  made_by: string | null;
+  /** False when its attempt was lost before it stored a summary. */
+  isDescribed: boolean;
+}
 
 export interface WaitingCheckpoint {
   checkpoint_id: string;

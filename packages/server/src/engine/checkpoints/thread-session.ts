@@ -26,6 +26,7 @@ import {
   CheckpointRecords,
   namedWrites,
   type StateValues,
+  type LoadedCheckpoint,
   type TaskWrite,
   type WaitingCheckpoint,
 } from './checkpoint-records.ts';
@@ -37,20 +38,6 @@ import {
   writesText,
 } from './checkpoint-summary.ts';
 import { compareWrites } from './write-order.ts';
-
-/** A checkpoint that was read from storage. */
-interface LoadedCheckpoint {
-  checkpoint_id: string;
-  step: number;
-  versions: Record<string, unknown>;
-  refs: Record<string, string>;
-  writes: readonly StoredWrite[];
-  recorded: RecordedState | undefined;
-  /** The run of the checkpoint, and of its writes without one. */
-  made_by: string | null;
-  /** False when its attempt was lost before it stored a summary. */
-  isDescribed: boolean;
-}
 
 /** An entry of an index has at most 2,704 bytes. In the index of pending writes, all other columns need 200. */
 const namespaceBytesMax = 2_500;

@@ -5,7 +5,7 @@ import type { TraceRunCondition } from '../../storage/tracing/trace-condition.ts
 import type { Window } from '../../storage/exports/export-creation.ts';
 import { FilterError, filterProblem } from '../../tracing/filter/filter-error.ts';
 import { parseFilter } from '../../tracing/filter/parse-filter.ts';
-import { microsOf, timeOfMicros, toTime } from '../../time.ts';
+import { microsOf, timeOfMicros } from '../../time.ts';
 import { countPartitions, partitionsMax, partitionsOf } from '../worker/partitions.ts';
 
 const hourMicros = 3_600_000_000n;
@@ -52,9 +52,8 @@ export const readExportRequest = (body: ExportCreate): ExportRequest => {
 };
 
 const timeOf = (text: string, name: string): bigint => {
-  const time = toTime(text);
-  const micros = time === undefined ? undefined : microsOf(time);
-  if (micros === undefined || micros < earliest || micros > latest)
+  const micros = microsOf(text);
+  if (micros < earliest || micros > latest)
     throw invalid(['body', name], `${name} must be a time between the years 1000 and 9999`);
   return micros;
 };

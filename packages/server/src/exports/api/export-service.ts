@@ -14,7 +14,6 @@ import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { Refusal } from '../../storage/exports/exports.ts';
 import type { PartitionRunScope } from '../../storage/exports/partition-runs.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { toTime } from '../../time.ts';
 import { readExportRequest } from './export-request.ts';
 import { toWireExport, toWireRun, type WireRules } from './export-wire.ts';
 
@@ -123,8 +122,8 @@ export class ExportService {
         session_id: filter.session_id ?? null,
         destination_id: filter.bulk_export_destination_id ?? null,
         source_export_id: filter.source_bulk_export_id ?? null,
-        created_after: timeIn(filter.created_after, 'created_after'),
-        created_before: timeIn(filter.created_before, 'created_before'),
+        created_after: filter.created_after ?? null,
+        created_before: filter.created_before ?? null,
       },
       { limit: page.limit ?? null, offset: page.offset },
       unpagedMax,
@@ -206,11 +205,4 @@ const assertListable = (total: number, { limit }: Page): void => {
     ['query', 'limit'],
     `The list has ${total} entries, too many for one response; request it with limit and offset`,
   );
-};
-
-const timeIn = (text: string | undefined, name: string): string | null => {
-  if (text === undefined) return null;
-  const time = toTime(text);
-  if (time === undefined) throw invalid(['query', name], `${name} must be an ISO 8601 time`);
-  return time;
 };

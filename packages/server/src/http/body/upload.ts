@@ -1,5 +1,5 @@
 // Bodies that are read while they arrive. Their size is limited before and after decompression.
-import { createGunzip } from 'node:zlib';
+import { createGunzip, createInflate, type Gunzip, type Inflate } from 'node:zlib';
 import { pipeline } from 'node:stream/promises';
 import { Problem } from '@svc/contract/problem';
 import { bodyOf, tooLarge } from './body.ts';
@@ -26,11 +26,18 @@ export const openUpload = (
     case 'identity':
       return sent;
     case 'gzip':
-      return bounded(gunzip(sent), bytesMax);
+      return bounded(unzip(sent, createGunzip({ chunkSize }), coding), bytesMax);
+    // Its format is that of zlib, and the OpenTelemetry Collector has a name for it.
+    case 'deflate':
+    case 'zlib':
+      return bounded(unzip(sent, createInflate({ chunkSize }), coding), bytesMax);
     case 'zstd':
       return bounded(unzstd(sent, bytesMax), bytesMax);
     default:
-      throw new Problem('unsupported_media_type', 'The content encoding must be gzip, zstd or identity.');
+      throw new Problem(
+        'unsupported_media_type',
+        'The content encoding must be gzip, deflate, zstd or identity.',
+      );
   }
 };
 
@@ -43,8 +50,9 @@ async function* bounded(source: Bytes, bytesMax: number): Bytes {
   }
 }
 
-async function* gunzip(source: Bytes): Bytes {
-  const stream = createGunzip({ chunkSize: 65_536 });
+const chunkSize = 65_536;
+
+async function* unzip(source: Bytes, stream: Gunzip | Inflate, coding: string): Bytes {
   let failure: unknown;
   const feeding = pipeline(source, stream).catch((error: unknown) => {
     failure = error;
@@ -54,6 +62,6 @@ async function* gunzip(source: Bytes): Bytes {
   } catch (cause) {
     await feeding;
     if (failure instanceof Problem) throw failure;
-    throw new Problem('bad_request', 'The body is not valid gzip, or it was cut off.', { cause });
+    throw new Problem('bad_request', `The body is not valid ${coding}, or it was cut off.`, { cause });
   }
 }

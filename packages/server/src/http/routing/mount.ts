@@ -189,11 +189,15 @@ const assertAuthorized = (name: string, { access }: RouteShape, authorizer: Auth
   throw new Error(`Route ${name} has responded without an authorization check`);
 };
 
-/** Hono answers HEAD with the GET handler, which must not start a stream. */
+/** Hono answers HEAD with the GET handler, which must not start a stream, and must not change anything. */
 const assertMethod = (route: RouteShape, context: HttpContext): void => {
-  if (context.req.method === 'HEAD' && isStream(route)) {
-    throw new Problem('method_not_allowed', 'Streams do not support HEAD.');
-  }
+  if (context.req.method !== 'HEAD') return;
+  if (isStream(route)) throw new Problem('method_not_allowed', 'Streams do not support HEAD.');
+  if (route.changes === 'always')
+    throw new Problem(
+      'method_not_allowed',
+      'A GET of this path changes something; it does not support HEAD.',
+    );
 };
 
 /** No browser sends a preflight before the handshake of a WebSocket, whatever its credential, such as a ticket. */

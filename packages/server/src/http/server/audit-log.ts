@@ -25,7 +25,7 @@ export const logAudit = (logger: AuditLogger, request: AuditedRequest): void => 
 
 /** An API key of a workspace, a user, or neither: a caller without a credential, or with a key of the deployment API. */
 const actorOf = ({ grant, user }: Caller): object => {
-  if (grant !== undefined) return { key_id: grant.key_id, workspace_id: grant.tenant_id };
+  if (grant !== undefined) return { key_id: grant.key_id, workspace_id: grant.workspace_id };
   return user === undefined ? {} : { user: user.identity };
 };
 

@@ -44,6 +44,8 @@ export const listen = async (app: ServedApp, options: ListenOptions): Promise<Li
   const { host, port, logger, graceMs = 5000 } = options;
   const listener = getRequestListener((request, env) => app.fetch(request, env as HttpBindings), {
     errorHandler: malformedTarget(logger),
+    // For requests of HTTP/1.0 without a Host header, such as health checks of HAProxy.
+    hostname: host.includes(':') ? `[${host}]` : host,
   });
   const passes = createRequestGuard(options.guard ?? {}, logger);
   const server = createServer(

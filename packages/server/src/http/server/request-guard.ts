@@ -60,7 +60,8 @@ export const createRequestCheck = ({
     assertTarget(request.url ?? '');
     assertSingle(request.rawHeaders);
     assertSupported(request);
-    if (hosts !== undefined) assertHost(request.headers.host, hosts);
+    // Only HTTP/1.0 may come without a Host header, which browsers always send.
+    if (hosts !== undefined && request.headers.host !== undefined) assertHost(request.headers.host, hosts);
     if (isAllowedOrigin && isPreflight(request)) return cors?.preflight(request);
     assertSite(request, rules);
     return undefined;
@@ -164,10 +165,10 @@ const assertSupported = ({ rawHeaders, headers, httpVersion }: CheckedRequest): 
     throw new HttpProblem(417, 'bad_request', 'The only supported expectation is 100-continue.');
 };
 
-const assertHost = (host: string | undefined, hosts: ReadonlySet<string>): void => {
-  const name = host?.toLowerCase().replace(/:\d*$/, '');
-  if (name !== undefined && hosts.has(name)) return;
-  const given = JSON.stringify(name?.slice(0, 100) ?? '');
+const assertHost = (host: string, hosts: ReadonlySet<string>): void => {
+  const name = host.toLowerCase().replace(/:\d*$/, '');
+  if (hosts.has(name)) return;
+  const given = JSON.stringify(name.slice(0, 100));
   throw new Problem(
     'misdirected',
     `Without authentication this server accepts only the host names ${[...hosts].join(', ')}, not ${given}. Set SVC_API_KEY, or start with --allow-anonymous.`,

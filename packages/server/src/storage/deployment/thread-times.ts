@@ -12,8 +12,6 @@ type TimeField = (typeof columns)[number]['from' | 'before'];
 /** Times from `…_after` on, and before `…_before`. */
 export type ThreadTimes = { [Name in TimeField]?: string | undefined };
 
-export const threadTimeFields: readonly TimeField[] = columns.flatMap(({ from, before }) => [from, before]);
-
 /** The parameters have the type of the column: with another type, no index is used under row level security. */
 export const withinTimes = (times: ThreadTimes): Sql[] =>
   columns.flatMap(({ column, from, before }) => {

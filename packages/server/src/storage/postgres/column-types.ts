@@ -1,7 +1,9 @@
 // How the driver converts column values: times to ISO text in UTC, dates to text, 64-bit integers to numbers.
 import pg from 'pg';
 
-const time = (text: string): string => new Date(text).toISOString();
+/** PostgreSQL writes `0020-01-31 12:00:00+00`. Date.parse() knows years before 1000 only in ISO 8601. */
+const time = (text: string): string =>
+  new Date(`${text.slice(0, 10)}T${text.slice(11).replace('+00', 'Z')}`).toISOString();
 
 const integer = (text: string): number => {
   const value = Number(text);

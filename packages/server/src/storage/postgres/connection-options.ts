@@ -86,7 +86,7 @@ export const connectionSetup = (given: DatabaseOptions): ConnectionSetup => {
   const wanted = uri.wanted ?? given.wanted ?? (hosts.length > 1 ? 'read-write' : 'any');
   const connectMs = uri.connectTimeoutMs ?? given.connectMs;
   const selector = new HostSelector(
-    hosts.map((host) => host.uri),
+    hosts.map(({ uris }) => uris),
     wanted,
   );
   const timeout = connectMs === undefined ? {} : { connectionTimeoutMillis: connectMs };

@@ -8,6 +8,8 @@ import { sendLongParameters } from './long-parameter.ts';
 export interface HostCandidate {
   /** Undefined: as in the configuration. */
   connectionString: string | undefined;
+  /** Candidates of the same group are the same host: sslmode allows connections with and without TLS. */
+  group?: number;
   wanted: Exclude<SessionAttributes, 'prefer-standby'>;
 }
 
@@ -33,14 +35,15 @@ export class HostSelector {
   readonly #listeners = new Set<() => void>();
   #at = 0;
 
-  constructor(uris: readonly string[], wanted: SessionAttributes) {
-    const toCandidates = (kind: HostCandidate['wanted']): HostCandidate[] =>
-      uris.map((connectionString) => ({ connectionString, wanted: kind }));
-    this.#candidates =
-      wanted === 'prefer-standby'
-        ? [...toCandidates('standby'), ...toCandidates('any')]
-        : toCandidates(wanted);
-    if (uris.length === 0) this.#candidates = [{ connectionString: undefined, wanted: 'any' }];
+  /** `hosts`: for each host how to connect, in the order of attempts. */
+  constructor(hosts: readonly (readonly string[])[], wanted: SessionAttributes) {
+    const kinds = wanted === 'prefer-standby' ? (['standby', 'any'] as const) : [wanted];
+    this.#candidates = kinds
+      .flatMap((kind) => hosts.map((uris) => ({ kind, uris })))
+      .flatMap(({ kind, uris }, group) =>
+        uris.map((connectionString) => ({ connectionString, wanted: kind, group })),
+      );
+    if (hosts.length === 0) this.#candidates = [{ connectionString: undefined, wanted: 'any' }];
   }
 
   /** The number of hosts to try. */
@@ -63,11 +66,30 @@ export class HostSelector {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Reports a failed connection: the next connection goes to the next host, unless another caller has already switched. */
-  leave(candidate: HostCandidate): void {
-    if (candidate === this.current) this.#at = (this.#at + 1) % this.#candidates.length;
+  /**
+   * Reports a failed connection: the next connection goes to the next host, unless another caller has already switched. Only when the server
+   * has refused the connection because of TLS, the other way to connect to the same host is tried first, as by libpq: an outage must not
+   * lead to connections without TLS.
+   */
+  leave(candidate: HostCandidate, error: unknown): void {
+    if (candidate !== this.current) return;
+    const following = this.#at + 1;
+    const isAlternative =
+      candidate.group !== undefined && this.#candidates[following]?.group === candidate.group;
+    const next =
+      isAlternative && isTlsRefusal(error)
+        ? following
+        : this.#candidates.findIndex(({ group = 0 }) => group > (candidate.group ?? 0));
+    this.#at = Math.max(next, 0);
   }
 }
+
+/** Whether the server is reachable, and refuses connections with, or without, TLS. */
+const isTlsRefusal = (error: unknown): boolean => {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (typeof code === 'string' && /^(?:28000|EPROTO|ERR_SSL_\w+)$/.test(code)) return true;
+  return typeof message === 'string' && message.includes('does not support SSL');
+};
 
 /** Throws WrongServer when the server is not of the required kind. */
 export const checkKind = async (client: pg.ClientBase, { wanted }: HostCandidate): Promise<void> => {
@@ -115,7 +137,7 @@ export const clientOf = (hosts: HostSelector): typeof pg.Client =>
         await super.connect();
         await checkKind(this, this.#candidate);
       } catch (error) {
-        hosts.leave(this.#candidate);
+        hosts.leave(this.#candidate, error);
         if (error instanceof WrongServer) await this.end();
         throw error;
       }

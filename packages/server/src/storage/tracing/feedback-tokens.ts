@@ -28,9 +28,13 @@ const statements = {
   },
   create: {
     name: 'feedback_tokens_create',
-    text: `insert into feedback_tokens (tenant_id, id, run_id, key, expires_at)
-      select $1, t.id, $3, t.key, $5 from unnest($2::uuid[], $4::text[]) as t (id, key)
-      returning ${columns}`,
+    // Clients may choose the id, and repeat their request: then the link is the one that exists.
+    text: `with given as (select t.id, t.key from unnest($2::uuid[], $4::text[]) as t (id, key)), made as (
+        insert into feedback_tokens (tenant_id, id, run_id, key, expires_at)
+        select $1, g.id, $3, g.key, $5 from given g on conflict do nothing returning id, expires_at
+      )
+      select ${columns} from made union all
+      select f.id, ${exactTime('f.expires_at')} from feedback_tokens f join given g using (id, key) where f.tenant_id = $1 and f.run_id = $3`,
   },
   list: {
     name: 'feedback_tokens_list',

@@ -1,4 +1,4 @@
-// Feedback on trace runs. It may arrive before its trace run.
+// Feedback on trace runs and on projects. It may arrive before its trace run. Feedback on a project has the id of the project as `run_id`.
 import type { Database } from '../postgres/database.ts';
 import { namedStatement } from '../postgres/named-statement.ts';
 import { fromExactJson, fromExactText, toExactJson, toExactText } from '../postgres/exact-text.ts';
@@ -6,7 +6,8 @@ import { asTenant } from '../postgres/tenant.ts';
 
 export interface FeedbackRow {
   id: string;
-  run_id: string;
+  /** null for feedback on a project. */
+  run_id: string | null;
   trace_id: string | null;
   session_id: string | null;
   key: string;
@@ -38,7 +39,7 @@ export interface FeedbackStat {
   avg: number | null;
 }
 
-const columns = `id, run_id, trace_id, session_id, key, score, value, correction, comment, feedback_source,
+const columns = `id, nullif(run_id, session_id) as run_id, trace_id, session_id, key, score, value, correction, comment, feedback_source,
   created_at, modified_at`;
 
 const statements = {
@@ -58,11 +59,12 @@ const statements = {
       'feedback_source',
     ],
     text: `insert into feedback as f (tenant_id, id, run_id, trace_id, session_id, key, score, value, correction, comment, feedback_source)
-      select :tenant_id, :id, :run_id, coalesce(:trace_id, r.trace_id), coalesce(:session_id, r.session_id), :key, :score, :value,
+      select :tenant_id, :id, coalesce(:run_id, :session_id), coalesce(:trace_id, r.trace_id), coalesce(:session_id, r.session_id), :key, :score, :value,
         :correction, :comment, :feedback_source
       from (select 1) one
       left join trace_run_days d on d.tenant_id = :tenant_id and d.id = :run_id
       left join tenant_runs r on r.tenant_id = :tenant_id and r.id = :run_id and r.day = d.day
+      where :run_id is not null or exists (select from projects p where p.tenant_id = :tenant_id and p.id = :session_id)
       on conflict (tenant_id, id) do update set key = excluded.key, score = excluded.score, value = excluded.value,
         correction = excluded.correction, comment = excluded.comment, feedback_source = excluded.feedback_source,
         modified_at = now()
@@ -108,6 +110,7 @@ const statements = {
           select f.tenant_id, f.id from feedback f
           where f.tenant_id = w.id and f.created_at < now() - $1::int * interval '1 day'
             and not exists (select from trace_run_days d where d.tenant_id = f.tenant_id and d.id = f.run_id)
+            and not exists (select from projects p where p.tenant_id = f.tenant_id and p.id = f.run_id)
           order by f.created_at limit $2::int
         ) f
         limit $2::int
@@ -121,6 +124,7 @@ const statements = {
     text: `select ${columns} from feedback where tenant_id = $1
       and ($2::uuid[] is null or run_id = any ($2::uuid[])) and ($3::text[] is null or key = any ($3::text[]))
       and ($4::text[] is null or feedback_source ->> 'type' = any ($4::text[]))
+      and ($7::uuid[] is null or session_id = any ($7::uuid[]))
       order by created_at desc, id desc limit $5 offset $6`,
   },
   ofRuns: {
@@ -145,7 +149,7 @@ const toFeedback = (row: FeedbackRow): FeedbackRow => ({
 export type FeedbackStorage = ReturnType<typeof feedbackStorage>;
 
 export const feedbackStorage = (db: Database) => ({
-  /** Inserts feedback or replaces the one with the same id; undefined when that one belongs to another trace run. */
+  /** Inserts feedback or replaces the one with the same id; undefined when that one belongs to another trace run, or the project does not exist. */
   put: (one: NewFeedback): Promise<FeedbackRow | undefined> =>
     asTenant(db, one.tenant_id, async (tx) => {
       const values = statements.put.values({
@@ -193,11 +197,17 @@ export const feedbackStorage = (db: Database) => ({
   /** Newest first. A null condition matches everything. */
   list: (
     tenant_id: string,
-    of: { run_ids: string[] | null; keys: string[] | null; sources: string[] | null },
+    of: {
+      run_ids: string[] | null;
+      session_ids: string[] | null;
+      keys: string[] | null;
+      sources: string[] | null;
+    },
     { limit, offset }: { limit: number; offset: number },
   ): Promise<FeedbackRow[]> =>
     asTenant(db, tenant_id, async (tx) => {
-      const values = [tenant_id, of.run_ids, of.keys?.map(toExactText) ?? null, of.sources, limit, offset];
+      const keys = of.keys?.map(toExactText) ?? null;
+      const values = [tenant_id, of.run_ids, keys, of.sources, limit, offset, of.session_ids];
       return (await tx.query<FeedbackRow>(statements.list, values)).map(toFeedback);
     }),
 

@@ -12,6 +12,8 @@ export interface TraceRunRow {
   start_time: string | null;
   end_time: string | null;
   first_token_time: string | null;
+  /** When its first write arrived. */
+  inserted_at: string;
   status: 'pending' | 'success' | 'error';
   error: string | null;
   inputs: string | null;
@@ -39,7 +41,7 @@ const plain = (column: string): [string, string] => [column, `r.${column}`];
 
 const sources = new Map<string, string>([
   ...['id', 'session_id', 'trace_id', 'parent_run_id', 'name', 'run_type', 'dotted_order'].map(plain),
-  ...['start_time', 'end_time', 'first_token_time'].map((column): [string, string] => [
+  ...['start_time', 'end_time', 'first_token_time', 'inserted_at'].map((column): [string, string] => [
     column,
     exactTime(`r.${column}`),
   ]),

@@ -29,10 +29,12 @@ export const storeFeedbackParts = async (
   return stored;
 };
 
+const rejecting: ReadonlySet<string> = new Set(['conflict', 'invalid', 'not_found']);
+
 /** Why feedback is rejected. Throws an error that is not about the feedback, such as that of an outage. */
 const reasonOf = (error: unknown): string => {
   if (error instanceof RunRejected) return error.message;
-  if (error instanceof Problem && error.code === 'conflict') return error.message;
+  if (error instanceof Problem && rejecting.has(error.code)) return error.message;
   if (refusalOf(error) === undefined) throw error;
   return 'the feedback contains a value that cannot be stored';
 };

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Feedback } from '@svc/contract';
-import { notFound, Problem } from '@svc/contract/problem';
+import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { FeedbackRow, FeedbackStorage } from '../../storage/tracing/feedback.ts';
 
 export interface GivenFeedback {
   id?: string | undefined;
-  run_id: string;
+  /** The root of the trace when absent; without a trace, the feedback is on the project. */
+  run_id?: string | undefined;
   trace_id?: string | undefined;
   session_id?: string | undefined;
   key: string;
@@ -32,13 +33,16 @@ export class FeedbackService {
   }
 
   async create(tenant_id: string, given: GivenFeedback): Promise<Feedback> {
-    const { id = randomUUID(), run_id, key, score, value, correction, feedback_source } = given;
+    const { id = randomUUID(), key, score, value, correction, feedback_source, session_id = null } = given;
+    const run_id = given.run_id ?? given.trace_id ?? null;
+    if (run_id === null && session_id === null)
+      throw invalid(['body', 'run_id'], 'run_id, trace_id or session_id must name what the feedback is on');
     const row = await this.#feedback.put({
       tenant_id,
       id,
       run_id,
       trace_id: given.trace_id ?? null,
-      session_id: given.session_id ?? null,
+      session_id,
       key,
       score: score === undefined ? null : String(Number(score)),
       value: value ?? null,
@@ -46,9 +50,11 @@ export class FeedbackService {
       comment: given.comment ?? null,
       feedback_source: feedback_source ?? { type: 'api', metadata: {} },
     });
-    if (row === undefined)
-      throw new Problem('conflict', 'Feedback with this id already exists for another run');
-    return toFeedback(row);
+    if (row !== undefined) return toFeedback(row);
+    const isTaken = run_id !== null || (await this.#feedback.find(tenant_id, id)) !== undefined;
+    throw isTaken
+      ? new Problem('conflict', 'Feedback with this id already exists for another run')
+      : notFound('Project', session_id ?? '');
   }
 
   async get(tenant_id: string, id: string): Promise<Feedback> {
@@ -74,14 +80,16 @@ export class FeedbackService {
     tenant_id: string,
     query: {
       run?: string[] | undefined;
+      session?: string[] | undefined;
       key?: string[] | undefined;
       source?: string[] | undefined;
       limit: number;
       offset: number;
     },
   ): Promise<Feedback[]> {
-    const { run = null, key = null, source = null } = query;
-    const rows = await this.#feedback.list(tenant_id, { run_ids: run, keys: key, sources: source }, query);
+    const { run = null, session = null, key = null, source = null } = query;
+    const of = { run_ids: run, session_ids: session, keys: key, sources: source };
+    const rows = await this.#feedback.list(tenant_id, of, query);
     return rows.map(toFeedback);
   }
 }

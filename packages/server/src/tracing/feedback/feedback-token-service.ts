@@ -1,13 +1,14 @@
 // Links that let a browser give feedback on a trace run without a key.
 import { randomUUID } from 'node:crypto';
 import type { FeedbackToken } from '@svc/contract';
-import { invalid, notFound } from '@svc/contract/problem';
+import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { FeedbackTokenRow, FeedbackTokenStorage } from '../../storage/tracing/feedback-tokens.ts';
 import { hashUuid } from '../ingest/hash-uuid.ts';
-import { timeMs, toTime } from '../../time.ts';
+import { timeMs } from '../../time.ts';
 import type { FeedbackService, GivenFeedback } from './feedback-service.ts';
 
 export interface NewFeedbackToken {
+  id?: string | undefined;
   run_id: string;
   feedback_key: string;
   expires_at?: string | undefined;
@@ -33,9 +34,10 @@ export class FeedbackTokenService {
 
   async create(tenant_id: string, given: NewFeedbackToken, address: string): Promise<FeedbackToken> {
     const expires_at = new Date(expiryOf(given)).toISOString();
-    const { run_id, feedback_key: key } = given;
-    const [row] = await this.#tokens.create({ tenant_id, run_id, expires_at }, [{ id: randomUUID(), key }]);
-    if (row === undefined) throw new Error('The statement returned no row');
+    const { id = randomUUID(), run_id, feedback_key: key } = given;
+    const [row] = await this.#tokens.create({ tenant_id, run_id, expires_at }, [{ id, key }]);
+    if (row === undefined)
+      throw new Problem('conflict', 'A link with this id already exists for another run or another key');
     return toToken(row, address);
   }
 
@@ -86,8 +88,7 @@ export class FeedbackTokenService {
 const expiryOf = ({ expires_at, expires_in }: NewFeedbackToken): number => {
   const now = Date.now();
   if (expires_at !== undefined) {
-    const time = toTime(expires_at);
-    const ms = time === undefined ? 0 : timeMs(time);
+    const ms = timeMs(expires_at);
     if (ms <= now || ms > now + longestMs)
       throw invalid(['body', 'expires_at'], 'expires_at must be in the future, at most a year from now');
     return ms;

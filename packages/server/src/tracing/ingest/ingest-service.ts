@@ -145,7 +145,8 @@ const turnBytesMin = 65_536;
 
 const toAnswer = ({ stored, attachments, feedback, rejections }: IngestResult): IngestAnswer => {
   const { named: errors, count } = rejections;
-  if (count === 0) return { message: 'Runs were taken in' };
+  if (errors.length === 0) return { message: 'Runs were taken in' };
+  if (count === 0) return { message: 'Runs were taken in; some of their payloads as text', errors };
   if (stored + attachments + feedback === 0) {
     throw new Problem('invalid', 'No run of the request could be stored.', {
       faults: errors.map(({ id, message }) => ({

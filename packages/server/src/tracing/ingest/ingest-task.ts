@@ -66,6 +66,7 @@ export const toRunBatch = ({ runs, attachments, feedback, rejections }: Batch): 
   for (const sent of runs) {
     try {
       writes.push(toRunWrite(sent));
+      for (const note of sent.notes ?? []) rejections.note(sent.id, note);
     } catch (error) {
       if (!(error instanceof RunRejected)) throw error;
       rejections.add(sent.id, error.message);

@@ -1,5 +1,5 @@
 // Reads trace runs from JSON bodies: a single run, or a batch.
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { Problem } from '@svc/contract/problem';
 import type { JsonBudget } from '../../parsing/json-limits.ts';
 import { afterSpace, itemsOf, membersOf, payloadsIn, type Slice } from './json-slices.ts';
@@ -58,7 +58,8 @@ export const readRun = (
   const sentId = run['id'];
   if (id !== undefined && !isSameId(sentId, id))
     throw new Problem('invalid', 'body.id must equal the id in the path.');
-  const runId = id ?? sentId;
+  // As on the stock server, a POST without an id creates a run that the sender does not name again.
+  const runId = id ?? sentId ?? (operation === 'post' ? randomUUID() : undefined);
   if (typeof runId !== 'string') throw new Problem('invalid', 'body.id must be a UUID.');
   const slice: Slice = [afterSpace(text, 0), text.length];
   const batch = emptyBatch();

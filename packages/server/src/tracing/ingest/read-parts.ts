@@ -7,7 +7,7 @@ import { parseJson, readJson } from './json-text.ts';
 import { MultipartReader, type Part } from './multipart.ts';
 import { Rejections } from './rejections.ts';
 import { FeedbackParts } from './sent-feedback.ts';
-import { type PayloadName, payloadNames, RunRejected, type SentRun } from './sent-run.ts';
+import { type Payload, type PayloadName, payloadNames, RunRejected, type SentRun } from './sent-run.ts';
 
 export interface Batch {
   runs: SentRun[];
@@ -117,6 +117,23 @@ const rejectTruncated = (name: string, raws: Map<string, RawRun>, batch: Batch):
 export const isSameId = (sent: unknown, id: string): boolean =>
   sent === undefined || (typeof sent === 'string' && sent.toLowerCase() === id.toLowerCase());
 
+/** A payload that is not valid JSON is stored as text: without it, a lost PATCH would leave its run pending forever. */
+const readPayload = (
+  bytes: Buffer,
+  name: PayloadName,
+  budget: JsonBudget,
+  note: (text: string) => void,
+): Payload => {
+  try {
+    return { text: bytes, value: parseJson(bytes, name, budget) };
+  } catch (error) {
+    if (!(error instanceof RunRejected)) throw error;
+    note(`${error.message}; it is stored as text`);
+    const value = bytes.toString('utf8');
+    return { text: JSON.stringify(value), value };
+  }
+};
+
 const toSentRun = ({ operation, id, main, payloads, fault }: RawRun, budget: JsonBudget): SentRun => {
   if (fault !== undefined) throw new RunRejected(fault);
   const hash = createHash('sha1').update(`${operation}.${id}`);
@@ -134,7 +151,12 @@ const toSentRun = ({ operation, id, main, payloads, fault }: RawRun, budget: Jso
     // A payload in a part of its own replaces one in the main part.
     const text = payloads.get(name);
     if (text !== undefined) {
-      run.payloads[name] = { text, value: parseJson(text, name, budget) };
+      run.payloads[name] = readPayload(
+        text,
+        name,
+        budget,
+        (note) => (run.notes = [...(run.notes ?? []), note]),
+      );
       hash.update(name).update(text);
     }
   }

@@ -1,4 +1,5 @@
-// The rejected runs of a batch: all are counted, the first ones are listed in the response.
+// The rejected runs of a batch: all are counted, the first ones are listed in the response. Stored runs that differ from what was sent are
+// listed too.
 import type { Rejection } from './sent-run.ts';
 
 /** Maximum number of rejections that a response lists. */
@@ -10,6 +11,11 @@ export class Rejections {
 
   add(id: string | null, message: string): void {
     this.addAll([{ id, message }], 1);
+  }
+
+  /** Lists a run that was stored, and how it differs from what was sent. */
+  note(id: string, message: string): void {
+    this.addAll([{ id, message }], 0);
   }
 
   addAll(named: readonly Rejection[], count: number): void {

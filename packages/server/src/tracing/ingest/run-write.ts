@@ -191,11 +191,11 @@ interface Extra {
 const splitExtra = (payload: Payload | undefined): Extra => {
   if (payload === undefined || payload.value === null)
     return { value: {}, metadata: {}, labels: '{}', rest: null };
-  if (!isFields(payload.value)) throw new RunRejected('extra is not an object');
-  const { metadata, ...rest } = payload.value;
-  if (metadata === undefined || metadata === null)
+  // Clients require an object.
+  const { metadata: sent, ...rest } = asFields(payload.value);
+  if (sent === undefined || sent === null)
     return { value: rest, metadata: {}, labels: '{}', rest: JSON.stringify(rest) };
-  if (!isFields(metadata)) throw new RunRejected('extra.metadata is not an object');
+  const metadata = asFields(sent);
   const text = toExactJson(metadata);
   if (text.length <= labelCharsMax && Object.keys(metadata).length <= labelsMax)
     return { value: rest, metadata, labels: text, rest: JSON.stringify(rest) };
@@ -223,6 +223,8 @@ const define = (target: Fields, key: string, value: unknown): void => {
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+const asFields = (value: unknown): Fields => (isFields(value) ? value : { value });
+
 const modelOf = (extra: Fields, metadata: Fields): string | null => {
   const params = isFields(extra['invocation_params']) ? extra['invocation_params'] : {};
   const found = [metadata['ls_model_name'], params['model'], params['model_name'], params['modelName']].find(
@@ -242,7 +244,8 @@ const usageFields = (
   payloads: SentRun['payloads'],
   metadata: Fields,
 ): Partial<Record<TraceField, string>> => {
-  const isModel = main['run_type'] === 'llm' || main['run_type'] === undefined;
+  // The Python client sends null in a PATCH.
+  const isModel = (main['run_type'] ?? 'llm') === 'llm';
   const usage = usageOf(payloads.outputs?.value, metadata, isModel);
   if (usage === undefined) return {};
   const { details, ...counted } = usage;

@@ -17,6 +17,8 @@ export interface SentRun {
   /** All fields except the payloads. */
   main: Record<string, unknown>;
   payloads: Partial<Record<PayloadName, Payload>>;
+  /** Payloads that are not the JSON that they should be, and are stored as text. */
+  notes?: string[];
   /** Hash of all fields; detects a repeated write. */
   hash: string;
 }

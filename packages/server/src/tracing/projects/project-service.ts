@@ -177,4 +177,5 @@ const filterOf = ({ id, name, name_contains }: ProjectQuery): ProjectFilter => (
 const toProject = (row: ProjectRow): Project => ({
   ...row,
   extra: row.extra === null ? null : (JSON.parse(row.extra) as Record<string, unknown>),
+  reference_dataset_id: null,
 });

@@ -6,6 +6,7 @@ import type { TraceRunPage } from './run-page.ts';
 import type { RunSelection } from './run-scope.ts';
 import { payloadsOf, selectedRunText } from './selected-run.ts';
 import { toCursor } from './search-cursor.ts';
+import { timeOfMicros } from '../../time.ts';
 import { type FoundRuns, type TraceService, withTotals } from './trace-service.ts';
 
 export interface SelectedPage {
@@ -20,7 +21,7 @@ const traceRunsMax = 10_000;
 const dayMs = 86_400_000;
 
 /** The start of the window that stock clients expect when they name none. */
-export const dayAgo = (): string => new Date(Date.now() - dayMs).toISOString();
+export const dayAgo = (): string => timeOfMicros(BigInt(Date.now() - dayMs) * 1_000n);
 
 const aggregateFields = ['TOTAL_TOKENS', 'TOTAL_COST', 'FIRST_TOKEN_TIME'];
 

@@ -4,7 +4,7 @@ import type { TraceRunCondition } from '../../storage/tracing/trace-condition.ts
 import type { TraceRunScope } from '../../storage/tracing/trace-scope.ts';
 import { FilterError, filterProblem } from '../filter/filter-error.ts';
 import { parseFilter } from '../filter/parse-filter.ts';
-import { microsOf, toTime } from '../../time.ts';
+import { microsOf } from '../../time.ts';
 
 export interface RunSelection {
   id?: string[] | undefined;
@@ -13,9 +13,14 @@ export interface RunSelection {
   parent_run?: string | undefined;
   run_type?: string | undefined;
   session?: string[] | undefined;
+  /** Another name of `session`. */
+  session_id?: string[] | undefined;
   reference_example?: string[] | undefined;
   is_root?: boolean | undefined;
+  /** The root of a trace is the first one. */
+  execution_order?: 1 | undefined;
   error?: boolean | undefined;
+  /** Times have microseconds. */
   start_time?: string | undefined;
   end_time?: string | undefined;
   filter?: string | undefined;
@@ -32,18 +37,21 @@ export const toScope = (tenant_id: string, selection: RunSelection): TraceRunSco
   ]);
   return {
     tenant_id,
-    session_ids: selection.session ?? null,
+    session_ids: projectsOf(selection),
     trace_id: selection.trace ?? null,
-    is_root: selection.is_root ?? null,
-    since: latestOrEarliest(
-      [timeOf(selection.start_time, 'start_time'), ...boundsIn(filter, 'gt')],
-      'latest',
-    ),
-    until: latestOrEarliest([timeOf(selection.end_time, 'end_time'), ...boundsIn(filter, 'lt')], 'earliest'),
+    is_root: selection.execution_order === 1 ? true : (selection.is_root ?? null),
+    since: latestOrEarliest([selection.start_time ?? null, ...boundsIn(filter, 'gt')], 'latest'),
+    until: latestOrEarliest([selection.end_time ?? null, ...boundsIn(filter, 'lt')], 'earliest'),
     filter,
     trace_filter: joined(filterOf(selection.trace_filter, 'trace_filter')),
     tree_filter: joined(filterOf(selection.tree_filter, 'tree_filter')),
   };
+};
+
+const projectsOf = ({ session, session_id }: RunSelection): string[] | null => {
+  if (session !== undefined && session_id !== undefined)
+    throw invalid(['body', 'session_id'], 'session_id and session are the same condition; send one of them');
+  return session ?? session_id ?? null;
 };
 
 const joined = (of: TraceRunCondition[]): TraceRunCondition | null =>
@@ -101,11 +109,4 @@ const latestOrEarliest = (times: (string | null)[], which: 'latest' | 'earliest'
     if (found === null || (microsOf(time) - microsOf(found)) * sign > 0n) found = time;
   }
   return found;
-};
-
-export const timeOf = (text: string | undefined, name: string): string | null => {
-  if (text === undefined) return null;
-  const time = toTime(text);
-  if (time === undefined) throw invalid(['body', name], `${name} must be an ISO 8601 time`);
-  return time;
 };

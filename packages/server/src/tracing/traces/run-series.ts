@@ -3,7 +3,7 @@ import { type RunStatsPoint, statsPointsMax } from '@svc/contract';
 import { type Intervals, intervalsOf } from '../../api/intervals.ts';
 import type { IntervalSums } from '../../storage/tracing/trace-run-sums.ts';
 import { microsOf, timeMs, timeOfMicros } from '../../time.ts';
-import { type RunSelection, timeOf } from './run-scope.ts';
+import type { RunSelection } from './run-scope.ts';
 
 export interface SeriesSelection extends RunSelection {
   interval_seconds?: number | undefined;
@@ -19,8 +19,8 @@ const yearOne = microsOf('0001-01-01T00:00:00.000000Z');
 
 /** Throws invalid when the range ends before it starts, or has too many intervals. */
 export const toSeries = (selection: SeriesSelection, nowMs: number): Series => {
-  const end_time = timeOf(selection.end_time, 'end_time') ?? timeOfMicros(BigInt(nowMs) * 1_000n);
-  const start_time = timeOf(selection.start_time, 'start_time') ?? defaultStart(end_time);
+  const end_time = selection.end_time ?? timeOfMicros(BigInt(nowMs) * 1_000n);
+  const start_time = selection.start_time ?? defaultStart(end_time);
   const intervals = intervalsOf(
     { fromMs: timeMs(start_time), toMs: timeMs(end_time), seconds: selection.interval_seconds },
     { max: statsPointsMax, fields: { to: 'end_time', seconds: 'interval_seconds' }, includesEnd: true },

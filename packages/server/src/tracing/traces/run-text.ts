@@ -5,19 +5,42 @@ import type { TraceRunRow } from '../../storage/tracing/trace-row.ts';
 /** By key: number of feedback entries, and mean score. */
 export type FeedbackStats = Record<string, { n: number; avg: number | null }>;
 
-/** `select`: the fields to include; undefined for all. */
+/** Fields that every row has, because the stock API and the models of its clients require them. */
+const required: ReadonlySet<string> = new Set([
+  'id',
+  'name',
+  'run_type',
+  'start_time',
+  'trace_id',
+  'dotted_order',
+  'status',
+  'session_id',
+  'app_path',
+]);
+
+/** Fields that are returned together with another one: stock clients cannot select them. */
+const withField: ReadonlyMap<string, string> = new Map([
+  ['prompt_token_details', 'prompt_tokens'],
+  ['completion_token_details', 'completion_tokens'],
+  ['prompt_cost_details', 'prompt_cost'],
+  ['completion_cost_details', 'completion_cost'],
+]);
+
+/** `select`: the fields to include besides the required ones; undefined for all. */
 export const toRunText = (
   row: TraceRunRow,
   feedback_stats: FeedbackStats,
   select?: ReadonlySet<string>,
 ): string => {
-  const { inputs, outputs, events, serialized, extra, metadata, usage_details, ...plain } = row;
+  const { inputs, outputs, events, serialized, extra, metadata, usage_details, inserted_at, ...plain } = row;
   const ids = row.dotted_order?.split('.').map((segment) => segment.slice(-36)) ?? [];
   const fields = {
     ...plain,
     trace_id: row.trace_id ?? row.id,
     name: exact(row.name) ?? '',
     run_type: exact(row.run_type) ?? 'chain',
+    // Clients require a start. While only a PATCH has arrived, the end or the arrival is the latest possible one.
+    start_time: row.start_time ?? row.end_time ?? inserted_at,
     error: exact(row.error),
     tags: fromExactJson(row.tags),
     thread_id: exact(row.thread_id),
@@ -29,19 +52,26 @@ export const toRunText = (
     feedback_stats,
     app_path: appPath(row),
   };
-  const isSelected = ([name]: [string, unknown]): boolean => select?.has(name) ?? true;
+  const isSelected = ([name]: [string, unknown]): boolean =>
+    select === undefined || required.has(name) || select.has(name) || select.has(withField.get(name) ?? '');
   const head = JSON.stringify(
     select ? Object.fromEntries(Object.entries(fields).filter(isSelected)) : fields,
   );
   const payloads = Object.entries({
-    inputs,
-    outputs,
-    events,
-    serialized,
+    inputs: asObject(inputs, 'input'),
+    outputs: asObject(outputs, 'output'),
+    events: events === null || startsWith('[', events) ? events : `[{"name":"event","value":${events}}]`,
+    serialized: asObject(serialized, 'value'),
     extra: extraText(extra, metadata),
   }).filter(isSelected);
   return `${head.slice(0, -1)}${payloads.map(([name, text]) => `,"${name}":${text ?? 'null'}`).join('')}}`;
 };
+
+const startsWith = (bracket: string, text: string): boolean => text.trimStart().startsWith(bracket);
+
+/** The models of stock clients require objects, and they wrap other values in the same way. */
+const asObject = (text: string | null, key: string): string | null =>
+  text === null || startsWith('{', text) ? text : `{"${key}":${text}}`;
 
 export const appPath = ({ session_id, id }: TraceRunRow): string =>
   `/projects/p/${session_id ?? 'none'}/r/${id}`;

@@ -1,14 +1,13 @@
 import type { runFeedRoutes } from '@svc/contract';
 import { EventStreamResponse, type Handlers } from '../../../api/handlers.ts';
 import { readAccess } from '../../threads/read-access.ts';
-import { withRunTimes } from '../run-search-service.ts';
 import type { RunFeed } from './run-feed.ts';
 
 export const runFeedHandlers = (feed: RunFeed): Handlers<typeof runFeedRoutes> => ({
   streamRunFeed: async ({ body }, call) => {
     const { select, status, ...rest } = body;
     const statuses = typeof status === 'string' ? [status] : status;
-    const search = withRunTimes({ ...rest, status: statuses });
+    const search = { ...rest, status: statuses };
     const access = await readAccess(call.authorizer, { thread_id: body.thread_id });
     feed.assertOpen();
     const lastEventId = call.header('last-event-id');

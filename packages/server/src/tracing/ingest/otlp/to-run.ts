@@ -121,7 +121,8 @@ const projectOf = (
   header: string | undefined,
 ): SentRun['main'] => {
   const session_id = textAt(attributes, 'langsmith.trace.session_id');
-  if (session_id !== undefined) return { session_id };
+  // Another text is no project: it stays in the metadata.
+  if (isUuid(session_id)) return { session_id };
   const service = textAt(resource, 'service.name');
   // The default of OpenTelemetry SDKs when the service has no name.
   const named = service?.startsWith('unknown_service') === true ? undefined : service;
