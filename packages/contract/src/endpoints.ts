@@ -100,6 +100,7 @@ export const endpoints = {
   ingestRunPatch: { method: 'patch', path: '/api/v1/runs/:id' },
   ingestOtlp: { method: 'post', path: '/api/v1/otel/v1/traces' },
   getTraceRun: { method: 'get', path: '/api/v1/runs/:id' },
+  listTraceAttachments: { method: 'get', path: '/api/v1/runs/:id/attachments' },
   getTraceAttachment: { method: 'get', path: '/api/v1/runs/:id/attachments/:name' },
   getTrace: { method: 'get', path: '/api/v1/traces/:trace_id' },
   getRunStats: { method: 'post', path: '/api/v1/runs/stats' },

@@ -140,6 +140,16 @@ export class TracesClient {
     return this.#transport.call('deleteFeedback', { params: { feedback_id: id } }, options);
   }
 
+  /** The files that were sent with a trace run. With `name` only that one, and its content in base64. */
+  attachments(
+    id: string,
+    { name }: { name?: string } = {},
+    options: CallOptions = {},
+  ): Promise<{ name: string; content_type: string; bytes: number; content?: string | undefined }[]> {
+    const query = name === undefined ? {} : { name };
+    return this.#transport.call('listTraceAttachments', { params: { id }, query }, options);
+  }
+
   /** A file that was sent with a trace run; `content` is base64. */
   attachment(
     id: string,

@@ -46,7 +46,12 @@ export const runRoutes = {
     summary: 'Create stateless background runs, either all or none of them',
     tag,
     access: create,
-    body: z.array(BatchRunCreate).min(1).max(100),
+    body: z
+      .array(BatchRunCreate, {
+        error: 'must be a list of runs to create; traces are sent to /api/v1/runs/batch',
+      })
+      .min(1)
+      .max(100),
     anyText: anyText.map((name) => `*.${name}`),
     ignored: { body: ignoredInBatch },
     response: z.array(Run),

@@ -103,6 +103,7 @@ export const BulkExport = z
     started_at: Time.nullable(),
     finished_at: Time.nullable(),
     next_export_at: Time.nullable().describe('Only for a schedule'),
+    notice: z.string().nullable().describe('Set when the window was not over when the export was created'),
     progress: ExportProgress,
   })
   .meta({ id: 'BulkExport' });

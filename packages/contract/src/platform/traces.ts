@@ -230,6 +230,33 @@ export const traceRoutes = {
     response: TraceRun,
     errors: ['not_found'],
   }),
+  listTraceAttachments: route({
+    method: 'get',
+    path: '/api/v1/runs/:id/attachments',
+    summary: 'The attachments of a run, by name',
+    tag,
+    access: { permission: 'read' },
+    params: z.object({ id: Id }),
+    query: z.object({
+      name: z
+        .string()
+        .min(1)
+        .max(256)
+        .optional()
+        .describe(
+          'Only this attachment, with its content. For names that cannot be a part of a path, such as those with a slash',
+        ),
+    }),
+    response: z.array(
+      z.object({
+        name: z.string(),
+        content_type: z.string(),
+        bytes: z.int(),
+        content: z.base64().optional().describe('Only with `name`'),
+      }),
+    ),
+    errors: ['not_found'],
+  }),
   getTraceAttachment: route({
     method: 'get',
     path: '/api/v1/runs/:id/attachments/:name',

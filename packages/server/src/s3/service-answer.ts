@@ -26,9 +26,12 @@ export const isOfProxy = ({ name, $metadata }: ServiceFault): boolean =>
 export const answerOf = (error: ServiceFault, secrets: readonly string[]): string => {
   const { httpStatusCode: status, requestId } = error.$metadata ?? {};
   if (status === undefined) return '';
-  const isNamed = codeShape.test(error.name) && !unnamed.test(error.name);
+  const isNamed = codeShape.test(error.name) && !unnamed.test(error.name) && !isOfProxy(error);
   const code = isNamed ? error.name : `status ${status}`;
-  const message = isNamed && error.message !== error.name ? withoutSecrets(error.message, secrets) : '';
+  const message =
+    isNamed && error.message !== error.name && !unnamed.test(error.message)
+      ? withoutSecrets(error.message, secrets)
+      : '';
   const sentence = message === '' ? '' : `: "${message}"`;
   const request = requestId !== undefined && requestIdShape.test(requestId) ? ` (request ${requestId})` : '';
   return ` The service answered ${code}${sentence}${request}.`;

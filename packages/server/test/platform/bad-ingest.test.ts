@@ -1,7 +1,7 @@
 // Invalid ingest requests: each gets a clear error, and the valid parts are stored.
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
-import { gzipSync } from 'node:zlib';
+import { deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { boundary, end, multipartType, part as partOf } from './multipart.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
@@ -260,6 +260,9 @@ describe('a body', () => {
       status: 413,
       body: { code: 'too_large' },
     });
+    const deflated = deflateSync(Buffer.alloc(20_000_000));
+    expect(await send(deflated, { 'content-encoding': 'deflate' })).toMatchObject({ status: 413 });
+    expect(await send(Buffer.from('no'), { 'content-encoding': 'deflate' })).toMatchObject({ status: 400 });
     expect(await platform.call('GET', '/info', { key: null })).toMatchObject({ status: 200 });
   });
 

@@ -57,6 +57,7 @@ describe('an export', () => {
       started_at: null,
       finished_at: null,
       next_export_at: null,
+      notice: null,
     });
     expect(await get(made.id)).toEqual(made);
     const requested = {
@@ -72,6 +73,13 @@ describe('an export', () => {
       export_fields: usualExportFields,
       end_time: '2026-03-03T02:00:00.000000Z',
     });
+  });
+
+  it('says that its window is not over', async () => {
+    const end_time = new Date(Date.now() + 3_600_000).toISOString();
+    const made = await make({ start_time: new Date().toISOString(), end_time });
+    expect(made.notice).toContain(`The window ends at ${made.end_time}, after the export was created`);
+    expect((await get(made.id)).notice).toBe(made.notice);
   });
 
   it('has its partition runs when the response is sent; they cover it exactly', async () => {

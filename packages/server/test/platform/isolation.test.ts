@@ -112,6 +112,7 @@ const cases: Record<keyof typeof platformRoutes, ((named: Named) => RequestCase)
   changeProject: [({ session_id }) => ({ path: `/sessions/${session_id}`, json: { description: 'theirs' } })],
   getProject: [({ session_id }) => ({ path: `/sessions/${session_id}` })],
   getTraceRun: [({ id }) => ({ path: `/runs/${id}` })],
+  listTraceAttachments: [({ id }) => ({ path: `/runs/${id}/attachments` })],
   getTraceAttachment: [({ id }) => ({ path: `/runs/${id}/attachments/x` })],
   getTrace: [({ id }) => ({ path: `/traces/${id}` })],
   getRunStats: [

@@ -66,6 +66,7 @@ describe('the client of the platform', () => {
     const resourceSpans = [{ scopeSpans: [{ spans: [span] }] }];
     expect(await client.traces.sendSpans({ resourceSpans }, { project: 'spans' })).toEqual({});
     expect(await client.traces.get('00000000-0000-0000-7777-777777777777')).toMatchObject({ name: 'three' });
+    expect(await client.traces.attachments(id)).toEqual([]);
     await expect(client.traces.attachment(id, 'picture')).rejects.toMatchObject({ status: 404 });
   });
 

@@ -189,3 +189,25 @@ describe('requests of stock clients', () => {
     expect(await query({ session_id: project?.['id'] })).toMatchObject([{ name: 'nameless' }]);
   });
 });
+
+describe('attachments', () => {
+  it('are listed by name, and read by any name', async () => {
+    const { id } = await stored();
+    expect(await ok('GET', `/runs/${id}/attachments`)).toEqual([]);
+    const part = (name: string): string =>
+      `--b\r\nContent-Disposition: form-data; name="attachment.${id}.${name}"\r\nContent-Type: text/plain\r\n\r\nhello\r\n`;
+    const body = `${part('plain')}${part('dir/one.txt')}--b--\r\n`;
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    expect((await platform.call('POST', '/runs/multipart', { body, headers })).status).toBe(202);
+    const named = (name: string): object => ({ name, content_type: 'text/plain', bytes: 5 });
+    expect(await ok('GET', `/runs/${id}/attachments`)).toEqual([named('dir/one.txt'), named('plain')]);
+    const content = Buffer.from('hello').toString('base64');
+    expect(await ok('GET', `/runs/${id}/attachments?name=dir%2Fone.txt`)).toEqual([
+      { ...named('dir/one.txt'), content },
+    ]);
+    const none = `/runs/${id}/attachments?name=none`;
+    expect(await platform.call('GET', none)).toMatchObject({ status: 404 });
+    const unknown = `/runs/${randomUUID()}/attachments`;
+    expect(await platform.call('GET', unknown)).toMatchObject({ status: 404 });
+  });
+});

@@ -1,6 +1,6 @@
 // Stock tracers: traceable functions, LangChain callbacks of a graph, attachments, and every transport.
 import { randomUUID } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
+import { deflateSync, gzipSync } from 'node:zlib';
 import { HumanMessage } from '@langchain/core/messages';
 import { LangChainTracer } from '@langchain/core/tracers/tracer_langchain';
 import { Client, RunTree, type Run } from 'langsmith';
@@ -117,13 +117,15 @@ describe('a compressed body', () => {
       `--b\r\nContent-Disposition: form-data; name="post.${id}"\r\n\r\n{"id":"${id}","name":"packed","start_time":"2026-11-20T00:00:00Z"}\r\n--b--\r\n`,
     );
 
-  it.each(['gzip', 'zstd'])('in %s is accepted', async (coding) => {
+  it.each(['gzip', 'deflate', 'zlib', 'zstd'])('in %s is accepted', async (coding) => {
     const id = randomUUID();
-    const packed = coding === 'gzip' ? gzipSync(body(id)) : rawZstd(body(id));
+    const packed = { gzip: gzipSync, zstd: rawZstd }[coding] ?? deflateSync;
     const headers = { 'content-type': 'multipart/form-data; boundary=b', 'content-encoding': coding };
-    expect(await platform.call('POST', '/runs/multipart', { body: packed, headers })).toMatchObject({
-      status: 202,
-    });
+    expect(await platform.call('POST', '/runs/multipart', { body: packed(body(id)), headers })).toMatchObject(
+      {
+        status: 202,
+      },
+    );
     expect((await platform.call('GET', `/runs/${id}`)).body).toMatchObject({ name: 'packed' });
   });
 });

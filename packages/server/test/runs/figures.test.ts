@@ -158,8 +158,8 @@ describe('POST /runs/figures', () => {
     ['too many intervals', { ...hour, interval_seconds: 1 }, /3600 intervals/],
     ['an interval without length', { ...hour, interval_seconds: 0 }, /interval_seconds/],
     ['the times of a search', { created_after: hour.from }, /created_after/],
-    ['a time before the year 1', { to: '0001-01-01T00:00:00+14:00' }, /to must be in the years/],
-    ['a time after the year 9999', { to: '9999-12-31T23:59:59-14:00' }, /to must be in the years/],
+    ['a time before the year 1', { to: '0001-01-01T00:00:00+14:00' }, /to: must be a time in the years/],
+    ['a time after the year 9999', { to: '9999-12-31T23:59:59-14:00' }, /to: must be a time in the years/],
   ])('refuses %s', async (_, body, message) => {
     const answer = await server.call('POST', '/runs/figures', body);
     expect(answer.status, JSON.stringify(answer.body)).toBe(422);

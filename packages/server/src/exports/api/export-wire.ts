@@ -57,6 +57,7 @@ export const toWireExport = (row: FoundExport, rules: WireRules): BulkExport => 
   started_at: row.started_at,
   finished_at: row.finished_at,
   next_export_at: nextExportAt(row, rules),
+  notice: noticeOf(row),
   progress: {
     runs_total: row.runs_total,
     runs_completed: row.runs_completed,
@@ -71,6 +72,12 @@ export const toWireExport = (row: FoundExport, rules: WireRules): BulkExport => 
     heartbeat_at: row.heartbeat_at,
   },
 });
+
+/** Exports read what is stored when they run. A schedule waits for the end of each window. */
+const noticeOf = ({ interval_hours, window_end, created_at }: FoundExport): string | null =>
+  interval_hours !== null || window_end === null || Date.parse(window_end) <= Date.parse(created_at)
+    ? null
+    : `The window ends at ${window_end}, after the export was created: trace runs that arrive later are not in it.`;
 
 const nextExportAt = (row: FoundExport, { scheduleLagMs }: WireRules): string | null => {
   if (row.status !== 'INTERVALSCHEDULED' || row.next_window === null || row.interval_hours === null)

@@ -38,6 +38,15 @@ export interface Attachment {
   content: Buffer;
 }
 
+export interface AttachmentName {
+  name: string;
+  content_type: string;
+  bytes: number;
+}
+
+/** More names of one trace run are not listed. */
+const attachmentsMax = 1_000;
+
 /** Attempts to store a batch while the partitions of its days are being dropped. */
 const attemptsMax = 5;
 
@@ -72,6 +81,13 @@ const statements = {
     text: `select a.name, a.content_type, a.content from trace_attachments a
       where a.tenant_id = $1 and a.run_id = $2 and a.name = $3
         and a.day = (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = $2)`,
+  },
+  attachments: {
+    name: 'traces_attachments',
+    text: `select a.name, a.content_type, octet_length(a.content) as bytes from trace_attachments a
+      where a.tenant_id = $1 and a.run_id = $2
+        and a.day = (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = $2)
+      order by a.name limit ${attachmentsMax}`,
   },
   find: {
     name: 'traces_find',
@@ -143,6 +159,9 @@ export const traceStorage = (db: Database, answers = defaultAnswerLimits, reads:
 
   find: (tenant_id: string, id: string): Promise<TraceRunRow | undefined> =>
     asTenant(db, tenant_id, async (tx) => (await tx.query<TraceRunRow>(statements.find, [tenant_id, id]))[0]),
+
+  listAttachments: (tenant_id: string, run_id: string): Promise<AttachmentName[]> =>
+    asTenant(db, tenant_id, (tx) => tx.query<AttachmentName>(statements.attachments, [tenant_id, run_id])),
 
   findAttachment: (
     tenant_id: string,

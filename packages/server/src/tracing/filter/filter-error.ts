@@ -1,4 +1,4 @@
-import { invalid, type Problem } from '@svc/contract/problem';
+import { Problem } from '@svc/contract/problem';
 
 /** An invalid filter, with the position of the error in its text. */
 export class FilterError extends Error {
@@ -13,4 +13,6 @@ export class FilterError extends Error {
 }
 
 export const filterProblem = (error: FilterError, name: string): Problem =>
-  invalid(['body', name], `${name}: ${error.message}`, 'filter_error');
+  new Problem('invalid', `${name}: ${error.message}`, {
+    faults: [{ loc: ['body', name], msg: error.message, type: 'filter_error' }],
+  });

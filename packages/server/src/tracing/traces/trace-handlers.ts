@@ -70,6 +70,13 @@ export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof t
   getTraceRun: async ({ params }, call) =>
     new RawJson(await traces.get(grantOf(call.caller).tenant_id, params.id)),
 
+  listTraceAttachments: async ({ params, query }, call) => {
+    const { tenant_id } = grantOf(call.caller);
+    if (query.name === undefined) return traces.attachments(tenant_id, params.id);
+    const { name, content_type, content } = await traces.attachment(tenant_id, params.id, query.name);
+    return [{ name, content_type, bytes: content.length, content: content.toString('base64') }];
+  },
+
   getTraceAttachment: async ({ params }, call) => {
     const { name, content_type, content } = await traces.attachment(
       grantOf(call.caller).tenant_id,

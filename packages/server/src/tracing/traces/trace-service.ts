@@ -1,6 +1,6 @@
 import type { RunStats, RunStatsSeries } from '@svc/contract';
 import { notFound } from '@svc/contract/problem';
-import type { Attachment, TraceStorage } from '../../storage/tracing/traces.ts';
+import type { Attachment, AttachmentName, TraceStorage } from '../../storage/tracing/traces.ts';
 import type { FeedbackStat, FeedbackStorage } from '../../storage/tracing/feedback.ts';
 import { payloadColumns, type PayloadColumn, type TraceRunRow } from '../../storage/tracing/trace-row.ts';
 import type { SearchPosition } from '../../storage/tracing/trace-search.ts';
@@ -40,6 +40,13 @@ export class TraceService {
     const row = await this.#traces.find(tenant_id, id);
     if (row === undefined) throw notFound('Run', id);
     return (await this.#texts(tenant_id, [row], undefined))[0] ?? '';
+  }
+
+  async attachments(tenant_id: string, run_id: string): Promise<AttachmentName[]> {
+    const found = await this.#traces.listAttachments(tenant_id, run_id);
+    if (found.length === 0 && (await this.#traces.find(tenant_id, run_id)) === undefined)
+      throw notFound('Run', run_id);
+    return found;
   }
 
   async attachment(tenant_id: string, run_id: string, name: string): Promise<Omit<Attachment, 'run_id'>> {

@@ -42,6 +42,13 @@ const runTypes = new Map([
   ['reranker', 'retriever'],
   ['prompt', 'prompt'],
   ['parser', 'parser'],
+  ['ai.generatetext.dogenerate', 'llm'],
+  ['ai.streamtext.dostream', 'llm'],
+  ['ai.generateobject.dogenerate', 'llm'],
+  ['ai.streamobject.dostream', 'llm'],
+  ['ai.embed.doembed', 'embedding'],
+  ['ai.embedmany.doembed', 'embedding'],
+  ['ai.toolcall', 'tool'],
 ]);
 
 export const runTypeOf = (attributes: Attributes): string => {
@@ -54,6 +61,7 @@ export const runTypeOf = (attributes: Attributes): string => {
     'traceloop.llm.request.type',
     'llm.request.type',
     'traceloop.span.kind',
+    'ai.operationId',
   );
   if (kind !== undefined) return runTypes.get(kind.toLowerCase()) ?? 'chain';
   if (attributes.has('gen_ai.tool.name')) return 'tool';
@@ -75,12 +83,19 @@ export const usageMetadataOf = (attributes: Attributes, budget: JsonBudget): Fie
       'gen_ai.usage.cache_read.input_tokens',
       'gen_ai.usage.cache_read_input_tokens',
       'llm.token_count.prompt_details.cache_read',
+      'gen_ai.usage.details.cache_read_tokens',
+      'gen_ai.usage.details.cache_read_input_tokens',
+      'ai.usage.cachedInputTokens',
+      'ai.usage.inputTokenDetails.cacheReadTokens',
     ),
     cache_creation: countAt(
       attributes,
       'gen_ai.usage.cache_creation.input_tokens',
       'gen_ai.usage.cache_creation_input_tokens',
       'llm.token_count.prompt_details.cache_write',
+      'gen_ai.usage.details.cache_write_tokens',
+      'gen_ai.usage.details.cache_creation_input_tokens',
+      'ai.usage.inputTokenDetails.cacheWriteTokens',
     ),
     audio: countAt(attributes, 'llm.token_count.prompt_details.audio'),
   });
@@ -89,6 +104,9 @@ export const usageMetadataOf = (attributes: Attributes, budget: JsonBudget): Fie
       attributes,
       'gen_ai.usage.reasoning.output_tokens',
       'llm.token_count.completion_details.reasoning',
+      'gen_ai.usage.details.reasoning_tokens',
+      'ai.usage.reasoningTokens',
+      'ai.usage.outputTokenDetails.reasoningTokens',
     ),
     audio: countAt(attributes, 'llm.token_count.completion_details.audio'),
   });
@@ -98,18 +116,24 @@ export const usageMetadataOf = (attributes: Attributes, budget: JsonBudget): Fie
       'gen_ai.usage.input_tokens',
       'gen_ai.usage.prompt_tokens',
       'llm.token_count.prompt',
+      'ai.usage.inputTokens',
+      'ai.usage.promptTokens',
+      'ai.usage.tokens',
     ),
     output_tokens: countAt(
       attributes,
       'gen_ai.usage.output_tokens',
       'gen_ai.usage.completion_tokens',
       'llm.token_count.completion',
+      'ai.usage.outputTokens',
+      'ai.usage.completionTokens',
     ),
     total_tokens: countAt(
       attributes,
       'gen_ai.usage.total_tokens',
       'llm.usage.total_tokens',
       'llm.token_count.total',
+      'ai.usage.totalTokens',
     ),
     input_token_details,
     output_token_details,
@@ -126,19 +150,36 @@ export const invocationParamsOf = (attributes: Attributes, budget: JsonBudget): 
     const key = name.slice(requestPrefix.length);
     if (name.startsWith(requestPrefix) && key !== '') params.set(key, value);
   }
-  const tools = fromJsonText(attributes.get('gen_ai.tool.definitions') ?? attributes.get('tools'), budget);
+  const tools = fromJsonText(
+    attributes.get('gen_ai.tool.definitions') ?? attributes.get('tools') ?? attributes.get('ai.prompt.tools'),
+    budget,
+  );
   if (tools !== undefined) params.set('tools', tools);
-  const tool_name = textAt(attributes, 'gen_ai.tool.name');
+  const tool_name = textAt(attributes, 'gen_ai.tool.name', 'ai.toolCall.name');
   if (tool_name !== undefined) params.set('tool_name', tool_name);
   return params.size > 0 ? Object.fromEntries(params) : undefined;
 };
 
 const copied = [
-  ['ls_model_name', 'gen_ai.response.model', 'gen_ai.request.model', 'llm.model_name'],
-  ['ls_provider', 'gen_ai.provider.name', 'gen_ai.system', 'llm.provider', 'llm.system'],
+  [
+    'ls_model_name',
+    'gen_ai.response.model',
+    'gen_ai.request.model',
+    'llm.model_name',
+    'ai.response.model',
+    'ai.model.id',
+  ],
+  ['ls_provider', 'gen_ai.provider.name', 'gen_ai.system', 'llm.provider', 'llm.system', 'ai.model.provider'],
 ] as const;
 
-const metadataPrefixes = ['langsmith.metadata.', 'traceloop.association.properties.'];
+/** The AI SDK adds the kind of API to the provider: `openai.chat`. */
+const apiOfProvider = /\.(?:chat|responses|messages|completion|embedding|image|generative-ai)$/;
+
+const metadataPrefixes = [
+  'langsmith.metadata.',
+  'traceloop.association.properties.',
+  'ai.telemetry.metadata.',
+];
 /** Attributes that are stored in other fields or in another form. */
 const excluded = new Set([
   'metadata',
@@ -166,7 +207,8 @@ export const metadataOf = (
   else if (given !== undefined) metadata.set('metadata', given);
   for (const [key, ...names] of copied) {
     const value = textAt(attributes, ...names);
-    if (value !== undefined) metadata.set(key, value);
+    if (value !== undefined)
+      metadata.set(key, key === 'ls_provider' ? value.replace(apiOfProvider, '') : value);
   }
   for (const [name, value] of attributes)
     for (const prefix of metadataPrefixes)

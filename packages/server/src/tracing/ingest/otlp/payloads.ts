@@ -4,19 +4,19 @@ import { measure } from '../json-text.ts';
 import { listBelow, namesBelow } from './attribute-tree.ts';
 import type { Span, SpanEvent } from './span.ts';
 
-interface Shape {
-  /**
-   * `whole`: the value is the payload if it is an object; otherwise it becomes the key's value. `list`: the value becomes the key's value.
-   * `tree`: attributes with the name as prefix become a list, which is the key's value.
-   */
-  as: 'whole' | 'list' | 'tree';
-  name: string;
-  key: string;
-}
+/**
+ * `whole`: the value is the payload if it is an object; otherwise it becomes the key's value. `list`: the value becomes the key's value.
+ * `tree`: attributes with the name as prefix become a list, which is the key's value. `fields`: several attributes become one object.
+ */
+type Shape =
+  | { as: 'whole' | 'list' | 'tree'; name: string; key: string }
+  | { as: 'fields'; fields: Readonly<Record<string, string>> };
 
 const whole = (name: string, key: string): Shape => ({ as: 'whole', name, key });
 const list = (name: string, key: string): Shape => ({ as: 'list', name, key });
 const tree = (name: string, key: string): Shape => ({ as: 'tree', name, key });
+
+const fields = (named: Readonly<Record<string, string>>): Shape => ({ as: 'fields', fields: named });
 
 /** The first attribute that exists is used; the others become metadata. */
 const inputShapes: readonly Shape[] = [
@@ -28,8 +28,17 @@ const inputShapes: readonly Shape[] = [
   whole('input.value', 'input'),
   whole('traceloop.entity.input', 'input'),
   whole('tool_arguments', 'input'),
+  list('ai.prompt.messages', 'messages'),
+  whole('ai.prompt', 'input'),
+  whole('ai.toolCall.args', 'input'),
+  list('ai.value', 'input'),
+  list('ai.values', 'input'),
   whole('prompt', 'input'),
+  list('pydantic_ai.all_messages', 'messages'),
   list('all_messages_events', 'messages'),
+  whole('gen_ai.retrieval.query.text', 'query'),
+  whole('reranker.query', 'query'),
+  whole('llm.prompt_template.variables', 'input'),
 ];
 
 const outputShapes: readonly Shape[] = [
@@ -38,11 +47,31 @@ const outputShapes: readonly Shape[] = [
   list('gen_ai.output.messages', 'messages'),
   tree('llm.output_messages', 'messages'),
   tree('retrieval.documents', 'documents'),
+  tree('reranker.output_documents', 'documents'),
+  list('gen_ai.retrieval.documents', 'documents'),
   whole('gen_ai.tool.call.result', 'output'),
   whole('output.value', 'output'),
   whole('traceloop.entity.output', 'output'),
+  // The AI SDK of Vercel.
+  fields({
+    'ai.response.text': 'text',
+    'ai.response.reasoning': 'reasoning',
+    'ai.response.object': 'object',
+    'ai.response.toolCalls': 'tool_calls',
+  }),
+  fields({ 'ai.result.text': 'text', 'ai.result.object': 'object', 'ai.result.toolCalls': 'tool_calls' }),
+  whole('ai.toolCall.result', 'output'),
+  // pydantic-ai and Logfire.
+  whole('tool_response', 'output'),
+  whole('final_result', 'output'),
 ];
 
+/** Events whose attributes have the names of attributes of spans. */
+const detailEvents = new Set([
+  'gen_ai.content.prompt',
+  'gen_ai.content.completion',
+  'gen_ai.client.inference.operation.details',
+]);
 const inputEvents = new Set(['gen_ai.system.message', 'gen_ai.user.message']);
 const outputEvents = new Set(['gen_ai.assistant.message', 'gen_ai.tool.message', 'gen_ai.choice']);
 
@@ -55,18 +84,49 @@ export interface SpanPayloads {
 
 export const payloadsOf = (span: Span, budget: JsonBudget): SpanPayloads => {
   const used = new Set<string>();
-  const inputs = find(span, inputShapes, used, budget) ?? ofEvents(span.events, inputEvents, budget);
-  const outputs = find(span, outputShapes, used, budget) ?? ofEvents(span.events, outputEvents, budget);
-  return { inputs, outputs, used };
+  const sources = [span, ...span.events.filter(({ name }) => detailEvents.has(name))];
+  const { inputs, outputs } = ofEventList(span, used, budget);
+  return {
+    inputs:
+      findIn(sources, inputShapes, used, budget) ?? inputs ?? ofEvents(span.events, inputEvents, budget),
+    outputs:
+      findIn(sources, outputShapes, used, budget) ?? outputs ?? ofEvents(span.events, outputEvents, budget),
+    used,
+  };
 };
 
-const find = (
-  { attributes }: Span,
+type Source = Pick<Span, 'attributes'>;
+
+const findIn = (
+  sources: readonly Source[],
   shapes: readonly Shape[],
   used: Set<string>,
   budget: JsonBudget,
 ): object | undefined => {
-  for (const { as, name, key } of shapes) {
+  for (const [at, source] of sources.entries()) {
+    // Only attributes of the span would be in the metadata otherwise.
+    const found = find(source, shapes, at === 0 ? used : new Set(), budget);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+
+const find = (
+  { attributes }: Source,
+  shapes: readonly Shape[],
+  used: Set<string>,
+  budget: JsonBudget,
+): object | undefined => {
+  for (const shape of shapes) {
+    if (shape.as === 'fields') {
+      const entries = Object.entries(shape.fields).filter(([name]) => isGiven(attributes.get(name)));
+      if (entries.length === 0) continue;
+      for (const [name] of entries) used.add(name);
+      return Object.fromEntries(
+        entries.map(([name, key]) => [key, fromJsonText(attributes.get(name), budget)] as const),
+      );
+    }
+    const { as, name, key } = shape;
     if (as === 'tree') {
       const names = namesBelow(attributes.keys(), name);
       if (names.length === 0) continue;
@@ -74,7 +134,7 @@ const find = (
       return { [key]: listBelow(attributes, names, name, budget) };
     }
     const value = attributes.get(name);
-    if (value === undefined || value === null) continue;
+    if (!isGiven(value)) continue;
     used.add(name);
     const read = fromJsonText(value, budget);
     const isObject = typeof read === 'object' && read !== null && !Array.isArray(read);
@@ -82,6 +142,8 @@ const find = (
   }
   return undefined;
 };
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
 const jsonCharsMax = 10_000_000;
 
@@ -107,11 +169,48 @@ const ofEvents = (
   const messages = events
     .filter(({ name }) => names.has(name))
     .map(({ name, attributes }) => {
-      const role = name.split('.')[1] ?? '';
       const content = Object.fromEntries(
         [...attributes].map(([key, value]) => [key, fromJsonText(value, budget)] as const),
       );
-      return { role: role === 'choice' ? 'assistant' : role, ...content };
+      return toMessage(name, content);
     });
   return messages.length > 0 ? { messages } : undefined;
+};
+
+const isFields = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The message of an event. Its content may be in one attribute, as JSON, and that of a choice in another one. */
+const toMessage = (
+  name: string,
+  { 'gen_ai.event.content': whole, ...given }: Record<string, unknown>,
+): object => {
+  const { message, ...rest } = {
+    ...given,
+    ...(isFields(whole) ? whole : isGiven(whole) ? { content: whole } : {}),
+  };
+  const kind = name.split('.')[1] ?? '';
+  const inner = isFields(message) ? message : isGiven(message) ? { content: message } : {};
+  return { role: kind === 'choice' ? 'assistant' : kind, ...rest, ...inner };
+};
+
+/** Logfire and older versions of pydantic-ai write the events as one attribute: the conversation, and the choices of the model. */
+const ofEventList = (
+  { attributes }: Source,
+  used: Set<string>,
+  budget: JsonBudget,
+): { inputs?: object; outputs?: object } => {
+  const events = fromJsonText(attributes.get('events'), budget);
+  if (!Array.isArray(events) || !events.every(isFields)) return {};
+  const named = events.map(({ 'event.name': name, ...event }) => ({ name: String(name), event }));
+  const messagesOf = (isChoice: boolean) =>
+    named
+      .filter(({ name }) => (name === 'gen_ai.choice') === isChoice)
+      .map(({ name, event }) => toMessage(name, event));
+  used.add('events');
+  const [inputs, outputs] = [messagesOf(false), messagesOf(true)];
+  return {
+    ...(inputs.length > 0 ? { inputs: { messages: inputs } } : {}),
+    ...(outputs.length > 0 ? { outputs: { messages: outputs } } : {}),
+  };
 };

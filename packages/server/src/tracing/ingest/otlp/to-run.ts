@@ -42,7 +42,7 @@ export const toRun = (
     ...positionOf(span),
     ...projectOf(attributes, origin.resource, project),
     name:
-      textAt(attributes, 'langsmith.trace.name', 'traceloop.entity.name', 'tool.name') ??
+      textAt(attributes, 'langsmith.trace.name', 'traceloop.entity.name', 'tool.name', 'ai.toolCall.name') ??
       (span.name === '' ? 'span' : span.name),
     run_type: runTypeOf(attributes),
     start_time: toIso(span.start === 0n ? span.end : span.start),
