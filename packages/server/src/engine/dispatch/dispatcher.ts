@@ -337,6 +337,7 @@ export class Dispatcher {
       if (stream) this.#options.tail.follow(stream);
       return;
     }
+    if (message.kind === 'aborted') return attempt.aborted(message.error);
     if (message.kind === 'graph_ended') return attempt.graphEnded();
     if (message.kind === 'done') {
       this.#drop(attempt, message.status);
@@ -363,7 +364,8 @@ export class Dispatcher {
       const attempt = this.#attempts.find(run_id);
       return attempt?.lease_token === lease_token ? [attempt] : [];
     });
-    for (const attempt of attempts) this.#drop(attempt, attempt.isKilled ? attempt.killedStatus : 'lost');
+    for (const attempt of attempts)
+      this.#drop(attempt, attempt.isKilled ? attempt.killedOutcome.status : 'lost');
     const killed = attempts.filter((attempt) => attempt.isKilled);
     for (const attempt of killed) this.#endings.endKilled(attempt);
     const others = attempts.filter((attempt) => !attempt.isKilled);

@@ -57,15 +57,10 @@ export class RunEndings {
 
   /** Ends the run of an attempt that had to be killed. */
   endKilled(attempt: Attempt): void {
-    const status = attempt.killedStatus;
-    const isTimeout = status === 'timeout';
-    const error = {
-      error: 'RunTimeout',
-      message: 'The run exceeded its time limit and did not stop after the abort signal',
-    };
-    const text = isTimeout ? JSON.stringify(error) : null;
+    const { status, error } = attempt.killedOutcome;
+    const text = error && JSON.stringify(error);
     this.#write([attempt], async () => {
-      await this.#options.leases.stop(attempt, status, isTimeout ? 'error' : 'as_stored', text);
+      await this.#options.leases.stop(attempt, status, error ? 'error' : 'as_stored', text);
       this.endStream({ run_id: attempt.id, status, error: text });
     });
   }
