@@ -182,6 +182,13 @@ export class Dispatcher {
     this.#starting.delete(command.run_id);
   }
 
+  /** Gives back runs that may have been stored as claimed by this process, and whose request failed before they started. */
+  giveBackCreated(run_ids: string[]): void {
+    if (run_ids.length === 0) return;
+    const isUnstarted = (id: string): boolean => !this.has(id) && !this.#starting.has(id);
+    this.#endings.giveBackCreated(() => run_ids.filter(isUnstarted));
+  }
+
   /** A reader here needs the events of a run that may have started without readers. */
   listen(run_id: string): void {
     const attempt = this.#attempts.find(run_id);

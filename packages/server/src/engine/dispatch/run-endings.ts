@@ -9,7 +9,10 @@ import type { Attempt } from './attempt.ts';
 import type { DispatcherOptions } from './dispatcher-options.ts';
 import type { EndReport, RunError, RunStatus } from './protocol.ts';
 
-type Options = Pick<DispatcherOptions, 'leases' | 'runs' | 'streams' | 'tail' | 'logger' | 'onWriteFailure'>;
+type Options = Pick<
+  DispatcherOptions,
+  'worker_id' | 'leases' | 'runs' | 'streams' | 'tail' | 'logger' | 'onWriteFailure'
+>;
 
 /**
  * Why an attempt was lost here. `unstarted`: it was given back before it started, or its executor ended before it was ready. `executor_ended`:
@@ -91,6 +94,15 @@ export class RunEndings {
         } else tail.follow(stream);
       }
       await leases.release(attempts, { ...how, lost: cause !== undefined });
+      this.#onReleased();
+    });
+  }
+
+  /** Gives back those of the runs that are stored as claimed by this process. `unstarted`: called before each try. */
+  giveBackCreated(unstarted: () => string[]): void {
+    const { leases, worker_id } = this.#options;
+    void this.writes.start(async () => {
+      await leases.releaseCreated(unstarted(), worker_id, 'the request that created the run failed');
       this.#onReleased();
     });
   }
