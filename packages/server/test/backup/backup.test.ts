@@ -8,7 +8,7 @@ import { type BackupProgress, writeBackup } from '../../src/storage/backup/backu
 import { FolderSource } from '../../src/storage/backup/folder-source.ts';
 import { FolderTarget } from '../../src/storage/backup/folder-target.ts';
 import { restoreBackup, verifyBackup } from '../../src/storage/backup/restore.ts';
-import { checkSchema } from '../../src/storage/schema/migrate.ts';
+import { checkSchema, migrate, readSchemaState } from '../../src/storage/schema/migrate.ts';
 import { readSchemaFiles } from '../../src/storage/schema/sql-files.ts';
 import { schemaSnapshot } from '../../src/storage/schema/schema-snapshot.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
@@ -273,7 +273,10 @@ describe('a restore', () => {
     expect(begun).toEqual(['begun']);
     expect(await run(target, 'select count(*)::integer as count from threads')).toEqual([{ count: 0 }]);
     await expect(verifyBackup(new FolderSource(folder), 'checksums', stop.signal)).rejects.toBe(reason);
+    await expect(migrate(target)).rejects.toThrow(/A restore into this database has not finished/);
+    await expect(readSchemaState(target)).rejects.toThrow(/svc restore <backup>/);
     await restore(target, folder);
+    expect(await migrate(target)).toEqual({ applied: [] });
     expect((await digests(target))['threads']).toBe((await digests(source))['threads']);
   });
 

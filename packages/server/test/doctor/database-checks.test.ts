@@ -142,6 +142,13 @@ describe('the schema', () => {
     ]);
   });
 
+  it('into which a restore has not finished is a problem that names svc restore', async () => {
+    await run('create table restore_unfinished ()');
+    expect((await examine()).of('schema')).toMatchObject([
+      { status: 'problem', remedy: expect.stringContaining('svc restore') },
+    ]);
+  });
+
   it('of a newer release is a warning, and a problem when it excludes this one', async () => {
     await run("insert into schema_migrations (version, name, checksum) values (9000, '9000-later', 'x')");
     expect((await examine()).of('schema')).toMatchObject([

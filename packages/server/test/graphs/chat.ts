@@ -15,6 +15,7 @@ export const builder = new StateGraph(MessagesAnnotation).addNode('answer', answ
 export const chat = builder.compile();
 
 export const factory = async (config: LangGraphRunnableConfig) => {
+  if (config.configurable?.['hangs'] === true) await new Promise(() => undefined);
   await Promise.resolve();
   const suffix = String(config.configurable?.['suffix'] ?? '');
   return new StateGraph(MessagesAnnotation)

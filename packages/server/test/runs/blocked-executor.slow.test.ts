@@ -95,3 +95,26 @@ describe('a cancelled run whose graph obeys, while its end cannot be stored,', (
     expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'interrupted' });
   });
 });
+
+describe('a run whose events the database refuses, and whose graph factory never returns,', () => {
+  it('ends with the error after the grace period', async () => {
+    await server.database.script(`
+      create function refuse_events() returns trigger language plpgsql as $$
+        begin raise exception 'refused' using errcode = 'check_violation'; end $$;
+      create trigger refuse_events before insert on run_events for each row
+        when (new.outcome is null) execute function refuse_events()`);
+    const { thread_id } = await client.threads.create();
+    const { run_id } = await client.runs.create(thread_id, 'chat-factory', {
+      input: { messages: [] },
+      config: { configurable: { hangs: true } },
+      stream_resumable: true,
+    });
+    await eventually(async () =>
+      expect(await client.runs.get(thread_id, run_id)).toMatchObject({
+        status: 'error',
+        error: { error: 'CheckpointNotStored', message: expect.stringContaining('refused by the database') },
+      }),
+    );
+    await server.database.script('drop trigger refuse_events on run_events');
+  });
+});

@@ -26,14 +26,19 @@ afterAll(() => db[Symbol.asyncDispose]());
 let triedMs: number[];
 /** When the leases of the started runs began. */
 let startedMs: number[];
+let startedRuns: string[];
 /** Runs that were sent a stop command. */
 let stopped: string[];
+/** Runs that were given back. */
+let givenBack: string[];
 let mayStart: boolean;
 beforeEach(() => {
   mayStart = true;
   triedMs = [];
   startedMs = [];
+  startedRuns = [];
   stopped = [];
+  givenBack = [];
 });
 
 const dispatcher = {
@@ -42,8 +47,12 @@ const dispatcher = {
   reserve: () => true,
   unreserve: () => undefined,
   mayStart: () => mayStart,
-  start: (_: unknown, sinceMs: number) => void startedMs.push(sinceMs),
+  start: ({ run_id }: { run_id: string }, sinceMs: number) => {
+    startedRuns.push(run_id);
+    startedMs.push(sinceMs);
+  },
   cancel: (run_id: string) => void stopped.push(run_id),
+  giveBackCreated: (run_ids: string[]) => void givenBack.push(...run_ids),
 } as unknown as Dispatcher;
 
 /** `firstTry` is the effect of the first try; its response is lost. */
@@ -142,5 +151,66 @@ describe('a run that was cancelled before the retry', () => {
     await serviceWith(createAndCancel).create(randomUUID(), run);
     expect(startedMs).toHaveLength(1);
     expect(stopped).toEqual([run.grant.run_id]);
+  });
+});
+
+describe('runs of a batch that a retry finds stored', () => {
+  it('start except those that cannot be read, which are given back', async () => {
+    const batch = [granted(), granted(), granted()];
+    const [first, second, third] = batch.map(({ grant }) => grant.run_id);
+    const runs = runStorage(db);
+    const createAndLose: RunStorage['createAll'] = async (rows) => {
+      triedMs.push(performance.now());
+      const created = await runs.createAll(rows);
+      if (triedMs.length === 1) throw new Problem('unavailable', 'The connection broke');
+      return created;
+    };
+    const findSome: RunStorage['find'] = async (run_id, ...args) => {
+      if (run_id === second) throw new Problem('unavailable', 'The connection broke');
+      return runs.find(run_id, ...args);
+    };
+    const service = serviceWith(undefined, { createAll: createAndLose, find: findSome });
+    await expect(service.createAll(batch)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(startedRuns).toEqual([first, third]);
+    expect(givenBack).toEqual([second]);
+  });
+});
+
+describe('a run whose creation fails', () => {
+  const lost = (): never => {
+    throw new Problem('unavailable', 'The connection broke');
+  };
+
+  it('is given back when a retry cannot read it', async () => {
+    const run = granted();
+    const service = serviceWith((row) => runStorage(db).create(row), { find: lost });
+    await expect(service.create(randomUUID(), run)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(givenBack).toEqual([run.grant.run_id]);
+  });
+
+  it('is not given back when it was refused, or when another request may have created it', async () => {
+    const refused = granted();
+    refused.request.assistant_id = randomUUID();
+    await expect(serviceWith(undefined).create(randomUUID(), refused)).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    const keyed = granted();
+    keyed.request.key = 'key';
+    const service = serviceWith((row) => runStorage(db).create(row), { find: lost });
+    triedMs = [];
+    await expect(service.create(randomUUID(), keyed)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(givenBack).toEqual([]);
+  });
+
+  it('is claimed again after it was given back, unless another worker has claimed it', async () => {
+    const [kept, taken] = [granted(), granted()];
+    for (const run of [kept, taken]) await serviceWith(undefined).create(randomUUID(), run);
+    const ids = [kept, taken].map(({ grant }) => grant.run_id);
+    const text = 'update runs set worker_id = gen_random_uuid() where run_id = $1';
+    await db.query({ name: 'take', text }, [taken.grant.run_id]);
+    await createStorage(db).runLeases.releaseCreated(ids, dispatcher.worker_id, 'a test');
+    const rows = await runStorage(db).states(ids);
+    const statuses = ids.map((id) => rows.find(({ run_id }) => run_id === id)?.status);
+    expect(statuses).toEqual(['pending', 'running']);
   });
 });

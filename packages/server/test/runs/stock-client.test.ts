@@ -73,6 +73,30 @@ describe.each(clients)('the stock client %s', (_, connect) => {
     );
   });
 
+  it('reads a resumable stream whose first events were deleted, and learns which', async () => {
+    const thread = await newThread();
+    let runId = '';
+    const source = await collect(
+      client.runs.stream(thread, 'probe', {
+        input: { do: 'tick', ms: 10 },
+        streamMode: ['custom', 'values'],
+        streamResumable: true,
+        onRunCreated: (run: { run_id: string }) => (runId = run.run_id),
+      }),
+    );
+    const text = `delete from run_events where run_id = $1 and first_id = 0 and outcome is null returning last_id`;
+    const [row] = await server.database.query<{ last_id: number }>({ name: '', text }, [runId]);
+    const { last_id = -1 } = row ?? {};
+    expect(last_id).toBeGreaterThanOrEqual(0);
+    const gap = { event: 'gap', data: { message: expect.any(String), from: 0, to: last_id } };
+    const rest = source.slice(last_id + 1);
+    const [first, ...others] = await collect(client.runs.joinStream(thread, runId, { lastEventId: '-1' }));
+    expect(first).toMatchObject(gap);
+    expect(others).toEqual(rest);
+    const later = client.runs.joinStream(thread, runId, { lastEventId: String(last_id) });
+    expect(await collect(later)).toEqual(rest);
+  });
+
   it('reads the stream of a thread', async () => {
     const thread = await newThread();
     const stop = new AbortController();

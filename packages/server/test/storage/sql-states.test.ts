@@ -2,8 +2,9 @@
 import { Problem } from '@svc/contract/problem';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { notStoredError } from '../../src/engine/checkpoints/checkpoint-not-stored.ts';
 import { openDatabase, type Database } from '../../src/storage/postgres/database.ts';
-import { policyOf } from '../../src/storage/postgres/sql-state.ts';
+import { policyOf, refusalOf } from '../../src/storage/postgres/sql-state.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 
 let db: TestDatabase;
@@ -69,6 +70,21 @@ describe('an error of PostgreSQL', () => {
   it.each(['40001', '40P01', '23505', '42703', 'XX000'])('%s is thrown unchanged', async (code) => {
     expect(await outcomeOf(code)).toEqual({ code, message: '', isKept: true });
   });
+
+  it.each([
+    ['22P02', 'invalid', 'has a text that the database cannot store'],
+    ['23505', 'constraint', 'was refused by the database (SQLSTATE 23505)'],
+    ['54000', 'limit', 'has a name that is too long, or a value that is too large, for the database'],
+    ['54001', 'limit', 'has a name that is too long, or a value that is too large, for the database'],
+    ['42501', 'statement', 'was refused by the database (SQLSTATE 42501)'],
+  ])(
+    '%s refuses a statement for the reason %s, which the error of a checkpoint names',
+    async (code, refusal, reason) => {
+      const error: unknown = await db.script(raising(code)).catch((thrown: unknown) => thrown);
+      expect(refusalOf(error)).toBe(refusal);
+      expect(notStoredError(error, 1, undefined).message).toBe(`The checkpoint ${reason}`);
+    },
+  );
 
   it('has the same meaning when the server uses another language', () => {
     const error = Object.assign(new pg.DatabaseError('doppelter Schlüsselwert', 0, 'error'), {

@@ -2,9 +2,11 @@
 import { Problem } from '@svc/contract/problem';
 import type { Database } from '../../storage/postgres/database.ts';
 import { readSchemaState, type SchemaState } from '../../storage/schema/migrate.ts';
+import { hasRestoreTable, restoreTableProblem } from '../../storage/schema/restore-table.ts';
 import { ok, type Outcome, problem, warning } from './finding.ts';
 
 export const checkSchemaState = async (db: Database): Promise<Outcome> => {
+  if (await hasRestoreTable(db)) return problem(restoreTableProblem.what, `${restoreTableProblem.remedy}.`);
   try {
     return outcomeOf(await readSchemaState(db));
   } catch (error) {

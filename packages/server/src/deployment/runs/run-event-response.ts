@@ -1,5 +1,5 @@
 // The events of a run as an SSE response.
-import { readRun, type RunReplay } from '../../engine/streams/run-replay.ts';
+import { gapEvent, readRun, type RunReplay } from '../../engine/streams/run-replay.ts';
 import { EventStreamResponse, type EventWriter } from '../../api/handlers.ts';
 
 interface ResponseOptions {
@@ -18,6 +18,7 @@ export const runEventResponse = (
     return readRun(reading, {
       send: ({ id, event, data }) =>
         wanted.size === 0 || isWanted(event, wanted) ? sink.send({ id: String(id), event, data }) : true,
+      gap: (missed) => void sink.send(gapEvent(reading.run_id, missed)),
       drained: () => sink.drained(),
       end: () => void end(sink),
       fail: (error) => sink.fail(error),

@@ -142,6 +142,7 @@ export class RunService {
       return { run: record, isNew: created.outcome === 'created', stream, release };
     } catch (error) {
       release();
+      this.#giveBack([run], error);
       throw error;
     } finally {
       if (run.claim) this.#dispatcher.unreserve();
@@ -154,19 +155,30 @@ export class RunService {
     const releases: (() => void)[] = [];
     try {
       for (const { request, grant } of granted) runs.push(this.#newRun(null, request, grant, {}));
-      const { outcomes, sinceMs } = await this.#insertAll(runs, granted);
+      const { outcomes, sinceMs } = await this.#insertAll(runs, granted).catch((error: unknown) => {
+        this.#giveBack(runs, error);
+        throw error;
+      });
       const records: RunFields[] = [];
+      const failures: unknown[] = [];
       for (const [at, run] of runs.entries()) {
         const created = outcomes[at];
         const stream = this.#streams.open(run.run_id);
         releases.push(stream.retain());
-        if (created?.outcome === 'exists')
-          records.push(await this.#existing(run, created.thread_id, stream, sinceMs));
-        else if (created?.outcome === 'created') {
-          granted[at]?.onCreated?.(createdRunOf(run));
-          records.push(this.#begin(run, created, stream, granted[at]?.grant.user, sinceMs));
+        try {
+          if (created?.outcome === 'exists')
+            records.push(await this.#existing(run, created.thread_id, stream, sinceMs));
+          else if (created?.outcome === 'created') {
+            granted[at]?.onCreated?.(createdRunOf(run));
+            records.push(this.#begin(run, created, stream, granted[at]?.grant.user, sinceMs));
+          }
+        } catch (error) {
+          // Of this run alone: the others are stored too, and start.
+          this.#giveBack([run], error);
+          failures.push(error);
         }
       }
+      if (failures.length > 0) throw failures[0];
       return records;
     } finally {
       for (const release of releases) release();
@@ -254,6 +266,16 @@ export class RunService {
     const started_at = setting.status === 'running' ? setting.created_at : null;
     const times = { updated_at: setting.created_at, started_at, ended_at: null };
     return { ...row, ...times, error: null, lost_attempts: [] };
+  }
+
+  /**
+   * Gives back runs that may be stored as claimed by this process, and do not start because of the error. A refused run is not stored. A run
+   * with a key may have been created, and started, by an earlier request.
+   */
+  #giveBack(runs: NewRun[], error: unknown): void {
+    if (error instanceof Problem && error.code !== 'unavailable') return;
+    const claimed = runs.filter(({ claim, keyed }) => claim && !keyed);
+    this.#dispatcher.giveBackCreated(claimed.map(({ run_id }) => run_id));
   }
 
   /** Handles a repeated request for the same run. Throws `conflict` when the key was used for another run. */

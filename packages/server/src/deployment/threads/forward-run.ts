@@ -1,12 +1,14 @@
 // Forwards the events of one run to a reader of its thread.
 import type { EventWriter } from '../../api/handlers.ts';
 import { onAbort } from '../../abort.ts';
-import type { RunEvent } from '../../engine/streams/run-event-stream.ts';
+import type { MissedEvents, RunEvent } from '../../engine/streams/run-event-stream.ts';
 import { readRun, type RunReplay } from '../../engine/streams/run-replay.ts';
 
 export interface RunReceiver {
   sink: Pick<EventWriter, 'drained'>;
   stop: AbortSignal;
+  /** Called before the event that follows events which are not available. */
+  gap?: (missed: MissedEvents) => void;
 }
 
 /**
@@ -15,7 +17,7 @@ export interface RunReceiver {
  */
 export const forwardRun = async (
   reading: RunReplay,
-  { sink, stop }: RunReceiver,
+  { sink, stop, gap = () => undefined }: RunReceiver,
   send: (event: RunEvent) => boolean,
 ): Promise<boolean> => {
   let close = (): void => reading.live?.close();
@@ -27,6 +29,7 @@ export const forwardRun = async (
       if (stop.aborted) return;
       close = readRun(reading, {
         send,
+        gap,
         drained: () => sink.drained(),
         end: () => resolve(true),
         fail: reject,

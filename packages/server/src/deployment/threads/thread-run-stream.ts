@@ -5,6 +5,8 @@ import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
 import type { LoggedRun, PlacedRun } from '../../storage/deployment/run-rows.ts';
 import type { ThreadStorage } from '../../storage/deployment/threads.ts';
+import type { MissedEvents } from '../../engine/streams/run-event-stream.ts';
+import { gapEvent } from '../../engine/streams/run-replay.ts';
 import type { EventWriter } from '../../api/handlers.ts';
 import type { ThreadPosition } from '../runs/call-headers.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
@@ -128,12 +130,15 @@ export class ThreadRunStream {
       .openReplay(thread_id, run_id, access, after)
       .catch(unlessGone);
     let lastId = after ?? -1;
+    const hasEvents = modes.size === 0 || modes.has('run_modes');
+    const gap = (missed: MissedEvents): void => {
+      if (hasEvents) reader.sink.send(gapEvent(run_id, missed));
+    };
     const isOver =
       reading === undefined ||
-      (await forwardRun(reading, reader, ({ id, event, data }) => {
+      (await forwardRun(reading, { ...reader, gap }, ({ id, event, data }) => {
         lastId = id;
-        const isSent =
-          modes.size === 0 || modes.has('run_modes') || (event === 'metadata' && modes.has('lifecycle'));
+        const isSent = hasEvents || (event === 'metadata' && modes.has('lifecycle'));
         return isSent ? reader.sink.send({ id: `${run_id}:${id}`, event, data }) : true;
       }));
     if (isOver && modes.size > 0) {

@@ -1,6 +1,12 @@
 // What a run or a state update reports when the database has refused its items.
 import { Problem } from '@svc/contract/problem';
-import { isSlow, isUnavailable, originalError, policyOf } from '../../storage/postgres/sql-state.ts';
+import {
+  isSlow,
+  isUnavailable,
+  originalError,
+  policyOf,
+  refusalOf,
+} from '../../storage/postgres/sql-state.ts';
 
 /** The items of one writer cannot be stored. The message names the object and what to do. */
 export class CheckpointNotStored extends Error {
@@ -41,8 +47,9 @@ export const notStoredError = (error: unknown, size: number, largest: LargestVal
 const reasonOf = (origin: unknown): string => {
   const { code } = origin as { code?: unknown };
   if (origin instanceof RangeError) return 'is too large to be sent to the database';
-  if (code === '54000') return 'has a name that is too long, or a value that is too large, for the database';
-  if (policyOf(origin).kind === 'invalid') return 'has a text that the database cannot store';
+  const why = refusalOf(origin);
+  if (why === 'limit') return 'has a name that is too long, or a value that is too large, for the database';
+  if (why === 'invalid') return 'has a text that the database cannot store';
   return typeof code === 'string' ? `was refused by the database (SQLSTATE ${code})` : 'could not be written';
 };
 

@@ -1,13 +1,13 @@
 // One attempt of a run, in the server process: its executor, its time limit, and how it is stopped.
 //
-//   running ──stop(why)──▶ stopping ──the graph has ended──▶ storing its outcome ──done──▶ over
-//                              │
-//                              └── grace period over ──▶ its executor is killed, and the dispatcher ends the run
+//   running ──stop(why) or aborted()──▶ stopping ──the graph has ended──▶ storing its outcome ──done──▶ over
+//                                            │
+//                                            └── grace period over ──▶ its executor is killed, and the dispatcher ends the run
 //
 // The outcome of an attempt may be decided before its graph has ended in the executor: the lease was lost. The grace period then continues.
 import type { AttemptOutcome } from './attempt-observer.ts';
 import type { ExecutorProcess } from './executor-process.ts';
-import type { StopReason } from './protocol.ts';
+import type { RunError, StopReason } from './protocol.ts';
 
 /** A timer with a longer delay would fire at once. */
 const timerMaxMs = 2 ** 31 - 1;
@@ -39,7 +39,9 @@ export class Attempt {
   #grace: NodeJS.Timeout | undefined;
   /** Why the attempt was stopped; undefined if it was not. */
   stopped: StopReason | undefined;
-  /** The executor was killed because of this attempt. */
+  /** Set when the executor has aborted the graph: the error that the run ends with if the graph does not stop; null when another attempt follows. */
+  #failure: RunError | null | undefined;
+  /** The executor was killed because of this attempt, which ends the run. */
   isKilled = false;
   /** Called once, when the outcome is decided. */
   onEnd: ((outcome: AttemptOutcome) => void) | undefined;
@@ -69,9 +71,26 @@ export class Attempt {
     if (this.stopped) return;
     this.stopped = why;
     this.#executor.cancel({ run_id: this.id, lease_token: this.lease_token }, why);
+    this.#beginGrace();
+  }
+
+  /** The executor has aborted the graph, because something could not be stored. */
+  aborted(error: RunError | null): void {
+    if (this.stopped) return;
+    this.#failure = error;
+    this.#beginGrace();
+  }
+
+  /** A grace period that has begun is not extended. */
+  #beginGrace(): void {
+    if (this.#grace) return;
     const seconds = this.#graceMs / 1_000;
     const reason = `run ${this.id} did not stop within ${seconds} s after the abort signal`;
-    this.#grace = setTimeout(() => this.kill(reason), this.#graceMs);
+    this.#grace = setTimeout(() => {
+      const isLost = this.#failure === null && !this.stopped;
+      if (isLost) this.#executor.kill(reason);
+      else this.kill(reason);
+    }, this.#graceMs);
     this.#grace.unref();
   }
 
@@ -110,8 +129,13 @@ export class Attempt {
   }
 
   /** How the run ends when the executor was killed because of this attempt. */
-  get killedStatus(): 'timeout' | 'interrupted' {
-    return this.stopped === 'timeout' ? 'timeout' : 'interrupted';
+  get killedOutcome(): { status: 'timeout' | 'interrupted' | 'error'; error: RunError | null } {
+    if (this.stopped === 'timeout') {
+      const message = 'The run exceeded its time limit and did not stop after the abort signal';
+      return { status: 'timeout', error: { error: 'RunTimeout', message } };
+    }
+    if (this.stopped || !this.#failure) return { status: 'interrupted', error: null };
+    return { status: 'error', error: this.#failure };
   }
 
   /** Reports the outcome. A graph that still executes after the abort signal is killed after the grace period all the same. */

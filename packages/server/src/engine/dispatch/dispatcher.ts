@@ -182,6 +182,13 @@ export class Dispatcher {
     this.#starting.delete(command.run_id);
   }
 
+  /** Gives back runs that may have been stored as claimed by this process, and whose request failed before they started. */
+  giveBackCreated(run_ids: string[]): void {
+    if (run_ids.length === 0) return;
+    const isUnstarted = (id: string): boolean => !this.has(id) && !this.#starting.has(id);
+    this.#endings.giveBackCreated(() => run_ids.filter(isUnstarted));
+  }
+
   /** A reader here needs the events of a run that may have started without readers. */
   listen(run_id: string): void {
     const attempt = this.#attempts.find(run_id);
@@ -337,6 +344,7 @@ export class Dispatcher {
       if (stream) this.#options.tail.follow(stream);
       return;
     }
+    if (message.kind === 'aborted') return attempt.aborted(message.error);
     if (message.kind === 'graph_ended') return attempt.graphEnded();
     if (message.kind === 'done') {
       this.#drop(attempt, message.status);
@@ -363,7 +371,8 @@ export class Dispatcher {
       const attempt = this.#attempts.find(run_id);
       return attempt?.lease_token === lease_token ? [attempt] : [];
     });
-    for (const attempt of attempts) this.#drop(attempt, attempt.isKilled ? attempt.killedStatus : 'lost');
+    for (const attempt of attempts)
+      this.#drop(attempt, attempt.isKilled ? attempt.killedOutcome.status : 'lost');
     const killed = attempts.filter((attempt) => attempt.isKilled);
     for (const attempt of killed) this.#endings.endKilled(attempt);
     const others = attempts.filter((attempt) => !attempt.isKilled);

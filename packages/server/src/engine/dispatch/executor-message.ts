@@ -107,6 +107,8 @@ const isOfAttempt = (fields: Fields): boolean => {
         isError(fields['error']) &&
         isStack(fields['stack'])
       );
+    case 'aborted':
+      return isError(fields['error']);
     case 'log_only':
     case 'graph_ended':
       return true;

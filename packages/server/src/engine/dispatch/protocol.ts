@@ -269,6 +269,11 @@ export type AttemptMessage = { run_id: string; lease_token: number } &
     | { kind: 'events'; first_id: number; events: [event: string, data: string][]; ack?: number }
     /** More events wait than may be buffered. From now on the events of the run are only in its log. */
     | { kind: 'log_only' }
+    /**
+     * The executor has aborted the graph, because something could not be stored. `error`: how the run ends when the graph does not stop;
+     * null when another attempt follows.
+     */
+    | { kind: 'aborted'; error: RunError | null }
     /** The graph has ended after the abort signal. The outcome is stored next, and `done` or `lost` follows. */
     | { kind: 'graph_ended' }
     /**

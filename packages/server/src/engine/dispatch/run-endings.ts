@@ -9,7 +9,10 @@ import type { Attempt } from './attempt.ts';
 import type { DispatcherOptions } from './dispatcher-options.ts';
 import type { EndReport, RunError, RunStatus } from './protocol.ts';
 
-type Options = Pick<DispatcherOptions, 'leases' | 'runs' | 'streams' | 'tail' | 'logger' | 'onWriteFailure'>;
+type Options = Pick<
+  DispatcherOptions,
+  'worker_id' | 'leases' | 'runs' | 'streams' | 'tail' | 'logger' | 'onWriteFailure'
+>;
 
 /**
  * Why an attempt was lost here. `unstarted`: it was given back before it started, or its executor ended before it was ready. `executor_ended`:
@@ -57,15 +60,10 @@ export class RunEndings {
 
   /** Ends the run of an attempt that had to be killed. */
   endKilled(attempt: Attempt): void {
-    const status = attempt.killedStatus;
-    const isTimeout = status === 'timeout';
-    const error = {
-      error: 'RunTimeout',
-      message: 'The run exceeded its time limit and did not stop after the abort signal',
-    };
-    const text = isTimeout ? JSON.stringify(error) : null;
+    const { status, error } = attempt.killedOutcome;
+    const text = error && JSON.stringify(error);
     this.#write([attempt], async () => {
-      await this.#options.leases.stop(attempt, status, isTimeout ? 'error' : 'as_stored', text);
+      await this.#options.leases.stop(attempt, status, error ? 'error' : 'as_stored', text);
       this.endStream({ run_id: attempt.id, status, error: text });
     });
   }
@@ -96,6 +94,15 @@ export class RunEndings {
         } else tail.follow(stream);
       }
       await leases.release(attempts, { ...how, lost: cause !== undefined });
+      this.#onReleased();
+    });
+  }
+
+  /** Gives back those of the runs that are stored as claimed by this process. `unstarted`: called before each try. */
+  giveBackCreated(unstarted: () => string[]): void {
+    const { leases, worker_id } = this.#options;
+    void this.writes.start(async () => {
+      await leases.releaseCreated(unstarted(), worker_id, 'the request that created the run failed');
       this.#onReleased();
     });
   }

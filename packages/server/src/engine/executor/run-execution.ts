@@ -411,8 +411,13 @@ export class RunExecution {
 
   /** A write in the background has failed. The run is stopped, because its further writes would fail too. */
   #fail(error: Error): void {
-    if (!isAttemptLost(error)) this.#failure ??= error;
-    this.stop(isAttemptLost(error) ? 'lost' : 'cancelled');
+    const isLost = isAttemptLost(error);
+    if (!isLost) this.#failure ??= error;
+    const { run_id, lease_token } = this.#command;
+    // The server process kills this executor if the graph does not stop.
+    if (!this.#stopped)
+      this.#tools.send({ kind: 'aborted', run_id, lease_token, error: isLost ? null : errorOf(error) });
+    this.stop(isLost ? 'lost' : 'cancelled');
   }
 
   /** The outcome could not be encoded or stored. Ends the run with an error; if that fails too, reports the attempt as lost. */

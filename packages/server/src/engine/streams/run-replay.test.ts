@@ -1,7 +1,7 @@
 // The logs are lists of rows in memory, in the form in which the storage returns them.
 import { describe, expect, it } from 'vitest';
 import type { LogRow, RunLogStorage } from '../../storage/deployment/run-log.ts';
-import { RunEventStream } from './run-event-stream.ts';
+import { type MissedEvents, RunEventStream } from './run-event-stream.ts';
 import { readRun } from './run-replay.ts';
 
 const data = JSON.stringify('x'.repeat(1024 * 1024));
@@ -34,18 +34,20 @@ const read = (
   }: { log: RunLogStorage; after?: number; live?: ReturnType<RunEventStream['subscribe']> },
 ) => {
   const ids: number[] = [];
+  const gaps: MissedEvents[] = [];
   const ended = new Promise<string>((resolve) => {
     readRun(
       { run_id: 'run', live, log, after },
       {
         send: ({ id }) => ids.push(id) > 0,
+        gap: (missed) => void gaps.push(missed),
         drained: () => Promise.resolve(),
         end: () => resolve('end'),
         fail: (error) => resolve((error as Error).message),
       },
     );
   });
-  return { ids, ended };
+  return { ids, gaps, ended };
 };
 
 const push = (stream: RunEventStream, first: number, count: number): void =>
@@ -106,5 +108,51 @@ describe('a reader whose subscription dropped events before it was read', () => 
     const { ids, ended } = read(stream, { log: logOf(8, null, 6), live });
     expect(await ended).toMatch(/^Events 0 to 5 of run run were dropped/);
     expect(ids).toEqual([]);
+  });
+});
+
+describe('a reader of a log whose oldest events were deleted', () => {
+  const outcome = JSON.stringify({ ...success, values: null });
+
+  it.each([
+    [-1, [{ from: 0, until: 6 }]],
+    [2, [{ from: 3, until: 6 }]],
+    [5, []],
+    [6, []],
+  ])('is told which events after %i are missing', async (after, missing) => {
+    const { ids, gaps, ended } = read(new RunEventStream('run', () => {}), {
+      log: logOf(8, outcome, 6),
+      after,
+    });
+    expect(await ended).toBe('end');
+    expect(gaps).toEqual(missing);
+    expect(ids).toEqual(after === 6 ? [7] : [6, 7]);
+  });
+
+  it('is told which events before the live ones are missing', async () => {
+    const stream = new RunEventStream('run', () => {});
+    push(stream, 0, 2);
+    const { ids, gaps, ended } = read(stream, { log: logOf(0), after: -1 });
+    await new Promise(setImmediate);
+    push(stream, 2, 1);
+    push(stream, 5, 1);
+    stream.end(success);
+    expect(await ended).toBe('end');
+    expect(gaps).toEqual([
+      { from: 0, until: 2 },
+      { from: 3, until: 5 },
+    ]);
+    expect(ids).toEqual([2, 5]);
+  });
+
+  it('is told nothing about events before its subscription, if it has not asked for them', async () => {
+    const stream = new RunEventStream('run', () => {});
+    push(stream, 0, 2);
+    const { ids, gaps, ended } = read(stream, { log: logOf(0) });
+    push(stream, 2, 1);
+    stream.end(success);
+    expect(await ended).toBe('end');
+    expect(gaps).toEqual([]);
+    expect(ids).toEqual([2]);
   });
 });

@@ -1,7 +1,7 @@
 // Sends the events of a run to one reader: first those that the log has after a given id, then live events. The log is
 // read no faster than the reader consumes. Live events wait in the subscription meanwhile; when they are too many, they
 // are read from the log as well; if the log does not have them, the reader gets an error that says so. A reader that gives an id
-// which does not exist yet gets live events only.
+// which does not exist yet gets live events only. A reader learns which events between those that it gets were dropped, or are in no log.
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
 import { eventsOf } from './log-rows.ts';
 import type { MissedEvents, RunEvent, RunSubscription } from './run-event-stream.ts';
@@ -10,6 +10,8 @@ import { Problem } from '@svc/contract/problem';
 export interface ReplaySink {
   /** False when the reader is behind. */
   send(event: RunEvent): boolean;
+  /** Called before the event that follows events which are not available. */
+  gap?(missed: MissedEvents): void;
   /** Settles when the reader has caught up, or has left. */
   drained(): Promise<void>;
   end(): void;
@@ -31,24 +33,30 @@ const pageSize = 256 * 1024;
 /** Starts reading. Returns a function that stops it. */
 export const readRun = ({ run_id, live, log, after }: RunReplay, sink: ReplaySink): (() => void) => {
   let isStopped = false;
-  let nextId = 0;
+  /** Undefined until the first event when the reader begins with live events. */
+  let nextId: number | undefined;
+
+  const send = (event: RunEvent): boolean => {
+    if (nextId !== undefined && event.id > nextId) sink.gap?.({ from: nextId, until: event.id });
+    nextId = event.id + 1;
+    return sink.send(event);
+  };
 
   /**
    * `over`: the log contains the end of the run, or reading was stopped. `lost`: the log lacks dropped events.
    */
   const replay = async (dropped?: MissedEvents): Promise<'over' | 'open' | 'lost'> => {
     const isLost = (nextLogged: number): boolean =>
-      dropped !== undefined && nextId < Math.min(nextLogged, dropped.until);
+      dropped !== undefined && (nextId ?? 0) < Math.min(nextLogged, dropped.until);
     for (;;) {
-      const rows = await log.page(run_id, nextId, pageSize);
+      const rows = await log.page(run_id, nextId ?? 0, pageSize);
       if (isStopped) return 'over';
       for (const row of rows) {
         for (const [position, [event, data]] of eventsOf(row).entries()) {
           const id = row.first_id + position;
-          if (id < nextId) continue;
+          if (id < (nextId ?? 0)) continue;
           if (isLost(id)) return 'lost';
-          nextId = id + 1;
-          if (!sink.send({ id, event, data })) await sink.drained();
+          if (!send({ id, event, data })) await sink.drained();
           if (isStopped) return 'over';
         }
         if (row.outcome !== null) return isLost(Infinity) ? 'lost' : 'over';
@@ -61,9 +69,8 @@ export const readRun = ({ run_id, live, log, after }: RunReplay, sink: ReplaySin
   const goLive = (subscription: RunSubscription): MissedEvents | undefined =>
     subscription.attach({
       event: (event) => {
-        if (event.id < nextId) return;
-        nextId = event.id + 1;
-        if (!sink.send(event)) isBehind = true;
+        if (event.id < (nextId ?? 0)) return;
+        if (!send(event)) isBehind = true;
       },
       consumed: () => (isBehind ? sink.drained().then(() => void (isBehind = false)) : undefined),
       end: () => sink.end(),
@@ -74,7 +81,7 @@ export const readRun = ({ run_id, live, log, after }: RunReplay, sink: ReplaySin
     for (let dropped = missed; ;) {
       const found = await replay(dropped);
       if (isStopped) return;
-      if (dropped && found === 'lost') return sink.fail(missedEvents(run_id, nextId, dropped));
+      if (dropped && found === 'lost') return sink.fail(missedEvents(run_id, nextId ?? 0, dropped));
       if (found === 'over' || !live) return sink.end();
       dropped = goLive(live);
       if (!dropped) return;
@@ -101,6 +108,14 @@ export const readRun = ({ run_id, live, log, after }: RunReplay, sink: ReplaySin
     isStopped = true;
     live?.close();
   };
+};
+
+/** The event that reports a gap. It has no id, so a client continues after the last event that it got. */
+export const gapEvent = (run_id: string, { from, until }: MissedEvents): { event: string; data: string } => {
+  const message =
+    `Events ${from} to ${until - 1} of run ${run_id} are not available: the run is not resumable, or had more events than its log and ` +
+    'the buffers hold. The state of the thread and the result of the run contain what they reported';
+  return { event: 'gap', data: JSON.stringify({ message, from, to: until - 1 }) };
 };
 
 const missedEvents = (run_id: string, nextId: number, { until }: MissedEvents): Problem =>

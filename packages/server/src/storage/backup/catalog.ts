@@ -1,12 +1,13 @@
 // What there is to back up, from the catalog of PostgreSQL: tables and partitions, their columns, and sequences.
 import type pg from 'pg';
+import { restoreTable } from '../schema/restore-table.ts';
 import { BackupError } from './backup-error.ts';
 import type { BackupSequence, BackupTable } from './manifest.ts';
 
 export type CatalogTable = Pick<BackupTable, 'name' | 'partition' | 'columns'>;
 
 /** Filled by migrations, or by processes about themselves: not part of a backup. */
-const excluded = ['schema_migrations', 'schema_functions', 'workers'];
+const excluded = ['schema_migrations', 'schema_functions', 'workers', restoreTable];
 /** Migrations insert rows into these. */
 const seeded = ['expiry_defaults', 'model_prices', 'run_queue_size'];
 

@@ -1,8 +1,9 @@
 // Restores a backup into a database without data. The backup is checked first; then all rows are loaded in one transaction, so a restore
-// that fails or is killed leaves a database without data, and can be repeated.
+// that fails or is killed leaves a database without data, and can be repeated. No server starts on such a database (restore-table.ts).
 import type pg from 'pg';
 import type { Database, DatabaseOptions } from '../postgres/database.ts';
 import { migrate, migrateTo } from '../schema/migrate.ts';
+import { createRestoreTable, dropRestoreTable } from '../schema/restore-table.ts';
 import { readSchemaFiles } from '../schema/sql-files.ts';
 import { BackupError } from './backup-error.ts';
 import type { BackupSource } from './backup-source.ts';
@@ -57,6 +58,7 @@ export const restoreBackup = async (
   await assertEmpty(session.client);
   signal.throwIfAborted();
   await onBegin?.();
+  await createRestoreTable(session.client);
   await migrateTo(
     database,
     manifest.migrations.map(({ version }) => version),
@@ -87,6 +89,7 @@ const load = async (
   for (const { name, last_value, is_called } of sequences)
     await client.query('select setval($1::regclass, $2, $3)', [quote(name), last_value, is_called]);
   await client.query(triggers(present, 'enable'));
+  await dropRestoreTable(client);
   signal.throwIfAborted();
   await client.query('commit');
 };

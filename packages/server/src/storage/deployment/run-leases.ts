@@ -70,6 +70,11 @@ const statements = {
       select n.run_id, n.log, c.run_id is not null as cancelled from renewed n left join run_cancels c using (run_id)`,
   },
   release: { name: 'runs_release', text: 'select release_runs($1, $2, $3, $4, $5)' },
+  releaseCreated: {
+    name: 'runs_release_created',
+    text: `select release_runs(array_agg(run_id), array_agg(lease_token), false, $3, true) from runs
+      where run_id = any ($1::uuid[]) and worker_id = $2 and lease_token = 1 and status = 'running' having count(*) > 0`,
+  },
   stop: {
     name: 'runs_stop',
     text: `with held as (
@@ -117,6 +122,11 @@ export const runLeaseStorage = (db: Database) => ({
    */
   async release(leases: Lease[], { charge, lost, reason }: Release): Promise<void> {
     await db.query(statements.release, [...split(leases), charge, toShownText(reason), lost]);
+  },
+
+  /** Releases runs that were stored as claimed by the worker, and have not been claimed again. They are not charged. */
+  async releaseCreated(run_ids: string[], worker_id: string, reason: string): Promise<void> {
+    await db.query(statements.releaseCreated, [run_ids, worker_id, reason]);
   },
 
   /** Ends a run whose executor cannot do it, if the lease is still valid. `error` is JSON text. */

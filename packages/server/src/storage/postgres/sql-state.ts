@@ -135,21 +135,22 @@ export const isRefused = (error: unknown): boolean => {
 };
 
 /**
- * Why PostgreSQL refuses a statement again and again. `values`: because of the values that it has. `statement`: for another reason, such as
- * a missing right or a raised exception, which may depend on its values.
+ * Why PostgreSQL refuses a statement again and again. `invalid`, `constraint`, `limit`: because of the values that it has. `statement`: for
+ * another reason, such as a missing right or a raised exception, which may depend on its values.
  */
-export type Refusal = 'values' | 'statement';
+export type Refusal = 'invalid' | 'constraint' | 'limit' | 'statement';
 
-/** Integrity constraints, and limits such as the size of an index row. */
-const valueClasses = new Set(['23', '54']);
+/** Classes of SQLSTATEs. Limits are those of PostgreSQL, such as the size of an index row. */
+const refusalClasses: Readonly<Record<string, Refusal>> = { '23': 'constraint', '54': 'limit' };
 
 /** Undefined for outages, conflicts and errors that are not of PostgreSQL: the statement may succeed later. */
 export const refusalOf = (error: unknown): Refusal | undefined => {
-  if (error instanceof Problem) return error.code === 'invalid' ? 'values' : undefined;
+  if (error instanceof Problem) return error.code === 'invalid' ? 'invalid' : undefined;
   if (!(error instanceof pg.DatabaseError)) return undefined;
   const { kind, retry } = policyOf(error);
-  if (kind === 'invalid' || valueClasses.has(error.code?.slice(0, 2) ?? '')) return 'values';
-  return kind === 'bug' && retry === 'never' ? 'statement' : undefined;
+  if (kind === 'invalid') return 'invalid';
+  const statement = kind === 'bug' && retry === 'never' ? 'statement' : undefined;
+  return refusalClasses[error.code?.slice(0, 2) ?? ''] ?? statement;
 };
 
 /** True when a statement has not waited, or not longer, for a lock that another transaction has. It has had no effect. */

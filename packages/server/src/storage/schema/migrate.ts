@@ -6,6 +6,7 @@
 // migration excludes it; it ignores migrations that it does not know.
 import { Problem } from '@svc/contract/problem';
 import type { Database } from '../postgres/database.ts';
+import { assertNoRestore } from './restore-table.ts';
 import { type FunctionSet, type Migration, readSchemaFiles, type SchemaFiles } from './sql-files.ts';
 
 /** Advisory lock of migrating processes. Every process uses this number, for this purpose only. */
@@ -60,9 +61,10 @@ const prepare = `
 
 /**
  * Applies what is missing; contract migrations only when `contract` is set. Returns the names of what was applied.
- * Throws `conflict` when a contract migration excludes this release, or an applied migration was edited.
+ * Throws `conflict` when a contract migration excludes this release, an applied migration was edited, or a restore has not finished.
  */
 export const migrate = async (db: Database, { contract = false } = {}): Promise<{ applied: string[] }> => {
+  await assertNoRestore(db);
   const files = readSchemaFiles();
   const applied: string[] = [];
   while (nextOf(await findMissing(db, files), contract)) {
@@ -91,6 +93,7 @@ export const migrateTo = async (db: Database, versions: readonly number[]): Prom
 
 /** What migrate() would apply. Changes nothing. */
 export const planMigration = async (db: Database): Promise<MigrationPlan> => {
+  await assertNoRestore(db);
   const { migrations, functions, contract } = await findMissing(db, readSchemaFiles());
   return {
     migrations: migrations.map(({ name }) => name),
@@ -106,7 +109,7 @@ export interface SchemaState extends MigrationPlan {
   newer: string[];
 }
 
-/** Compares the schema with this release. Throws `conflict` when a contract migration excludes this release. */
+/** Compares the schema with this release. Throws `conflict` as migrate() does. */
 export const readSchemaState = async (db: Database): Promise<SchemaState> => {
   const [plan, applied] = await Promise.all([planMigration(db), readAppliedMigrations(db)]);
   const known = new Set(readSchemaFiles().migrations.map(({ version }) => version));
