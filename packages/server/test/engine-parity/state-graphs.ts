@@ -89,4 +89,6 @@ export const fanout = new StateGraph(
   .compile();
 
 /** The functional API: the state is the value of one channel. */
-export const functional = entrypoint({ name: 'functional' }, async (input: string) => `done ${input}`);
+export const functional = entrypoint({ name: 'functional' }, async (input: string) =>
+  input === 'ask' ? `said ${interrupt<string, string>('Ok?')}` : `done ${input}`,
+);

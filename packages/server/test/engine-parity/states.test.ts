@@ -48,7 +48,9 @@ const at = { configurable: { thread_id: '1' } };
 type Operation =
   /** `from`: the place in the history, newest first, of the checkpoint from which the run starts. */
   | { input: unknown; from?: number }
-  | { resume: unknown; update?: Record<string, unknown> }
+  | { resume: unknown; update?: Record<string, unknown>; goto?: string }
+  | { goto: string }
+  | { update: Record<string, unknown>; as_node?: undefined }
   | { update: Record<string, unknown>; as_node: string; from?: number };
 
 const shown = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? {}));
@@ -96,7 +98,8 @@ const viewOfEngine = async (engine: Engine): Promise<View> => {
 const runInEngine = async (engine: Engine, operation: Operation, durability: Durability): Promise<void> => {
   const from = 'from' in operation && operation.from !== undefined ? operation.from : undefined;
   const config = from === undefined ? at : ((await historyOf(engine))[from]?.config ?? at);
-  if ('as_node' in operation) await engine.updateState(config, operation.update, operation.as_node);
+  if ('as_node' in operation && operation.as_node !== undefined)
+    await engine.updateState(config, operation.update, operation.as_node);
   else {
     const input = 'input' in operation ? operation.input : new Command(operation);
     await engine.invoke(input, { ...config, durability }).catch(() => undefined);
@@ -129,7 +132,7 @@ const runInServer = async (
   const from = 'from' in operation ? operation.from : undefined;
   const history = from === undefined ? [] : await client.threads.getHistory(thread_id, { limit: 100 });
   const checkpoint = from === undefined ? undefined : history[from]?.checkpoint;
-  if ('as_node' in operation) {
+  if ('as_node' in operation && operation.as_node !== undefined) {
     const { update: values, as_node } = operation;
     await client.threads.updateState(thread_id, {
       values,
@@ -224,6 +227,19 @@ describe.each(['async', 'sync', 'exit'] as const)('with durability %s', (durabil
   });
 });
 
+it.each(['async', 'sync', 'exit'] as const)(
+  'a checkpoint has the values and the next nodes of a command, with durability %s',
+  async (durability) => {
+    const begin = { input: { topic: 'old' } };
+    const { view } = await compare('outer', [begin, { resume: 'yes' }, { goto: 'begin' }], durability);
+    expect(view.history.some(({ next, step }) => step === 2 && next.includes('begin'))).toBe(
+      durability !== 'exit',
+    );
+    await compare('outer', [begin, { resume: 'yes', update: { topic: 'new' }, goto: 'begin' }], durability);
+    await compare('noted', [begin, { update: { notes: ['this'] } }], durability);
+  },
+);
+
 it('values of a delta channel are complete after forks', async () => {
   await compare('noted', [
     { input: { notes: ['a'] } },
@@ -236,6 +252,7 @@ it('values of a delta channel are complete after forks', async () => {
 
 it('the state of a graph of the functional API is its value', async () => {
   await compare('functional', [{ input: 'a' }, { input: 'b' }]);
+  await compare('functional', [{ input: 'ask' }, { resume: 'yes' }]);
 });
 
 it('a copy of a thread has its values', async () => {

@@ -3,6 +3,7 @@
 import { isInternalChannel, type CheckpointSummary } from '../../engine/checkpoints/checkpoint-summary.ts';
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import type { StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
+import { stateAtHead } from '../../storage/deployment/recorded-state.ts';
 import type { Ancestor, KeptCheckpoint, PruningStorage } from '../../storage/deployment/pruning.ts';
 
 interface Metadata {
@@ -18,8 +19,12 @@ const metadataOf = ({ metadata }: { metadata: string }): Metadata => JSON.parse(
 const channelsOf = ({ channels }: { channels: string }): object => JSON.parse(channels) as object;
 
 /** The remaining tasks of a checkpoint; undefined when they were not recorded. */
-const tasksOf = ({ checkpoint: { shape } }: StoredCheckpoint): Set<string> | undefined =>
-  shape === null ? undefined : new Set((JSON.parse(shape) as CheckpointSummary).tasks.map(({ id }) => id));
+const tasksOf = (head: StoredCheckpoint): Set<string> | undefined => {
+  const { shape } = stateAtHead(head).stored.checkpoint;
+  return shape === null
+    ? undefined
+    : new Set((JSON.parse(shape) as CheckpointSummary).tasks.map(({ id }) => id));
+};
 
 /** The task in a segment `node:task` of a namespace. The segments of stateful subgraphs and of call counts have none. */
 const taskIn = (segment: string): string | undefined => {

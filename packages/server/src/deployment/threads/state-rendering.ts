@@ -10,7 +10,7 @@ import { joinPartly } from '../../engine/codec/partial-wire.ts';
 import { joinWire } from '../../engine/codec/wire.ts';
 import { type AddText, WireTexts } from '../../engine/codec/wire-text.ts';
 import type { JsonBytes } from '../../parsing/json-bytes.ts';
-import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
+import type { BlobRow, StoredCheckpoint, StoredWrite } from '../../storage/deployment/checkpoint-rows.ts';
 import type { StateAt } from '../../storage/deployment/recorded-state.ts';
 import { contains } from './contains.ts';
 import { type ExtractPath, partAt } from './extract-paths.ts';
@@ -323,7 +323,6 @@ const toTask = (
   const interrupts = own
     .filter((write) => write.channel === '__interrupt__')
     .flatMap((write) => [join(write.ref)].flat());
-  const results = own.filter((write) => !isInternalChannel(write.channel));
   const within = ns === undefined ? undefined : inner[ns];
   return {
     id,
@@ -335,11 +334,26 @@ const toTask = (
       ns === undefined || within ? null : { thread_id: stored.checkpoint.thread_id, checkpoint_ns: ns },
     state: within ? toState(within, selection, join) : null,
     // A task that was resumed keeps its interrupts.
-    result:
-      results.length > 0
-        ? Object.fromEntries(results.map((write) => [write.channel, join(write.ref)]))
-        : null,
+    result: resultOf(own, summaryOf(stored.checkpoint)?.keys, join) ?? null,
   };
+};
+
+/** What a task has written: its return value in the functional API, otherwise its values by channel, with `$writes` for several to one. */
+const resultOf = (own: readonly StoredWrite[], keys: CheckpointSummary['keys'], join: Join): unknown => {
+  const only =
+    own.find(({ channel }) => channel === '__return__') ?? own.find(({ channel }) => channel === keys);
+  if (only) return join(only.ref);
+  if (typeof keys === 'string') return undefined;
+  const byChannel = new Map<string, unknown[]>();
+  for (const { channel, ref } of own)
+    if (keys ? keys.includes(channel) : !isInternalChannel(channel))
+      byChannel.set(channel, [...(byChannel.get(channel) ?? []), join(ref)]);
+  if (byChannel.size === 0) return undefined;
+  const results = [...byChannel].map(([channel, all]) => [
+    channel,
+    all.length > 1 ? { $writes: all } : all[0],
+  ]);
+  return Object.fromEntries(results) as Values;
 };
 
 const messageOf = (error: unknown): string =>

@@ -4,8 +4,8 @@
 import type { StoredWrite } from '../../storage/deployment/checkpoint-rows.ts';
 import type { RecordedState } from '../../storage/deployment/recorded-state.ts';
 import type { CheckpointSummary, NodeWrite } from './checkpoint-summary.ts';
-import { isInternalChannel } from './checkpoint-summary.ts';
-import { isApplied, isOfCommand } from './task-writes.ts';
+import { compactSummary, isInternalChannel } from './checkpoint-summary.ts';
+import { isApplied } from './task-writes.ts';
 
 /** Records of a namespace. With durability `exit` the last step of many is put. */
 const recordsMax = 1_000;
@@ -28,15 +28,13 @@ export interface LoadedCheckpoint {
   recorded: RecordedState | undefined;
   /** The run of the checkpoint, and of its writes without one. */
   made_by: string | null;
-  /** False when its attempt was lost before it stored a summary. */
-  isDescribed: boolean;
+  /** Null when its attempt was lost before it stored a summary. */
+  shape: string | null;
 }
 
 export interface WaitingCheckpoint {
   checkpoint_id: string;
   keys: CheckpointSummary['keys'];
-  /** A command has written. */
-  hasCommand: boolean;
 }
 
 export interface CheckpointRecord {
@@ -46,8 +44,10 @@ export interface CheckpointRecord {
   refs?: ChannelRefs;
   /** Undefined until the engine has reported the tasks. */
   summary?: CheckpointSummary;
-  /** True when storage had a summary before this session. */
-  isDescribed?: boolean;
+  /** The summary that storage had before this session. */
+  shape?: string | null;
+  /** A command of this run has written to it. */
+  isCommanded?: boolean;
   /** Values of the state, some of which the checkpoint may lack; until they are stored. */
   values?: StateValues | undefined;
   /** What is stored of its state besides its channels. */
@@ -58,10 +58,32 @@ export interface CheckpointRecord {
   unnamed?: string;
 }
 
+export interface CheckpointPlace {
+  /** Empty for the graph itself, otherwise that of a subgraph. */
+  checkpoint_ns: string;
+  checkpoint_id: string;
+}
+
+/** A checkpoint as the engine derives it with the graph. */
+export interface DescribedState {
+  /** Undefined when there is no such checkpoint. */
+  step: number | undefined;
+  summary: CheckpointSummary;
+  values: StateValues;
+}
+
+/** The engine's report of a checkpoint. */
+export interface Report extends DescribedState {
+  /** The newest stored checkpoint, which is an older one with durability `exit`. Undefined when none is stored. */
+  checkpoint_id: string | undefined;
+}
+
 export class CheckpointRecords {
   readonly #records = new Map<string, CheckpointRecord>();
   #newest: CheckpointRecord | undefined;
   #described: CheckpointRecord | undefined;
+  /** The newest report of a checkpoint that was not put. With durability `exit`, the engine puts only the last one, at the end. */
+  #report: Report | undefined;
 
   /** The checkpoint that was put or loaded last. */
   get newest(): CheckpointRecord | undefined {
@@ -86,10 +108,23 @@ export class CheckpointRecords {
   put(checkpoint_id: string, step: number, refs: ChannelRefs): CheckpointRecord {
     const record = Object.assign(this.of(checkpoint_id), { step, refs });
     this.#newest = record;
+    if (this.#report?.step === step) this.#describe(checkpoint_id, this.#report);
     return record;
   }
 
-  describe(checkpoint_id: string, summary: CheckpointSummary, values: StateValues): CheckpointRecord {
+  /** Adds a report to the record of its checkpoint; undefined as long as this is not put. */
+  report(report: Report): CheckpointRecord | undefined {
+    const { checkpoint_id, step } = report;
+    if (checkpoint_id !== undefined && (this.find(checkpoint_id)?.step ?? step) === step)
+      return this.#describe(checkpoint_id, report);
+    const newest = this.#newest;
+    if (newest && newest.step === step) return this.#describe(newest.checkpoint_id, report);
+    this.#report = report;
+    return undefined;
+  }
+
+  #describe(checkpoint_id: string, { summary, values }: Report): CheckpointRecord {
+    this.#report = undefined;
     const record = Object.assign(this.of(checkpoint_id), { summary, values });
     if (checkpoint_id >= (this.#described?.checkpoint_id ?? '')) this.#described = record;
     this.#forget();
@@ -100,7 +135,7 @@ export class CheckpointRecords {
   #forget(): void {
     const [put, described] = [this.#newest?.checkpoint_id ?? '', this.#described?.checkpoint_id ?? ''];
     for (const [id, record] of this.#records) {
-      const isOver = id < put && id < described && !isUndescribed(record);
+      const isOver = id < put && id < described && !isUndescribed(record) && record.isCommanded !== true;
       if (isOver || this.#records.size > recordsMax) this.#records.delete(id);
     }
   }
@@ -110,13 +145,17 @@ export class CheckpointRecords {
     return [...this.#records.values()].filter(isUndescribed);
   }
 
+  /** Checkpoints to which a command of this run has written. */
+  commanded(): CheckpointRecord[] {
+    return [...this.#records.values()].filter(({ isCommanded }) => isCommanded === true);
+  }
+
   /** The newest checkpoint, if a task has finished or a command has written: no checkpoint has these values yet. */
   waiting(): WaitingCheckpoint | undefined {
     if (!this.#newest) return undefined;
     const { checkpoint_id, summary, writes } = this.#newest;
     if (!writes.some(([task_id, channel]) => isApplied(task_id, channel))) return undefined;
-    const hasCommand = writes.some(([task_id, channel]) => isOfCommand(task_id, channel));
-    return { checkpoint_id, keys: summary?.keys, hasCommand };
+    return { checkpoint_id, keys: summary?.keys };
   }
 
   /** What nodes have written after the parent, so that this checkpoint was created; undefined until the tasks of the parent are known. */
@@ -130,8 +169,8 @@ export class CheckpointRecords {
   }
 }
 
-const isUndescribed = ({ refs, summary, isDescribed }: CheckpointRecord): boolean =>
-  refs !== undefined && summary === undefined && isDescribed !== true;
+const isUndescribed = ({ refs, summary, shape }: CheckpointRecord): boolean =>
+  refs !== undefined && summary === undefined && typeof shape !== 'string';
 
 export const namedWrites = ({ summary, writes }: CheckpointRecord): NodeWrite[] => {
   const names = new Map(summary?.tasks.map((task) => [task.id, task.name]));
@@ -139,4 +178,47 @@ export const namedWrites = ({ summary, writes }: CheckpointRecord): NodeWrite[] 
     const name = names.get(task_id);
     return name === undefined || isInternalChannel(channel) ? [] : [[name, channel, ref]];
   });
+};
+
+/** Selected checkpoints of all namespaces. */
+export const placesOf = <T extends object>(
+  records: ReadonlyMap<string, CheckpointRecords>,
+  select: (records: CheckpointRecords) => T[],
+): (T & { checkpoint_ns: string })[] =>
+  [...records].flatMap(([checkpoint_ns, all]) => select(all).map((one) => ({ ...one, checkpoint_ns })));
+
+/** References of values, without those that are `known`. */
+export type RefsOf = (
+  values: StateValues,
+  known?: (channel: string) => string | undefined,
+) => Record<string, string>;
+
+const tasksText = ({ tasks }: CheckpointSummary): string => JSON.stringify(tasks);
+
+/** The state of a checkpoint to which a command has written: its values, and its tasks if they are not those of its summary. */
+export const commandedState = (
+  { refs, shape, summary: own, recorded }: CheckpointRecord,
+  { summary, values }: DescribedState,
+  refsOf: RefsOf,
+): RecordedState => {
+  const compact = compactSummary(summary, []);
+  const stored = shape ? (JSON.parse(shape) as CheckpointSummary) : own && compactSummary(own, []);
+  const isSame = stored && tasksText(stored) === tasksText(compact);
+  return {
+    base: refsOf(values, (channel) => refs?.get(channel)?.ref),
+    ...(isSame ? {} : { tasks: compact.tasks }),
+    ...(recorded?.head ? { head: recorded.head } : {}),
+  };
+};
+
+/** The state of a superstep that waits. `values`: with what its tasks have written; `next`: the nodes that are left to run. */
+export const waitingState = (
+  { refs, recorded }: CheckpointRecord,
+  values: StateValues,
+  next: string[],
+  refsOf: RefsOf,
+): RecordedState => {
+  const state = recorded ?? { base: {} };
+  const known = (channel: string): string | undefined => state.base[channel] ?? refs?.get(channel)?.ref;
+  return { ...state, head: { values: refsOf(values, known), next } };
 };

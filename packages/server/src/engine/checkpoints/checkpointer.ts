@@ -39,9 +39,13 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     this.#onStart = onStart;
   }
 
-  /** This attempt continues the superstep in which an earlier attempt of the run was lost. */
-  continueSuperstep(): void {
+  /**
+   * This attempt continues the superstep in which an earlier attempt of the run was lost. `commanded`: the root checkpoint to which the command of
+   * the run has written.
+   */
+  continueSuperstep(commanded: string | undefined): void {
     this.#continuesSuperstep = true;
+    if (commanded !== undefined) this.#session.markCommanded(commanded);
   }
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -129,7 +133,7 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
       writes: engineWrites(writes),
       recorded: recordedIn(writes),
       made_by: run_id,
-      isDescribed: shape !== null,
+      shape,
     });
   }
 

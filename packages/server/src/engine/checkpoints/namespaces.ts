@@ -1,4 +1,5 @@
 // Namespaces of checkpoints: empty for the root, `outer:<task>|inner:<task>` for a subgraph, with a number after parallel calls in one task.
+import { CheckpointNotStored } from './checkpoint-not-stored.ts';
 
 /** The names of the subgraphs on the way to a namespace, as the engine lists subgraphs: `outer|inner`. */
 export const subgraphPath = (checkpoint_ns: string): string =>
@@ -19,3 +20,15 @@ export const memoryNamespace = (checkpoint_ns: string): string | undefined =>
         .map((part) => part.split(':')[0])
         .join('|')
     : undefined;
+
+/** An entry of an index has at most 2,704 bytes. In the index of pending writes, all other columns need 200. */
+const namespaceBytesMax = 2_500;
+
+/** Throws when the names of nested subgraphs are too long together. */
+export const checkNamespace = (ns: string): void => {
+  const bytes = ns.length > namespaceBytesMax / 3 ? Buffer.byteLength(ns) : 0;
+  if (bytes > namespaceBytesMax)
+    throw new CheckpointNotStored(
+      `The checkpoint cannot be stored: the namespace of the subgraph has ${bytes} bytes, and at most ${namespaceBytesMax} are possible. Nest fewer subgraphs, or give their nodes shorter names`,
+    );
+};

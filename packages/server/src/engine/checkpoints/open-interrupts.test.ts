@@ -43,6 +43,14 @@ it('are kept when the checkpoint is put after the writes of its tasks', () => {
   expect([...(interrupts.known?.keys() ?? [])]).toEqual(['b']);
 });
 
+it('are kept when an older checkpoint is put between the writes and the put of the newest one', () => {
+  const interrupts = new OpenInterrupts();
+  interrupts.add('2', 'a', [['__interrupt__', [{ value: 'a?' }]]]);
+  interrupts.begin('1');
+  interrupts.begin('2');
+  expect([...(interrupts.known?.keys() ?? [])]).toEqual(['a']);
+});
+
 it('are those of tasks, and not of the calls within them', () => {
   const asked: [string, unknown] = ['__interrupt__', [{ value: '?' }]];
   const interrupts = new OpenInterrupts();

@@ -20,9 +20,12 @@ export class OpenInterrupts {
     return new Map([...this.#byTask].filter(([id]) => tasks.some((task) => task.id === id)));
   }
 
-  /** The newest root checkpoint was created. Its tasks may have written already: with durability `exit` it is put after their writes. */
+  /**
+   * A root checkpoint was created. With durability `exit` it is put after the writes of its tasks, and an older one, which anchors changes of
+   * delta channels, is put between.
+   */
   begin(checkpoint_id: string): void {
-    if (this.#checkpoint_id === checkpoint_id) return;
+    if (this.#checkpoint_id !== undefined && checkpoint_id <= this.#checkpoint_id) return;
     this.#checkpoint_id = checkpoint_id;
     this.#byTask = new Map();
   }

@@ -11,45 +11,35 @@ import type {
   StoredWrite,
 } from '../../storage/deployment/checkpoint-rows.ts';
 import { type RecordedState, recordedWrite } from '../../storage/deployment/recorded-state.ts';
-import { CheckpointNotStored, type LargestValue } from './checkpoint-not-stored.ts';
+import type { LargestValue } from './checkpoint-not-stored.ts';
+import { checkNamespace } from './namespaces.ts';
 import { OpenInterrupts } from './open-interrupts.ts';
 import { SessionBlobs } from './session-blobs.ts';
 import { StoredIds } from './stored-ids.ts';
 import type { SessionOptions } from './session-options.ts';
-import { isControl, isWork } from './task-writes.ts';
+import { isControl, isOfCommand, isWork } from './task-writes.ts';
 import { boundedError } from '../codec/bounded-text.ts';
 import { RefCache } from '../codec/ref-cache.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
 import { noItems, type BatchItems, type When, type Writer } from './commit-queue.ts';
 import {
+  type CheckpointPlace,
+  commandedState,
   type CheckpointRecord,
   CheckpointRecords,
+  type DescribedState,
   namedWrites,
+  placesOf,
+  type RefsOf,
+  type Report,
   type StateValues,
   type LoadedCheckpoint,
   type TaskWrite,
   type WaitingCheckpoint,
+  waitingState,
 } from './checkpoint-records.ts';
-import {
-  type CheckpointSummary,
-  type NodeWrite,
-  type SummaryTask,
-  summaryText,
-  writesText,
-} from './checkpoint-summary.ts';
+import { type NodeWrite, type SummaryTask, summaryText, writesText } from './checkpoint-summary.ts';
 import { compareWrites } from './write-order.ts';
-
-/** An entry of an index has at most 2,704 bytes. In the index of pending writes, all other columns need 200. */
-const namespaceBytesMax = 2_500;
-
-/** Throws when the names of nested subgraphs are too long together. */
-const checkNamespace = (ns: string): void => {
-  const bytes = ns.length > namespaceBytesMax / 3 ? Buffer.byteLength(ns) : 0;
-  if (bytes > namespaceBytesMax)
-    throw new CheckpointNotStored(
-      `The checkpoint cannot be stored: the namespace of the subgraph has ${bytes} bytes, and at most ${namespaceBytesMax} are possible. Nest fewer subgraphs, or give their nodes shorter names`,
-    );
-};
 
 /** When more encoded bytes wait for a flush, a put waits for the flush too. */
 const pendingBytesMax = 8 * 1024 * 1024;
@@ -125,13 +115,13 @@ export class ThreadSession implements Writer {
 
   /** Records a loaded checkpoint, from which this run continues: its channels need not be encoded again, its finished tasks not run again. */
   recordLoaded(ns: string, loaded: LoadedCheckpoint): void {
-    const { checkpoint_id, step, versions, isDescribed, recorded } = loaded;
+    const { checkpoint_id, step, versions, shape, recorded } = loaded;
     const refs = Object.entries(loaded.refs).map(
       ([channel, ref]) => [channel, { version: versions[channel], ref }] as const,
     );
     const writes = loaded.writes.map(({ task_id, channel, ref }): TaskWrite => [task_id, channel, ref]);
     const record = this.#recordsOf(ns).put(checkpoint_id, step, new Map(refs));
-    Object.assign(record, { writes, isDescribed, recorded });
+    Object.assign(record, { writes, shape, recorded });
     const results = loaded.writes.filter(({ channel }) => !isControl(channel));
     const isOwn = ({ run_id }: StoredWrite): boolean =>
       this.run_id !== null && (run_id ?? loaded.made_by) === this.run_id;
@@ -216,7 +206,7 @@ export class ThreadSession implements Writer {
     const checkpoint_id = this.storedIds.assignEarly(ns, checkpoint, this.head(ns));
     if (ns === '' && this.#progress === 'none' && isWork(writes, task_id, this.nextTasks('')))
       this.#progress = 'pending';
-    const recent = this.#recordsOf(ns).of(checkpoint_id).writes;
+    const record = this.#recordsOf(ns).of(checkpoint_id);
     if (ns === '') this.openInterrupts.add(checkpoint_id, task_id, writes);
     const own = this.#heads.get(ns) === checkpoint_id ? { own: true as const } : {};
     // All values are encoded before one is added: the writes of a task are stored together, or not at all.
@@ -225,7 +215,8 @@ export class ThreadSession implements Writer {
     );
     for (const [position, [channel]] of writes.entries()) {
       const ref = refs[position] as string;
-      recent.push([task_id, channel, ref]);
+      record.writes.push([task_id, channel, ref]);
+      if (isOfCommand(task_id, channel)) record.isCommanded = true;
       this.#write({
         thread_id: this.thread_id,
         checkpoint_ns: ns,
@@ -255,8 +246,9 @@ export class ThreadSession implements Writer {
    * Records the summary of a checkpoint, before or after its put. `values`: those of its state that may be missing in its channels, because
    * the checkpoint has changes of them.
    */
-  describe(ns: string, checkpoint_id: string, summary: CheckpointSummary, values: StateValues): void {
-    const record = this.#recordsOf(ns).describe(checkpoint_id, summary, values);
+  describe(ns: string, report: Report): void {
+    const record = this.#recordsOf(ns).report(report);
+    if (!record) return;
     const { unnamed } = record;
     const wrote = unnamed === undefined ? null : writesText(namedWrites(record));
     if (unnamed !== undefined && wrote !== null) this.#amend(ns, unnamed, { wrote });
@@ -266,8 +258,9 @@ export class ThreadSession implements Writer {
   /** Stores the summary once the checkpoint was both put and described. */
   #storeSummary(ns: string, record: CheckpointRecord): void {
     const { checkpoint_id, refs, summary, values = {} } = record;
+    if (!refs || !summary) return;
     record.values = undefined;
-    if (!refs || !summary || record.isDescribed === true) return;
+    if (typeof record.shape === 'string') return;
     const missing = Object.entries(values).filter(([channel]) => !refs.has(channel));
     const base = this.#refsOf(Object.fromEntries(missing));
     if (missing.length > 0) this.#recordState(ns, record, { base });
@@ -288,12 +281,12 @@ export class ThreadSession implements Writer {
   }
 
   /** References of the values, without those that are `known`. */
-  #refsOf(values: StateValues, known?: (channel: string) => string | undefined) {
+  readonly #refsOf: RefsOf = (values, known) => {
     const refs = Object.entries(values).map(
       ([channel, value]) => [channel, this.#blobs.encode(value, channel)] as const,
     );
     return Object.fromEntries(refs.filter(([channel, ref]) => known?.(channel) !== ref));
-  }
+  };
 
   #recordState(ns: string, record: CheckpointRecord, state: RecordedState): void {
     if (JSON.stringify(record.recorded) === JSON.stringify(state)) return;
@@ -308,28 +301,33 @@ export class ThreadSession implements Writer {
     });
   }
 
-  /** The newest checkpoints of namespaces whose superstep waits, although a task has finished or a command has written. */
-  waiting(): (WaitingCheckpoint & { checkpoint_ns: string })[] {
-    return [...this.#records].flatMap(([checkpoint_ns, records]) => {
-      const waiting = records.waiting();
-      const isHead = waiting !== undefined && waiting.checkpoint_id === this.head(checkpoint_ns);
-      return isHead ? [{ checkpoint_ns, ...waiting }] : [];
-    });
+  /** An earlier attempt has written the command of the run to this root checkpoint. */
+  markCommanded(checkpoint_id: string): void {
+    this.#recordsOf('').of(checkpoint_id).isCommanded = true;
   }
 
-  /**
-   * Records the state of a superstep that waits. `base`: the values with what a command has written; `head`: also with what tasks have written.
-   */
-  recordWaiting(
-    ns: string,
-    checkpoint_id: string,
-    { base, head, next }: { base: StateValues; head: StateValues; next: string[] },
-  ): void {
-    const record = this.#recordsOf(ns).of(checkpoint_id);
-    const refOf = (channel: string): string | undefined => record.refs?.get(channel)?.ref;
-    const all = { ...record.recorded?.base, ...this.#refsOf(base, refOf) };
-    const values = this.#refsOf(head, (channel) => all[channel] ?? refOf(channel));
-    this.#recordState(ns, record, { base: all, head: { values, next } });
+  /** Checkpoints to which a command of this run has written. */
+  commanded(): CheckpointPlace[] {
+    return placesOf(this.#records, (records) => records.commanded());
+  }
+
+  /** The newest checkpoints of namespaces whose superstep waits, although a task has finished or a command has written. */
+  waiting(): (WaitingCheckpoint & CheckpointPlace)[] {
+    return placesOf(this.#records, (records) => [records.waiting() ?? []].flat()).filter(
+      ({ checkpoint_ns, checkpoint_id }) => checkpoint_id === this.head(checkpoint_ns),
+    );
+  }
+
+  /** Records the state of a checkpoint to which a command has written. */
+  recordCommand({ checkpoint_ns, checkpoint_id }: CheckpointPlace, state: DescribedState): void {
+    const record = this.#recordsOf(checkpoint_ns).of(checkpoint_id);
+    this.#recordState(checkpoint_ns, record, commandedState(record, state, this.#refsOf));
+  }
+
+  /** Records the state of a superstep that waits: the values with what its tasks have written, and the nodes that are left to run. */
+  recordWaiting({ checkpoint_ns, checkpoint_id }: CheckpointPlace, head: StateValues, next: string[]): void {
+    const record = this.#recordsOf(checkpoint_ns).of(checkpoint_id);
+    this.#recordState(checkpoint_ns, record, waitingState(record, head, next, this.#refsOf));
   }
 
   /** Whether tasks of this name in the next step had finished when this attempt began: by this run, or all by earlier runs. */
@@ -341,9 +339,9 @@ export class ThreadSession implements Writer {
     return ids.some((id) => finished.has(id)) ? 'earlier runs' : undefined;
   }
 
-  /** The checkpoints that this session has put in the namespace, and that have no summary yet. */
-  undescribed(ns: string): { checkpoint_id: string }[] {
-    return this.#recordsOf(ns).undescribed();
+  /** The checkpoints that this session has put, and that have no summary yet. */
+  undescribed(): CheckpointPlace[] {
+    return placesOf(this.#records, (records) => records.undescribed());
   }
 
   /** The tasks that are left to run, from the newest summary of the namespace. */

@@ -34,7 +34,10 @@ export const startOf = async (
   const isFirst = lease_token === 1;
   const progress = isFirst ? undefined : await storage.findProgress(thread_id, run_id);
   if (progress) {
-    checkpointer.continueSuperstep();
+    const { update, goto } = given.command ?? {};
+    checkpointer.continueSuperstep(
+      update == null && goto == null ? undefined : (progress.start ?? undefined),
+    );
     const configured = config['recursionLimit'] as number | undefined;
     const limit = configured ?? graph.config?.recursionLimit ?? recursionLimitDefault;
     const { input: _, command: _command, checkpoint: _checkpoint, ...rest } = given;

@@ -325,13 +325,13 @@ export class RunExecution {
     // Values of untracked channels, which are not stored, are among those of the chunk.
     const ofDeltas = new Set(Object.keys(chunk.metadata.counters_since_delta_snapshot ?? {}));
     const values = Object.entries(ofDeltas.size === 0 ? {} : stateValues(keys, chunk.values));
-    const checkpoint_id = chunk.config.configurable?.['checkpoint_id'] as string;
-    this.#session?.describe(
-      namespace.join('|'),
+    const checkpoint_id = chunk.config.configurable?.['checkpoint_id'] as string | undefined;
+    this.#session?.describe(namespace.join('|'), {
       checkpoint_id,
-      { keys, tasks },
-      Object.fromEntries(values.filter(([channel]) => ofDeltas.has(channel))),
-    );
+      step: chunk.metadata.step,
+      summary: { keys, tasks },
+      values: Object.fromEntries(values.filter(([channel]) => ofDeltas.has(channel))),
+    });
   }
 
   /** The final values as wire JSON, with `__interrupt__` when the graph was interrupted. */

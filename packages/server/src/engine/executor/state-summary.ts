@@ -3,40 +3,28 @@ import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { Problem } from '@svc/contract/problem';
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import type { CheckpointSummary } from '../checkpoints/checkpoint-summary.ts';
-import type { StateValues } from '../checkpoints/checkpoint-records.ts';
+import type { CheckpointPlace, DescribedState, StateValues } from '../checkpoints/checkpoint-records.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
 import { subgraphPath } from '../checkpoints/namespaces.ts';
 import type { ThreadSession } from '../checkpoints/thread-session.ts';
 import type { Graph } from './graph-registry.ts';
 
-interface CheckpointPlace {
-  checkpoint_id: string;
-  /** Empty for the graph itself, otherwise that of a subgraph. */
-  checkpoint_ns?: string;
-}
-
 export const describeByState = async (
   graph: Graph,
   session: ThreadSession,
-  put: CheckpointPlace,
+  { checkpoint_ns, checkpoint_id }: CheckpointPlace,
   checkpoints: CheckpointStorage,
 ): Promise<void> => {
-  const { checkpoint_ns = '', checkpoint_id } = put;
   const key = { thread_id: session.thread_id, checkpoint_ns, checkpoint_id };
-  const { summary, values } = await describedState(graph, key, new SvcCheckpointer(session, checkpoints));
-  session.describe(checkpoint_ns, checkpoint_id, summary, values);
+  const state = await describedState(graph, key, new SvcCheckpointer(session, checkpoints));
+  session.describe(checkpoint_ns, { checkpoint_id, ...state });
 };
 
-/** The values of a state by channel. `keys`: a text when the state is the value of one channel. */
+/** The values of a state by channel. `keys`: a text when the state is the value of one channel, or null when this has no value. */
 export const stateValues = (keys: CheckpointSummary['keys'], values: unknown): StateValues => {
-  if (typeof keys === 'string') return values === undefined ? {} : { [keys]: values };
+  if (typeof keys === 'string') return values === undefined || values === null ? {} : { [keys]: values };
   return typeof values === 'object' && values !== null ? (values as Record<string, unknown>) : {};
 };
-
-export interface DescribedState {
-  summary: CheckpointSummary;
-  values: StateValues;
-}
 
 /** The summary and the values of a checkpoint of the checkpointer, as the engine derives them with the graph. */
 export const describedState = async (
@@ -44,7 +32,8 @@ export const describedState = async (
   key: { thread_id: string; checkpoint_ns: string; checkpoint_id: string },
   checkpointer: BaseCheckpointSaver,
 ): Promise<DescribedState> => {
-  const described = await graphOf(graph, key.checkpoint_ns);
+  const described = await subgraphOf(graph, key.checkpoint_ns);
+  if (!described) throw new Problem('invalid', `There is no subgraph "${subgraphPath(key.checkpoint_ns)}"`);
   const state = await described.getState({
     configurable: { ...key, __pregel_checkpointer: checkpointer },
   });
@@ -54,36 +43,47 @@ export const describedState = async (
       ?.checkpoint_ns;
     return { id, name, path: path ?? [], ...(ns === undefined ? {} : { ns }) };
   });
-  return { summary: { keys, tasks }, values: stateValues(keys, state.values) };
+  const { step } = (state.metadata ?? {}) as { step?: number };
+  return { step, summary: { keys, tasks }, values: stateValues(keys, state.values) };
 };
 
-/** Records the states that the engine has not reported when a run ends: of checkpoints without tasks, and of supersteps that wait. */
+/**
+ * Records the states that the engine has not reported when a run ends: of checkpoints without tasks, of those that a command has changed, and of
+ * supersteps that wait.
+ */
 export const recordStates = async (
   graph: Graph,
   session: ThreadSession,
   checkpoints: CheckpointStorage,
 ): Promise<void> => {
-  for (const put of session.undescribed('')) await describeByState(graph, session, put, checkpoints);
+  const { thread_id } = session;
+  for (const put of session.undescribed())
+    if (await subgraphOf(graph, put.checkpoint_ns)) await describeByState(graph, session, put, checkpoints);
+  for (const place of session.commanded()) {
+    const saver = new SvcCheckpointer(session, checkpoints);
+    const state = await describedState(graph, { thread_id, ...place }, saver);
+    // A checkpoint that was deleted has no step.
+    if (state.step !== undefined) session.recordCommand(place, state);
+  }
+  await recordWaiting(graph, session, checkpoints);
+};
+
+const recordWaiting = async (
+  graph: Graph,
+  session: ThreadSession,
+  checkpoints: CheckpointStorage,
+): Promise<void> => {
   const waiting = session.waiting();
   if (waiting.length === 0) return;
-  const { thread_id } = session;
-  const stateAt = (place: Partial<CheckpointPlace>, subgraphs: boolean) => {
-    const checkpointer = new SvcCheckpointer(session, checkpoints);
-    const configurable = { thread_id, checkpoint_ns: '', ...place, __pregel_checkpointer: checkpointer };
-    return graph.getState({ configurable }, { subgraphs }) as Promise<StateOfTree>;
-  };
-  const isInside = waiting.some(({ checkpoint_ns }) => checkpoint_ns !== '');
-  for (const state of statesIn(await stateAt({}, isInside))) {
+  const __pregel_checkpointer = new SvcCheckpointer(session, checkpoints);
+  const configurable = { thread_id: session.thread_id, checkpoint_ns: '', __pregel_checkpointer };
+  const subgraphs = waiting.some(({ checkpoint_ns }) => checkpoint_ns !== '');
+  const root = (await graph.getState({ configurable }, { subgraphs })) as StateOfTree;
+  for (const state of statesIn(root)) {
     const { checkpoint_ns = '', checkpoint_id = '' } = state.config.configurable ?? {};
     const stored = session.storedIds.of(checkpoint_id);
     const place = waiting.find((one) => one.checkpoint_ns === checkpoint_ns && one.checkpoint_id === stored);
-    if (!place) continue;
-    const base = place.hasCommand ? await stateAt({ checkpoint_ns, checkpoint_id }, false) : undefined;
-    session.recordWaiting(checkpoint_ns, stored, {
-      base: stateValues(place.keys, base?.values),
-      head: stateValues(place.keys, state.values),
-      next: [...state.next],
-    });
+    if (place) session.recordWaiting(place, stateValues(place.keys, state.values), [...state.next]);
   }
 };
 
@@ -103,10 +103,10 @@ const statesIn = (state: StateOfTree): StateOfTree[] => [
 ];
 
 /** The subgraph whose checkpoints are in the namespace: `outer:<task>|inner:<task>`, with a number after parallel calls. */
-const graphOf = async (graph: Graph, checkpoint_ns: string): Promise<Graph> => {
+const subgraphOf = async (graph: Graph, checkpoint_ns: string): Promise<Graph | undefined> => {
   if (checkpoint_ns === '') return graph;
   const name = subgraphPath(checkpoint_ns);
   for await (const [found, subgraph] of graph.getSubgraphsAsync(name, true))
     if (found === name) return subgraph as Graph;
-  throw new Problem('invalid', `There is no subgraph "${name}"`);
+  return undefined;
 };

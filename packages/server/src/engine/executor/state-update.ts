@@ -43,10 +43,7 @@ export const updateState = async (
         updates.map(({ as_node, values }) => ({ as_node: as_node ?? '', values: values ?? null })),
       );
       config = await graph.bulkUpdateState(config, [{ updates: updates.map(toEngineUpdate) }]);
-      // A subgraph with `checkpointer: true` stores its checkpoints in another namespace than that of the task.
-      const { checkpoint_ns: stored = '' } = (config.configurable ?? {}) as Partial<UpdatedCheckpoint>;
-      for (const { checkpoint_id } of session.undescribed(stored))
-        await describeByState(graph, session, { checkpoint_id, checkpoint_ns: stored }, tools.checkpoints);
+      for (const put of session.undescribed()) await describeByState(graph, session, put, tools.checkpoints);
     }
     const waits = session.nextTasks('').length > 0;
     await session.end({

@@ -113,6 +113,16 @@ export interface CheckpointKey {
   checkpoint_id?: string | undefined;
 }
 
+/** What earlier attempts of a run have stored. */
+export interface RunProgress {
+  /** metadata.step of the head of the root namespace. */
+  step: number;
+  /** Root checkpoints of the run. */
+  checkpoints: number;
+  /** The root checkpoint at which the run has started. */
+  start: string | null;
+}
+
 export interface HistoryQuery {
   thread_id: string;
   /** Every namespace when absent. */

@@ -13,6 +13,7 @@ import type {
   CheckpointRow,
   HeadValues,
   HistoryQuery,
+  RunProgress,
   StoredCheckpoint,
 } from './checkpoint-rows.ts';
 
@@ -154,7 +155,8 @@ const statements = {
         join checkpoints c on c.thread_id = $1 and c.checkpoint_ns = '' and c.checkpoint_id = l.parent_id
         where c.run_id = $2
       )
-      select (l.metadata::json ->> 'step')::integer as step, (select max(o.depth) from line o) as checkpoints
+      select (l.metadata::json ->> 'step')::integer as step, (select max(o.depth) from line o) as checkpoints,
+        (select o.parent_id from line o order by o.depth desc limit 1) as start
       from line l where l.depth = 1`,
   },
   // Interrupts at the root checkpoint and in the subgraphs of its tasks, without those that the run itself created.
@@ -337,13 +339,9 @@ export const checkpointStorage = (db: Database, answers = defaultAnswerLimits) =
     return row?.checkpoint_id ?? null;
   },
 
-  /** Progress of earlier attempts: the step of the head, if the run created it, and how many root checkpoints the run created. */
-  async findProgress(
-    thread_id: string,
-    run_id: string,
-  ): Promise<{ step: number; checkpoints: number } | undefined> {
-    const values = [thread_id, run_id];
-    return (await db.query<{ step: number; checkpoints: number }>(statements.progress, values))[0];
+  /** Undefined when the run did not create the head. */
+  async findProgress(thread_id: string, run_id: string): Promise<RunProgress | undefined> {
+    return (await db.query<RunProgress>(statements.progress, [thread_id, run_id]))[0];
   },
 
   /** References of the interrupts that existed before the run, at a root checkpoint (by default the head). */

@@ -9,6 +9,8 @@ type Refs = Record<string, string>;
 export interface RecordedState {
   /** Values that the checkpoint has as changes (delta channels), or that a command has changed since. */
   base: Refs;
+  /** The tasks, in the form of a summary, where a command has changed them. */
+  tasks?: readonly unknown[];
   /** At the newest checkpoint of a namespace: values that tasks of a waiting superstep have changed, and the nodes that are left to run. */
   head?: { values: Refs; next: string[] };
 }
@@ -55,6 +57,10 @@ const channelsWith = (channels: string, { base, head }: RecordedState): string =
 export const channelsAtHead = (channels: string, recorded: string | null): string =>
   recorded === null ? channels : channelsWith(channels, parse(recorded));
 
+/** The summary of a checkpoint with the tasks of its recorded state. */
+const shapeWith = (shape: string | null, { tasks }: RecordedState): string | null =>
+  tasks === undefined ? shape : JSON.stringify({ ...(JSON.parse(shape ?? '{}') as object), tasks });
+
 export interface StateAt {
   stored: StoredCheckpoint;
   /** The nodes that are left to run, where they are not all tasks of the checkpoint. */
@@ -63,7 +69,11 @@ export interface StateAt {
 
 const stateAt = ({ checkpoint, writes }: StoredCheckpoint, recorded: RecordedState): StateAt => ({
   stored: {
-    checkpoint: { ...checkpoint, channels: channelsWith(checkpoint.channels, recorded) },
+    checkpoint: {
+      ...checkpoint,
+      channels: channelsWith(checkpoint.channels, recorded),
+      shape: shapeWith(checkpoint.shape, recorded),
+    },
     writes: engineWrites(writes),
   },
   ...(recorded.head ? { next: recorded.head.next } : {}),
@@ -78,5 +88,6 @@ export const stateAtHead = (stored: StoredCheckpoint): StateAt => {
 /** The state at a checkpoint that is named, or in a history. */
 export const stateAtCheckpoint = (stored: StoredCheckpoint): StateAt => {
   const recorded = recordedIn(stored.writes);
-  return recorded ? stateAt(stored, { base: recorded.base }) : { stored };
+  const { head: _, ...state } = recorded ?? { base: {} };
+  return recorded ? stateAt(stored, state) : { stored };
 };

@@ -121,7 +121,11 @@ const byText = (a: unknown, b: unknown): number => {
   return one < other ? -1 : one > other ? 1 : 0;
 };
 
-const isOfTask = ({ mode }: SeenEvent): boolean => mode === 'updates' || mode === 'tasks';
+/** Also the `values` that a task emits when it asks: they have its question only. */
+const isOfTask = ({ mode, data }: SeenEvent): boolean =>
+  mode === 'updates' ||
+  mode === 'tasks' ||
+  (mode === 'values' && typeof data === 'object' && data !== null && '__interrupt__' in data);
 
 /** Tasks of a step run at the same time: which ends first depends on the saver, so their events are sorted. */
 const sortedTasks = (events: SeenEvent[]): SeenEvent[] => {

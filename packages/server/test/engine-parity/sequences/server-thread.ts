@@ -99,7 +99,7 @@ export class ServerThread {
   /** What the thread itself has of its state. */
   async summary(): Promise<{ values: unknown; interrupts: unknown; status: string }> {
     const { values, interrupts, status } = await this.#client.threads.get(this.thread_id);
-    return { values: common(values ?? null), interrupts: common(interrupts ?? {}), status };
+    return { values: common(values ?? {}), interrupts: common(interrupts ?? {}), status };
   }
 
   /** Deletes the nth of the runs before the newest one, with which the state would be deleted too. */
