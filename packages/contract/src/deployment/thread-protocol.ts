@@ -130,7 +130,15 @@ const errorCodes = [
 ] as const;
 export type CommandErrorCode = (typeof errorCodes)[number];
 
-const meta = z.object({ thread_id: Id }).optional();
+const meta = z
+  .object({
+    thread_id: Id,
+    applied_through_seq: z
+      .int()
+      .optional()
+      .describe('Always 0. Clients find the first event of their run by its `event_id`'),
+  })
+  .optional();
 
 export const ThreadCommandResponse = z
   .union([

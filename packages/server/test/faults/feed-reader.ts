@@ -1,6 +1,6 @@
 // A reader of a thread's feed that is disconnected again and again, over SSE and WebSocket, at any node. It drops events that it knows.
 import { isDeepStrictEqual } from 'node:util';
-import { allChannels, type FeedEvent, isRunEnd, readFeed } from '../thread-protocol/feed.ts';
+import { allChannels, type FeedEvent, nthRunEnd, readFeed } from '../thread-protocol/feed.ts';
 import { openSocket } from '../thread-protocol/socket.ts';
 import type { Random } from './random.ts';
 
@@ -33,7 +33,7 @@ export class FeedReader {
   }
 
   hasEnded(runs: number): boolean {
-    return this.events.filter(isRunEnd).length >= runs;
+    return this.events.some(nthRunEnd(runs));
   }
 
   /** Reads all events, or those after the last one. After the end of the last run there are none. */

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { nthRunEnd, readFeed } from '../thread-protocol/feed.ts';
+import { nthRunEnd, readFeed, seenLater } from '../thread-protocol/feed.ts';
 import type { Cluster } from './cluster.ts';
 import { FeedReader } from './feed-reader.ts';
 import { asLogged, loggedEvents } from './logged-events.ts';
@@ -149,7 +149,8 @@ it(
           const all = await readFeed(random.pick(urls), thread_id, nthRunEnd(runs));
           expect(new Set(all.map(({ event_id }) => event_id)).size).toBe(all.length);
           for (const { events } of own) {
-            expect(events).toEqual(all);
+            // Whether a reader gets the end of a run that another one follows depends on where it was disconnected.
+            expect(seenLater(events)).toEqual(all);
             expect(asLogged(events)).toEqual(logged);
           }
         }

@@ -27,12 +27,12 @@ export const approval = new StateGraph(State)
   .addEdge('review', 'send')
   .compile();
 
-/** Asks the question of its input, which is JSON text. */
+/** Asks the question of its input, which is JSON text. With an empty text it asks nothing. */
 export const asking = new StateGraph(
   Annotation.Root({ question: Annotation<string>, out: Annotation<string> }),
 )
   .addNode('ask', async ({ question }, config: LangGraphRunnableConfig) => ({
-    out: await ask(JSON.parse(question), config),
+    out: question === '' ? 'not asked' : await ask(JSON.parse(question), config),
   }))
   .addEdge(START, 'ask')
   .compile();

@@ -55,10 +55,22 @@ export const isRunEnd = ({ method, params }: FeedEvent): boolean =>
   params.namespace.length === 0 &&
   ['completed', 'failed', 'interrupted'].includes(String(params.data['event']));
 
+const isRunStart = ({ method, params }: FeedEvent): boolean =>
+  method === 'lifecycle' && params.namespace.length === 0 && params.data['event'] === 'running';
+
 /** True for the last event of the nth run that it sees. */
 export const nthRunEnd = (count: number): ((event: FeedEvent) => boolean) => {
-  let ended = 0;
-  return (event) => isRunEnd(event) && ++ended === count;
+  let begun = 0;
+  return (event) => {
+    if (isRunStart(event)) begun += 1;
+    return isRunEnd(event) && begun === count;
+  };
+};
+
+/** The events that a reader gets which comes after the last run has begun: of the other runs it gets no end. */
+export const seenLater = (events: readonly FeedEvent[]): FeedEvent[] => {
+  const lastStart = events.findLastIndex(isRunStart);
+  return events.filter((event, at) => at > lastStart || !isRunEnd(event));
 };
 
 /** Starts to read a feed, and resolves when its first event has arrived. `events` resolves like `readFeed()`. */

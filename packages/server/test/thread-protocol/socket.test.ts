@@ -20,9 +20,10 @@ describe('a socket', () => {
     const thread_id = randomUUID();
     const socket = await openSocket(server.url, thread_id);
     const started = await socket.command('run.start', chat);
-    expect(started).toMatchObject({ type: 'success', meta: { thread_id } });
+    expect(started).toMatchObject({ type: 'success', meta: { thread_id, applied_through_seq: 0 } });
     const subscribed = await socket.command('subscription.subscribe', { channels: allChannels });
-    expect(subscribed.result['subscription_id']).toMatch(/^[0-9a-f-]{36}$/);
+    const subscription_id: unknown = expect.stringMatching(/^[0-9a-f-]{36}$/);
+    expect(subscribed.result).toEqual({ subscription_id, replayed_events: 0 });
     const events = await socket.until(isRunEnd);
     expect(events).toEqual(await readFeed(server.url, thread_id, isRunEnd));
     socket.ws.close();

@@ -1,5 +1,8 @@
 // The stock client's thread streams (protocol v2 over SSE and over a WebSocket) without changes.
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client } from '@langchain/langgraph-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket as NodeSocket } from 'ws';
@@ -59,10 +62,7 @@ describe.each(['sse', 'websocket'] as const)('over %s, the client', (transport) 
       thread.threadId,
       ({ params }) => params.data['event'] === 'completed' && params.namespace.length === 0,
     );
-    expect(events.filter(isRunEnd).map(({ params }) => params.data['event'])).toEqual([
-      'interrupted',
-      'completed',
-    ]);
+    expect(events.filter(isRunEnd).map(({ params }) => params.data['event'])).toEqual(['completed']);
     const { values } = await thread.state.get({ namespace: [] });
     expect((values as { messages: { content: string }[] })['messages'].at(-1)?.content).toBe('sent');
     await thread.close();
@@ -97,6 +97,30 @@ describe.each(['sse', 'websocket'] as const)('over %s, the client', (transport) 
     const messages = await collect(again.messages);
     expect(await Promise.all(messages.map(({ text }) => text))).toEqual(['echo one']);
     await first.close();
+    await again.close();
+  });
+
+  it('that is opened on a thread with an ended run answers with the run that it starts', async () => {
+    const first = open('probe');
+    await first.run.start({ input: { do: 'sleep', ms: 1 } });
+    expect(await first.output).toMatchObject({ out: 'slept' });
+    await first.close();
+    const again = open('probe', first.threadId);
+    const { output, values } = again;
+    const running: unknown[] = [];
+    again.onEvent(({ method, params, event_id }) => {
+      const isBegun = method === 'lifecycle' && params.namespace.length === 0;
+      if (isBegun && (params.data as { event: string }).event === 'running') running.push(event_id);
+    });
+    const file = join(await mkdtemp(join(tmpdir(), 'svc-')), 'go');
+    const { run_id } = await again.run.start({ input: { do: 'writeWhen', out: file } });
+    // All events of the first run come before.
+    await eventually(() => expect(running).toHaveLength(2));
+    expect(running.at(-1)).toBe(`synth:${run_id}:begin`);
+    const states = collect(values);
+    await writeFile(file, '');
+    expect(await output).toMatchObject({ out: 'wrote' });
+    expect((await states).at(-1)).toMatchObject({ out: 'wrote' });
     await again.close();
   });
 

@@ -11,7 +11,8 @@ export interface EventSelection {
 
 /** What a reader gets. */
 export interface EventFilter {
-  isSelected: (event: NumberedEvent) => boolean;
+  /** `since`: the number after which the reader has begun to read. */
+  isSelected: (event: NumberedEvent, since: number) => boolean;
   /** Channels without selected events. */
   unread: ReadonlySet<string>;
 }
@@ -31,8 +32,9 @@ export const eventFilter = ({ channels, namespaces = [], depth = Infinity }: Eve
   const read = new Set(channels.map((channel) => channel.split(':', 1)[0]));
   return {
     unread: new Set(allChannels.filter((channel) => !read.has(channel))),
-    isSelected: (event) => {
-      const { channel, namespace } = event;
+    isSelected: (event, since) => {
+      const { channel, namespace, minSince } = event;
+      if (minSince > since) return false;
       const isWanted =
         wanted.has(channel) || (channel === 'custom' && wanted.has(`custom:${String(nameOf(event))}`));
       if (!isWanted) return false;

@@ -71,13 +71,19 @@ export const commandCall = (
   caller: Pick<CommandCall, 'call' | 'key'>,
 ): CommandCall => ({ thread_id, id, method, params, ...caller });
 
+/**
+ * The number of the newest event that the command has seen. It is not known: any process may execute the run. With 0 a client finds the first
+ * event of its run by the id of the event, and takes older events for a replay; without a number it takes all events for new ones.
+ */
+const appliedThroughSeq = 0;
+
 /** Executes a command, and makes its response. Errors that are not about the command are thrown. */
 export const answerCommand = async (
   command: CommandCall,
   execute: (command: CommandCall) => Promise<object>,
 ): Promise<ThreadCommandResponse> => {
   const { id, thread_id, call } = command;
-  const meta = { thread_id };
+  const meta = { thread_id, applied_through_seq: appliedThroughSeq };
   try {
     const result = await execute(command);
     return { type: 'success', id, result: result as Record<string, unknown>, meta };

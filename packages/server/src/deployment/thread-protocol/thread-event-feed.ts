@@ -99,8 +99,9 @@ export class ThreadEventFeed {
       while (!stop.aborted) {
         const next = await runs.listSequence(thread_id, last, pageSize, access);
         if (next === undefined) return;
+        const newest = next.awaited ?? next.claimed.findLast(isReadable)?.run_id;
         for (const run of next.claimed) {
-          if (!(await this.#readRun(reader, run))) return;
+          if (isReadable(run) && !(await this.#readRun(reader, run, run.run_id !== newest))) return;
           last = run.first_seq;
         }
         if (next.claimed.length > 0) continue;
@@ -126,12 +127,10 @@ export class ThreadEventFeed {
     await begun;
   }
 
-  /** Reads a run; true when it was read to its end. Nothing is known of an ended run without a log. */
-  async #readRun(reader: Reader, run: SequencedRun): Promise<boolean> {
+  /** Reads a run; true when it was read to its end. `isFollowed`: a newer run of the thread is read after it. */
+  async #readRun(reader: Reader, run: SequencedRun, isFollowed: boolean): Promise<boolean> {
     const { thread_id, access, stop, sink } = reader;
     if (stop.aborted) return false;
-    const isInFlight = run.status === 'pending' || run.status === 'running';
-    if (!isInFlight && !run.has_log) return true;
     const translator = new RunTranslator(run, reader.filter.unread);
     if (!send(reader, translator.begin(await this.#answered(reader, run)))) await sink.drained();
     // If the run is not found, it was rolled back or deleted meanwhile.
@@ -145,7 +144,7 @@ export class ThreadEventFeed {
       ));
     if (!isOver) return false;
     const row = await this.#options.runs.find(run.run_id, thread_id, access);
-    if (!send(reader, translator.end(row))) await sink.drained();
+    if (!send(reader, translator.end(row, isFollowed && !isInFlight(run)))) await sink.drained();
     return true;
   }
 
@@ -154,18 +153,23 @@ export class ThreadEventFeed {
    * a reader that has just read its state would hide them.
    */
   async #answered({ thread_id, access, filter }: Reader, run: SequencedRun): Promise<string[]> {
-    const isFailed = !['pending', 'running', 'success'].includes(run.status);
+    const isFailed = !isInFlight(run) && run.status !== 'success';
     if (isFailed || filter.unread.has('input')) return [];
     const answer = await this.#options.runs.findAnswer(run.run_id, thread_id, access);
     return answer === undefined ? [] : answeredInterrupts(answer);
   }
 }
 
+const isInFlight = ({ status }: SequencedRun): boolean => status === 'pending' || status === 'running';
+
+/** Nothing is known of an ended run without a log. */
+const isReadable = (run: SequencedRun): boolean => isInFlight(run) || run.has_log;
+
 /** Sends the selected events; false when the reader is behind. */
 const send = ({ filter, since, sink }: Reader, events: NumberedEvent[]): boolean => {
   let isKeepingUp = true;
   for (const event of events) {
-    if (event.seq <= since || !filter.isSelected(event)) continue;
+    if (event.seq <= since || !filter.isSelected(event, since)) continue;
     isKeepingUp = sink.send({ id: event.event_id, event: event.method, data: eventText(event) });
   }
   return isKeepingUp;

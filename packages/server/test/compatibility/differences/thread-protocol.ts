@@ -5,10 +5,10 @@ const scenarios = 'thread protocol*';
 export const threadProtocol: readonly ListedDifference[] = [
   {
     behaviour:
-      'Responses to commands have no `meta.applied_through_seq`. Responses with errors have `meta` too.',
+      '`meta.applied_through_seq` of responses to commands is 0. Responses with errors have `meta` too.',
     reason:
-      'Any process may execute the run, so the number of its newest event is not known where the command arrives.',
-    where: { [scenarios]: ['- *.body.meta.applied_through_seq', '+ *.body.meta'] },
+      'Any process may execute the run, so the number of its newest event is not known where the command arrives. Clients find the first event of their run by its id.',
+    where: { [scenarios]: ['~ *.body.meta.applied_through_seq', '+ *.body.meta'] },
   },
   {
     behaviour: 'The data of `updates` is `{node, values}`, as in the types of the protocol.',

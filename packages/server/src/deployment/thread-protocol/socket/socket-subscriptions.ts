@@ -19,6 +19,8 @@ interface Subscription extends EventFilter {
   isActive: boolean;
   /** `seq` of the newest event that was sent to this subscription or filtered out. */
   through: number;
+  /** `through` when the current feed was started. */
+  from: number;
 }
 
 const subscriptionsMax = 100;
@@ -52,7 +54,8 @@ export class SocketSubscriptions {
     await this.#feed.assertReadable(reader);
     this.#assertRoom();
     const subscription_id = randomUUID();
-    const subscription = { ...eventFilter(selection), through: since ?? -1, isActive: false };
+    const through = since ?? -1;
+    const subscription = { ...eventFilter(selection), through, from: through, isActive: false };
     this.#subscriptions.set(subscription_id, subscription);
     const begin = (): void => {
       subscription.isActive = true;
@@ -107,6 +110,7 @@ export class SocketSubscriptions {
     const fail = (error: unknown): void => {
       if (!isStopped) this.#peer.fail(error);
     };
+    for (const subscription of all) subscription.from = subscription.through;
     const since = Math.min(...all.map(({ through }) => through));
     const stop = this.#feed.start(
       { ...reader, filter, since },
@@ -136,7 +140,7 @@ export class SocketSubscriptions {
     for (const subscription of this.#subscriptions.values()) {
       if (!subscription.isActive || event.seq <= subscription.through) continue;
       subscription.through = event.seq;
-      isWanted ||= subscription.isSelected(event);
+      isWanted ||= subscription.isSelected(event, subscription.from);
     }
     return isWanted;
   }

@@ -107,7 +107,8 @@ export class ThreadSocket implements SocketListener {
     if (method === 'subscription.subscribe') {
       const selection = parsed(subscriptionParams[method], params, 'params');
       const { subscription_id, begin } = await subscriptions.add(selection, call.authorizer);
-      return { result: { subscription_id }, begin };
+      // The retained events are read after the response, so they are not counted.
+      return { result: { subscription_id, replayed_events: 0 }, begin };
     }
     await subscriptions.authorize(call.authorizer);
     const { subscription_id } = parsed(subscriptionParams[method], params, 'params');

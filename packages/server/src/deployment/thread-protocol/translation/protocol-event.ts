@@ -30,12 +30,16 @@ export interface ProtocolEvent {
   key: string;
   /** The run has one event with this key, whichever logged event it is translated from. */
   isOnce?: true | undefined;
+  /** The server reports the event; it is translated from no logged event. Its id names the run. */
+  isSynthesized?: true | undefined;
 }
 
 /** An event with its place in the sequence of the thread. */
-export interface NumberedEvent extends Omit<ProtocolEvent, 'key'> {
+export interface NumberedEvent extends Omit<ProtocolEvent, 'key' | 'isSynthesized'> {
   event_id: string;
   seq: number;
+  /** The event is only sent to readers whose `since` is at least this number; -1 when all readers get it. */
+  minSince: number;
   /** Milliseconds since 1970. */
   timestamp: number;
 }

@@ -8,7 +8,7 @@ import { type RunEnd, RunTranslator } from './run-translator.ts';
 
 type Log = [name: string, data: unknown][];
 
-const run = { first_seq: 4_096_000, graph_id: 'agent' };
+const run = { run_id: '019a', first_seq: 4_096_000, graph_id: 'agent' };
 const success: RunEnd = { status: 'success', error: null };
 
 const recorded = (name: string): Log => {

@@ -1,8 +1,9 @@
 // Translates the log of one run into events of thread protocol v2. Pure and deterministic: the same log gives the same events with the same
 // ids, on every node and for every reader.
 //
-// Ids and numbers. `event_id` is `<first_seq of the run>:<id in the log>:<key>`, without the id for what a run reports once. `seq` is first_seq + 16 * (id in the log + 1), plus one for
-// each further event of the same logged event; when there are more than 16 of these, the following events are pushed back as far as needed.
+// Ids and numbers. `event_id` is `<first_seq of the run>:<id in the log>:<key>`, without the id for what a run reports once. The ids of the first and the last `lifecycle` event of a run
+// are `synth:<run_id>:<key>`: clients read there to which run they belong. `seq` is first_seq + 16 * (id in the log + 1), plus one for each further event of the same logged event; when
+// there are more than 16 of these, the following events are pushed back as far as needed.
 // Numbers are not consecutive: events of channels that a reader does not read have numbers too.
 //
 // The oldest events of a long log are deleted while the run still executes. Then a message whose beginning is missing is left out: only a
@@ -21,6 +22,7 @@ import { toolEvents } from './tool-events.ts';
 const stride = 16;
 
 export interface TranslatedRun {
+  run_id: string;
   first_seq: number;
   graph_id: string;
 }
@@ -51,7 +53,10 @@ export class RunTranslator {
   /** The first events of the run. `answered`: ids of the interrupts that it answers. */
   begin(answered: readonly string[] = []): NumberedEvent[] {
     const data = { event: 'running', graph_name: this.#run.graph_id };
-    const events = [rootLifecycle(data), ...(answered.length === 0 ? [] : [inputAnswered(answered)])];
+    const events = [
+      rootLifecycle(data, 'begin'),
+      ...(answered.length === 0 ? [] : [inputAnswered(answered)]),
+    ];
     return events.map((event) => this.#number(0, 'begin', event));
   }
 
@@ -64,16 +69,23 @@ export class RunTranslator {
     return events.map((event) => this.#number(stride * (id + 1), String(id), event));
   }
 
-  /** The last events of the run. Tasks and messages that have not ended will not end any more. */
-  end(ended: RunEnd): NumberedEvent[] {
+  /**
+   * The last events of the run. Tasks and messages that have not ended will not end any more. `isFollowed`: the end is replayed while the
+   * thread has a newer run. Clients take the end of any run for the end of what they have started, so only readers that continue within
+   * the run get its end.
+   */
+  end(ended: RunEnd, isFollowed = false): NumberedEvent[] {
     const data = this.#outcome(ended);
     const { event, error } = data;
     const left = event === 'completed' ? 'interrupted' : event;
     return [
       ...this.#messages.abandon('The run has ended before the message'),
       ...this.#lifecycle.endAll({ event: left, ...(error === undefined ? {} : { error }) }),
-      rootLifecycle({ ...data, graph_name: this.#run.graph_id }),
-    ].map((last) => this.#number(stride * (this.#nextId + 1), 'end', last));
+      rootLifecycle({ ...data, graph_name: this.#run.graph_id }, 'end'),
+    ].map((last) => {
+      const numbered = this.#number(stride * (this.#nextId + 1), 'end', last);
+      return isFollowed && last.isSynthesized ? { ...numbered, minSince: this.#run.first_seq } : numbered;
+    });
   }
 
   /** The events of a text that need not be parsed; undefined for others. */
@@ -133,10 +145,14 @@ export class RunTranslator {
   }
 
   #number(offset: number, id: string, event: ProtocolEvent): NumberedEvent {
-    const { first_seq } = this.#run;
+    const { first_seq, run_id } = this.#run;
     this.#seq = Math.max(this.#seq + 1, first_seq + offset);
-    const { channel, method, namespace, node, data, key, isOnce } = event;
-    const event_id = isOnce ? `${first_seq}:${key}` : `${first_seq}:${id}:${key}`;
+    const { channel, method, namespace, node, data, key, isOnce, isSynthesized } = event;
+    const event_id = isSynthesized
+      ? `synth:${run_id}:${key}`
+      : isOnce
+        ? `${first_seq}:${key}`
+        : `${first_seq}:${id}:${key}`;
     // All numbered events have the same fields in the same order: copying events of different forms takes several times longer.
     return {
       channel,
@@ -147,17 +163,19 @@ export class RunTranslator {
       isOnce,
       event_id,
       seq: this.#seq,
+      minSince: -1,
       timestamp: this.#timeMs,
     };
   }
 }
 
-const rootLifecycle = (data: object): ProtocolEvent => ({
+const rootLifecycle = (data: object, key: 'begin' | 'end'): ProtocolEvent => ({
   channel: 'lifecycle',
   method: 'lifecycle',
   namespace: [],
   data,
-  key: 'run',
+  key,
+  isSynthesized: true,
 });
 
 const inputAnswered = (interrupt_ids: readonly string[]): ProtocolEvent => ({
