@@ -23,6 +23,7 @@ import {
   manyOf,
   oneOf,
   parseSearch,
+  rejectedOf,
   timeRangeOf,
   textOf,
   timeOf,
@@ -35,6 +36,23 @@ import { exportStatuses } from './platform/export-status.ts';
 
 /** Every parameter may be absent. */
 const optional = <T extends object>(search: T): { [Name in keyof T]?: T[Name] } => search;
+
+/** Bulk actions use this filter: what it does not take over is an error of the page. */
+const runFilterOf = (raw: Record<string, unknown>) => {
+  const filter = {
+    status: manyOf(raw, 'status', runStatuses),
+    graph: textOf(raw, 'graph'),
+    thread: textOf(raw, 'thread'),
+    meta: textOf(raw, 'meta'),
+    since: oneOf(raw, 'since', ['15m', '1h', '1d', '7d']),
+    from: timeOf(raw, 'from'),
+    to: timeOf(raw, 'to'),
+    ended_from: timeOf(raw, 'ended_from'),
+    ended_to: timeOf(raw, 'ended_to'),
+    sort: oneOf(raw, 'sort', ['asc', 'desc']),
+  };
+  return { ...filter, rejected: rejectedOf(raw, filter) };
+};
 
 /** The server would refuse the request, or answer one with another path: `/exports/destinations`. */
 const needId = (id: string): void => {
@@ -116,19 +134,7 @@ const thread = createRoute({
 const runs = createRoute({
   getParentRoute: () => root,
   path: '/runs',
-  validateSearch: (raw: Record<string, unknown>) =>
-    optional({
-      status: manyOf(raw, 'status', runStatuses),
-      graph: textOf(raw, 'graph'),
-      thread: idOf(raw, 'thread'),
-      meta: textOf(raw, 'meta'),
-      since: oneOf(raw, 'since', ['15m', '1h', '1d', '7d']),
-      from: timeOf(raw, 'from'),
-      to: timeOf(raw, 'to'),
-      ended_from: timeOf(raw, 'ended_from'),
-      ended_to: timeOf(raw, 'ended_to'),
-      sort: oneOf(raw, 'sort', ['asc', 'desc']),
-    }),
+  validateSearch: (raw: Record<string, unknown>) => optional(runFilterOf(raw)),
   component: lazyRouteComponent(() => import('./runs/runs-page.tsx'), 'RunsPage'),
 });
 

@@ -3,9 +3,9 @@ import {
   formatSearch,
   idOf,
   manyOf,
-  metadataOf,
   oneOf,
   parseSearch,
+  rejectedOf,
   timeRangeOf,
   timeOf,
 } from './search-text.ts';
@@ -44,19 +44,13 @@ describe('a query string', () => {
     expect(timeRangeOf({ from: later, to: earlier })).toEqual(none);
     expect(timeRangeOf({ from: later, to: '2026-11-26T15:06:00+01:00' })).toEqual(none);
   });
-});
 
-describe('a condition on metadata', () => {
-  it('is read from pairs, with numbers and booleans as such', () => {
-    expect(metadataOf('customer:acme, seats:12 paid:true')).toEqual({
-      customer: 'acme',
-      seats: 12,
-      paid: true,
-    });
-  });
-
-  it('is undefined for a text without pairs', () => {
-    expect(metadataOf('acme')).toBeUndefined();
-    expect(metadataOf(undefined)).toBeUndefined();
+  it('names the parameters that a page has not taken over, also after they were named', () => {
+    const raw = parseSearch('?status=error&status=eror&since=3h&graph=agent&tread=x&sort=');
+    const search = { status: ['error'], since: undefined, graph: 'agent' };
+    const rejected = ['status=eror', 'since=3h', 'tread=x'];
+    expect(rejectedOf(raw, search)).toEqual(rejected);
+    expect(rejectedOf(parseSearch(formatSearch({ ...search, rejected })), search)).toEqual(rejected);
+    expect(rejectedOf({ graph: 'agent', thread: undefined, rejected: undefined }, search)).toBeUndefined();
   });
 });

@@ -79,18 +79,17 @@ export const timeRangeOf = (
   return isEmpty ? { from: undefined, to: undefined } : { from, to };
 };
 
-/** `key:value`, several of them: a condition on metadata. Values are read as JSON where they are JSON. */
-export const metadataOf = (text: string | undefined): Record<string, unknown> | undefined => {
-  const pairs = (text ?? '')
-    .split(/[\s,]+/)
-    .map((pair) => /^([^:]+):(.+)$/.exec(pair))
-    .filter((match) => match !== null)
-    .map(([, key = '', value = '']) => [key, scalar(value)] as const);
-  return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
-};
-
-const scalar = (text: string): unknown => {
-  if (text === 'true' || text === 'false') return text === 'true';
-  const number = Number(text);
-  return /^-?\d/.test(text) && Number.isFinite(number) ? number : text;
+/** The parameters that `search` has not taken over (the router also passes absent ones), as `name=value`: a page that ignored them would show more than was asked for. */
+export const rejectedOf = (
+  raw: Record<string, unknown>,
+  search: Readonly<Record<string, unknown>>,
+): string[] | undefined => {
+  const rejected = Object.entries(raw).flatMap(([name, value]) => {
+    const given = [value ?? []].flat().map(String);
+    if (name === 'rejected') return given;
+    const known = Array.isArray(search[name]) ? search[name] : [];
+    if (known.length === 0 && search[name] !== undefined) return [];
+    return given.filter((text) => text !== '' && !known.includes(text)).map((text) => `${name}=${text}`);
+  });
+  return rejected.length > 0 ? rejected : undefined;
 };

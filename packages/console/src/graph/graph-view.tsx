@@ -16,9 +16,9 @@ import {
 import '@xyflow/react/dist/style.css';
 import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import type { NodeActivity } from '../messages/fold-run.ts';
-import { duration } from '../ui/duration.ts';
 import { Skeleton } from '../ui/states.tsx';
 import { visibleText } from '../values/visible-text.ts';
+import { activityText } from './activity-text.ts';
 import { sizeOf, type Graph, type GraphNode } from './read-graph.ts';
 import { useLayout } from './use-layout.ts';
 import './graph.css';
@@ -26,12 +26,6 @@ import './graph.css';
 type FlowNode = Node<{ node: GraphNode; activity: NodeActivity | undefined }, 'graph'>;
 type Size = ReturnType<typeof sizeOf>;
 type FlowEdge = Edge<{ label: string | undefined; source: Size; target: Size }, 'graph'>;
-
-/** Events that arrive together say nothing of the time between them. */
-const took = (ms: number): string => (ms < 1 ? '✓' : duration(ms));
-
-const activityText = ({ state, tookMs = 0 }: NodeActivity): string =>
-  state === 'running' ? '…' : state === 'interrupted' ? '‖' : took(tookMs);
 
 const NodeBox = ({ data: { node, activity } }: NodeProps<FlowNode>): ReactNode => (
   <>

@@ -1,30 +1,22 @@
 // A question that a graph asks a person, and the form of the answer.
 import { useState, type ReactNode } from 'react';
+import { AreaField } from '../ui/form-field.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
+import { useDraft } from '../ui/use-draft.ts';
 import { JsonField } from '../values/json-field.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { Markdown } from '../values/markdown.tsx';
 import { formatJson, readExactJson } from '../values/read-json.ts';
 import { mayBeRounded } from '../values/rounded-integer.ts';
 import { visibleText } from '../values/visible-text.ts';
-import { readInterrupt, type Choice, type Question } from './read-interrupt.ts';
+import { readInterrupt, type Action, type Choice, type Form, type Question } from './read-interrupt.ts';
 import './question-box.css';
 
 /** Answers that graphs often expect. They fill the field, and are sent only when the person sends them. */
 const templates = ['{ "approve": true }', '{ "approve": false }', 'true', 'false', '"…"'];
 
-/** A draft survives a reload of the page, and ends with the tab. */
-const draftKey = ({ id, node }: Question): string => `svc-console-answer-${id ?? node}`;
-
-const useDraft = (question: Question, initial: string): [string, (text: string) => void] => {
-  const key = draftKey(question);
-  const [text, setText] = useState(() => sessionStorage.getItem(key) ?? initial);
-  const change = (changed: string): void => {
-    sessionStorage.setItem(key, changed);
-    setText(changed);
-  };
-  return [text, change];
-};
+/** The key of the drafts of an answer. */
+const draftKey = ({ id, node }: Question): string => `answer-${id ?? node}`;
 
 export const QuestionBox = ({
   question,
@@ -49,23 +41,23 @@ export const QuestionBox = ({
         </span>
       </header>
       <h2 className="question-title">{visibleText(form.title.slice(0, 2_000))}</h2>
-      {form.description !== '' && <Markdown text={form.description} />}
-      {form.args === undefined && !(typeof question.value === 'string') && (
+      {!form.actions.some(({ args }) => args !== undefined) && typeof question.value !== 'string' && (
         <div className="question-value">
           <JsonTree value={question.value} openDepth={2} />
         </div>
       )}
-      {form.choices.length > 0 ? (
-        <ChoiceForm choices={form.choices} args={form.args} isSending={isSending} onAnswer={onAnswer} />
+      {form.actions.length > 0 && form.actions.every(({ choices }) => choices.length > 0) ? (
+        <ActionsForm form={form} draft={draftKey(question)} isSending={isSending} onAnswer={onAnswer} />
       ) : (
-        <JsonForm question={question} isSending={isSending} onAnswer={onAnswer} />
+        <FreeForm question={question} isSending={isSending} onAnswer={onAnswer} />
       )}
       <ErrorNotice error={error} />
     </section>
   );
 };
 
-const JsonForm = ({
+/** Any value is an answer. A question that is a text is answered with a text, unless the person chooses JSON. */
+const FreeForm = ({
   question,
   isSending,
   onAnswer,
@@ -74,8 +66,13 @@ const JsonForm = ({
   isSending: boolean;
   onAnswer: (answer: unknown) => void;
 }): ReactNode => {
-  const [text, setText] = useDraft(question, '');
-  const read = readExactJson(text);
+  const [text, setText] = useDraft(draftKey(question), '');
+  const [form, setForm] = useDraft(
+    `${draftKey(question)}-form`,
+    typeof question.value === 'string' ? 'text' : 'json',
+  );
+  const isText = form === 'text';
+  const read = isText ? { value: text.trim() === '' ? undefined : text } : readExactJson(text);
   const isReady = 'value' in read && read.value !== undefined && !isSending;
   const send = (): void => {
     if (isReady) onAnswer(read.value);
@@ -88,16 +85,32 @@ const JsonForm = ({
         send();
       }}
     >
-      <JsonField label="Your answer, as JSON" text={text} onChange={setText} onSubmit={send} rows={3} />
-      <p className="muted">The graph decides which form of answer it understands. Often used are:</p>
+      {isText ? (
+        <AreaField label="Your answer" text={text} onChange={setText} onSubmit={send} />
+      ) : (
+        <>
+          <JsonField label="Your answer, as JSON" text={text} onChange={setText} onSubmit={send} rows={3} />
+          <p className="muted">The graph decides which form of answer it understands. Often used are:</p>
+        </>
+      )}
       <div className="row">
-        <span className="chips" role="group" aria-label="Templates of answers">
-          {templates.map((template) => (
-            <button key={template} type="button" className="chip mono" onClick={() => setText(template)}>
-              {template}
-            </button>
-          ))}
-        </span>
+        {!isText && (
+          <span className="chips" role="group" aria-label="Templates of answers">
+            {templates.map((template) => (
+              <button key={template} type="button" className="chip mono" onClick={() => setText(template)}>
+                {template}
+              </button>
+            ))}
+          </span>
+        )}
+        <button
+          type="button"
+          className="button"
+          data-kind="plain"
+          onClick={() => setForm(isText ? 'json' : 'text')}
+        >
+          {isText ? 'Answer with JSON' : 'Answer with text'}
+        </button>
         <button type="submit" className="button spread" data-kind="primary" disabled={!isReady}>
           {isSending ? 'Sending…' : 'Send answer'}
         </button>
@@ -106,55 +119,143 @@ const JsonForm = ({
   );
 };
 
-const ChoiceForm = ({
-  choices,
-  args,
+/** One action is answered by its button. Several are decided one by one, and sent together. */
+const ActionsForm = ({
+  form,
+  draft,
   isSending,
   onAnswer,
 }: {
-  choices: readonly Choice[];
-  args: unknown;
+  form: Form;
+  draft: string;
   isSending: boolean;
   onAnswer: (answer: unknown) => void;
 }): ReactNode => {
+  const { actions, answer } = form;
+  const [decided, setDecided] = useState<ReadonlyMap<number, Decided>>(new Map());
+  if (actions.length === 1)
+    return (
+      <ActionForm
+        action={actions[0]!}
+        draft={draft}
+        isDisabled={isSending}
+        onDecide={({ decision }) => onAnswer(answer([decision]))}
+      />
+    );
+  return (
+    <div className="stack">
+      {actions.map((action, index) => (
+        <section
+          // The actions of a question do not change.
+          key={index}
+          className="stack question-action"
+          aria-label={`Action ${index + 1} of ${actions.length}`}
+        >
+          <h3>{visibleText(action.title)}</h3>
+          <ActionForm
+            action={action}
+            draft={`${draft}-${index}`}
+            chosen={decided.get(index)?.label}
+            isDisabled={isSending}
+            onDecide={(decision) => setDecided((before) => new Map([...before, [index, decision]]))}
+            onEdit={() => setDecided((before) => new Map([...before].filter(([other]) => other !== index)))}
+          />
+        </section>
+      ))}
+      <div className="row">
+        <span className="muted">
+          {decided.size} of {actions.length} decided
+        </span>
+        <button
+          type="button"
+          className="button spread"
+          data-kind="primary"
+          disabled={isSending || decided.size < actions.length}
+          onClick={() => onAnswer(answer(actions.map((_, index) => decided.get(index)?.decision)))}
+        >
+          {isSending ? 'Sending…' : 'Send decisions'}
+        </button>
+      </div>
+    </div>
+  );
+};
+
+interface Decided {
+  label: string;
+  decision: unknown;
+}
+
+const ActionForm = ({
+  action: { description, args, choices },
+  draft,
+  chosen,
+  isDisabled,
+  onDecide,
+  onEdit = () => undefined,
+}: {
+  action: Action;
+  draft: string;
+  /** The label of the choice, where choices are sent later. */
+  chosen?: string | undefined;
+  isDisabled: boolean;
+  onDecide: (decided: Decided) => void;
+  /** Called when a text of the form changes: an earlier decision does not have it. */
+  onEdit?: () => void;
+}): ReactNode => {
   const [isRounded] = useState(() => mayBeRounded(args));
-  const [edited, setEdited] = useState(() => (isRounded ? '' : formatJson(args)));
-  const [text, setText] = useState('');
+  const [edited, setEdited] = useDraft(`${draft}-args`, isRounded ? '' : formatJson(args));
+  const [text, setText] = useDraft(`${draft}-text`, '');
   const read = readExactJson(edited);
   const isWanted = (needs: Choice['needs']): boolean => choices.some((choice) => choice.needs === needs);
   const given = (choice: Choice): unknown =>
     choice.needs === 'text' ? text : choice.needs === 'args' && 'value' in read ? read.value : undefined;
   const isReady = ({ needs }: Choice): boolean =>
-    !isSending &&
+    !isDisabled &&
     (needs !== 'text' || text.trim() !== '') &&
     (needs !== 'args' || ('value' in read && read.value !== undefined));
   return (
     <div className="stack">
-      {(isRounded || !isWanted('args')) && <JsonTree value={args} openDepth={2} />}
+      {description !== '' && <Markdown text={description} />}
+      {args !== undefined && (isRounded || !isWanted('args')) && <JsonTree value={args} openDepth={2} />}
       {isRounded && isWanted('args') && (
         <p>The browser rounds an integer of these arguments. To edit them, write all of them.</p>
       )}
-      {isWanted('args') && <JsonField label="Arguments" text={edited} onChange={setEdited} rows={5} />}
+      {isWanted('args') && (
+        <JsonField
+          label="Arguments"
+          text={edited}
+          onChange={(changed) => {
+            setEdited(changed);
+            onEdit();
+          }}
+          rows={5}
+        />
+      )}
       {isWanted('text') && (
         <label className="stack" style={{ gap: 4 }}>
           Your words
           <textarea
             className="field"
+            dir="auto"
             rows={2}
             value={text}
-            onChange={(event) => setText(event.target.value)}
+            onChange={(event) => {
+              setText(event.target.value);
+              onEdit();
+            }}
           />
         </label>
       )}
       <div className="row">
-        {choices.map((choice, index) => (
+        {choices.map((choice) => (
           <button
             key={choice.label}
             type="button"
             className="button"
-            data-kind={index === 0 ? 'primary' : undefined}
+            data-kind={(chosen ?? choices[0]?.label) === choice.label ? 'primary' : undefined}
+            aria-pressed={chosen === undefined ? undefined : chosen === choice.label}
             disabled={!isReady(choice)}
-            onClick={() => onAnswer(choice.answer(given(choice)))}
+            onClick={() => onDecide({ label: choice.label, decision: choice.decide(given(choice)) })}
           >
             {choice.label}
           </button>

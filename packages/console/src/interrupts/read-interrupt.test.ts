@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { questionsOf, readInterrupt, resumeOf, titleOf } from './read-interrupt.ts';
 
 const answers = (value: unknown, given?: unknown) =>
-  Object.fromEntries(readInterrupt(value).choices.map(({ label, answer }) => [label, answer(given)]));
+  readInterrupt(value).actions.map(({ choices }) =>
+    Object.fromEntries(choices.map(({ label, decide }) => [label, decide(given)])),
+  );
 
 describe('the form of an interrupt', () => {
   it('of the middleware for people in the loop has the decisions that are allowed', () => {
@@ -12,14 +14,36 @@ describe('the form of an interrupt', () => {
     };
     expect(readInterrupt(value)).toMatchObject({
       title: 'Allow send?',
-      description: 'Sends mail',
-      args: { to: 'all' },
+      actions: [{ title: 'Allow send?', description: 'Sends mail', args: { to: 'all' } }],
     });
-    expect(answers(value, 'no')).toEqual({
-      Approve: { decisions: [{ type: 'approve' }] },
-      'Run edited': { decisions: [{ type: 'edit', edited_action: { name: 'send', args: 'no' } }] },
-      Reject: { decisions: [{ type: 'reject', message: 'no' }] },
-    });
+    expect(answers(value, 'no')).toEqual([
+      {
+        Approve: { type: 'approve' },
+        'Run edited': { type: 'edit', edited_action: { name: 'send', args: 'no' } },
+        Reject: { type: 'reject', message: 'no' },
+      },
+    ]);
+  });
+
+  it('of the middleware in JavaScript has its spelling, and one decision for each action', () => {
+    const value = {
+      actionRequests: [
+        { name: 'send', args: { to: 'all' }, description: 'Sends mail' },
+        { name: 'delete', args: { id: 7 } },
+        { name: 'send', args: { to: 'ann' } },
+      ],
+      reviewConfigs: [
+        { actionName: 'delete', allowedDecisions: ['approve'] },
+        { actionName: 'send', allowedDecisions: ['edit', 'respond'] },
+      ],
+    };
+    const edited = { 'Run edited': { type: 'edit', editedAction: { name: 'send', args: 'x' } } };
+    const send = { ...edited, Respond: { type: 'respond', message: 'x' } };
+    const form = readInterrupt(value);
+    expect(form.title).toBe('Allow 3 actions?');
+    expect(answers(value, 'x')).toEqual([send, { Approve: { type: 'approve' } }, send]);
+    expect(form.answer([1, 2, 3])).toEqual({ decisions: [1, 2, 3] });
+    expect(titleOf({ ...value, actionRequests: [{ name: 'send' }] })).toBe('Allow send?');
   });
 
   it('of the agent inbox has the answers that its config allows', () => {
@@ -29,13 +53,15 @@ describe('the form of an interrupt', () => {
         config: { allow_accept: true, allow_ignore: true },
       },
     ];
-    expect(answers(value)).toEqual({
-      Accept: [{ type: 'accept', args: null }],
-      Ignore: [{ type: 'ignore', args: null }],
-    });
+    const decisions = { Accept: { type: 'accept', args: null }, Ignore: { type: 'ignore', args: null } };
+    expect(answers(value)).toEqual([decisions]);
+    expect(answers([value, value].flat())).toEqual([decisions, decisions]);
+    expect(readInterrupt(value).answer([{ type: 'accept', args: null }])).toEqual([
+      { type: 'accept', args: null },
+    ]);
   });
 
-  it('has no choices for any other value: the answer is JSON', () => {
+  it('has no actions for any other value: any value is an answer', () => {
     for (const value of [
       { question: 'Send this?' },
       'Really?',
@@ -44,8 +70,9 @@ describe('the form of an interrupt', () => {
       undefined,
       [],
       { action_requests: [] },
+      { actionRequests: [7] },
     ])
-      expect(readInterrupt(value).choices).toEqual([]);
+      expect(readInterrupt(value).actions).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 // Which answers an interrupt takes. Graphs may ask with any value; two forms are known: those of LangChain's middleware for people in
-// the loop, and those of the agent inbox.
+// the loop, in the spellings of Python and JavaScript, and those of the agent inbox.
 import { isObject } from '../messages/read-messages.ts';
 
 export interface Question {
@@ -13,18 +13,25 @@ export interface Question {
 export interface Choice {
   /** What the button says. */
   label: string;
-  /** The answer, or a function of the text or of the arguments that the person writes. */
+  /** The decision, or a function of the text or of the arguments that the person writes. */
   needs: 'nothing' | 'text' | 'args';
-  answer: (given: unknown) => unknown;
+  decide: (given: unknown) => unknown;
+}
+
+/** One action that the graph wants to do. */
+export interface Action {
+  title: string;
+  description: string;
+  args: unknown;
+  choices: Choice[];
 }
 
 export interface Form {
   title: string;
-  description: string;
-  /** What the graph wants to do, when it says so. */
-  args: unknown;
-  /** Empty when any JSON is an answer. */
-  choices: Choice[];
+  /** In the order of the decisions. Empty when any value is an answer. */
+  actions: Action[];
+  /** The answer from one decision for each action. */
+  answer: (decisions: unknown[]) => unknown;
 }
 
 type Fields = Record<string, unknown>;
@@ -45,84 +52,116 @@ export const titleOf = (value: unknown): string => {
     : `Allow ${text(request['name']) || text(request['action'])}?`;
 };
 
+/** A field in the spelling of Python or of JavaScript. */
+const either = (value: Fields, python: string, javaScript: string): unknown =>
+  value[python] ?? value[javaScript];
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
 const requestOf = (value: Fields): Fields | undefined => {
-  const several = value['action_requests'];
-  const [first] = Array.isArray(several) ? several : [value['action_request']];
+  const [first = value['action_request']] = listOf(either(value, 'action_requests', 'actionRequests'));
   return isObject(first) ? first : undefined;
 };
 
 export const readInterrupt = (value: unknown): Form =>
   middlewareForm(value) ??
-  inboxForm(value) ?? { title: titleOf(value), description: '', args: undefined, choices: [] };
+  inboxForm(value) ?? { title: titleOf(value), actions: [], answer: ([decision]) => decision };
 
-/** `{action_requests, review_configs}`, answered by `{decisions}`. Several requests are answered as JSON. */
+const titleOfActions = ([first, ...others]: Action[]): string =>
+  others.length === 0 ? (first?.title ?? '') : `Allow ${others.length + 1} actions?`;
+
+/** `{action_requests, review_configs}`, or `{actionRequests, reviewConfigs}` of JavaScript, answered by `{decisions}`. */
 const middlewareForm = (value: unknown): Form | undefined => {
-  if (!isObject(value) || !Array.isArray(value['action_requests']) || value['action_requests'].length !== 1)
-    return undefined;
-  const request = requestOf(value);
-  if (!request) return undefined;
-  const name = text(request['name']);
-  const [config] = Array.isArray(value['review_configs']) ? value['review_configs'] : [];
-  const allowed =
-    isObject(config) && Array.isArray(config['allowed_decisions'])
-      ? config['allowed_decisions']
-      : ['approve', 'reject'];
-  const decide = (decision: Fields) => ({ decisions: [decision] });
-  const choices: (Choice & { type: string })[] = [
-    { type: 'approve', label: 'Approve', needs: 'nothing', answer: () => decide({ type: 'approve' }) },
-    {
-      type: 'edit',
+  if (!isObject(value)) return undefined;
+  const requests = listOf(either(value, 'action_requests', 'actionRequests'));
+  if (requests.length === 0 || !requests.every(isObject)) return undefined;
+  const configs = listOf(either(value, 'review_configs', 'reviewConfigs')).filter(isObject);
+  const edited = Array.isArray(value['action_requests']) ? 'edited_action' : 'editedAction';
+  const actions = requests.map((request, index): Action => {
+    const name = text(request['name']);
+    const config = configs.find((one) => either(one, 'action_name', 'actionName') === name) ?? configs[index];
+    const allowed = config && either(config, 'allowed_decisions', 'allowedDecisions');
+    return {
+      title: `Allow ${name}?`,
+      description: text(request['description']),
+      args: request['args'] ?? request['arguments'],
+      choices: middlewareChoices(name, edited)
+        .filter(({ type }) => (Array.isArray(allowed) ? allowed : ['approve', 'reject']).includes(type))
+        .map(({ choice }) => choice),
+    };
+  });
+  return { title: titleOfActions(actions), actions, answer: (decisions) => ({ decisions }) };
+};
+
+const middlewareChoices = (name: string, edited: string): { type: string; choice: Choice }[] => [
+  { type: 'approve', choice: { label: 'Approve', needs: 'nothing', decide: () => ({ type: 'approve' }) } },
+  {
+    type: 'edit',
+    choice: {
       label: 'Run edited',
       needs: 'args',
-      answer: (args) => decide({ type: 'edit', edited_action: { name, args } }),
+      decide: (args) => ({ type: 'edit', [edited]: { name, args } }),
     },
-    {
-      type: 'reject',
-      label: 'Reject',
-      needs: 'text',
-      answer: (message) => decide({ type: 'reject', message }),
-    },
-    {
-      type: 'respond',
-      label: 'Respond',
-      needs: 'text',
-      answer: (message) => decide({ type: 'respond', message }),
-    },
-  ];
-  return {
-    title: `Allow ${name}?`,
-    description: text(request['description']),
-    args: request['args'] ?? request['arguments'],
-    choices: choices.filter(({ type }) => allowed.includes(type)),
-  };
-};
+  },
+  {
+    type: 'reject',
+    choice: { label: 'Reject', needs: 'text', decide: (message) => ({ type: 'reject', message }) },
+  },
+  {
+    type: 'respond',
+    choice: { label: 'Respond', needs: 'text', decide: (message) => ({ type: 'respond', message }) },
+  },
+];
 
 /** `{action_request, config}`, alone or in a list, answered by a list of `{type, args}`. */
 const inboxForm = (value: unknown): Form | undefined => {
-  const [first] = [value].flat();
-  if (!isObject(first) || !isObject(first['action_request'])) return undefined;
-  const { action_request: request, config } = first as { action_request: Fields; config?: unknown };
-  const allows = (name: string): boolean => !isObject(config) || config[name] === true;
+  const requests = [value].flat();
+  if (requests.length === 0) return undefined;
+  const actions: Action[] = [];
+  for (const request of requests) {
+    if (!isObject(request) || !isObject(request['action_request'])) return undefined;
+    actions.push(inboxAction(request, request['action_request']));
+  }
+  return { title: titleOfActions(actions), actions, answer: (decisions) => decisions };
+};
+
+const inboxAction = ({ config, description }: Fields, request: Fields): Action => {
   const { args } = request;
   const action = text(request['action']);
-  const choices: Choice[] = [];
-  if (allows('allow_accept'))
-    choices.push({ label: 'Accept', needs: 'nothing', answer: () => [{ type: 'accept', args: null }] });
-  if (allows('allow_edit'))
-    choices.push({
-      label: 'Run edited',
-      needs: 'args',
-      answer: (edited) => [{ type: 'edit', args: { action, args: edited } }],
-    });
-  if (allows('allow_respond'))
-    choices.push({
-      label: 'Respond',
-      needs: 'text',
-      answer: (message) => [{ type: 'response', args: message }],
-    });
-  if (allows('allow_ignore'))
-    choices.push({ label: 'Ignore', needs: 'nothing', answer: () => [{ type: 'ignore', args: null }] });
-  return { title: `Allow ${action}?`, description: text(first['description']), args, choices };
+  const choices: { allowedBy: string; choice: Choice }[] = [
+    {
+      allowedBy: 'allow_accept',
+      choice: { label: 'Accept', needs: 'nothing', decide: () => ({ type: 'accept', args: null }) },
+    },
+    {
+      allowedBy: 'allow_edit',
+      choice: {
+        label: 'Run edited',
+        needs: 'args',
+        decide: (edited) => ({ type: 'edit', args: { action, args: edited } }),
+      },
+    },
+    {
+      allowedBy: 'allow_respond',
+      choice: {
+        label: 'Respond',
+        needs: 'text',
+        decide: (message) => ({ type: 'response', args: message }),
+      },
+    },
+    {
+      allowedBy: 'allow_ignore',
+      choice: { label: 'Ignore', needs: 'nothing', decide: () => ({ type: 'ignore', args: null }) },
+    },
+  ];
+  return {
+    title: `Allow ${action}?`,
+    description: text(description),
+    args,
+    choices: choices
+      .filter(({ allowedBy }) => !isObject(config) || config[allowedBy] === true)
+      .map(({ choice }) => choice),
+  };
 };
 
 /** Questions of the tasks of a state. */

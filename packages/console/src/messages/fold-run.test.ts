@@ -76,6 +76,15 @@ describe('the nodes of a run', () => {
     expect(endView(fold([started, ended]), 1_000_000).nodes.get('agent')?.state).toBe('done');
   });
 
+  it('have failed when the run has failed in them', () => {
+    const error = { event: 'error', data: { error: 'TypeError', message: 'no' } };
+    const other = { event: 'tasks', data: { name: 'other', result: {}, interrupts: [], error: 'no' } };
+    const stateAfter = (events: Parameters<typeof fold>[0]) =>
+      endView(fold([started, ...events]), 1_000_000).nodes.get('agent')?.state;
+    expect(stateAfter([error])).toBe('error');
+    expect(stateAfter([other, error])).toBe('interrupted');
+  });
+
   it('are marked when they have failed or wait for a person', () => {
     const failed = { event: 'tasks', data: { name: 'agent', result: {}, interrupts: [], error: 'no' } };
     const asks = {

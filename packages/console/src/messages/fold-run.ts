@@ -130,12 +130,13 @@ const withUpdates = (view: RunView, updates: Fields): RunView => {
   return { ...view, messages };
 };
 
-/** The stream has ended: a node without an end was stopped, or lost with its executor. */
+/** The stream has ended. A node without an end has failed if the run has and no node has said so; otherwise it was stopped. */
 export const endView = (view: RunView, nowMs: number): RunView => {
   const nodes = new Map(view.nodes);
+  const isCauseKnown = [...nodes.values()].some(({ state }) => state === 'error');
+  const state = view.error !== undefined && !isCauseKnown ? 'error' : 'interrupted';
   for (const [name, node] of nodes)
-    if (node.state === 'running')
-      nodes.set(name, { ...node, state: 'interrupted', tookMs: nowMs - node.startedMs });
+    if (node.state === 'running') nodes.set(name, { ...node, state, tookMs: nowMs - node.startedMs });
   return { ...view, nodes, endedMs: nowMs };
 };
 

@@ -3,8 +3,9 @@ import { useState, type ReactNode } from 'react';
 import { Icon } from '../ui/icons.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
+import { MediaBox } from './media-box.tsx';
 import { MessageText } from './message-text.tsx';
-import type { Message } from './read-messages.ts';
+import { isBlank, type Message } from './read-messages.ts';
 import { ToolCallBox } from './tool-call.tsx';
 import './messages.css';
 
@@ -97,7 +98,7 @@ const MessageBox = ({
   isWriting: boolean;
 } & MessageActions): ReactNode => {
   const [isEditing, setEditing] = useState(false);
-  const { kind, name, text, reasoning, toolCalls, images, usage } = message;
+  const { kind, name, text, reasoning, toolCalls, media, usage } = message;
   const canEdit = onEdit !== undefined && kind === 'human' && message.id !== undefined && !isEditing;
   return (
     <article className="message" data-kind={kind}>
@@ -144,24 +145,22 @@ const MessageBox = ({
               <MessageText text={text} />
             </div>
           )}
-          <FirstOf all={images}>
-            {(source, index) => (
-              <img key={index} className="message-image" src={source} alt="In the message" />
-            )}
-          </FirstOf>
+          <FirstOf all={media}>{(one, index) => <MediaBox key={index} media={one} />}</FirstOf>
           <FirstOf all={toolCalls}>
             {(call, index) => (
               <ToolCallBox key={index} call={call} answer={answers.get(call.id)} noAnswer={noAnswer} />
             )}
           </FirstOf>
-          {kind === 'other' && text === '' && <JsonTree value={message.raw} openDepth={0} />}
+          {((kind === 'other' && text === '') || (!isWriting && isBlank(message))) && (
+            <JsonTree value={message.raw} openDepth={0} />
+          )}
         </>
       )}
     </article>
   );
 };
 
-/** Calls of tools or images of one message that are shown at once. */
+/** Calls of tools, or images and files, of one message that are shown at once. */
 const partsMax = 50;
 
 /** The first elements, and a button for more of them. */

@@ -69,7 +69,7 @@ describe('the messages of a payload', () => {
   });
 
   it('are shown as JSON where they are none, or have contents that the page cannot show', () => {
-    const audio = { type: 'human', content: [{ type: 'audio', data: 'AAAA' }] };
+    const audio = { type: 'human', content: [{ type: 'smell', data: 'AAAA' }] };
     const removed = { type: 'remove', id: 'x' };
     const shown = payloadMessages({ messages: [human, removed, audio, 7] })?.conversations[0];
     expect(shown?.map(({ kind, raw }) => [kind, raw])).toEqual([

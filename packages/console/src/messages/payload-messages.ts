@@ -1,7 +1,7 @@
 // Finds the conversations in the inputs and outputs of a span: the state of a graph, the lists of messages that a model gets, its
 // generations, or one message.
 import { plainMessage } from './plain-message.ts';
-import { isObject, jsonMessage, readMessage, type Message } from './read-messages.ts';
+import { isBlank, isObject, jsonMessage, readMessage, type Message } from './read-messages.ts';
 
 export interface PayloadMessages {
   /** A model may get several at once. None is empty. */
@@ -91,13 +91,6 @@ const restOf = (value: Fields, key: string, inner: unknown): unknown => {
 const toMessage = (value: unknown): Message | undefined => {
   const message = readMessage(plainMessage(value));
   return message && isBlank(message) ? { ...message, kind: 'other', raw: value as object } : message;
-};
-
-/** True for contents that the page cannot show, such as audio: it shows their JSON. */
-const isBlank = ({ text, reasoning, toolCalls, images, raw }: Message): boolean => {
-  const { content } = raw as { content?: unknown };
-  const isEmpty = content === '' || content === null || (Array.isArray(content) && content.length === 0);
-  return !isEmpty && text === '' && reasoning === '' && toolCalls.length === 0 && images.length === 0;
 };
 
 /** An element of a list of messages that is none. */

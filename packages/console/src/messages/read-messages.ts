@@ -1,5 +1,7 @@
 // Messages of LangChain, as they are on the wire, in a form that the pages show.
 
+import { mediaOf, type Media } from './media.ts';
+
 export interface ToolCall {
   id: string | undefined;
   name: string;
@@ -18,8 +20,8 @@ export interface Message {
   /** The call that a tool message answers. */
   toolCallId: string | undefined;
   isError: boolean;
-  /** `data:` URLs in the content. */
-  images: string[];
+  /** Images, audio and files in the content. */
+  media: Media[];
   usage: { input: number; output: number } | undefined;
   raw: object;
 }
@@ -59,11 +61,6 @@ const partsOf = (content: unknown): Fields[] =>
       : [];
 
 const partText = (part: unknown): string => (typeof part === 'string' ? part : JSON.stringify(part));
-
-const imageOf = (part: Fields): string | undefined => {
-  const given = isObject(part['image_url']) ? part['image_url']['url'] : part['image_url'];
-  return typeof given === 'string' && given.startsWith('data:image/') ? given : undefined;
-};
 
 const tokens = (value: unknown): number => (typeof value === 'number' ? value : 0);
 
@@ -115,10 +112,17 @@ export const readMessage = (raw: unknown): Message | undefined => {
     toolCalls: toolCallsOf(raw),
     toolCallId: optional(raw['tool_call_id']),
     isError: raw['status'] === 'error',
-    images: parts.map(imageOf).filter((image) => image !== undefined),
+    media: parts.map(mediaOf).filter((media) => media !== undefined),
     usage: usageOf(raw['usage_metadata']),
     raw,
   };
+};
+
+/** True for contents that the pages cannot show: they show their JSON. */
+export const isBlank = ({ text, reasoning, toolCalls, media, raw }: Message): boolean => {
+  const { content } = raw as { content?: unknown };
+  const isEmpty = content === '' || content === null || (Array.isArray(content) && content.length === 0);
+  return !isEmpty && text === '' && reasoning === '' && toolCalls.length === 0 && media.length === 0;
 };
 
 /** A message of which only its JSON is shown. */
@@ -131,7 +135,7 @@ export const jsonMessage = (raw: object, id?: string): Message => ({
   toolCalls: [],
   toolCallId: undefined,
   isError: false,
-  images: [],
+  media: [],
   usage: undefined,
   raw,
 });

@@ -3,9 +3,12 @@ import { Icon } from '../ui/icons.tsx';
 import { inlineJson } from '../values/inline-json.ts';
 import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
+import { MediaBox } from './media-box.tsx';
 import { parsedArgs, type Message, type ToolCall } from './read-messages.ts';
 
 const charsMax = 120;
+/** Images and files of a result that are shown. */
+const mediaMax = 50;
 
 const shortText = (value: unknown): string => {
   if (value === undefined) return '';
@@ -47,6 +50,10 @@ export const ToolCallBox = ({
             <>
               <h3>{answer.isError ? 'Error' : 'Result'}</h3>
               <JsonTree value={parsedArgs(answer.text)} openDepth={3} />
+              {answer.media.slice(0, mediaMax).map((media, index) => (
+                // The parts of a message do not change.
+                <MediaBox key={index} media={media} />
+              ))}
             </>
           )}
         </div>

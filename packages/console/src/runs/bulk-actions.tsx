@@ -23,10 +23,13 @@ const useIsWorking = (): boolean => {
 
 export const BulkActions = ({
   filter,
+  problem,
   selected,
   onStart,
 }: {
   filter: RunFilter;
+  /** Why no action may start: the filter is not the one that the person means. */
+  problem: string | undefined;
   selected: readonly Run[];
   onStart: () => void;
 }): ReactNode => {
@@ -50,8 +53,8 @@ export const BulkActions = ({
           type="button"
           className="button"
           data-kind={action === 'cancel' ? 'danger' : undefined}
-          disabled={isWorking}
-          title={isWorking ? 'Another action is in progress' : undefined}
+          disabled={problem !== undefined || isWorking}
+          title={problem ?? (isWorking ? 'Another action is in progress' : undefined)}
           onClick={() => setOpened({ action, selection })}
         >
           <Icon name={icons[action]} size={12} /> {actionNames[action]} {object}…

@@ -2,8 +2,9 @@ import { expect, it } from 'vitest';
 import type { RunSummary } from '@svc/sdk';
 import { canContain } from './new-runs.ts';
 
+const threadId = '0195d2c4-8f2b-7c31-9f0e-1a2b3c4d5e6f';
 const run = {
-  thread_id: 't',
+  thread_id: threadId,
   status: 'error',
   created_at: '2026-01-31T12:00:00.000000Z',
   ended_at: '2026-01-31T12:02:00.000000Z',
@@ -15,8 +16,8 @@ it.each([
   [{}, true],
   [{ status: ['error' as const] }, true],
   [{ status: ['success' as const] }, false],
-  [{ thread: 't' }, true],
-  [{ thread: 'u' }, false],
+  [{ thread: threadId }, true],
+  [{ thread: threadId.replace('0195', '0196') }, false],
   [{ since: '15m' as const }, true],
   [{ from: '2026-01-31T12:00:00Z', to: '2026-01-31T12:01:00Z' }, true],
   [{ to: '2026-01-31T12:00:00Z' }, false],
@@ -26,6 +27,7 @@ it.each([
   [{ ended_from: '2026-01-31T12:03:00Z' }, false],
   [{ meta: 'customer:acme' }, true],
   [{ meta: 'customer:other' }, false],
+  [{ meta: 'acme' }, false],
   [{ graph: 'agent' }, true],
 ])('a list with the filter %j can contain the run: %s', (filter, expected) => {
   expect(canContain(filter, run, nowMs)).toBe(expected);

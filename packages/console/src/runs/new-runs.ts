@@ -1,10 +1,10 @@
 // Runs that appear while somebody looks at older ones: they are counted, and come into the list when they are asked for.
 import { useCallback, useMemo, useRef, useState, type UIEvent } from 'react';
 import type { RunSummary } from '@svc/sdk';
-import { metadataOf } from '../app/search-text.ts';
+import { metadataOf } from '../app/metadata-filter.ts';
 import type { ListMeta } from '../live/patch-runs.ts';
 import { withinSpan } from '../plots/time-span.ts';
-import { endedWithin, type RunFilter } from './run-filter.ts';
+import { endedWithin, problemOf, type RunFilter } from './run-filter.ts';
 
 /** Pixels below the beginning of the list from which on it is not moved. */
 const topPx = 40;
@@ -23,6 +23,7 @@ export interface NewRuns {
 
 /** False for runs that the filter surely leaves out. The graph of a run is known to the server only. */
 export const canContain = (filter: RunFilter, run: RunSummary, nowMs: number): boolean => {
+  if (problemOf(filter) !== undefined) return false;
   const { status, thread, meta } = filter;
   const { fromMs = -Infinity, toMs = Infinity } = withinSpan(filter, nowMs);
   const createdMs = Date.parse(run.created_at);

@@ -1,6 +1,8 @@
 // The filter of the runs page: its query string, and what the server is asked for.
 import type { RunStatus } from '../api/statuses.ts';
-import { metadataOf } from '../app/search-text.ts';
+import { metadataOf, metadataProblem } from '../app/metadata-filter.ts';
+import { isId } from '../app/search-text.ts';
+import { visibleText } from '../values/visible-text.ts';
 import { withinSpan, type TimeSpan } from '../plots/time-span.ts';
 
 /** The time is that of the creation. */
@@ -14,7 +16,18 @@ export interface RunFilter extends TimeSpan {
   /** Ended before this time. */
   ended_to?: string | undefined;
   sort?: 'asc' | 'desc' | undefined;
+  /** Parameters of the address that are no part of the filter. */
+  rejected?: string[] | undefined;
 }
+
+export const threadProblem = (thread: string): string | undefined =>
+  isId(thread) ? undefined : 'Enter the whole id of a thread, such as 0195d2c4-8f2b-7c31-9f0e-1a2b3c4d5e6f.';
+
+/** What is wrong with a filter. No request is sent and no bulk action starts with it: the runs would not be those of the filter. */
+export const problemOf = ({ thread, meta, rejected }: RunFilter): string | undefined =>
+  rejected === undefined
+    ? ((thread && threadProblem(thread)) ?? metadataProblem(meta ?? ''))
+    : `The address has parameters that this page does not know: ${visibleText(rejected.join(', '))}.`;
 
 export const isFiltered = (filter: RunFilter): boolean => {
   const { status, graph, thread, meta, since, from, to, ended_from, ended_to } = filter;
@@ -48,8 +61,10 @@ const select = [
   'error',
 ] as const;
 
-/** What a filter asks the server for. The statuses are separate, because bulk actions restrict them. */
+/** What a filter asks the server for; throws if the filter has a problem. The statuses are separate, because bulk actions restrict them. */
 export const conditionsOf = (filter: RunFilter, nowMs: number) => {
+  const problem = problemOf(filter);
+  if (problem !== undefined) throw new SyntaxError(problem);
   const { graph, thread, meta } = filter;
   const { fromMs, toMs } = withinSpan(filter, nowMs);
   const ended = endedWithin(filter);

@@ -6,19 +6,19 @@ import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react'
 import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
 import { runStatuses, runStatusNames } from '../api/statuses.ts';
-import { isId } from '../app/search-text.ts';
+import { metadataProblem, textHint } from '../app/metadata-filter.ts';
 import { GraphSelect } from '../graph/graph-select.tsx';
 import { usePollMs } from '../live/live-feed.tsx';
 import { FilterField } from '../ui/filter-field.tsx';
 import { LoadOlder } from '../ui/paging.tsx';
-import { Failure, Skeleton, State } from '../ui/states.tsx';
+import { Failure, InvalidFilter, Skeleton, State } from '../ui/states.tsx';
 import { rangeText } from '../plots/range-text.ts';
 import { TimeSelect } from '../plots/time-select.tsx';
 import { StatusChips } from '../ui/status-chips.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import { BulkPanel } from './bulk-progress.tsx';
 import { useNewRuns, type NewRuns } from './new-runs.ts';
-import { isFiltered, toRequest, type RunFilter } from './run-filter.ts';
+import { isFiltered, problemOf, threadProblem, toRequest, type RunFilter } from './run-filter.ts';
 import { RunTable, type RowSelection } from './run-table.tsx';
 
 const route = getRouteApi('/runs');
@@ -37,6 +37,7 @@ const useRuns = (filter: RunFilter, { meta, isHeld }: NewRuns) => {
       client.runs.searchPage({ ...toRequest(filter, Date.now()), cursor: pageParam }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next,
+    enabled: problemOf(filter) === undefined,
     placeholderData: keepPreviousData,
     meta,
     // The list does not move while somebody reads older runs.
@@ -62,21 +63,33 @@ export const RunsPage = (): ReactNode => {
     if (count > 0 && !isHeld) show();
   }, [count, isHeld, show]);
   const [ids, setIds] = useState(nothing);
-  const runs = query.data?.pages.flatMap((page) => page.runs);
+  const problem = problemOf(filter);
+  const [edited, setEdited] = useState(nothing);
+  const noteEditing = useCallback(
+    (field: string, isEditing: boolean) =>
+      setEdited(
+        (before) => new Set([...[...before].filter((name) => name !== field), ...(isEditing ? [field] : [])]),
+      ),
+    [],
+  );
+  const runs = problem === undefined ? query.data?.pages.flatMap((page) => page.runs) : undefined;
   const change = (changed: RunFilter): void =>
-    void navigate({ search: { ...filter, ...changed }, replace: true });
+    void navigate({ search: { ...filter, rejected: undefined, ...changed }, replace: true });
   return (
     <div className="page">
       <header className="page-head">
         <h1>Runs</h1>
         <BulkActions
           filter={filter}
+          problem={
+            problem ?? (edited.size > 0 ? 'The filter is being edited. Press Enter to apply it.' : undefined)
+          }
           // Runs that have left the list since they were chosen are no part of the action.
           selected={runs?.filter(({ run_id: id }) => ids.has(id)) ?? []}
           onStart={() => setIds(nothing)}
         />
       </header>
-      <Filters filter={filter} onChange={change} />
+      <Filters filter={filter} onChange={change} onEditing={noteEditing} />
       <BulkPanel />
       <div
         ref={body}
@@ -93,7 +106,15 @@ export const RunsPage = (): ReactNode => {
             show();
           }}
         />
-        <RunList filter={filter} query={query} runs={runs} selection={{ ids, onChange: setIds }} />
+        {problem === undefined ? (
+          <RunList filter={filter} query={query} runs={runs} selection={{ ids, onChange: setIds }} />
+        ) : (
+          <InvalidFilter problem={problem}>
+            <Link to="/runs" className="button">
+              Clear the filter
+            </Link>
+          </InvalidFilter>
+        )}
       </div>
     </div>
   );
@@ -126,7 +147,7 @@ const RunList = ({
     ) : (
       <Skeleton rows={12} />
     );
-  if (runs.length === 0 && !query.hasNextPage) return <NoRuns isFiltered={isFiltered(filter)} />;
+  if (runs.length === 0 && !query.hasNextPage) return <NoRuns filter={filter} />;
   return (
     <>
       <RunTable runs={runs} assistants={assistants.data ?? []} selection={selection} />
@@ -135,9 +156,10 @@ const RunList = ({
   );
 };
 
-const NoRuns = ({ isFiltered: hasFilter }: { isFiltered: boolean }): ReactNode =>
-  hasFilter ? (
+const NoRuns = ({ filter }: { filter: RunFilter }): ReactNode =>
+  isFiltered(filter) ? (
     <State icon="empty" title="No run matches the filter">
+      {textHint(filter.meta) !== undefined && <p className="muted">{textHint(filter.meta)}</p>}
       <Link to="/runs" className="button">
         Clear the filter
       </Link>
@@ -154,10 +176,15 @@ const NoRuns = ({ isFiltered: hasFilter }: { isFiltered: boolean }): ReactNode =
 const Filters = ({
   filter,
   onChange,
+  onEditing,
 }: {
   filter: RunFilter;
   onChange: (changed: RunFilter) => void;
+  /** Called with a field and whether it has a text that is not applied yet. */
+  onEditing: (field: string, isEditing: boolean) => void;
 }): ReactNode => {
+  const onThread = useCallback((isEditing: boolean) => onEditing('thread', isEditing), [onEditing]);
+  const onMeta = useCallback((isEditing: boolean) => onEditing('meta', isEditing), [onEditing]);
   const { status, graph, thread, meta } = filter;
   return (
     <div className="filters" role="search" aria-label="Filter of runs">
@@ -170,12 +197,23 @@ const Filters = ({
       <GraphSelect graph={graph} onChange={(changed) => onChange({ graph: changed })} />
       <TimeSelect label="Created" time={filter} onChange={onChange} />
       <EndedSelect filter={filter} onChange={onChange} />
-      <ThreadField thread={thread} onChange={(changed) => onChange({ thread: changed })} />
+      <FilterField
+        className="field mono"
+        data-filter
+        aria-label="Thread id"
+        placeholder="thread id"
+        text={thread}
+        problemOf={threadProblem}
+        onChange={(changed) => onChange({ thread: changed })}
+        onEditing={onThread}
+      />
       <FilterField
         aria-label="Metadata"
         placeholder="metadata key:value"
         text={meta}
+        problemOf={metadataProblem}
         onChange={(changed) => onChange({ meta: changed })}
+        onEditing={onMeta}
       />
     </div>
   );
@@ -201,30 +239,5 @@ const EndedSelect = ({
       <option value="range">Ended {range}</option>
       <option value="">Ended at any time</option>
     </select>
-  );
-};
-
-const ThreadField = ({
-  thread,
-  onChange,
-}: {
-  thread: string | undefined;
-  onChange: (thread: string | undefined) => void;
-}): ReactNode => {
-  const [text, setText] = useState(thread ?? '');
-  return (
-    <input
-      className="field mono"
-      data-filter
-      aria-label="Thread id"
-      placeholder="thread id"
-      aria-invalid={text !== '' && !isId(text)}
-      value={text}
-      onChange={(event) => {
-        const changed = event.target.value.trim();
-        setText(changed);
-        if (changed === '' || isId(changed)) onChange(changed || undefined);
-      }}
-    />
   );
 };

@@ -87,6 +87,8 @@ it('names the nodes in which a run has stopped', () => {
   const stopped = timeline({ status: 'interrupted', executing: ['search'] });
   expect(seconds(stopped).at(-1)).toEqual(['search', 9, 10]);
   expect(toTimelineTable(stopped).rows.at(-1)).toMatchObject({ note: 'stopped here', isOpen: false });
+  const failed = timeline({ status: 'error', executing: ['search'] });
+  expect(toTimelineTable(failed).rows.at(-1)).toMatchObject({ note: 'failed here', isFailed: true });
 });
 
 it('has no row that ends before it begins, when the clock of the worker is ahead of that of the database', () => {

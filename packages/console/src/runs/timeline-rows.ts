@@ -107,12 +107,14 @@ const executingRows = (timeline: RunTimeline, nowMs: number): TimelineRow[] => {
   const step = unfinishedStep(timeline);
   if (!step) return [];
   const { nodes, since, to } = step;
+  const hasFailed = timeline.status === 'error' || timeline.status === 'timeout';
   return [
     {
       key: 'executing',
       kind: 'executing',
       label: nodes.join(', ') || 'Starts',
-      note: to === undefined ? 'executes now' : 'stopped here',
+      note: to === undefined ? 'executes now' : hasFailed ? 'failed here' : 'stopped here',
+      isFailed: hasFailed,
       ...bounds(Date.parse(since), to === undefined ? nowMs : Date.parse(to)),
       isOpen: to === undefined,
     },

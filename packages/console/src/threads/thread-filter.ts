@@ -1,7 +1,7 @@
 // The filter of the threads page: the fields of its query string, and the conditions of the search request.
 import type { Thread } from '@svc/sdk';
 import type { ThreadStatus } from '../api/statuses.ts';
-import { metadataOf } from '../app/search-text.ts';
+import { metadataOf } from '../app/metadata-filter.ts';
 import { withinSpan, type TimeSpan } from '../plots/time-span.ts';
 
 /** The time is the one by which the list is sorted: the server reads one range of its index. */
@@ -37,7 +37,7 @@ const fields = {
   updated_at: ['updated_after', 'updated_before'],
 } as const;
 
-/** The conditions of a search or count request. */
+/** The conditions of a search or count request. Throws if the metadata filter has a problem. */
 export const conditionsOf = (filter: ThreadFilter, nowMs: number) => {
   const { status, graph, owner, meta, sort = defaultOrder } = filter;
   const { fromMs, toMs } = withinSpan(filter, nowMs);

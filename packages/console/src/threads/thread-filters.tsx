@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { threadStatuses } from '../api/statuses.ts';
+import { metadataProblem } from '../app/metadata-filter.ts';
 import { isId } from '../app/search-text.ts';
 import { GraphSelect } from '../graph/graph-select.tsx';
 import { TimeSelect } from '../plots/time-select.tsx';
@@ -70,30 +71,20 @@ export const ThreadFilters = ({ filter, onChange }: FilterProps): ReactNode => {
 /** An id opens its thread; `key:value` filters by metadata. */
 const FreeField = ({ filter: { meta }, onChange }: FilterProps): ReactNode => {
   const navigate = useNavigate();
-  const [text, setText] = useState(meta ?? '');
-  // The address changes by links too.
-  useEffect(() => setText(meta ?? ''), [meta]);
-  const submit = (): void => {
-    const trimmed = text.trim();
-    if (isId(trimmed)) void navigate({ to: '/threads/$threadId', params: { threadId: trimmed } });
-    else onChange({ meta: trimmed || undefined });
-  };
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
+    <FilterField
+      data-filter
+      size={28}
+      aria-label="Thread id, or metadata as key:value"
+      placeholder="thread id, or metadata key:value"
+      appliesOnBlur={false}
+      text={meta}
+      problemOf={metadataProblem}
+      onChange={(text) => {
+        if (text !== undefined && isId(text))
+          void navigate({ to: '/threads/$threadId', params: { threadId: text } });
+        else onChange({ meta: text });
       }}
-    >
-      <input
-        className="field"
-        data-filter
-        size={28}
-        aria-label="Thread id, or metadata as key:value"
-        placeholder="thread id, or metadata key:value"
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-      />
-    </form>
+    />
   );
 };

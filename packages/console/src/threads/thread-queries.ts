@@ -2,6 +2,7 @@
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { Client, Thread } from '@svc/sdk';
 import { useClient } from '../api/client.tsx';
+import { metadataProblem } from '../app/metadata-filter.ts';
 import { usePollMs } from '../live/live-feed.tsx';
 import { pageSize } from '../ui/paging.tsx';
 import { conditionsOf, defaultOrder, type ThreadFilter } from './thread-filter.ts';
@@ -47,6 +48,7 @@ export const useThreads = (filter: ThreadFilter, page: number): UseQueryResult<T
       const asking = await listAsking(client, interrupted, signal);
       return threads.map((thread) => ({ ...thread, asks: asking.has(thread.thread_id) }));
     },
+    enabled: metadataProblem(filter.meta ?? '') === undefined,
     placeholderData: keepPreviousData,
     refetchInterval: usePollMs(listMs),
   });
@@ -57,6 +59,7 @@ export const useThreadTotal = (filter: ThreadFilter): UseQueryResult<number> => 
   return useQuery({
     queryKey: ['counts', 'threads', filter],
     queryFn: ({ signal }) => client.threads.count(conditionsOf(filter, Date.now()), { signal }),
+    enabled: metadataProblem(filter.meta ?? '') === undefined,
     placeholderData: keepPreviousData,
     refetchInterval: usePollMs(listMs),
   });

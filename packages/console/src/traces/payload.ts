@@ -23,7 +23,7 @@ export const readPayload = (runType: string, side: Side, value: unknown): Payloa
 const ofTool = (value: unknown, wrapper: string): Payload => {
   const inner = isWrapped(value, wrapper) ? value[wrapper] : value;
   const message = readMessage(plainMessage(inner));
-  const isText = message !== undefined && message.text !== '' && message.images.length === 0;
+  const isText = message !== undefined && message.text !== '' && message.media.length === 0;
   const shown = parsedText(isText ? message.text : inner);
   return { kind: 'tool', value, shown, isError: message?.isError ?? false };
 };

@@ -21,6 +21,14 @@ export const State = ({
   </div>
 );
 
+/** In place of the list that a filter would select. The children lead out of it. */
+export const InvalidFilter = ({ problem, children }: { problem: string; children: ReactNode }): ReactNode => (
+  <State icon="warning" title="The filter is not valid">
+    <p className="muted">{problem} Nothing was searched.</p>
+    {children}
+  </State>
+);
+
 /** Lines that appear after a moment, so that fast answers do not flicker. */
 export const Skeleton = ({ rows = 8 }: { rows?: number }): ReactNode => (
   <div className="skeleton" role="status" aria-label="Loading">

@@ -157,6 +157,36 @@ describeInBrowser('many runs', () => {
     await page.getByText('There is no filter: these are the runs of all threads').waitFor();
   });
 
+  it('of a filter with a problem are neither searched nor cancelled', async () => {
+    const [runId = ''] = await delayed(1, { case: 'problem' });
+    const page = await console.open('/runs');
+    await page.getByRole('link', { name: `Run ${runId}` }).waitFor();
+    const cancels = page.getByRole('button', { name: /^Cancel all/ });
+    await page.getByRole('checkbox', { name: `Select run ${runId}` }).check();
+    const field = page.getByRole('textbox', { name: 'Metadata' });
+    await field.pressSequentially('blue');
+    await expect
+      .poll(() => page.getByRole('button', { name: /^Cancel 1 run selected/ }).isDisabled())
+      .toBe(true);
+    await field.press('Enter');
+    await page.getByRole('search').getByRole('alert').filter({ hasText: 'blue is not key:value.' }).waitFor();
+    await page.getByRole('heading', { name: 'The filter is not valid' }).waitFor();
+    expect([await cancels.isDisabled(), await field.getAttribute('aria-invalid')]).toEqual([true, 'true']);
+    expect(await seriousFindings(page)).toEqual([]);
+    await field.fill('case:problem');
+    await field.press('Enter');
+    await expect
+      .poll(() => page.getByRole('button', { name: /^Cancel 1 run selected/ }).isEnabled())
+      .toBe(true);
+    for (const address of ['thread=blue', 'status=eror', 'since=3h', 'metadata=case:problem']) {
+      await page.goto(`${console.url}/console/runs?${address}`);
+      await page.getByRole('heading', { name: 'The filter is not valid' }).waitFor();
+      expect(await cancels.isDisabled()).toBe(true);
+    }
+    await page.getByRole('link', { name: 'Clear the filter' }).click();
+    await expect.poll(() => cancels.isEnabled()).toBe(true);
+  });
+
   it('that the caller may not read are not previewed', async () => {
     const page = await console.open('/runs?meta=case:forbidden', { expected: /403/ });
     await page.getByRole('heading', { name: 'No run matches the filter' }).waitFor();

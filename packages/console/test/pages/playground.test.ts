@@ -379,6 +379,16 @@ describeInBrowser('the playground', () => {
     await expect.poll(() => page.getByLabel('Your answer, as JSON').inputValue()).toBe('{ "approve": fal');
   });
 
+  it('answers a question that is a text with a text', async () => {
+    const page = await console.open('/playground?assistant=patient');
+    await send(page, 'ask');
+    await page.getByLabel('Your answer', { exact: true }).fill('yes, "go" on');
+    const sent = page.waitForRequest((request) => request.postData()?.includes('"resume"') === true);
+    await page.getByRole('button', { name: 'Send answer' }).click();
+    const { command } = (await sent).postDataJSON() as { command: { resume: Record<string, unknown> } };
+    expect(Object.values(command.resume)).toEqual(['yes, "go" on']);
+  });
+
   it('sends no answer with an integer that the browser rounds', async () => {
     const { threadId } = await run(console.client, 'approval', { topic: 'tea' });
     const address = `/playground?assistant=approval&thread=${threadId}`;
