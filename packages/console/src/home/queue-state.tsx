@@ -8,6 +8,7 @@ import { countText } from '../ui/count-text.ts';
 import { duration } from '../ui/duration.ts';
 import { Icon } from '../ui/icons.tsx';
 import { useNow } from '../ui/use-now.ts';
+import { blockedExecutors } from './blocked-executors.ts';
 import type { Finding, Findings } from './finding.tsx';
 
 /** Workers that come and go, and the age of the queue, are no part of the feed. */
@@ -73,6 +74,7 @@ const notReady = (reason: string): Finding => ({
 const failuresOf = ({
   failed_graphs: graphs = [],
   failed_store_index: isIndexFailed,
+  blocked_executors: blocked = 0,
 }: Readiness): Finding[] => [
   ...graphs.map((graph): Finding => ({
     key: `graph ${graph}`,
@@ -96,4 +98,5 @@ const failuresOf = ({
         } satisfies Finding,
       ]
     : []),
+  ...blockedExecutors(blocked),
 ];
