@@ -11,7 +11,7 @@ export type Draft = Readonly<Record<string, string>>;
 /** What a field shows and sends: a choice that was not touched has the default of its schema, and a required boolean is false. */
 const textIn = ({ name, kind, isRequired, default: given }: Field, draft: Draft): string => {
   const isChoice = kind === 'boolean' || kind === 'choice';
-  const initial = isChoice && given !== undefined && given !== null ? String(given) : '';
+  const initial = isChoice && (typeof given === 'string' || typeof given === 'boolean') ? String(given) : '';
   return draft[name] ?? (initial === '' && kind === 'boolean' && isRequired ? 'false' : initial);
 };
 
