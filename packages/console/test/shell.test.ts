@@ -31,7 +31,7 @@ describeInBrowser('every page', () => {
   });
 
   it('is reached by the keyboard alone', async () => {
-    const { threadId } = await run(console.client, 'agent', says('hello'));
+    const { threadId, runId } = await run(console.client, 'agent', says('hello'));
     const page = await console.open('/');
     await page.getByRole('heading', { name: 'Home' }).waitFor();
     for (const [key, name] of [
@@ -56,6 +56,11 @@ describeInBrowser('every page', () => {
     await page.getByRole('option', { name: threadId }).waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/threads/${threadId}`);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(runId);
+    await page.getByRole('option', { name: `${runId} run` }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/runs/${runId}?thread=${threadId}`);
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
     await page.keyboard.press('Escape');

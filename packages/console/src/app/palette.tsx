@@ -1,12 +1,13 @@
-// The command palette: pages, assistants, and the id of a thread or an assistant.
+// The command palette: pages, assistants, and the id of a thread, run, trace or assistant.
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { ApiError } from '@svc/sdk';
 import { useState, type KeyboardEvent, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon, type IconName } from '../ui/icons.tsx';
+import { useAccess } from '../platform/platform-access.ts';
+import { findById, type FoundById } from './find-by-id.ts';
 import { pages } from './pages.ts';
 import { isId } from './search-text.ts';
 
@@ -46,8 +47,8 @@ export const Palette = ({ onClose }: { onClose: () => void }): ReactNode => {
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={commands[selected] && `palette-${selected}`}
-        aria-label="A page, an assistant, or the id of a thread"
-        placeholder="A page, an assistant, or the id of a thread"
+        aria-label="A page, an assistant, or the id of a thread, run or trace"
+        placeholder="A page, an assistant, or the id of a thread, run or trace"
         value={text}
         onChange={(event) => {
           setText(event.target.value);
@@ -81,20 +82,41 @@ const resultsMax = 12;
 const useCommands = (text: string): Command[] => {
   const navigate = useNavigate();
   const assistants = useAssistants();
-  const found = useThreadById(isId(text) ? text : undefined);
+  const found = useFound(isId(text) ? text : undefined);
   const matches = (label: string): boolean => label.toLowerCase().includes(text.toLowerCase());
-  const threads: Command[] =
-    found === undefined
-      ? []
-      : [
-          {
-            key: found,
-            icon: 'threads',
-            label: found,
-            hint: 'thread',
-            open: () => void navigate({ to: '/threads/$threadId', params: { threadId: found } }),
-          },
-        ];
+  const toFound = found.map((one): Command => {
+    const shown = { key: `${one.kind} ${text}`, label: text, hint: one.kind };
+    switch (one.kind) {
+      case 'thread':
+        return {
+          ...shown,
+          icon: 'threads',
+          open: () => void navigate({ to: '/threads/$threadId', params: { threadId: one.threadId } }),
+        };
+      case 'run':
+        return {
+          ...shown,
+          icon: 'runs',
+          open: () =>
+            void navigate({
+              to: '/runs/$runId',
+              params: { runId: one.runId },
+              search: { thread: one.threadId },
+            }),
+        };
+      case 'trace':
+        return {
+          ...shown,
+          icon: 'traces',
+          open: () =>
+            void navigate({
+              to: '/traces/$traceId',
+              params: { traceId: one.traceId },
+              search: { sel: one.spanId },
+            }),
+        };
+    }
+  });
   const toPages = pages
     .filter(({ label }) => matches(label))
     .map(({ to, label, icon, key }): Command => ({
@@ -113,22 +135,16 @@ const useCommands = (text: string): Command[] => {
       hint: 'open in the playground',
       open: () => void navigate({ to: '/playground', search: { assistant: id } }),
     }));
-  return [...threads, ...toPages, ...toAssistants].slice(0, resultsMax);
+  return [...toFound, ...toPages, ...toAssistants].slice(0, resultsMax);
 };
 
-const useThreadById = (threadId: string | undefined): string | undefined => {
+const useFound = (id: string | undefined): FoundById[] => {
   const client = useClient();
+  const platform = useAccess()?.client;
   const { data } = useQuery({
-    queryKey: ['palette', threadId],
-    queryFn: async ({ signal }) => {
-      try {
-        return (await client.threads.get(threadId ?? '', { select: ['thread_id'], signal })).thread_id;
-      } catch (error) {
-        if (error instanceof ApiError && error.status === 404) return null;
-        throw error;
-      }
-    },
-    enabled: threadId !== undefined,
+    queryKey: ['palette', id, platform !== undefined],
+    queryFn: ({ signal }) => findById({ client, platform }, id ?? '', signal),
+    enabled: id !== undefined,
   });
-  return data ?? undefined;
+  return data ?? [];
 };

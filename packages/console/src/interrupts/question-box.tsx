@@ -40,7 +40,9 @@ export const QuestionBox = ({
           node <code>{visibleText(question.node)}</code>
         </span>
       </header>
-      <h2 className="question-title">{visibleText(form.title.slice(0, 2_000))}</h2>
+      <h2 className="question-title" dir="auto">
+        {visibleText(form.title.slice(0, 2_000))}
+      </h2>
       {!form.actions.some(({ args }) => args !== undefined) && typeof question.value !== 'string' && (
         <div className="question-value">
           <JsonTree value={question.value} openDepth={2} />

@@ -198,6 +198,7 @@ const EditBox = ({
     <div className="stack">
       <textarea
         className="field"
+        dir="auto"
         aria-label="Edited message"
         // The field appears because the user asked for it.
         ref={(field) => field?.focus()}

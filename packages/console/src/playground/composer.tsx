@@ -79,7 +79,8 @@ export const Composer = ({
               (conversation === undefined ? (
                 <SchemaForm fields={fields} draft={draft} onChange={setDraft} />
               ) : (
-                <details>
+                // A required field is in sight.
+                <details open={fields.some(({ isRequired }) => isRequired)}>
                   <summary className="muted">More input ({fields.length})</summary>
                   <SchemaForm fields={fields} draft={draft} onChange={setDraft} />
                 </details>
@@ -112,6 +113,7 @@ const MessageField = ({
   <textarea
     ref={ref}
     className="field composer-message"
+    dir="auto"
     aria-label="Message"
     placeholder="Write a message"
     rows={2}

@@ -33,7 +33,7 @@ it('a draft becomes an object without the empty fields, or says which field is w
   expect(readDraft(fields, { topic: 'tea', count: '3', tags: '["a"]', tone: '' })).toEqual({
     value: { topic: 'tea', count: 3, tags: ['a'] },
   });
-  expect(readDraft(fields, { tags: '[' })).toMatchObject({
+  expect(readDraft(fields, { topic: 'tea', tags: '[' })).toMatchObject({
     problem: expect.stringMatching(/^tags: Not valid JSON/),
   });
 });
@@ -43,7 +43,31 @@ it('a draft with an integer that the browser rounds becomes no object; a text wi
   const problem = (name: string) => ({
     problem: `${name}: 9007199254740993 would be rounded: write it as a text.`,
   });
-  expect(readDraft(fields, { count: '9007199254740993' })).toEqual(problem('count'));
-  expect(readDraft(fields, { tags: '[9007199254740993]' })).toEqual(problem('tags'));
+  expect(readDraft(fields, { topic: 'tea', count: '9007199254740993' })).toEqual(problem('count'));
+  expect(readDraft(fields, { topic: 'tea', tags: '[9007199254740993]' })).toEqual(problem('tags'));
   expect(readDraft(fields, { topic: '9007199254740993' })).toEqual({ value: { topic: '9007199254740993' } });
+});
+
+it('a draft without a required field becomes no object, unless the field has a default', () => {
+  const fields = fieldsOf(schema);
+  for (const draft of [{}, { topic: '' }])
+    expect(readDraft(fields, draft)).toEqual({ problem: 'topic is required.' });
+  const filled = fieldsOf({ properties: { topic: { default: 'tea' } }, required: ['topic'] });
+  expect(readDraft(filled, {})).toEqual({ value: {} });
+});
+
+it('booleans and choices have the default of the schema, and a required boolean is false', () => {
+  const fields = fieldsOf({
+    properties: {
+      isShort: { type: 'boolean' },
+      isWarm: { type: 'boolean', default: true },
+      isOpen: { type: 'boolean' },
+      tone: { enum: ['dry', 'warm'], default: 'dry' },
+    },
+    required: ['isShort'],
+  });
+  expect(readDraft(fields, {})).toEqual({ value: { isShort: false, isWarm: true, tone: 'dry' } });
+  expect(readDraft(fields, { isShort: 'true', isWarm: '', isOpen: 'false', tone: '' })).toEqual({
+    value: { isShort: true, isOpen: false },
+  });
 });

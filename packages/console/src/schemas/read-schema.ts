@@ -52,7 +52,8 @@ export const fieldsOf = (schema: unknown): Field[] => {
       kind: kindOf(property),
       choices: Array.isArray(property['enum']) ? property['enum'].map(String) : [],
       description: typeof property['description'] === 'string' ? property['description'] : '',
-      isRequired: required.includes(name),
+      // The graph fills a field that has a default.
+      isRequired: required.includes(name) && property['default'] === undefined,
       default: property['default'],
     }));
 };

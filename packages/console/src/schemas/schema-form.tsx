@@ -8,14 +8,23 @@ import type { Field } from './read-schema.ts';
 /** What was typed, by field. JSON fields have the text. */
 export type Draft = Readonly<Record<string, string>>;
 
+/** What a field shows and sends: a choice that was not touched has the default of its schema, and a required boolean is false. */
+const textIn = ({ name, kind, isRequired, default: given }: Field, draft: Draft): string => {
+  const isChoice = kind === 'boolean' || kind === 'choice';
+  const initial = isChoice && (typeof given === 'string' || typeof given === 'boolean') ? String(given) : '';
+  return draft[name] ?? (initial === '' && kind === 'boolean' && isRequired ? 'false' : initial);
+};
+
 /** The object that a draft describes, or why it describes none. */
 export const readDraft = (
   fields: readonly Field[],
   draft: Draft,
 ): { value: Record<string, unknown> } | { problem: string } => {
   const value: Record<string, unknown> = {};
-  for (const { name, kind } of fields) {
-    const text = draft[name] ?? '';
+  for (const field of fields) {
+    const { name, kind, isRequired } = field;
+    const text = textIn(field, draft);
+    if (text === '' && isRequired) return { problem: `${name} is required.` };
     if (text === '') continue;
     const read =
       kind === 'json' || kind === 'boolean' || kind === 'number' ? readExactJson(text) : { value: text };
@@ -39,7 +48,7 @@ export const SchemaForm = ({
       <FieldBox
         key={field.name}
         field={field}
-        text={draft[field.name] ?? ''}
+        text={textIn(field, draft)}
         onChange={(text) => onChange({ ...draft, [field.name]: text })}
       />
     ))}
@@ -57,7 +66,15 @@ const FieldBox = ({
 }): ReactNode => {
   const id = useId();
   const label = visibleText(field.name);
-  if (field.kind === 'json') return <JsonField label={label} text={text} onChange={onChange} rows={3} />;
+  if (field.kind === 'json')
+    return (
+      <JsonField
+        label={field.isRequired ? `${label} (required)` : label}
+        text={text}
+        onChange={onChange}
+        rows={3}
+      />
+    );
   const common = { id, className: 'field', value: text, 'aria-required': field.isRequired };
   const placeholder = field.default === undefined ? undefined : formatJson(field.default);
   return (
@@ -68,7 +85,7 @@ const FieldBox = ({
       </label>
       {field.kind === 'choice' || field.kind === 'boolean' ? (
         <select {...common} onChange={(event) => onChange(event.target.value)}>
-          <option value="">not set</option>
+          {!(field.kind === 'boolean' && field.isRequired) && <option value="">not set</option>}
           {(field.kind === 'boolean' ? ['true', 'false'] : field.choices).map((choice) => (
             <option key={choice}>{choice}</option>
           ))}

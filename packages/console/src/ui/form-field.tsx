@@ -110,6 +110,7 @@ export const AreaField = ({
       <textarea
         {...control}
         className="field"
+        dir="auto"
         rows={3}
         value={text}
         onChange={(event) => onChange(event.target.value)}

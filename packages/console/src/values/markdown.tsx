@@ -12,7 +12,11 @@ const hasMarkup = /[*_`#>|[\]~<-]|https?:|\d\./;
 const charsMax = 100_000;
 
 const MarkdownText = ({ text }: { text: string }): ReactNode => {
-  const plain = <div className="markdown plain-text">{visibleText(text)}</div>;
+  const plain = (
+    <div className="markdown plain-text" dir="auto">
+      {visibleText(text)}
+    </div>
+  );
   if (text.length > charsMax || !hasMarkup.test(text)) return plain;
   return (
     <Suspense fallback={plain}>

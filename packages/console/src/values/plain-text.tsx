@@ -9,7 +9,7 @@ export const PlainText = ({ text }: { text: string }): ReactNode => {
   const [isWhole, setWhole] = useState(false);
   const isCut = !isWhole && text.length > charsMax;
   return (
-    <div className="markdown plain-text">
+    <div className="markdown plain-text" dir="auto">
       {text === '' ? (
         <span className="muted">empty text</span>
       ) : (

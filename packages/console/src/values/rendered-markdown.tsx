@@ -28,7 +28,7 @@ const Picture = ({ src, alt }: ComponentProps<'img'>): ReactNode =>
 const components = { a: Link, img: Picture };
 
 const RenderedMarkdown = ({ text }: { text: string }): ReactNode => (
-  <div className="markdown">
+  <div className="markdown" dir="auto">
     <ReactMarkdown remarkPlugins={plugins} urlTransform={safeUrl} components={components}>
       {visibleText(text)}
     </ReactMarkdown>
