@@ -27,7 +27,8 @@ describe.each(['sse', 'websocket'] as const)('over %s, a page', (transport) => {
     const page = open('asking', thread_id);
     await page.hydrationPromise;
     await page.submit({ question: '"send?"' });
-    expect(page.rootStore.getSnapshot().interrupts).toMatchObject([{ value: 'send?' }]);
+    const asked = [{ value: 'send?' }];
+    await eventually(() => expect(page.rootStore.getSnapshot().interrupts).toMatchObject(asked));
     await page.respond('yes');
     await eventually(() => expect(page.rootStore.getSnapshot().values).toMatchObject({ out: 'yes' }));
     await page.dispose();
@@ -37,11 +38,13 @@ describe.each(['sse', 'websocket'] as const)('over %s, a page', (transport) => {
     const shown: unknown[] = [];
     again.rootStore.subscribe(() => shown.push(...again.rootStore.getSnapshot().interrupts));
     await again.submit({ question: '' });
-    expect(again.rootStore.getSnapshot().values).toMatchObject({ out: 'not asked' });
+    // The end of the run arrives on a stream of its own.
+    await eventually(() => expect(again.rootStore.getSnapshot().values).toMatchObject({ out: 'not asked' }));
     expect(shown).toEqual([]);
     // An interrupt of the new page is shown.
     await again.submit({ question: '"again?"' });
-    expect(again.rootStore.getSnapshot().interrupts).toMatchObject([{ value: 'again?' }]);
+    const askedAgain = [{ value: 'again?' }];
+    await eventually(() => expect(again.rootStore.getSnapshot().interrupts).toMatchObject(askedAgain));
     await again.dispose();
   });
 });

@@ -54,7 +54,7 @@ const serve = async (
 };
 
 const attributesIn = (html: unknown, name: string): string[] =>
-  [...String(html).matchAll(new RegExp(` ${name}="([^"]*)"`, 'g'))].map(([, value = '']) =>
+  [...String(html).matchAll(new RegExp(` ${name}=(["'])(.*?)\\1`, 'g'))].map(([, , value = '']) =>
     value.replaceAll('&quot;', '"').replaceAll('&amp;', '&'),
   );
 
@@ -96,6 +96,7 @@ describe('the HTML of a component', () => {
     });
     const [src = ''] = attributesIn(body, 'src');
     const [onload = ''] = attributesIn(body, 'onload');
+    expect(body).toContain(`onload='__LGUI_my_agent.render("weather", "{{shadowRootId}}")'`);
     expect(src).toMatch(new RegExp(`^${server.url}/ui/my-agent/entrypoint\\.js\\?v=`));
     const script = await fetch(src);
     expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8');

@@ -15,6 +15,7 @@ import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { ThreadRow } from '../../storage/deployment/threads.ts';
 import type { PageOf } from '../../api/pagination.ts';
 import { emptyState, type StateReader } from './state-reader.ts';
+import { summaryOf } from './state-rendering.ts';
 import { toSelection } from './state-select.ts';
 import { pageAt, type ValueRequest } from './state-value.ts';
 import { contains } from './contains.ts';
@@ -98,16 +99,28 @@ export class StateService {
     const selection = toSelection(select);
     const thread = await this.#thread(thread_id, access);
     const found = await this.#checkpoint(thread, at);
+    const isNewest = !at.checkpoint_id && !at.checkpoint_ns;
+    const isStarting =
+      isNewest && selection.fields.includes('next') && (await this.#isStarting(thread, found));
+    const starting = isStarting ? { next: ['__start__'] } : {};
     if (!found) {
-      const entries = Object.entries(emptyState(thread_id));
+      const entries = Object.entries({ ...emptyState(thread_id), ...starting });
       return JSON.stringify(
         Object.fromEntries(entries.filter(([name]) => selection.fields.some((field) => field === name))),
       );
     }
     const tree = subgraphs ? await this.#reader.tree(found) : found;
-    const { rows } = await this.#reader.states(thread, [tree], selection);
+    const { rows } = await this.#reader.states(thread, [{ ...tree, ...starting }], selection);
     if (rows[0] === undefined) throw notFound('Checkpoint', found.stored.checkpoint.checkpoint_id);
     return rows[0];
+  }
+
+  /** Whether a run is in flight that has no checkpoint yet, and nothing else is left to run: clients then wait for its events. */
+  async #isStarting(thread: ThreadRow, newest: StateAt | undefined): Promise<boolean> {
+    if (thread.status !== 'busy') return false;
+    const left = newest && (newest.next ?? summaryOf(newest.stored.checkpoint)?.tasks);
+    if (left !== undefined && left.length > 0) return false;
+    return this.#storage.runs.isStarting(thread.thread_id, newest?.stored.checkpoint.run_id ?? null);
   }
 
   /** A page of a value of the state at a checkpoint (by default the head of the root namespace) as JSON text. */

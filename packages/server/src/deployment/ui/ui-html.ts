@@ -9,8 +9,12 @@ export const uiHtml = ({ bundle, url, name }: { bundle: UiBundle; url: string; n
   const tags = [...files].map(([file, { version }]) => {
     if (file.endsWith('.css')) return `<link rel="stylesheet" href="${link(file, version)}" />`;
     const call = `${globalName}.render(${JSON.stringify(name)}, "{{shadowRootId}}")`;
-    return `<script src="${link(file, version)}" onload="${escapeHtml(call)}"></script>`;
+    // In single quotes as on the stock server: clients look for the call in this form.
+    return `<script src="${link(file, version)}" onload='${inSingleQuotes(call)}'></script>`;
   });
   // Style sheets first, so that a component is not shown without them.
   return tags.toSorted().join('\n');
 };
+
+const inSingleQuotes = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll("'", '&#39;').replaceAll('<', '&lt;');

@@ -59,6 +59,14 @@ const statements = {
       where t.thread_id = $1 and t.metadata @@ $3::jsonpath
       order by n.created_at, n.run_id`,
   },
+  // A run that waits for its time may start much later.
+  starting: {
+    name: 'runs_starting',
+    reads: true,
+    text: `select exists (
+        select 1 from runs r where r.thread_id = $1 and r.status in ('pending', 'running') and r.run_id is distinct from $2::uuid
+          and (r.first_seq is not null or r.waits_for is distinct from 'time')) as is_starting`,
+  },
   current: {
     name: 'runs_current',
     reads: true,
@@ -121,6 +129,12 @@ export const runReads = (db: Database, answers: AnswerLimits) => ({
       access.jsonpath,
     ]);
     return row?.run_id === null ? null : row;
+  },
+
+  /** Whether a run other than this one, which has made the newest checkpoint, is in flight on the thread. */
+  async isStarting(thread_id: string, run_id: string | null): Promise<boolean> {
+    const [row] = await db.query<{ is_starting: boolean }>(statements.starting, [thread_id, run_id]);
+    return row?.is_starting === true;
   },
 
   /** Runs in flight of all threads, oldest first. */
