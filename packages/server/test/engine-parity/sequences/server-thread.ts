@@ -8,6 +8,7 @@ import {
   byName,
   common,
   type Outcome,
+  resultIn,
   type SeenEvent,
   type SeenState,
   type SeenTask,
@@ -143,7 +144,7 @@ const toTask = ({
   path,
   error,
   interrupts: common(interrupts),
-  result: common(result),
+  result: resultIn(common(result)),
   subgraph: state ? toState(state) : (checkpoint?.checkpoint_ns ?? null),
 });
 
