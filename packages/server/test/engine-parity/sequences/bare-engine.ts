@@ -5,6 +5,7 @@ import {
   byName,
   common,
   type Outcome,
+  resultIn,
   type SeenEvent,
   type SeenState,
   type SeenTask,
@@ -226,7 +227,7 @@ const toTask = ({
   path: wire(path),
   error: error === undefined || error === null ? null : String((error as Error).message ?? error),
   interrupts: wire(interrupts),
-  result: wire(result),
+  result: resultIn(wire(result)),
   subgraph: isSnapshot(state) ? toState(state) : namespaceOf(state),
 });
 

@@ -88,6 +88,19 @@ export const withoutParents = (state: SeenState): SeenState => ({
 /** Ids differ on both sides, because they contain the time or are derived from one that does. */
 const idPattern = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b/g;
 
+/**
+ * The result of a task in a state, without generated ids of messages. When the engine reads a state with the writes of finished tasks, their
+ * messages get new ids at each read; the server shows what the task has written (docs/compatibility.md).
+ */
+export const resultIn = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(resultIn);
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = value as Fields;
+  const isGenerated = isMessage(fields) && String(fields['id']).replaceAll(idPattern, '') === '';
+  const kept = Object.entries(fields).filter(([key]) => !(isGenerated && key === 'id'));
+  return Object.fromEntries(kept.map(([key, part]) => [key, resultIn(part)]));
+};
+
 /** Names ids in the order in which they appear; the same id keeps its name in the whole sequence. */
 export class Names {
   readonly #names = new Map<string, string>();

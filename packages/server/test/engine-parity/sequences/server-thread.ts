@@ -8,6 +8,7 @@ import {
   byName,
   common,
   type Outcome,
+  resultIn,
   type SeenEvent,
   type SeenState,
   type SeenTask,
@@ -102,9 +103,14 @@ export class ServerThread {
     return { values: common(values ?? {}), interrupts: common(interrupts ?? {}), status };
   }
 
-  /** Deletes the nth of the runs before the newest one, with which the state would be deleted too. */
+  /**
+   * Deletes the nth of the runs before the newest one, but not the run that has stored the newest checkpoint, when the newest run has failed before
+   * it stored one: the state would be deleted too.
+   */
   async deleteRun(nth: number): Promise<void> {
-    const [, ...runs] = await this.#client.runs.list(this.thread_id, { limit: 100 });
+    const [, ...earlier] = await this.#client.runs.list(this.thread_id, { limit: 100 });
+    const { metadata } = await this.#client.threads.getState(this.thread_id);
+    const runs = earlier.filter(({ run_id }) => run_id !== (metadata as { run_id?: string }).run_id);
     const run = runs[nth % runs.length];
     if (run) await this.#client.runs.delete(this.thread_id, run.run_id);
   }
@@ -143,7 +149,7 @@ const toTask = ({
   path,
   error,
   interrupts: common(interrupts),
-  result: common(result),
+  result: resultIn(common(result)),
   subgraph: state ? toState(state) : (checkpoint?.checkpoint_ns ?? null),
 });
 
