@@ -1,7 +1,6 @@
 // sslmode in a URI means what it means for clients of PostgreSQL. The servers are proxies before the test's PostgreSQL, with or without TLS.
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +11,7 @@ import { databaseRemedy } from '../../src/cli/output/database-remedy.ts';
 import { connectionSetup } from '../../src/storage/postgres/connection-options.ts';
 import { connectAny } from '../../src/storage/postgres/listener.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
+import { localhostCertificate, localhostKey } from './localhost-certificate.ts';
 
 /** `both`: TLS for clients that ask for it. `tls`: only with TLS. `plain`: without TLS. */
 type Kind = 'both' | 'tls' | 'plain';
@@ -19,7 +19,6 @@ type Kind = 'both' | 'tls' | 'plain';
 const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 const folder = mkdtempSync(join(tmpdir(), 'svc-tls-'));
 const certificate = join(folder, 'ca.pem');
-const keyFile = join(folder, 'key.pem');
 
 let database: TestDatabase;
 const servers = new Map<Kind, { server: Server; last: string }>();
@@ -60,8 +59,11 @@ const serve = async (kind: Kind): Promise<void> => {
       socket.removeListener('data', onData);
       socket.pause();
       socket.write('S', () => {
-        const key = readFileSync(keyFile);
-        const secure = new TLSSocket(socket, { isServer: true, key, cert: readFileSync(certificate) });
+        const secure = new TLSSocket(socket, {
+          isServer: true,
+          key: localhostKey,
+          cert: localhostCertificate,
+        });
         state.last = 'tls';
         forward(secure);
       });
@@ -75,10 +77,7 @@ const serve = async (kind: Kind): Promise<void> => {
 
 beforeAll(async () => {
   database = await testDatabase({ migrated: false });
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-  const files = ['-keyout', keyFile, '-out', certificate];
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  execFileSync('openssl', ['req', '-x509', ...kind, ...subject, ...files], { stdio: 'ignore' });
+  writeFileSync(certificate, localhostCertificate);
   for (const each of ['both', 'tls', 'plain'] as const) await serve(each);
 });
 afterAll(async () => {
