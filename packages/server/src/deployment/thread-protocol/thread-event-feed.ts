@@ -1,6 +1,7 @@
 // The feed of thread protocol v2: the translated events of a thread's runs, in the order of their first claims, on whichever nodes they
 // execute. It begins with the oldest retained log, or after the number `since`, and ends when the client leaves. A sibling of
 // ThreadRunStream, which has the untranslated events.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { notFound } from '@svc/contract/problem';
 import type { EventWriter } from '../../api/handlers.ts';
 import type { SequencedRun } from '../../storage/deployment/run-sequence.ts';
@@ -50,6 +51,9 @@ interface Reader {
   stop: AbortSignal;
   signal: ThreadSignal;
 }
+
+/** How long the end of a replayed run is held back, so that a run which its reader starts at the same time is seen before. */
+const startedBesideMs = 500;
 
 export class ThreadEventFeed {
   readonly #options: ThreadEventFeedOptions;
@@ -143,9 +147,20 @@ export class ThreadEventFeed {
         send(reader, translator.take(id, event, data)),
       ));
     if (!isOver) return false;
+    const isReplay = !isInFlight(run);
+    const hasNewer = isReplay && (isFollowed || (await this.#isFollowedSoon(reader, run)));
+    if (stop.aborted) return false;
     const row = await this.#options.runs.find(run.run_id, thread_id, access);
-    if (!send(reader, translator.end(row, isFollowed && !isInFlight(run)))) await sink.drained();
+    if (!send(reader, translator.end(row, hasNewer))) await sink.drained();
     return true;
+  }
+
+  /** Clients open their feed and start a run at the same time, in two requests. Waits for the second one. */
+  async #isFollowedSoon({ thread_id, access, since, stop }: Reader, run: SequencedRun): Promise<boolean> {
+    if (since >= run.first_seq) return false;
+    await sleep(startedBesideMs, undefined, { signal: stop }).catch(() => undefined);
+    const next = await this.#options.runs.listSequence(thread_id, run.first_seq, 1, access);
+    return next !== undefined && (next.awaited !== undefined || next.claimed.length > 0);
   }
 
   /**
