@@ -1,10 +1,11 @@
 """Calls every public method of the Python clients (langgraph_sdk, RemoteGraph) on a server, and checks the results against the SDK's types.
 
-Prints the problems as a JSON list. A method of a client that has no call in this program is a problem.
+Arguments: the URL, and the seconds after which the program ends. Prints the problems as a JSON list. A method of a client that has no call in this program is a problem.
 """
 
 import asyncio
 import builtins
+import faulthandler
 import inspect
 import json
 import sys
@@ -356,4 +357,6 @@ async def main(url: str) -> None:
     json.dump(sorted(problems), sys.stdout)
 
 
+# Shows where a call waits that does not return.
+faulthandler.dump_traceback_later(float(sys.argv[2]), exit=True)
 asyncio.run(main(sys.argv[1]))

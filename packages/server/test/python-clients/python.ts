@@ -17,10 +17,10 @@ export const whyNoPythonClients = (): string | undefined =>
 
 export const itWithPythonClients = it.skipIf(whyNoPythonClients() !== undefined);
 
-/** Runs a program of this folder; returns what it has printed, as JSON. */
-export const runPython = async (program: string, ...args: string[]): Promise<unknown> => {
+/** Runs a program of this folder, which gets a URL and its limit of time in seconds; returns what it has printed, as JSON. */
+export const runPython = async (program: string, url: string): Promise<unknown> => {
   const file = fileURLToPath(new URL(program, import.meta.url));
   const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' };
-  const { stdout } = await promisify(execFile)(python, [file, ...args], { timeout: scaled(50_000), env });
+  const { stdout } = await promisify(execFile)(python, [file, url, String(scaled(50))], { env });
   return JSON.parse(stdout);
 };
