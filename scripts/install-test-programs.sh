@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-groups='s3 browser postgres15 faults deploy pandas'
+groups='s3 browser postgres15 faults deploy pandas python-clients'
 [ $# -gt 0 ] && [ "$1" != --help ] || { echo "usage: $0 all | GROUP...   groups: $groups" >&2; exit 2; }
 [ "$*" = all ] || groups=$*
 
@@ -31,8 +31,9 @@ for group in $groups; do
     deploy)
       need /usr/bin/caddy caddy; need /usr/bin/docker-compose docker-compose; need /usr/sbin/nginx nginx-light
       need /usr/bin/promtool prometheus; need /usr/bin/systemd-analyze systemd ;;
-    # Exported files as a data scientist reads them. In an environment of its own, since the system's Python may not be changed.
-    pandas) /usr/bin/python3 -c 'import ensurepip' 2> /dev/null || packages+=(python3-venv) ;;
+    # Exported files as a data scientist reads them, and the stock clients for Python. In environments of their own, since the
+    # system's Python may not be changed.
+    pandas | python-clients) /usr/bin/python3 -c 'import ensurepip' 2> /dev/null || packages+=(python3-venv) ;;
     *) echo "$0: unknown group $group; groups: $groups" >&2; exit 2 ;;
   esac
 done
@@ -46,8 +47,18 @@ if [ ${#packages[@]} -gt 0 ]; then
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}" > /dev/null
 fi
 
-if [[ " $groups " == *' pandas '* ]] && [ ! -x build/python/bin/python3 ]; then
+# Installs packages into a Python environment below build/. One that an interrupted installation has left is completed.
+python_environment() {
+  local folder=build/$1
+  shift
+  [ "$(cat "$folder/installed" 2> /dev/null)" = "$*" ] && return
   mkdir -p build
-  /usr/bin/python3 -m venv build/python
-  build/python/bin/pip install --quiet --disable-pip-version-check pandas==2.3.3 pyarrow==22.0.0
+  /usr/bin/python3 -m venv "$folder"
+  "$folder/bin/pip" install --quiet --disable-pip-version-check "$@"
+  echo "$*" > "$folder/installed"
+}
+
+if [[ " $groups " == *' pandas '* ]]; then python_environment python pandas==2.3.3 pyarrow==22.0.0; fi
+if [[ " $groups " == *' python-clients '* ]]; then
+  python_environment python-clients langgraph==1.2.24 langgraph-sdk==0.4.14
 fi

@@ -31,7 +31,7 @@ export const suites: Suite[] = [
     minutes: 1,
   },
   {
-    name: 'fast tests on PostgreSQL 15, with S3 and pandas',
+    name: 'fast tests on PostgreSQL 15, with S3, pandas and the Python clients',
     command: [onPostgres15, ...vitest, '--project', 'fast'],
     minutes: 8,
   },
@@ -84,6 +84,7 @@ export const suites: Suite[] = [
 export const requiredParts = {
   SVC_TEST_S3: 'required',
   SVC_TEST_BROWSER: 'required',
+  SVC_TEST_PYTHON_CLIENTS: 'required',
   SVC_TEST_DEPLOY_TOOLS: 'required',
   SVC_TEST_BUILT: '1',
 };

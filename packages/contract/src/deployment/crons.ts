@@ -21,6 +21,7 @@ const fields = [
   'user_id',
   'created_at',
   'updated_at',
+  'now',
 ] as const;
 
 export const Cron = z
@@ -43,6 +44,7 @@ export const Cron = z
     user_id: z.string().nullable(),
     created_at: Time,
     updated_at: Time,
+    now: Time.optional().describe('The time of the search, when it is selected'),
   })
   .meta({ id: 'Cron', description: 'A schedule that creates runs' });
 export type Cron = z.output<typeof Cron>;

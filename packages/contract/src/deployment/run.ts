@@ -49,6 +49,7 @@ export const Run = z
       )
       .optional()
       .describe('The last 20 attempts that were lost, with the reason'),
+    cancel_reason: z.string().nullish().describe('Why the run was cancelled; absent for every other run'),
     waiting_for: z
       .object({
         reason: z.enum(['time', 'thread', 'worker', 'slot']),

@@ -251,9 +251,15 @@ export const runRoutes = {
     tag,
     access: { resource: 'threads', action: 'update' },
     params: runParams,
-    query: z.object({ wait: QueryBoolean.optional(), action: cancelAction.optional() }),
+    query: z.object({
+      wait: QueryBoolean.optional(),
+      action: cancelAction.optional(),
+      reason: z
+        .enum(['taken'])
+        .optional()
+        .describe('`taken`: another run has absorbed the input; `cancel_reason` begins with `taken:`'),
+    }),
     status: 202,
-    ignored: { query: { reason: 'The server does not store why a run was cancelled.' } },
     response: z.object({}),
     errors: ['not_found'],
   }),

@@ -11,6 +11,7 @@ export const streamModes = [
   'debug',
   'custom',
   'tools',
+  'lifecycle',
 ] as const;
 export const StreamMode = z.enum(streamModes).meta({ id: 'StreamMode' });
 export type StreamMode = z.output<typeof StreamMode>;

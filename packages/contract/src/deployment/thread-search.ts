@@ -29,10 +29,11 @@ const fields = [
   'interrupts',
   'error',
   'ttl',
+  'context',
 ] as const;
 
 export const threadSelect = queryList(z.enum(fields)).describe(
-  'The fields that are returned; all of them by default. Without `values`, the state is not read',
+  'The fields that are returned; all of them by default. Without `values`, the state is not read. Threads have no `context`',
 );
 
 const filters = {

@@ -17,7 +17,7 @@ export const Thread = z
     updated_at: Time,
     state_updated_at: Time,
     metadata: Metadata,
-    config: JsonObject,
+    config: JsonObject.optional().describe('Absent in the response that creates a thread'),
     status: ThreadStatus,
     values: Json.optional().describe('Values of the newest checkpoint'),
     interrupts: z

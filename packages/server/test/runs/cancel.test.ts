@@ -221,3 +221,34 @@ describe('cancelling', () => {
 
   it('at the moment a run ends yields either result, never a mixture', () => cancelAtTheEnd(server, 10));
 });
+
+describe('the reason of a cancel', () => {
+  const reasonOf = async (thread_id: string, run_id: string): Promise<unknown> =>
+    (await client.runs.get(thread_id, run_id)).cancel_reason;
+
+  it('is recorded in the run', async () => {
+    const thread_id = await newThread();
+    const running = await start(thread_id, 'waitForAbort');
+    const pending = await start(thread_id, 'waitForAbort');
+    await cancel(thread_id, pending.run_id);
+    await cancel(thread_id, running.run_id, 'wait=1&reason=taken');
+    expect(await reasonOf(thread_id, pending.run_id)).toBe('cancelled by request');
+    expect(await reasonOf(thread_id, running.run_id)).toBe('taken: another run has absorbed the input');
+  });
+
+  it('names the run that has superseded it', async () => {
+    const thread_id = await newThread();
+    const first = await start(thread_id, 'waitForAbort');
+    const second = await start(thread_id, 'sleep', 1, { multitask_strategy: 'interrupt' });
+    await client.runs.join(thread_id, second.run_id);
+    expect(await reasonOf(thread_id, first.run_id)).toBe(`superseded by run ${second.run_id}`);
+    expect(await reasonOf(thread_id, second.run_id)).toBeUndefined();
+  });
+
+  it('cannot be combined with a rollback', async () => {
+    const thread_id = await newThread();
+    const { run_id } = await start(thread_id, 'sleep', 1);
+    const { status } = await cancel(thread_id, run_id, 'action=rollback&reason=taken');
+    expect(status).toBe(422);
+  });
+});

@@ -32,7 +32,10 @@ describe('a run', () => {
   it("is configured by its assistant, then by its own config; the server's own keys cannot be set", async () => {
     const assistant = await client.assistants.create({
       graph_id: 'probe',
-      config: { configurable: { style: 'terse', language: 'en' } },
+      config: {
+        configurable: { style: 'terse', language: 'en' },
+        metadata: { origin: 'assistant', kind: 'a' },
+      },
       context: { user: 'ada', plan: 'free' },
       metadata: { team: 'a' },
     });
@@ -47,7 +50,11 @@ describe('a run', () => {
     };
     const { out } = await client.runs.wait<{ out: Seen }>(thread_id, assistant.assistant_id, {
       input: { do: 'config' },
-      config: { configurable: forged, tags: ['a'] },
+      config: {
+        configurable: forged,
+        tags: ['a'],
+        metadata: { origin: 'run', ticket: 1, run_attempt: 9, svc_auth_user_id: 'root' },
+      },
       context: { plan: 'paid' },
       metadata: { ticket: 7 },
     });
@@ -62,7 +69,8 @@ describe('a run', () => {
     expect(out.configurable).not.toHaveProperty('svc_auth_user_id');
     expect(out.configurable).not.toHaveProperty('langgraph_auth_user');
     expect(out.context).toEqual({ user: 'ada', plan: 'paid' });
-    expect(out.metadata).toMatchObject({ team: 'a', ticket: 7, run_attempt: 1 });
+    expect(out.metadata).toMatchObject({ team: 'a', ticket: 7, run_attempt: 1, origin: 'run', kind: 'a' });
+    expect(out.metadata).not.toHaveProperty('svc_auth_user_id');
   });
 
   it('tells the tracers of its graph their project and example', async () => {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EventWriter, StreamEvent } from '../../src/api/handlers.ts';
+import { endOfRun, type ThreadPosition } from '../../src/deployment/runs/call-headers.ts';
 import { RunOutcomeReader } from '../../src/deployment/runs/run-outcome-reader.ts';
 import type { StateTasks } from '../../src/deployment/threads/state-rendering.ts';
 import type { JsonTasks } from '../../src/parsing/json-task.ts';
@@ -82,8 +83,12 @@ const insertEnded = async (count: number, logged = 0): Promise<void> => {
 };
 
 const openWatch = async (
-  position: 'beginning' | undefined,
-  replaced: { runs?: Partial<ThreadRunStreamOptions['runs']>; storage?: typeof storage } = {},
+  position: ThreadPosition,
+  replaced: {
+    modes?: string[];
+    runs?: Partial<ThreadRunStreamOptions['runs']>;
+    storage?: typeof storage;
+  } = {},
 ) => {
   const { threads, runs } = storage;
   const outcomes = new RunOutcomeReader({
@@ -104,14 +109,18 @@ const openWatch = async (
     signals: new ThreadSignals(notifications, 20),
   });
   const received: unknown[] = [];
+  const ids: (string | undefined)[] = [];
   const sink: EventWriter = {
-    send: ({ event, data }: StreamEvent) => received.push([event, JSON.parse(data)]) > 0,
+    send: ({ id, event, data }: StreamEvent) => {
+      ids.push(id);
+      return received.push([event, JSON.parse(data)]) > 0;
+    },
     drained: () => Promise.resolve(),
     end: () => received.push('end of the stream'),
     fail: (error) => received.push(error),
   };
-  const subscription = await events.open(thread_id, everyRow, position, ['lifecycle']);
-  return { received, stop: subscription.start(sink) };
+  const subscription = await events.open(thread_id, everyRow, position, replaced.modes ?? ['lifecycle']);
+  return { received, ids, stop: subscription.start(sink) };
 };
 
 describe('the stream of a thread', () => {
@@ -150,6 +159,31 @@ describe('the stream of a thread', () => {
       expect(received).toEqual([['end', { run_id: run.run_id, status: 'interrupted' }]]),
     );
     stop();
+  });
+
+  it.each([[[]], [['run_modes']]])(
+    'reports that a run is done, also one without a log: modes %j',
+    async (modes) => {
+      await insertEnded(1);
+      const { received, stop } = await openWatch('beginning', { modes });
+      await eventually(() =>
+        expect(received).toEqual([['run_done', { run_id: expect.any(String), status: 'success' }]]),
+      );
+      stop();
+    },
+  );
+
+  it('does not repeat the end of a run for a reader that has received it', async () => {
+    await insertEnded(2, 2);
+    const modes = ['run_modes', 'lifecycle'];
+    const { ids, stop } = await openWatch('beginning', { modes });
+    await eventually(() => expect(ids).toHaveLength(6));
+    stop();
+    const [run_id, after] = ids[2]?.split(':') ?? [];
+    expect(after).toBe(endOfRun);
+    const again = await openWatch({ run_id: run_id ?? '', after: endOfRun }, { modes });
+    await eventually(() => expect(again.ids).toEqual(ids.slice(3)));
+    again.stop();
   });
 
   it('continues after past runs with the next one, from its start', async () => {

@@ -4,6 +4,7 @@ import { whyNoPandas } from '../exports/pandas.ts';
 import { whyNoPatroni } from '../faults/patroni-availability.ts';
 import { whyNoPostgres15 } from '../faults/postgres-15.ts';
 import { NotRun } from '../not-run.ts';
+import { whyNoPythonClients } from '../python-clients/python.ts';
 import { whyNoS3 } from './availability.ts';
 
 export default class NotRunReporter extends NotRun {
@@ -12,6 +13,7 @@ export default class NotRunReporter extends NotRun {
       { call: 'describeS3(', need: 'an S3', why: whyNoS3 },
       { call: 'itInShell(', need: 'a shell with its programs', why: whyNoShell },
       { call: 'itInPandas(', need: 'pandas', why: whyNoPandas },
+      { call: 'itWithPythonClients(', need: 'the Python clients', why: whyNoPythonClients },
       { call: 'describeWithPatroni(', need: 'Patroni', why: whyNoPatroni },
       { call: 'describeWithPostgres15(', need: 'PostgreSQL 15', why: whyNoPostgres15 },
     ]);

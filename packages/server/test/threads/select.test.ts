@@ -1,4 +1,4 @@
-// `select` of a thread, of a state and of a history: parts that are not selected are not read.
+// `select` of searches, a thread, a state and a history: parts that are not selected are not read, and nothing else is returned.
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
@@ -13,6 +13,37 @@ beforeAll(async () => {
   await client.runs.wait(threadId, 'chat', { input: { messages: [{ role: 'user', content: 'hello' }] } });
 });
 afterAll(() => server[Symbol.asyncDispose]());
+
+describe.each([
+  [
+    'assistants',
+    '/assistants/search',
+    ['assistant_id', 'graph_id', 'name', 'config', 'context', 'updated_at'],
+  ],
+  ['threads', '/threads/search', ['thread_id', 'config', 'context', 'values', 'interrupts', 'updated_at']],
+  ['crons', '/crons/search', ['cron_id', 'payload', 'user_id', 'metadata', 'now', 'enabled']],
+  ['runs', '/runs/search', ['run_id', 'thread_id', 'kwargs', 'cancel_reason']],
+])('a search of %s', (noun, path, fields) => {
+  it.each(fields)('returns %s alone when only it is selected', async (field) => {
+    if (noun === 'crons')
+      await server.call('POST', '/runs/crons', { assistant_id: 'chat', schedule: '0 0 1 1 *' });
+    const { body } = await server.call('POST', path.replace('/crons', '/runs/crons'), { select: [field] });
+    const [first] = body as object[];
+    expect(first).toBeDefined();
+    // These are absent where they have no value.
+    expect(Object.keys(first ?? {})).toEqual(
+      ['context', 'cancel_reason'].includes(field) && noun !== 'assistants' ? [] : [field],
+    );
+  });
+});
+
+it.each(['run_id', 'status', 'kwargs'])(
+  'a list of runs returns %s alone when only it is selected',
+  async (field) => {
+    const { body } = await server.call('GET', `/threads/${threadId}/runs?select=${field}`);
+    expect((body as object[]).map((run) => Object.keys(run))).toEqual([[field]]);
+  },
+);
 
 describe('a thread', () => {
   it('has the selected fields only', async () => {

@@ -8,6 +8,7 @@ const positionOf = (header: string) => threadPosition({ header: () => header } a
 it('a Last-Event-ID of a thread stream is a run and the id of its event', () => {
   const run_id = randomUUID();
   expect(positionOf(`${run_id}:7`)).toEqual({ run_id, after: 7 });
+  expect(positionOf(`${run_id}:end`)).toEqual({ run_id, after: 'end' });
   expect(positionOf('-')).toBe('beginning');
 });
 

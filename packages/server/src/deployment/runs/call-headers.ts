@@ -10,13 +10,17 @@ export const lastEventId = (call: Call): number | undefined => {
 };
 
 /** A position in a thread's stream: the first stored event, or after an event of a run. */
-export type ThreadPosition = 'beginning' | { run_id: string; after: number } | undefined;
+export type ThreadPosition = 'beginning' | { run_id: string; after: number | typeof endOfRun } | undefined;
+
+/** In an event id of a thread stream: the reader has read the whole run. */
+export const endOfRun = 'end';
 
 export const threadPosition = (call: Call): ThreadPosition => {
   const header = call.header('last-event-id');
   if (header === '-' || header === '-1') return 'beginning';
-  const [, run_id, after] = /^([^:]+):(-?\d{1,9})$/.exec(header ?? '') ?? [];
-  return isUuid(run_id) ? { run_id: run_id.toLowerCase(), after: Number(after) } : undefined;
+  const [, run_id, after] = /^([^:]+):(-?\d{1,9}|end)$/.exec(header ?? '') ?? [];
+  if (!isUuid(run_id)) return undefined;
+  return { run_id: run_id.toLowerCase(), after: after === endOfRun ? endOfRun : Number(after) };
 };
 
 const keyPattern = /^[\x20-\x7e]{1,255}$/;

@@ -11,6 +11,7 @@ import type { RunOutcomeReader } from './run-outcome-reader.ts';
 /** Maximum number of runs that one request cancels. */
 const manyMax = 1_000;
 const requested = 'cancelled by request';
+const taken = 'taken: another run has absorbed the input';
 
 export interface CancelOutcome {
   run_id: string;
@@ -40,13 +41,22 @@ export class RunCanceller {
     this.#logger = logger;
   }
 
-  /** With `wait`, resolves when the run has ended and writes nothing any more. Throws `not_found` also when it had ended before. */
+  /**
+   * With `wait`, resolves when the run has ended and writes nothing any more. `isTaken`: another run has absorbed its input. Throws
+   * `not_found` also when it had ended before.
+   */
   async cancel(
     thread_id: string,
     run_id: string,
-    { action, wait, access }: { action: CancelAction; wait: boolean; access: RowFilter },
+    {
+      action,
+      wait,
+      isTaken = false,
+      access,
+    }: { action: CancelAction; wait: boolean; isTaken?: boolean; access: RowFilter },
   ): Promise<void> {
-    const [cancelled] = await this.#cancel(thread_id, [run_id], { action, reason: requested, access });
+    const reason = isTaken ? taken : requested;
+    const [cancelled] = await this.#cancel(thread_id, [run_id], { action, reason, access });
     if (!cancelled) throw notFound('Run', run_id);
     if (cancelled.outcome === 'over') throw new Problem('not_found', `Run ${run_id} has ended`);
     if (wait) await this.#outcomes.untilEnded(run_id);

@@ -1,4 +1,5 @@
 import type { runFigureRoutes, runRoutes, runSearchRoutes, runTimelineRoutes } from '@svc/contract';
+import { invalid } from '@svc/contract/problem';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
@@ -88,8 +89,10 @@ export const runHandlers = (parts: RunParts): RunHandlers => {
     cancelRun: async ({ params, query }, { authorizer }) => {
       const { action = 'interrupt', wait = false } = query;
       const { thread_id, run_id } = params;
+      if (query.reason !== undefined && action === 'rollback')
+        throw invalid(['query', 'reason'], 'reason cannot be combined with the action rollback');
       const access = await cancelAccess(authorizer, params, action);
-      await canceller.cancel(thread_id, run_id, { action, wait, access });
+      await canceller.cancel(thread_id, run_id, { action, wait, isTaken: query.reason === 'taken', access });
       return wait ? new Reply({}, { isEmpty: true }) : {};
     },
     cancelRuns: async ({ query, body }, { authorizer }) => {

@@ -5,9 +5,18 @@ import type { ListedRun, LostAttempt, RunRow, Waiting } from '../../storage/depl
 
 export type RunFields = Omit<RunRow, 'lease_token' | 'worker_id' | 'log'>;
 
-/** `row`: a row of a list has only the selected fields, and its JSON is text. */
 export const runText = (row: Partial<RunFields> | ListedRun, waiting?: Waiting): string =>
-  objectText({
+  objectText(membersOf(row, waiting));
+
+/** The selected fields; all when `select` is absent. The row may have more columns, which the search needs. */
+export const selectedRunText = (row: ListedRun, select?: readonly string[]): string =>
+  objectText(
+    Object.fromEntries(Object.entries(membersOf(row)).filter(([name]) => select?.includes(name) ?? true)),
+  );
+
+/** `row`: a row of a list has JSON as text. */
+const membersOf = (row: Partial<RunFields> | ListedRun, waiting?: Waiting) =>
+  ({
     run_id: row.run_id,
     thread_id: row.thread_id,
     assistant_id: row.assistant_id,
@@ -22,8 +31,9 @@ export const runText = (row: Partial<RunFields> | ListedRun, waiting?: Waiting):
     attempt: row.attempt,
     lost_attempts: attemptsOf(row.lost_attempts),
     error: asText(row.error),
+    cancel_reason: row.cancel_reason ?? undefined,
     waiting_for: waiting && waitingFor(waiting),
-  } satisfies Record<keyof Run, unknown>);
+  }) satisfies Record<keyof Run, unknown>;
 
 /** Omitted when there are none. */
 const attemptsOf = (lost: string | LostAttempt[] | undefined): unknown =>

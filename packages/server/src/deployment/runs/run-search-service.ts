@@ -11,7 +11,7 @@ import type {
 } from '../../storage/deployment/run-search.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { runText } from './run-record.ts';
+import { selectedRunText } from './run-record.ts';
 
 /** A caller who may read more threads than this is served by windows only. */
 const threadsMax = 1_000;
@@ -38,7 +38,7 @@ export class RunSearchService {
     const wanted = searched.places.slice(0, limit);
     const page = { sort_order, limit };
     const found = await this.#runs.readPlaces(wanted, search, page, access, select?.slice());
-    const rows = found.rows.map((row) => runText(row));
+    const rows = found.rows.map((row) => selectedRunText(row, select));
     return foundPage({ rows, isCut: found.isCut }, searched, limit, cursorOf);
   }
 

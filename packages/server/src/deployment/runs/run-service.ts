@@ -31,7 +31,7 @@ import { nodeTtlMs, servedWithinMs } from '../../storage/deployment/workers.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
 import { InterruptsAnswered } from './interrupts-answered.ts';
-import { type RunFields, runText } from './run-record.ts';
+import { type RunFields, runText, selectedRunText } from './run-record.ts';
 
 /** A validated request for a run. */
 export interface RunRequest {
@@ -207,7 +207,7 @@ export class RunService {
   ): Promise<PageOf<string>> {
     if (!(await this.#storage.threads.find(thread_id, access))) throw notFound('Thread', thread_id);
     const { rows, ...more } = await this.#storage.runs.list(thread_id, page, access);
-    return { rows: rows.map((row) => runText(row)), ...more };
+    return { rows: rows.map((row) => selectedRunText(row, page.select)), ...more };
   }
 
   async delete(thread_id: string, run_id: string, access: RowFilter): Promise<void> {
@@ -265,7 +265,7 @@ export class RunService {
     else if (stream.awaited || stream.streamed) this.#tail.follow(stream);
     const started_at = setting.status === 'running' ? setting.created_at : null;
     const times = { updated_at: setting.created_at, started_at, ended_at: null };
-    return { ...row, ...times, error: null, lost_attempts: [] };
+    return { ...row, ...times, error: null, cancel_reason: null, lost_attempts: [] };
   }
 
   /**

@@ -18,6 +18,8 @@ const fields = Object.keys(Thread.shape);
 /** Fields that a search returns only on request: they are read from checkpoints, or may be very long. */
 const costly = new Set(['values', 'interrupts']);
 const usual = new Set(fields.filter((name) => !costly.has(name)));
+/** The config of a new thread is empty. */
+const created = new Set(fields.filter((name) => name !== 'config'));
 
 type Asked = Pick<z.output<typeof threadRoutes.countThreads.body>, keyof ThreadSearch> & {
   limit: number;
@@ -78,7 +80,8 @@ export const threadHandlers = (
       if (!writable.matches(value.metadata ?? {}))
         throw new Problem('forbidden', 'You may not write the state of this thread.');
     }
-    const thread = { ...value, if_exists: value.if_exists ?? 'raise', supersteps, ttl };
+    const shown = compat ? undefined : created;
+    const thread = { ...value, if_exists: value.if_exists ?? 'raise', supersteps, ttl, fields: shown };
     const readable =
       thread.if_exists === 'do_nothing' ? await readAccess(authorizer, { thread_id }) : everyRow;
     return new RawJson(await threads.create(thread, { creatable: access, readable }, updaterOf(authorizer)));

@@ -7,8 +7,8 @@ import type { LoggedRun, PlacedRun } from '../../storage/deployment/run-rows.ts'
 import type { ThreadStorage } from '../../storage/deployment/threads.ts';
 import type { MissedEvents } from '../../engine/streams/run-event-stream.ts';
 import { gapEvent } from '../../engine/streams/run-replay.ts';
-import type { EventWriter } from '../../api/handlers.ts';
-import type { ThreadPosition } from '../runs/call-headers.ts';
+import type { EventWriter, StreamEvent } from '../../api/handlers.ts';
+import { endOfRun, type ThreadPosition } from '../runs/call-headers.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
 import { unlessGone } from '../unless-gone.ts';
 import { forwardRun } from './forward-run.ts';
@@ -60,12 +60,13 @@ export class ThreadRunStream {
     modes: string[],
   ): Promise<ThreadSubscription> {
     const { threads } = this.#options;
+    const wanted = new Set(modes.length === 0 ? ['run_modes'] : modes);
     if (!(await watch(threads, thread_id, access))) throw notFound('Thread', thread_id);
     return {
       start: (sink) => {
         const stop = new AbortController();
         const unwatch = keepWatched(threads, thread_id, access, () => stop.abort());
-        this.#read({ thread_id, access, modes: new Set(modes), sink, stop: stop.signal }, position)
+        this.#read({ thread_id, access, modes: wanted, sink, stop: stop.signal }, position)
           .then(
             () => sink.end(),
             (error: unknown) => sink.fail(error),
@@ -106,7 +107,8 @@ export class ThreadRunStream {
     if (position === 'beginning') return { last: null };
     if (position) {
       const run = await runs.find(position.run_id, thread_id, access);
-      if (run) return { last: null, run, after: position.after };
+      const { after } = position;
+      if (run) return after === endOfRun ? { last: run } : { last: null, run, after };
     }
     // Without a position, ended runs are not repeated.
     const current = await runs.findCurrent(thread_id, access);
@@ -130,7 +132,7 @@ export class ThreadRunStream {
       .openReplay(thread_id, run_id, access, after)
       .catch(unlessGone);
     let lastId = after ?? -1;
-    const hasEvents = modes.size === 0 || modes.has('run_modes');
+    const hasEvents = modes.has('run_modes');
     const gap = (missed: MissedEvents): void => {
       if (hasEvents) reader.sink.send(gapEvent(run_id, missed));
     };
@@ -141,7 +143,7 @@ export class ThreadRunStream {
         const isSent = hasEvents || (event === 'metadata' && modes.has('lifecycle'));
         return isSent ? reader.sink.send({ id: `${run_id}:${id}`, event, data }) : true;
       }));
-    if (isOver && modes.size > 0) {
+    if (isOver) {
       const row = await this.#options.runs.find(run_id, thread_id, access);
       await this.#sendEnd(reader, run_id, lastId, row?.status);
     }
@@ -155,14 +157,17 @@ export class ThreadRunStream {
     lastId: number,
     status: string | undefined,
   ): Promise<void> {
-    const id = `${run_id}:${lastId}`;
-    const send = async (event: string, data: string): Promise<void> => {
-      if (!sink.send({ id, event, data })) await sink.drained();
-    };
-    if (modes.has('lifecycle')) await send('end', JSON.stringify({ run_id, status: status ?? 'rollback' }));
+    const events: StreamEvent[] = [];
+    const ended = JSON.stringify({ run_id, status: status ?? 'rollback' });
+    if (modes.has('run_modes')) events.push({ event: 'run_done', data: ended });
+    if (modes.has('lifecycle')) events.push({ event: 'end', data: ended });
     if (modes.has('state_update') && status !== undefined) {
       const values = await this.#options.outcomes.values({ run_id, thread_id });
-      await send('state_update', `{"run_id":"${run_id}","values":${values}}`);
+      events.push({ event: 'state_update', data: `{"run_id":"${run_id}","values":${values}}` });
+    }
+    for (const event of events) {
+      const place = event === events.at(-1) ? endOfRun : lastId;
+      if (!sink.send({ id: `${run_id}:${place}`, ...event })) await sink.drained();
     }
   }
 }

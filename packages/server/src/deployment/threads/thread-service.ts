@@ -33,6 +33,7 @@ export interface NewThread {
   supersteps?: Superstep[] | undefined;
   /** When absent, the deployment's default applies; null for none. */
   ttl?: GivenTtl | undefined;
+  fields?: ReadonlySet<string> | undefined;
 }
 
 export interface ThreadSearch extends ThreadFilter {
@@ -81,9 +82,12 @@ export class ThreadService {
     this.#deletion = new ThreadDeletion(storage);
   }
 
-  /** With `do_nothing`, an existing thread is returned if the caller may create it and may read it. */
+  /**
+   * With `do_nothing`, an existing thread is returned if the caller may create it and may read it. `fields`: those of the response; all of
+   * them when undefined.
+   */
   async create(
-    { thread_id, metadata = {}, if_exists, supersteps, ttl }: NewThread,
+    { thread_id, metadata = {}, if_exists, supersteps, ttl, fields }: NewThread,
     { creatable, readable }: { creatable: AccessFilter; readable: RowFilter },
     updater: Updater,
   ): Promise<JsonPart> {
@@ -100,13 +104,13 @@ export class ThreadService {
     for (let tries = 1; !row && if_exists === 'do_nothing' && tries <= findTries; tries++) {
       const existing = await this.#storage.threads.find(id, readable);
       const isVisible = existing && creatable.matches(existing.metadata);
-      const thread = isVisible ? await this.#withAllValues(existing).catch(unlessGone) : undefined;
+      const thread = isVisible ? await this.#withAllValues(existing, fields).catch(unlessGone) : undefined;
       if (thread) return thread;
       row = await create();
     }
     // The message does not reveal whether the thread belongs to another user.
     if (!row) throw new Problem('conflict', `Thread already exists, or is still being deleted: ${id}`);
-    if (!supersteps || supersteps.length === 0) return threadText(row, '{}');
+    if (!supersteps || supersteps.length === 0) return threadText(row, '{}', fields);
     try {
       await this.#states.apply(row, supersteps, {}, updater);
     } catch (error) {
@@ -114,7 +118,7 @@ export class ThreadService {
       await this.#storage.threads.deleteUnused(id, creatable);
       throw error;
     }
-    return this.get(id, creatable);
+    return this.get(id, creatable, fields);
   }
 
   /** How many bytes the thread occupies. Throws `not_found`. */
@@ -326,9 +330,10 @@ export class ThreadService {
   }
 
   /** The thread with its values. Throws `not_found` when it was deleted meanwhile. */
-  async #withAllValues(row: ThreadRow): Promise<JsonPart> {
+  async #withAllValues(row: ThreadRow, fields?: ReadonlySet<string>): Promise<JsonPart> {
     const head = await this.#storage.checkpoints.find({ thread_id: row.thread_id, checkpoint_ns: '' });
     if (!head) await this.#reader.assertThere(row);
-    return threadText(row, head ? await this.#reader.values(row, stateAtHead(head).stored.checkpoint) : '{}');
+    const values = head ? await this.#reader.values(row, stateAtHead(head).stored.checkpoint) : '{}';
+    return threadText(row, values, fields);
   }
 }

@@ -107,6 +107,15 @@ export const toRunCommand = (
   };
 };
 
+/** `config.metadata`: the graph gets it, below the metadata of the run and of the server. */
+const configMetadata = (configs: readonly (Config | null | undefined)[]): Record<string, unknown> =>
+  Object.assign(
+    {},
+    ...configs.map((config) =>
+      isObject(config?.['metadata']) ? clientConfigurable(config['metadata']) : {},
+    ),
+  ) as Record<string, unknown>;
+
 /** In the executor: parses the texts of the command and merges its configs. */
 export const parseRunCommand = (command: RunCommand): ParsedRunCommand => {
   const { configs, assistant_context, server_keys, ...rest } = command;
@@ -114,6 +123,7 @@ export const parseRunCommand = (command: RunCommand): ParsedRunCommand => {
   const context = mergeContext(assistant_context, kwargs.context);
   return {
     ...rest,
+    metadata: { ...configMetadata([...configs, kwargs.config]), ...rest.metadata },
     config: mergeConfigs(server_keys, ...configs, kwargs.config),
     ...(context === undefined ? {} : { context }),
     kwargs,

@@ -1,7 +1,8 @@
 // Converts the chunks that the engine streams to events of the API, for the stream modes that the client requested.
-import { checkpointRefs } from '../dispatch/protocol.ts';
+import { checkpointRefs, type RunError } from '../dispatch/protocol.ts';
 import { MessageEvents } from './message-events.ts';
 import { eventName } from './stream-modes.ts';
+import { SubgraphLifecycle } from './subgraph-lifecycle.ts';
 
 /** Receives the name and the value of an event. The value is serialised only if the event has a reader. */
 export type EmitEvent = (event: string, value: unknown) => void;
@@ -32,6 +33,8 @@ export class ChunkEvents {
   readonly #emit: EmitEvent;
   /** Undefined without the stream mode `messages`. Its events have no namespace. */
   readonly messages: MessageEvents | undefined;
+  /** Undefined without the stream mode `lifecycle`. Its events are those of all subgraphs, also if subgraphs are not requested. */
+  readonly #lifecycle: SubgraphLifecycle | undefined;
   /** By namespace: a state that waits for its checkpoint, which clients of the thread protocol expect immediately before it. */
   readonly #states = new Map<string, () => void>();
 
@@ -40,10 +43,12 @@ export class ChunkEvents {
     this.#subgraphs = subgraphs;
     this.#emit = emit;
     this.messages = this.#requested.has('messages') ? new MessageEvents(emit) : undefined;
+    this.#lifecycle = this.#requested.has('lifecycle') ? new SubgraphLifecycle(emit) : undefined;
   }
 
   /** The engine reports a state, then its checkpoint: the next chunk of the same graph, unless the graph stops there. */
   chunk(namespace: string[], mode: string, payload: unknown): void {
+    this.#lifecycle?.chunk(namespace, mode, payload);
     if (!this.#requested.has(checkpointRefs)) return this.#convert(namespace, mode, payload);
     if (mode === 'checkpoints') this.#refer(namespace, payload as CheckpointChunk);
     const graph = namespace.join('|');
@@ -56,6 +61,11 @@ export class ChunkEvents {
   /** Emits the states that still wait. To be called when the engine has ended, also by an error. */
   end(): void {
     for (const graph of this.#states.keys()) this.#emitState(graph);
+  }
+
+  /** Reports the end of the subgraphs that the run has not finished. Not to be called for a lost attempt, which another one continues. */
+  endSubgraphs(error: RunError | null): void {
+    this.#lifecycle?.end(error);
   }
 
   #emitState(graph: string): void {

@@ -13,9 +13,14 @@ export const engineDifferences = (file: string): string[] =>
     if (own === undefined || used === undefined || own.version === used.version) return [];
     return [
       `The project has ${name} ${own.version} in ${own.dir}; its graphs run with ${used.version}, the version of the server. ` +
-        `Install ${used.version} in the project, so that both are the same.`,
+        (majorOf(own.version) < majorOf(used.version)
+          ? `Packages of the project that were made for ${own.version}, such as models and agents, fail in runs when they use what ${used.version} no longer has, for example with "this.bind is not a function". ` +
+            `Install ${used.version} in the project, and the packages that support it.`
+          : `Install ${used.version} in the project, so that both are the same.`),
     ];
   });
+
+const majorOf = (version: string): number => Number.parseInt(version, 10);
 
 const installedFrom = (folder: string, name: string): { dir: string; version: string } | undefined => {
   try {

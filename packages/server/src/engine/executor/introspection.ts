@@ -171,7 +171,7 @@ const isRequested = (name: string, namespace: string | undefined, recurse: boole
 /** Contains the schemas under their long and their short names, because clients read either. */
 const subgraphs = async (
   graph: Graph,
-  { namespace, recurse = false }: IntrospectCommand,
+  { graph_id, namespace, recurse = false }: IntrospectCommand,
 ): Promise<unknown> => {
   const found: Record<string, unknown> = {};
   // Always recursive: the library finds deeper subgraphs only by recursion.
@@ -181,6 +181,7 @@ const subgraphs = async (
       subgraph as Graph,
     );
     found[name] = {
+      graph_id,
       input_schema,
       output_schema,
       state_schema,

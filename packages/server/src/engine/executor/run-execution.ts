@@ -150,6 +150,7 @@ export class RunExecution {
     if (isAttemptLost(thrown)) throw thrown;
     if (this.#stopped === 'lost') throw new LeaseLost(this.#command.run_id);
     const { status, error } = outcomeOf(this.#stopped, thrown);
+    this.#chunks.endSubgraphs(error);
     const isAwaited = this.#command.awaited || this.#areValuesKept;
     const values = isAwaited && status !== 'error' ? this.#result() : undefined;
     const isRefused = thrown instanceof RunRefused;

@@ -13,6 +13,7 @@ export const engineModes = (requested: readonly string[]): EngineMode[] => {
   const modes = new Set<EngineMode>(['values', 'checkpoints']);
   for (const mode of requested) {
     if (mode === 'messages-tuple') modes.add('messages');
+    else if (mode === 'lifecycle') modes.add('tasks');
     else if (!noEngineModes.has(mode)) modes.add(mode as EngineMode);
   }
   return [...modes];

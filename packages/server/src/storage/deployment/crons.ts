@@ -264,6 +264,7 @@ const fireOne = async (tx: Database, cron: CronRow, { run, next }: TickPlan): Pr
 const listColumns = (select: readonly string[] | undefined) => {
   const all = Object.fromEntries(columns.split(',').map((column) => [column.trim(), `r.${column.trim()}`]));
   all['metadata'] = 'r.metadata::text';
+  if (select?.includes('now')) all['now'] = 'now()';
   // The owner is read from the metadata.
   const names = select && ['cron_id', ...select, ...(select.includes('user_id') ? ['metadata'] : [])];
   return Object.fromEntries(Object.entries(all).filter(([name]) => names?.includes(name) ?? true));

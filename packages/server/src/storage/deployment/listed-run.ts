@@ -18,6 +18,7 @@ const listColumns = {
   attempt: 'r.attempt',
   lost_attempts: 'r.lost_attempts::text',
   error: 'r.error',
+  cancel_reason: 'r.cancel_reason',
 };
 
 /** The selected columns, and the id; `long` names those of any size. */

@@ -26,6 +26,8 @@ export interface RunRow {
   started_at: string | null;
   /** The time of its last change; null while it is pending or running. */
   ended_at: string | null;
+  /** Null when the run was not cancelled. */
+  cancel_reason: string | null;
 }
 
 /** What a run's log contains: nothing; the outcome; or all events and the outcome. */
@@ -148,4 +150,4 @@ export type RunState = Pick<RunRow, 'run_id' | 'thread_id' | 'status' | 'error' 
 
 export const runColumns = `run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, temporary, error, log,
   attempt, lease_token, worker_id, lost_attempts, created_at, updated_at, started_at,
-  case when status not in ('pending', 'running') then updated_at end as ended_at`;
+  case when status not in ('pending', 'running') then updated_at end as ended_at, cancel_reason`;

@@ -290,6 +290,7 @@ runs.owner_hash integer not null default 0
 runs.waits_for text
 runs.progress_token bigint not null default 0
 runs.first_seq bigint
+runs.cancel_reason text
 schema_functions.only_row boolean not null default true
 schema_functions.revision integer not null
 schema_functions.checksum text not null

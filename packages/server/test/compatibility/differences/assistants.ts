@@ -29,9 +29,9 @@ export const assistants: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'A subgraph also has its schemas under the names that assistants use: `input_schema`, `state_schema`, …',
-    reason: 'Clients read both names.',
-    where: { graphs: ['+ **.sub.*_schema'] },
+      'A subgraph also has its schemas under the names that assistants use: `input_schema`, `state_schema`, …, and the `graph_id` of its assistant.',
+    reason: 'Clients read both names, and the types of the Python client have `graph_id`.',
+    where: { graphs: ['+ **.sub.*_schema', '+ **.sub.graph_id'] },
   },
   {
     behaviour: 'The schema of a state that is a zod object lists its required members.',

@@ -51,11 +51,11 @@ export const runs: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'A run has `attempt`, and when they are known `started_at` and `ended_at`. A failed run has `error`.',
+      'A run has `attempt`, and when they are known `started_at` and `ended_at`. A failed run has `error`, and a cancelled run `cancel_reason`.',
     reason:
-      '`attempt` counts the starts of the run: it starts again when its worker is lost. The times separate waiting from executing. `error` says why it failed.',
+      '`attempt` counts the starts of the run: it starts again when its worker is lost. The times separate waiting from executing. `error` says why it failed, and `cancel_reason` why it was cancelled.',
     where: {
-      '*': ['+ **.attempt', '+ **.started_at', '+ **.ended_at'],
+      '*': ['+ **.attempt', '+ **.started_at', '+ **.ended_at', '+ **.cancel_reason'],
       errors: ['+ failed run.body.0.error'],
     },
   },

@@ -2,6 +2,11 @@ import type { ListedDifference } from './difference.ts';
 
 export const streams: readonly ListedDifference[] = [
   {
+    behaviour: 'Runs have the stream mode `lifecycle`.',
+    reason: 'Current clients request it to show subgraphs.',
+    where: { 'streams of *': ['* lifecycle.**'] },
+  },
+  {
     behaviour: 'A stream has only the events of the requested modes.',
     reason: 'A client can rely on the list that it sent.',
     where: {

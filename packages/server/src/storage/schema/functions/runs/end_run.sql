@@ -9,6 +9,7 @@ language plpgsql set enable_seqscan = off as $$
 declare
   v_run runs%rowtype;
   v_action text;
+  v_reason text;
   v_next integer;
   v_tells boolean := p_error is not null and not p_told;
   -- True when the run was ever claimed. A released attempt is not counted in `attempt`, but keeps the lease token.
@@ -24,7 +25,10 @@ begin
     perform 1 from threads t where t.thread_id = v_run.thread_id for update;
   end if;
   -- Read under the thread's lock: a cancel is either recorded by now, or will find that the run has ended.
-  delete from run_cancels c where c.run_id = p_run_id returning c.action into v_action;
+  delete from run_cancels c where c.run_id = p_run_id returning c.action, c.reason into v_action, v_reason;
+  if v_reason is not null and p_status = 'interrupted' then
+    update runs r set cancel_reason = v_reason where r.run_id = p_run_id;
+  end if;
   delete from run_users u where u.run_id = p_run_id;
   if v_run.webhook is not null then perform queue_webhook(p_run_id, p_values); end if;
   if v_run.log <> 'nothing' then

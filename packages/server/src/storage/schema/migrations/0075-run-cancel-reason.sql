@@ -1,0 +1,2 @@
+-- Why a run was cancelled; null for every other run.
+alter table runs add column cancel_reason text;

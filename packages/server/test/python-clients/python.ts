@@ -1,0 +1,26 @@
+// Runs programs with the stock Python clients, where scripts/install-test-programs.sh has installed them.
+//   SVC_TEST_PYTHON_CLIENTS=required   the tests run, and fail where the clients are not installed
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { it } from 'vitest';
+import { scaled } from '../speed.ts';
+
+const python = fileURLToPath(new URL('../../../../build/python-clients/bin/python3', import.meta.url));
+
+/** Why the tests with the Python clients are not run; undefined when they are. */
+export const whyNoPythonClients = (): string | undefined =>
+  existsSync(python) || process.env['SVC_TEST_PYTHON_CLIENTS'] === 'required'
+    ? undefined
+    : 'the Python clients are not installed; on Debian: scripts/install-test-programs.sh python-clients';
+
+export const itWithPythonClients = it.skipIf(whyNoPythonClients() !== undefined);
+
+/** Runs a program of this folder, which gets a URL and its limit of time in seconds; returns what it has printed, as JSON. */
+export const runPython = async (program: string, url: string): Promise<unknown> => {
+  const file = fileURLToPath(new URL(program, import.meta.url));
+  const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' };
+  const { stdout } = await promisify(execFile)(python, [file, url, String(scaled(50))], { env });
+  return JSON.parse(stdout);
+};
