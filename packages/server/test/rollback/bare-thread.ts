@@ -75,7 +75,7 @@ class BareThread {
     if (step.do === 'update') {
       await this.#graph.updateState(config, { log: [step.line] }, step.as_node);
       this.#interrupts = [];
-      this.#status = (await this.#graph.getState(config)).tasks.length > 0 ? 'interrupted' : 'idle';
+      if ((await this.#graph.getState(config)).tasks.length === 0) this.#status = 'idle';
       return;
     }
     const run_id = String(this.taken.length);

@@ -48,8 +48,8 @@ export const updateState = async (
     const waits = session.nextTasks('').length > 0;
     await session.end({
       status: null,
-      // A subgraph that ends or waits changes nothing of the root.
-      ending: checkpoint_ns === '' ? (waits ? 'interrupted' : 'idle') : null,
+      // An update that leaves nodes to run changes the status no more than one of a subgraph does: no run was interrupted by it.
+      ending: checkpoint_ns === '' && !waits ? 'idle' : null,
       interrupts: session.interrupts(),
       error: null,
       values: null,

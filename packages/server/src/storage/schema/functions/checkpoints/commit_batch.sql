@@ -189,7 +189,7 @@ begin
       perform end_run(v_item.owner, v_item.status, v_item.ending, v_item.interrupts, v_item.error, v_item."values", v_item.told);
     else
       -- Later runs depend on the update, so removing an earlier run must not change the thread any more.
-      -- `ending` is null for an update of a subgraph: the root has the state that it had.
+      -- `ending` is null for an update that leaves the status as it is.
       update threads t
       set interrupts = coalesce(v_item.interrupts, t.interrupts),
           status = coalesce(v_item.ending, t.status),
