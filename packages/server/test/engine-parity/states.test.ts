@@ -48,7 +48,7 @@ const at = { configurable: { thread_id: '1' } };
 type Operation =
   /** `from`: the place in the history, newest first, of the checkpoint from which the run starts. */
   | { input: unknown; from?: number }
-  | { resume: unknown; update?: Record<string, unknown>; goto?: string }
+  | { resume: unknown; update?: Record<string, unknown>; goto?: string; from?: number }
   | { goto: string }
   | { update: Record<string, unknown>; as_node?: undefined }
   | { update: Record<string, unknown>; as_node: string; from?: number };
@@ -95,13 +95,20 @@ const viewOfEngine = async (engine: Engine): Promise<View> => {
   };
 };
 
+type CommandOperation = Extract<Operation, { resume: unknown } | { goto: string } | { as_node?: undefined }>;
+
+const commandOf = (operation: CommandOperation & { from?: number }) => {
+  const { from: _, ...command } = operation;
+  return command;
+};
+
 const runInEngine = async (engine: Engine, operation: Operation, durability: Durability): Promise<void> => {
   const from = 'from' in operation && operation.from !== undefined ? operation.from : undefined;
   const config = from === undefined ? at : ((await historyOf(engine))[from]?.config ?? at);
   if ('as_node' in operation && operation.as_node !== undefined)
     await engine.updateState(config, operation.update, operation.as_node);
   else {
-    const input = 'input' in operation ? operation.input : new Command(operation);
+    const input = 'input' in operation ? operation.input : new Command(commandOf(operation));
     await engine.invoke(input, { ...config, durability }).catch(() => undefined);
   }
 };
@@ -141,7 +148,7 @@ const runInServer = async (
     });
     return;
   }
-  const work = 'input' in operation ? { input: operation.input } : { command: operation };
+  const work = 'input' in operation ? { input: operation.input } : { command: commandOf(operation) };
   await client.runs
     .wait(thread_id, graph, {
       ...(work as { input: Record<string, unknown> }),
@@ -248,6 +255,18 @@ it('values of a delta channel are complete after forks', async () => {
     { update: { notes: ['c'] }, as_node: 'read', from: 3 },
     { input: null },
   ]);
+});
+
+it('a thread keeps the question of its newest checkpoint when an older one is answered and asks again', async () => {
+  const begin = { input: {} };
+  const { thread_id } = await compare('pair', [begin, begin, { resume: 'one', from: 2 }]);
+  const { status, interrupts } = await client.threads.get(thread_id);
+  const { tasks } = await client.threads.getState(thread_id);
+  expect({ status, interrupts }).toEqual({
+    status: 'interrupted',
+    interrupts: Object.fromEntries(tasks.map((task) => [task.id, task.interrupts])),
+  });
+  expect(Object.values(interrupts ?? {}).flat()).toMatchObject([{ value: 'First?' }]);
 });
 
 it('the state of a graph of the functional API is its value', async () => {

@@ -9,12 +9,17 @@ export class OpenInterrupts {
   #checkpoint_id: string | undefined;
   #byTask: Map<string, unknown[]> | undefined;
 
+  /** The newest root checkpoint, of which they are. */
+  get checkpoint_id(): string | undefined {
+    return this.#checkpoint_id;
+  }
+
   /** Undefined when no root checkpoint was loaded or created. */
   get known(): ReadonlyMap<string, unknown[]> | undefined {
     return this.#byTask;
   }
 
-  /** Those of the tasks of the newest root checkpoint. Undefined when no root checkpoint was loaded or created. */
+  /** `tasks`: those of the newest root checkpoint, if they are known. Undefined when no root checkpoint was loaded or created. */
   ofTasks(tasks: readonly { id: string }[] | undefined): ReadonlyMap<string, unknown[]> | undefined {
     if (!this.#byTask || !tasks) return this.#byTask;
     return new Map([...this.#byTask].filter(([id]) => tasks.some((task) => task.id === id)));

@@ -351,7 +351,10 @@ export class ThreadSession implements Writer {
 
   /** Interrupts by task id, as wire JSON; null when no root checkpoint was loaded or created. */
   interrupts(): string | null {
-    const open = this.openInterrupts.ofTasks(this.#recordsOf('').described?.summary?.tasks);
+    const { checkpoint_id } = this.openInterrupts;
+    // A run from an older checkpoint may have stored none, and then only the tasks of the older one are described.
+    const record = checkpoint_id === undefined ? undefined : this.#recordsOf('').find(checkpoint_id);
+    const open = this.openInterrupts.ofTasks(record?.summary?.tasks);
     return open === undefined ? null : this.codec.toJson(Object.fromEntries(open));
   }
 
