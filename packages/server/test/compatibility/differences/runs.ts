@@ -155,6 +155,18 @@ export const runs: readonly ListedDifference[] = [
     behaviour: '`context` is undefined in a graph if neither the run nor its assistant has one.',
     reason:
       'Then the engine takes the values of a context schema from `configurable`, where older clients send them.',
-    where: { '*': ['- **.out = {}', '~ **.out = null'] },
+    where: { '*': ['- **.out = {}'] },
+  },
+  {
+    behaviour: 'The result of a run that stops at several questions has all of them in `__interrupt__`.',
+    reason: 'As that of the engine. The client can answer all of them with one command.',
+    where: {
+      'parallel interrupts': [
+        '~ wait.body.__interrupt__.*.value',
+        '+ wait.body.__interrupt__.*',
+        '~ thread.body.interrupts.**.id',
+        '~ state.body.tasks.*.interrupts.*.id',
+      ],
+    },
   },
 ];

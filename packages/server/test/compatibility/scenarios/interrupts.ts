@@ -50,15 +50,17 @@ export const parallelInterrupts: Scenario = {
   name: 'parallel interrupts',
   async run(wire) {
     const thread = await newThread(wire);
-    const stopped = await wire.call<{ __interrupt__: { id: string; value: string }[] }>(
-      'wait',
-      'POST',
-      `${thread}/runs/wait`,
-      { body: { assistant_id: 'questions', input: { log: [] } } },
+    await wire.call('wait', 'POST', `${thread}/runs/wait`, {
+      body: { assistant_id: 'questions', input: { log: [] } },
+    });
+    const { interrupts } = await wire.call<{ interrupts: Record<string, { id: string; value: string }[]> }>(
+      'thread',
+      'GET',
+      thread,
     );
-    await wire.call('thread', 'GET', thread);
     await wire.call('state', 'GET', `${thread}/state`);
-    const resume = Object.fromEntries(stopped.__interrupt__.map(({ id, value }) => [id, `${value}!`]));
+    const asked = Object.values(interrupts).flat();
+    const resume = Object.fromEntries(asked.map(({ id, value }) => [id, `${value}!`]));
     await wire.call('resume', 'POST', `${thread}/runs/wait`, {
       body: { assistant_id: 'questions', command: { resume } },
     });
