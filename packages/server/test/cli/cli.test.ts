@@ -69,7 +69,7 @@ describe('svc', () => {
   it.each(['start', 'dev', 'config', 'migrate'])(
     '%s prints all mistakes of the configuration, no stack, and exits 1',
     async (command) => {
-      using project = createProject({ graphs: { agent: './nope.ts:graph' }, env: '.env' });
+      using project = createProject({ graphs: { agent: './nope.ts:graph' }, env: ['API_TOKEN'] });
       const { code, stderr } = await session.run([command, '--data-dir', './data'], {
         cwd: project.dir,
         env: { SVC_LEASE: 'soon', DATABASE_URI: 'mysql://u:hunter2@h/d' },
@@ -78,7 +78,7 @@ describe('svc', () => {
       for (const part of [
         'There are 4 mistakes',
         'graphs.agent',
-        'env = ".env"',
+        'API_TOKEN is required',
         'SVC_LEASE',
         'DATABASE_URI',
       ]) {

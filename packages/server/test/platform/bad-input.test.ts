@@ -164,7 +164,7 @@ describe('a query', () => {
     await expectQueriesRejected(sampled, ['-1', 'abc', '%00', '{}']);
   });
 
-  it.each(['-1', '1.5', '1000000000', '0', ''])('with limit %s is rejected', async (limit) => {
+  it.each(['-1', '1.5', '1000000000', '0'])('with limit %s is rejected', async (limit) => {
     for (const path of ['/sessions', '/feedback', `/runs/threads/x?session_id=${sampled.session_id}`]) {
       const url = `${path}${path.includes('?') ? '&' : '?'}limit=${limit}`;
       expect((await call('GET', url)).status, url).toBe(422);

@@ -53,7 +53,7 @@ it('lists the exports whose id begins with the prefix, of any length and case', 
   expect(page.headers.get('x-pagination-total')).toBe('2');
 });
 
-it.each(['', 'x', '-', '5eed00000', '5eed0000-0000-4000-8000-00000000000a0', '5eed0000--', '5%', "5'"])(
+it.each(['x', '-', '5eed00000', '5eed0000-0000-4000-8000-00000000000a0', '5eed0000--', '5%', "5'"])(
   'refuses the prefix %j with 422',
   async (prefix) => {
     const { status } = await platform.call('GET', `/bulk-exports?id_prefix=${encodeURIComponent(prefix)}`);
