@@ -56,8 +56,12 @@ const cancelWhen = async (thread_id: string, run_id: string, isReached: () => Pr
 };
 
 /** The newest checkpoint of the thread has tasks that are left to execute. */
-const hasTasks = (thread_id: string) => async () =>
-  expect((await client.threads.getState(thread_id)).next).not.toEqual([]);
+const hasTasks = (thread_id: string) => async () => {
+  const { next } = await client.threads.getState(thread_id);
+  expect(next).not.toEqual([]);
+  // The run has no checkpoint yet.
+  expect(next).not.toEqual(['__start__']);
+};
 
 const isRunning = (thread_id: string, run_id: string) => async () =>
   expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'running' });
