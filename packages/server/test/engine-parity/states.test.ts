@@ -341,3 +341,15 @@ it.each([[['values']], [['values', 'updates', 'tasks', 'messages-tuple']]] as co
     ]);
   },
 );
+
+it('a command ends with success where an earlier command with durability exit has written to the same checkpoint', async () => {
+  const { thread_id } = await client.threads.create();
+  const commands = [
+    { command: { update: { log: ['updated'] }, goto: 'ask' }, durability: 'async' },
+    { command: { update: { topic: 'plain' } }, durability: 'exit' },
+    { command: { update: { topic: 'plain' }, goto: 'ask' }, durability: 'async' },
+  ] as const;
+  for (const command of commands) await client.runs.wait(thread_id, 'noted', command);
+  const runs = await client.runs.list(thread_id);
+  expect(runs.map(({ status }) => status)).toEqual(['success', 'success', 'success']);
+});

@@ -11,6 +11,7 @@ import { databaseRemedy } from '../../src/cli/output/database-remedy.ts';
 import { connectionSetup } from '../../src/storage/postgres/connection-options.ts';
 import { connectAny } from '../../src/storage/postgres/listener.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
+import { withoutUri } from '../global-setup.ts';
 import { localhostCertificate, localhostKey } from './localhost-certificate.ts';
 
 /** `both`: TLS for clients that ask for it. `tls`: only with TLS. `plain`: without TLS. */
@@ -24,7 +25,7 @@ let database: TestDatabase;
 const servers = new Map<Kind, { server: Server; last: string }>();
 
 const toDatabase = (): Socket => {
-  const { host = 'localhost', port = 5432 } = inject('connection') as pg.PoolConfig;
+  const { host = 'localhost', port = 5432 } = withoutUri(inject('connection'));
   return host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
 };
 

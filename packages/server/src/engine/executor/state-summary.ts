@@ -61,9 +61,14 @@ export const recordStates = async (
     if (await subgraphOf(graph, put.checkpoint_ns)) await describeByState(graph, session, put, checkpoints);
   for (const place of session.commanded()) {
     const saver = new SvcCheckpointer(session, checkpoints);
-    const state = await describedState(graph, { thread_id, ...place }, saver);
+    const isHead = place.checkpoint_id === session.head(place.checkpoint_ns);
+    const state = await describedState(graph, { thread_id, ...place }, saver).catch((error: unknown) => {
+      // The engine cannot apply the writes that commands of several runs have left at an older checkpoint. The run did not use that state.
+      if (isHead || !(error instanceof Error && error.name === 'InvalidUpdateError')) throw error;
+      return undefined;
+    });
     // A checkpoint that was deleted has no step.
-    if (state.step !== undefined) session.recordCommand(place, state);
+    if (state?.step !== undefined) session.recordCommand(place, state);
   }
   await recordWaiting(graph, session, checkpoints);
 };
