@@ -65,7 +65,8 @@ describe('a folder', () => {
         await mkdir(join(root, 'a'), { recursive: true });
         await rename(join(root, 'a'), join(root, `was-${turn}`)).catch(() => undefined);
         await symlink(outside, join(root, 'a')).catch(() => undefined);
-        await rm(join(root, 'a'), { recursive: true, force: true });
+        // The store may write into the folder meanwhile.
+        await rm(join(root, 'a'), { recursive: true, force: true, maxRetries: 100, retryDelay: 1 });
       }
     };
     const exchanging = exchange();
