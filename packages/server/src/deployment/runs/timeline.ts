@@ -1,6 +1,6 @@
 // When a run waited, and for what, its attempts and its steps: from its row, the other runs of its thread, and its checkpoints.
 import type { RunTimeline } from '@svc/contract';
-import type { CheckpointSummary, NodeWrite } from '../../engine/checkpoints/checkpoint-summary.ts';
+import { type NodeWrite, summaryOf } from '../../engine/checkpoints/checkpoint-summary.ts';
 import { checkpointTimeMs } from '../../engine/checkpoints/checkpoint-time.ts';
 import type { OtherRun, StepRow, TimedRun } from '../../storage/deployment/run-timeline.ts';
 
@@ -116,7 +116,6 @@ const nodesOf = (wrote: string | null, planned: string | null): string[] => {
 };
 
 /** The nodes of the step after the newest one: they execute while the run is running. */
-export const nextOf = (newest: StepRow | undefined): string[] =>
-  newest?.shape == null
-    ? []
-    : [...new Set((JSON.parse(newest.shape) as CheckpointSummary).tasks.map(({ name }) => name))];
+export const nextOf = (newest: StepRow | undefined): string[] => [
+  ...new Set(summaryOf(newest ?? {})?.tasks.map(({ name }) => name)),
+];

@@ -1,6 +1,6 @@
 // Selects the checkpoints that a thread needs to continue from its newest state: the head of the root namespace, heads of unfinished
 // subgraphs, and the checkpoints from which values that are stored as changes (delta channels) are rebuilt.
-import { isInternalChannel, type CheckpointSummary } from '../../engine/checkpoints/checkpoint-summary.ts';
+import { isInternalChannel, summaryOf } from '../../engine/checkpoints/checkpoint-summary.ts';
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import type { StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
 import { stateAtHead } from '../../storage/deployment/recorded-state.ts';
@@ -20,10 +20,8 @@ const channelsOf = ({ channels }: { channels: string }): object => JSON.parse(ch
 
 /** The remaining tasks of a checkpoint; undefined when they were not recorded. */
 const tasksOf = (head: StoredCheckpoint): Set<string> | undefined => {
-  const { shape } = stateAtHead(head).stored.checkpoint;
-  return shape === null
-    ? undefined
-    : new Set((JSON.parse(shape) as CheckpointSummary).tasks.map(({ id }) => id));
+  const summary = summaryOf(stateAtHead(head).stored.checkpoint);
+  return summary && new Set(summary.tasks.map(({ id }) => id));
 };
 
 /** The task in a segment `node:task` of a namespace. The segments of stateful subgraphs and of call counts have none. */

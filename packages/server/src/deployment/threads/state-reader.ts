@@ -2,6 +2,7 @@
 // blobs, all bounded in bytes; large states are rendered in a parser thread.
 import { notFound, Problem } from '@svc/contract/problem';
 import type { ThreadState } from '@svc/contract';
+import { summaryOf } from '../../engine/checkpoints/checkpoint-summary.ts';
 import { memoryNamespace } from '../../engine/checkpoints/namespaces.ts';
 import { RecentBlobs } from '../../engine/checkpoints/recent-blobs.ts';
 import { expandedSize } from '../../engine/codec/expanded-size.ts';
@@ -34,7 +35,6 @@ import {
   readValue,
   render,
   type RenderInput,
-  summaryOf,
   type StateTasks,
   type StateTree,
   type StoredValues,

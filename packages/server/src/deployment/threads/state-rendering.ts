@@ -1,8 +1,14 @@
 // Renders states as JSON text from checkpoints and their blobs. No graph is loaded and nothing is recomputed; values stay in wire form.
 // Large states are rendered in a parser thread, so this file has few imports.
-import type { CheckpointSummary, NodeWrite } from '../../engine/checkpoints/checkpoint-summary.ts';
 import { checkpointTimeMs } from '../../engine/checkpoints/checkpoint-time.ts';
-import { isInternalChannel, usualPath } from '../../engine/checkpoints/checkpoint-summary.ts';
+import {
+  type CheckpointSummary,
+  isInternalChannel,
+  type NodeWrite,
+  summaryOf,
+  type SummaryTask,
+  usualPath,
+} from '../../engine/checkpoints/checkpoint-summary.ts';
 import type { StoredBlob } from '../../engine/codec/blob.ts';
 import { hashesOf } from '../../engine/codec/blob-ref.ts';
 import { damaged } from '../../engine/codec/codec-error.ts';
@@ -51,8 +57,6 @@ const channelsOf = ({ channels }: Pick<StoredValues, 'channels'>): Record<string
   JSON.parse(channels) as Record<string, string>;
 const wroteOf = (stored: StoredCheckpoint): NodeWrite[] =>
   JSON.parse(stored.checkpoint.wrote ?? '[]') as NodeWrite[];
-export const summaryOf = ({ shape }: Pick<StoredValues, 'shape'>): CheckpointSummary | undefined =>
-  shape === null ? undefined : (JSON.parse(shape) as CheckpointSummary);
 
 /** The names of the state's channels; a single string when the state is the value of one channel. */
 const keysOf = (stored: StoredValues, { keys: wanted }: StateSelection): string[] | string => {
@@ -252,8 +256,8 @@ const fieldsOf = (
   const { stored } = tree;
   const { thread_id, checkpoint_ns, checkpoint_id, parent_id, run_id, metadata, body } = stored.checkpoint;
   const at = (id: string) => ({ checkpoint_id: id, thread_id, checkpoint_ns });
-  const taskLayout = summaryOf(stored.checkpoint)?.tasks ?? [];
-  const tasks = (): Values[] => taskLayout.map((task) => toTask(task, tree, selection, join));
+  const { keys, tasks: taskLayout } = summaryOf(stored.checkpoint) ?? { tasks: [] };
+  const tasks = (): Values[] => taskLayout.map((task) => toTask(task, { ...tree, keys }, selection, join));
   return {
     values: () => valuesOf(stored.checkpoint, selection, join),
     next: () => tree.next ?? taskLayout.map(({ name }) => name),
@@ -310,10 +314,10 @@ const nodesOf = (stored: StoredCheckpoint): string[] => {
   return nodes.length === 0 && hasInput ? ['__start__'] : nodes;
 };
 
-/** A task with its error, interrupts or result so far. */
+/** A task with its error, interrupts or result so far. `keys`: those of the summary of the checkpoint. */
 const toTask = (
-  task: CheckpointSummary['tasks'][number],
-  { stored, inner = {} }: StateTree,
+  task: SummaryTask,
+  { stored, inner = {}, keys }: StateTree & Pick<CheckpointSummary, 'keys'>,
   selection: StateSelection,
   join: Join,
 ): Values => {
@@ -334,7 +338,7 @@ const toTask = (
       ns === undefined || within ? null : { thread_id: stored.checkpoint.thread_id, checkpoint_ns: ns },
     state: within ? toState(within, selection, join) : null,
     // A task that was resumed keeps its interrupts.
-    result: resultOf(own, summaryOf(stored.checkpoint)?.keys, join) ?? null,
+    result: resultOf(own, keys, join) ?? null,
   };
 };
 

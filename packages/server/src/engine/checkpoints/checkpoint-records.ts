@@ -4,7 +4,7 @@
 import type { StoredWrite } from '../../storage/deployment/checkpoint-rows.ts';
 import type { RecordedState } from '../../storage/deployment/recorded-state.ts';
 import type { CheckpointSummary, NodeWrite } from './checkpoint-summary.ts';
-import { compactSummary, isInternalChannel } from './checkpoint-summary.ts';
+import { compactSummary, isInternalChannel, summaryOf } from './checkpoint-summary.ts';
 import { isApplied } from './task-writes.ts';
 
 /** Records of a namespace. With durability `exit` the last step of many is put. */
@@ -197,12 +197,12 @@ const tasksText = ({ tasks }: CheckpointSummary): string => JSON.stringify(tasks
 
 /** The state of a checkpoint to which a command has written: its values, and its tasks if they are not those of its summary. */
 export const commandedState = (
-  { refs, shape, summary: own, recorded }: CheckpointRecord,
+  { refs, summary: own, recorded, ...record }: CheckpointRecord,
   { summary, values }: DescribedState,
   refsOf: RefsOf,
 ): RecordedState => {
   const compact = compactSummary(summary, []);
-  const stored = shape ? (JSON.parse(shape) as CheckpointSummary) : own && compactSummary(own, []);
+  const stored = summaryOf(record) ?? (own && compactSummary(own, []));
   const isSame = stored && tasksText(stored) === tasksText(compact);
   return {
     base: refsOf(values, (channel) => refs?.get(channel)?.ref),

@@ -20,6 +20,10 @@ export interface CheckpointSummary {
   tasks: SummaryTask[];
 }
 
+/** The stored summary of a checkpoint; undefined when none was recorded. */
+export const summaryOf = ({ shape }: { shape?: string | null | undefined }): CheckpointSummary | undefined =>
+  typeof shape === 'string' ? (JSON.parse(shape) as CheckpointSummary) : undefined;
+
 /** A node wrote the referenced value to a channel; a null channel means the value is the whole update. */
 export type NodeWrite = [node: string, channel: string | null, ref: string];
 

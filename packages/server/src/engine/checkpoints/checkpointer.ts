@@ -11,7 +11,7 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
-import type { CheckpointSummary } from './checkpoint-summary.ts';
+import { summaryOf } from './checkpoint-summary.ts';
 import { engineWrites, recordedIn } from '../../storage/deployment/recorded-state.ts';
 import type { ThreadSession } from './thread-session.ts';
 
@@ -123,7 +123,7 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     const { checkpoint_ns: ns, checkpoint_id, channels, body, metadata, shape, run_id } = checkpoint;
     const isHead = ns === '' && checkpoint_id === session.head(ns);
     if (isHead && session.openInterrupts.known === undefined)
-      session.openInterrupts.load(checkpoint_id, pendingWrites, summaryOf(shape)?.tasks);
+      session.openInterrupts.load(checkpoint_id, pendingWrites, summaryOf(checkpoint)?.tasks);
     if (!session.beginsIn(ns)) return;
     session.recordLoaded(ns, {
       checkpoint_id,
@@ -260,9 +260,6 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     };
   }
 }
-
-const summaryOf = (shape: string | null): CheckpointSummary | undefined =>
-  shape === null ? undefined : (JSON.parse(shape) as CheckpointSummary);
 
 const matches = (metadata: Record<string, unknown>, filter: Record<string, unknown> = {}): boolean =>
   Object.entries(filter).every(([key, value]) => JSON.stringify(metadata[key]) === JSON.stringify(value));

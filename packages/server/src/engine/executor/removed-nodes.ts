@@ -1,6 +1,6 @@
 // A thread waits with tasks that name nodes. When a deployment has removed such a node, the engine drops its task without an error: the run would
 // succeed without executing anything, and an answer would be lost. Such a run is refused before it executes anything.
-import { type CheckpointSummary, usualPath } from '../checkpoints/checkpoint-summary.ts';
+import { summaryOf, type SummaryTask, usualPath } from '../checkpoints/checkpoint-summary.ts';
 import type { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
 import { memoryNamespace, subgraphPath } from '../checkpoints/namespaces.ts';
 import { isControl } from '../checkpoints/task-writes.ts';
@@ -22,9 +22,8 @@ export const assertNodes = async (
   { checkpoint, writes }: StoredCheckpoint,
   checkpointer: Pick<SvcCheckpointer, 'findHead'> | undefined,
 ): Promise<void> => {
-  const { shape, body, checkpoint_ns } = checkpoint;
-  if (shape === null) return;
-  const { tasks } = JSON.parse(shape) as CheckpointSummary;
+  const { body, checkpoint_ns } = checkpoint;
+  const { tasks = [] } = summaryOf(checkpoint) ?? {};
   const { channel_versions = {} } = JSON.parse(body) as { channel_versions?: Record<string, unknown> };
   const removed = tasks.find((task) => !canPrepare(graph, task, channel_versions));
   if (removed) throw refusal(removed.name, checkpoint_ns);
@@ -43,7 +42,7 @@ export const assertNodes = async (
 /** False when the engine would find no such task at the checkpoint: the node is gone, or no edge that leads to it was taken. */
 const canPrepare = (
   graph: Graph,
-  { name, path = usualPath(name) }: CheckpointSummary['tasks'][number],
+  { name, path = usualPath(name) }: SummaryTask,
   versions: Record<string, unknown>,
 ): boolean => {
   const node = Object.hasOwn(graph.nodes, name) ? graph.nodes[name] : undefined;
