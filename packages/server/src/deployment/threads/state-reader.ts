@@ -3,7 +3,7 @@
 import { notFound, Problem } from '@svc/contract/problem';
 import type { ThreadState } from '@svc/contract';
 import { summaryOf } from '../../engine/checkpoints/checkpoint-summary.ts';
-import { memoryNamespace } from '../../engine/checkpoints/namespaces.ts';
+import { findCheckpoint } from '../../engine/checkpoints/namespaces.ts';
 import { RecentBlobs } from '../../engine/checkpoints/recent-blobs.ts';
 import { expandedSize } from '../../engine/codec/expanded-size.ts';
 import { type JsonPart, textOf } from '../../parsing/json-bytes.ts';
@@ -18,7 +18,6 @@ import {
 import type {
   BlobRoot,
   BlobRow,
-  CheckpointKey,
   HeadValues,
   StoredCheckpoint,
 } from '../../storage/deployment/checkpoint-rows.ts';
@@ -267,17 +266,6 @@ export class StateReader {
     return { rows, isCut: false };
   }
 
-  /**
-   * The checkpoint of the key; without an id, the head of its namespace. The namespace of a task stands for that of a subgraph with a memory
-   * of its own too.
-   */
-  async find(key: CheckpointKey): Promise<StoredCheckpoint | undefined> {
-    const { checkpoints } = this.#storage;
-    const found = await checkpoints.find(key);
-    const shared = found ? undefined : memoryNamespace(key.checkpoint_ns);
-    return shared === undefined ? found : checkpoints.find({ ...key, checkpoint_ns: shared });
-  }
-
   /** A checkpoint with the checkpoints of its pending subgraphs, recursively. */
   async tree(state: StateAt, left = { subgraphs: subgraphsMax }): Promise<StateTree> {
     const inner: Record<string, StateTree> = {};
@@ -285,7 +273,7 @@ export class StateReader {
     for (const { ns } of summaryOf(checkpoint)?.tasks ?? []) {
       if (ns === undefined || left.subgraphs-- <= 0) continue;
       const { thread_id } = checkpoint;
-      const found = await this.find({ thread_id, checkpoint_ns: ns });
+      const found = await findCheckpoint(this.#storage.checkpoints, { thread_id, checkpoint_ns: ns });
       if (found) inner[ns] = await this.tree(stateAtHead(found), left);
     }
     return { ...state, inner };

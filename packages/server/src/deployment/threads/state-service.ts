@@ -6,7 +6,7 @@ import { defaultAssistantId } from '../assistants/default-assistant.ts';
 import { isUuid } from '../../uuid.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
 import { summaryOf } from '../../engine/checkpoints/checkpoint-summary.ts';
-import { memoryNamespace } from '../../engine/checkpoints/namespaces.ts';
+import { findCheckpoint, memoryNamespace } from '../../engine/checkpoints/namespaces.ts';
 import { mergeConfigs } from '../../engine/dispatch/run-command.ts';
 import type { StateUpdate } from '../../engine/dispatch/protocol.ts';
 import type { StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
@@ -149,7 +149,8 @@ export class StateService {
     { checkpoint_id, checkpoint_ns = '' }: CheckpointSelector,
   ): Promise<StateAt | undefined> {
     const { thread_id } = thread;
-    const found = await this.#reader.find({ thread_id, checkpoint_ns, checkpoint_id });
+    const key = { thread_id, checkpoint_ns, checkpoint_id };
+    const found = await findCheckpoint(this.#storage.checkpoints, key);
     if (found) return checkpoint_id ? stateAtCheckpoint(found) : stateAtHead(found);
     if (checkpoint_id) throw notFound('Checkpoint', checkpoint_id);
     await this.#reader.assertThere(thread);

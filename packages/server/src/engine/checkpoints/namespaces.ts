@@ -1,4 +1,6 @@
 // Namespaces of checkpoints: empty for the root, `outer:<task>|inner:<task>` for a subgraph, with a number after parallel calls in one task.
+import type { CheckpointKey, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
+import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import { CheckpointNotStored } from './checkpoint-not-stored.ts';
 
 /** The names of the subgraphs on the way to a namespace, as the engine lists subgraphs: `outer|inner`. */
@@ -20,6 +22,19 @@ export const memoryNamespace = (checkpoint_ns: string): string | undefined =>
         .map((part) => part.split(':')[0])
         .join('|')
     : undefined;
+
+/**
+ * The checkpoint of the key; without an id, the head of its namespace. The namespace of a task stands for that of a subgraph with a memory
+ * of its own too.
+ */
+export const findCheckpoint = async (
+  storage: Pick<CheckpointStorage, 'find'>,
+  key: CheckpointKey,
+): Promise<StoredCheckpoint | undefined> => {
+  const found = await storage.find(key);
+  const shared = found ? undefined : memoryNamespace(key.checkpoint_ns);
+  return shared === undefined ? found : storage.find({ ...key, checkpoint_ns: shared });
+};
 
 /** An entry of an index has at most 2,704 bytes. In the index of pending writes, all other columns need 200. */
 const namespaceBytesMax = 2_500;

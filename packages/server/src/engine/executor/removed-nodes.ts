@@ -8,6 +8,7 @@ import type { RunKwargs } from '../dispatch/protocol.ts';
 import type { StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
 import type { Graph } from './graph-registry.ts';
 import { RunRefused } from './run-refused.ts';
+import { findSubgraph } from './state-summary.ts';
 
 /** True when the run continues the tasks of a checkpoint. With an input, a `goto` or an update, the caller chooses what follows. */
 export const continuesTasks = ({ input, command }: RunKwargs): boolean =>
@@ -51,12 +52,6 @@ const canPrepare = (
     path[0] !== '__pregel_pull' ||
     (node.triggers as string[]).some((channel) => versions[channel] !== undefined)
   );
-};
-
-const findSubgraph = async (graph: Graph, name: string): Promise<Graph | undefined> => {
-  for await (const [found, subgraph] of graph.getSubgraphsAsync(name))
-    if (found === name) return subgraph as Graph;
-  return undefined;
 };
 
 const namespaceOf = (subgraph: Graph, ns: string): string =>

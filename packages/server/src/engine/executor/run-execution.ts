@@ -21,7 +21,7 @@ import { assertNodes, continuesTasks } from './removed-nodes.ts';
 import { RunRefused } from './run-refused.ts';
 import { RunTracer } from './run-tracer.ts';
 import type { Graph } from './graph-registry.ts';
-import { recordStates, stateValues } from './state-summary.ts';
+import { recordStates, stateValues, summaryTasks } from './state-summary.ts';
 import { toInput } from './run-input.ts';
 import type { RunTools } from './run-tools.ts';
 import { withStoredIds } from './stored-chunks.ts';
@@ -319,10 +319,6 @@ export class RunExecution {
   #describe(graph: Graph, namespace: string[], chunk: CheckpointChunk): void {
     const isRoot = namespace.length === 0;
     const keys = (isRoot ? graph.streamChannelsAsIs : Object.keys(chunk.values ?? {})) as string | string[];
-    const tasks = chunk.tasks.map(({ id, name, path, state }) => {
-      const ns = state?.configurable?.['checkpoint_ns'] as string | undefined;
-      return { id, name, path, ...(ns === undefined ? {} : { ns }) };
-    });
     // Values of untracked channels, which are not stored, are among those of the chunk.
     const ofDeltas = new Set(Object.keys(chunk.metadata.counters_since_delta_snapshot ?? {}));
     const values = Object.entries(ofDeltas.size === 0 ? {} : stateValues(keys, chunk.values));
@@ -330,7 +326,7 @@ export class RunExecution {
     this.#session?.describe(namespace.join('|'), {
       checkpoint_id,
       step: chunk.metadata.step,
-      summary: { keys, tasks },
+      summary: { keys, tasks: summaryTasks(chunk.tasks) },
       values: Object.fromEntries(values.filter(([channel]) => ofDeltas.has(channel))),
     });
   }

@@ -1,5 +1,5 @@
 // The checkpoint at which a run starts, as the engine needs it.
-import { memoryNamespace } from '../checkpoints/namespaces.ts';
+import { findCheckpoint } from '../checkpoints/namespaces.ts';
 import type { RunKwargs } from '../dispatch/protocol.ts';
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import { RunRefused } from './run-refused.ts';
@@ -17,12 +17,7 @@ export const withCheckpointMap = async (
 ): Promise<StartingPoint> => {
   const { checkpoint_ns = '', checkpoint_id, checkpoint_map } = checkpoint ?? {};
   if (checkpoint_ns === '' || checkpoint_id === undefined || checkpoint_map) return checkpoint;
-  const shared = memoryNamespace(checkpoint_ns);
-  const found =
-    (await storage.find({ thread_id, checkpoint_ns, checkpoint_id })) ??
-    (shared === undefined
-      ? undefined
-      : await storage.find({ thread_id, checkpoint_ns: shared, checkpoint_id }));
+  const found = await findCheckpoint(storage, { thread_id, checkpoint_ns, checkpoint_id });
   if (!found)
     throw new RunRefused(
       `checkpoint: the thread has no checkpoint ${checkpoint_id} in the namespace "${checkpoint_ns}". Take the checkpoint of a state or of a history of this thread`,

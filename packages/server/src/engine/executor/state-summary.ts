@@ -2,7 +2,7 @@
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { Problem } from '@svc/contract/problem';
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
-import type { CheckpointSummary } from '../checkpoints/checkpoint-summary.ts';
+import type { CheckpointSummary, SummaryTask } from '../checkpoints/checkpoint-summary.ts';
 import type { CheckpointPlace, DescribedState, StateValues } from '../checkpoints/checkpoint-records.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
 import { subgraphPath } from '../checkpoints/namespaces.ts';
@@ -26,6 +26,16 @@ export const stateValues = (keys: CheckpointSummary['keys'], values: unknown): S
   return typeof values === 'object' && values !== null ? (values as Record<string, unknown>) : {};
 };
 
+/** Tasks of a state, or of a report of the engine. The state of a task names the namespace of its subgraph, or is that of the subgraph. */
+export const summaryTasks = (
+  tasks: readonly { id: string; name: string; path?: unknown[]; state?: unknown }[],
+): SummaryTask[] =>
+  tasks.map(({ id, name, path = [], state }) => {
+    const { configurable } = (state ?? {}) as { configurable?: { checkpoint_ns?: string } };
+    const ns = configurable?.checkpoint_ns;
+    return { id, name, path, ...(ns === undefined ? {} : { ns }) };
+  });
+
 /** The summary and the values of a checkpoint of the checkpointer, as the engine derives them with the graph. */
 export const describedState = async (
   graph: Graph,
@@ -38,13 +48,9 @@ export const describedState = async (
     configurable: { ...key, __pregel_checkpointer: checkpointer },
   });
   const keys = described.streamChannelsAsIs as string | string[];
-  const tasks = state.tasks.map(({ id, name, path, state: inner }) => {
-    const ns = (inner as { configurable?: { checkpoint_ns?: string } } | undefined)?.configurable
-      ?.checkpoint_ns;
-    return { id, name, path: path ?? [], ...(ns === undefined ? {} : { ns }) };
-  });
   const { step } = (state.metadata ?? {}) as { step?: number };
-  return { step, summary: { keys, tasks }, values: stateValues(keys, state.values) };
+  const summary = { keys, tasks: summaryTasks(state.tasks) };
+  return { step, summary, values: stateValues(keys, state.values) };
 };
 
 /**
@@ -110,8 +116,12 @@ const statesIn = (state: StateOfTree): StateOfTree[] => [
 /** The subgraph whose checkpoints are in the namespace: `outer:<task>|inner:<task>`, with a number after parallel calls. */
 const subgraphOf = async (graph: Graph, checkpoint_ns: string): Promise<Graph | undefined> => {
   if (checkpoint_ns === '') return graph;
-  const name = subgraphPath(checkpoint_ns);
-  for await (const [found, subgraph] of graph.getSubgraphsAsync(name, true))
-    if (found === name) return subgraph as Graph;
+  return findSubgraph(graph, subgraphPath(checkpoint_ns));
+};
+
+/** `path`: the names of the subgraphs on the way to it, `outer|inner`. */
+export const findSubgraph = async (graph: Graph, path: string): Promise<Graph | undefined> => {
+  for await (const [found, subgraph] of graph.getSubgraphsAsync(path, true))
+    if (found === path) return subgraph as Graph;
   return undefined;
 };
