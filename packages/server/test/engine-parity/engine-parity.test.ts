@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Command, MemorySaver } from '@langchain/langgraph';
 import { type Client, createClient } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withCheckpointer } from '../engine-copy.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { functions, memory, optional, questions } from './graphs.ts';
 
@@ -23,12 +24,7 @@ interface Engine {
 const graphs = { functions, memory, optional, questions };
 
 /** The graph with a saver of the engine. */
-const engineOf = (name: keyof typeof graphs): Engine => {
-  const graph = graphs[name];
-  const Copy = graph.constructor as new (fields: object) => Engine;
-  // oxlint-disable-next-line typescript/no-misused-spread -- how the engine itself copies a graph (withConfig)
-  return new Copy({ ...graph, checkpointer: new MemorySaver() });
-};
+const engineOf = (name: keyof typeof graphs): Engine => withCheckpointer(graphs[name], new MemorySaver());
 
 const at = { configurable: { thread_id: '1' } };
 

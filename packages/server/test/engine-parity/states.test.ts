@@ -4,6 +4,7 @@ import { Command, MemorySaver } from '@langchain/langgraph';
 import { type Client, createClient } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStorage } from '../../src/storage/storage.ts';
+import { withCheckpointer } from '../engine-copy.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { fanout, functional, half, noted, outer, pair, two } from './state-graphs.ts';
 
@@ -36,12 +37,7 @@ type GraphName = keyof typeof graphs;
 type Durability = 'sync' | 'async' | 'exit';
 
 /** The graph with a saver of the engine. */
-const engineOf = (name: GraphName): Engine => {
-  const graph = graphs[name];
-  const Copy = graph.constructor as new (fields: object) => Engine;
-  // oxlint-disable-next-line typescript/no-misused-spread -- how the engine itself copies a graph (withConfig)
-  return new Copy({ ...graph, checkpointer: new MemorySaver() });
-};
+const engineOf = (name: GraphName): Engine => withCheckpointer(graphs[name], new MemorySaver());
 
 const at = { configurable: { thread_id: '1' } };
 

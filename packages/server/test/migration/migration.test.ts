@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { MemorySaver } from '@langchain/langgraph';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withCheckpointer } from '../engine-copy.ts';
 import { defaultAssistantId } from '../../src/deployment/assistants/default-assistant.ts';
 import type { Graph } from '../../src/engine/executor/graph-registry.ts';
 import { openDevServerFolder } from '../../src/migration/dev-server-folder.ts';
@@ -56,12 +57,7 @@ const checkpointerFile = '.langgraphjs_api.checkpointer.json';
 const opsFile = '.langgraphjs_ops.json';
 
 const chat = (saver: MemorySaver) => builder.compile({ checkpointer: saver });
-const withSaver = (given: unknown) => (saver: MemorySaver) => {
-  const graph = given as Graph;
-  const Copy = graph.constructor as new (fields: object) => Graph;
-  // oxlint-disable-next-line typescript/no-misused-spread -- how the engine itself copies a graph
-  return new Copy({ ...graph, checkpointer: saver });
-};
+const withSaver = (graph: object) => (saver: MemorySaver) => withCheckpointer<Graph>(graph, saver);
 const say = (content: string) => ({ messages: [{ role: 'user', content }] });
 const get = async (path: string): Promise<unknown> => (await server.call('GET', path)).body;
 const isHere = async (thread_id: string): Promise<boolean> =>

@@ -6,6 +6,7 @@ import {
   type CompiledStateGraph,
   type StateSnapshot,
 } from '@langchain/langgraph';
+import { withCheckpointer } from '../engine-copy.ts';
 import { eventually } from '../eventually.ts';
 import { expect } from 'vitest';
 import { type Plan, survey } from './survey.ts';
@@ -41,11 +42,7 @@ export interface Outcome {
 
 type Graph = Pick<CompiledStateGraph<unknown, unknown, string>, 'getState' | 'stream' | 'updateState'>;
 
-export const withSaver = (checkpointer: object): Graph => {
-  const Copy = survey.constructor as new (fields: object) => Graph;
-  // oxlint-disable-next-line typescript/no-misused-spread -- how the engine itself copies a graph (withConfig)
-  return new Copy({ ...survey, checkpointer });
-};
+export const withSaver = (checkpointer: object): Graph => withCheckpointer(survey, checkpointer);
 
 export const describeState = ({ values, tasks }: StateSnapshot): Described => {
   const { plan, log } = values as { plan?: unknown; log?: unknown };

@@ -2,6 +2,7 @@
 import { MemorySaver, type StateSnapshot } from '@langchain/langgraph';
 import { Client, type ThreadState } from '@langchain/langgraph-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withCheckpointer } from '../engine-copy.ts';
 import { nested } from '../graphs/nested.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
@@ -17,9 +18,7 @@ const values = { log: ['edited'] };
 
 /** What the bare engine says of the subgraph after the update, and of the run that continues. */
 const expected = async (asNode?: string) => {
-  const Copy = nested.constructor as new (fields: object) => typeof nested;
-  // oxlint-disable-next-line typescript/no-misused-spread -- how the engine itself copies a graph
-  const graph = new Copy({ ...nested, checkpointer: new MemorySaver() });
+  const graph = withCheckpointer<typeof nested>(nested, new MemorySaver());
   const config = { configurable: { thread_id: 'a' } };
   await graph.invoke({ log: [] }, config);
   const { tasks } = await graph.getState(config, { subgraphs: true });

@@ -1,5 +1,6 @@
 // The oracle: a thread of the bare engine, with its own saver in memory.
 import { type CheckpointTuple, Command, MemorySaver, Send, type StateSnapshot } from '@langchain/langgraph';
+import { withCheckpointer } from '../../engine-copy.ts';
 import type { RunOptions } from './operations.ts';
 import {
   byName,
@@ -57,10 +58,8 @@ export class EngineThread {
   readonly #saver = keepingCommands();
   readonly #at: Config;
 
-  constructor(graph: unknown, thread_id: string) {
-    const Copy = (graph as object).constructor as new (fields: object) => Graph;
-    // How the engine itself copies a graph (withConfig).
-    this.#graph = new Copy({ ...(graph as object), checkpointer: this.#saver });
+  constructor(graph: object, thread_id: string) {
+    this.#graph = withCheckpointer(graph, this.#saver);
     this.#at = { configurable: { thread_id } };
   }
 

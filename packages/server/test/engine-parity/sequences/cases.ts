@@ -3,7 +3,7 @@ import * as basic from './basic-graphs.ts';
 import * as nested from './nested-graphs.ts';
 
 export interface GraphCase {
-  graph: unknown;
+  graph: object;
   inputs: readonly unknown[];
   /** Values of updates, and of the updates of commands. */
   updates: readonly unknown[];
@@ -15,7 +15,7 @@ const topics = [{ topic: 'plain' }, { topic: 'other' }, {}];
 const logs = [{ log: ['updated'] }, { topic: 'plain', log: 'one' }, { topic: null }];
 const words = [{ words: ['updated'] }, { topic: 'plain' }, { words: ['two', 'words'], log: 'one' }];
 
-const state = (graph: unknown, nodes: string[], more: Partial<GraphCase> = {}): GraphCase => ({
+const state = (graph: object, nodes: string[], more: Partial<GraphCase> = {}): GraphCase => ({
   graph,
   inputs: topics,
   updates: logs,

@@ -203,10 +203,9 @@ const innerOf = (state: SeenState): SeenState => {
 };
 
 export const play = async (client: Client, name: string, operations: readonly Operation[]): Promise<void> => {
-  const one = new Play(
-    new EngineThread(cases[name]?.graph, randomUUID()),
-    await ServerThread.create(client, name),
-  );
+  const graph = cases[name]?.graph;
+  if (!graph) throw new Error(`There is no graph ${name}`);
+  const one = new Play(new EngineThread(graph, randomUUID()), await ServerThread.create(client, name));
   for (const operation of operations) if (!one.isOver) await one.perform(operation);
   if (!one.isOver) await one.end();
 };

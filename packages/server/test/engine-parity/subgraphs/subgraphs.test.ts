@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Command, MemorySaver } from '@langchain/langgraph';
 import { Client } from '@langchain/langgraph-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withCheckpointer } from '../../engine-copy.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 import { breakpoint, calls, deepMemory, memory, nested, question, workflow } from './graphs.ts';
 
@@ -34,12 +35,7 @@ const graphs = { breakpoint, calls, deepMemory, memory, nested, question, workfl
 type Name = keyof typeof graphs;
 
 /** The graph with a saver of the engine. */
-const engineOf = (name: Name): Engine => {
-  const graph = graphs[name];
-  const Copy = graph.constructor as new (fields: object) => Engine;
-  // oxlint-disable-next-line typescript/no-misused-spread -- how the engine itself copies a graph (withConfig)
-  return new Copy({ ...graph, checkpointer: new MemorySaver() });
-};
+const engineOf = (name: Name): Engine => withCheckpointer(graphs[name], new MemorySaver());
 
 const at = { configurable: { thread_id: '1' } };
 
