@@ -68,10 +68,11 @@ export const conditionsOf = (filter: RunFilter, nowMs: number) => {
   const { graph, thread, meta } = filter;
   const { fromMs, toMs } = withinSpan(filter, nowMs);
   const ended = endedWithin(filter);
+  const metadata = metadataOf(meta);
   return {
     ...(graph === undefined ? {} : { graph_id: graph }),
     ...(thread === undefined ? {} : { thread_id: thread }),
-    ...(metadataOf(meta) === undefined ? {} : { metadata: metadataOf(meta) }),
+    ...(metadata === undefined ? {} : { metadata }),
     ...(fromMs === undefined ? {} : { created_after: isoOf(fromMs) }),
     ...(toMs === undefined ? {} : { created_before: isoOf(toMs) }),
     ...(ended.fromMs === undefined ? {} : { ended_after: isoOf(ended.fromMs) }),

@@ -42,10 +42,11 @@ export interface ServedApp {
 /** Binds the app to an address. Throws a Problem that explains why the address cannot be used. */
 export const listen = async (app: ServedApp, options: ListenOptions): Promise<Listening> => {
   const { host, port, logger, graceMs = 5000 } = options;
+  const hostname = host.includes(':') ? `[${host}]` : host;
   const listener = getRequestListener((request, env) => app.fetch(request, env as HttpBindings), {
     errorHandler: malformedTarget(logger),
     // For requests of HTTP/1.0 without a Host header, such as health checks of HAProxy.
-    hostname: host.includes(':') ? `[${host}]` : host,
+    hostname,
   });
   const passes = createRequestGuard(options.guard ?? {}, logger);
   const server = createServer(
@@ -84,7 +85,7 @@ export const listen = async (app: ServedApp, options: ListenOptions): Promise<Li
     return (stopped ??= stopGracefully(server));
   };
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    url: `http://${hostname}:${bound}`,
     stop,
     close: async () => {
       const terminate = async (): Promise<void> => {
