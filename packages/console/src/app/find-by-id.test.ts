@@ -47,7 +47,7 @@ it('finds a run among the newest ones, and stops after five pages', async () => 
   expect(many.asked).toEqual([undefined, '1', '2', '3', '4']);
 });
 
-it('finds a trace with its run, whose thread the trace names', async () => {
+it('finds a trace and its run, by the thread id in the metadata of the trace', async () => {
   const { clients, asked } = server([], [[id]], [{ trace_id: id, thread: threadId }]);
   expect(await findById(clients, id, signal)).toEqual([
     { kind: 'run', runId: id, threadId },

@@ -28,7 +28,7 @@ export const BulkActions = ({
   onStart,
 }: {
   filter: RunFilter;
-  /** Why no action may start: the filter is not the one that the person means. */
+  /** The problem of the filter, if it is invalid. No action may start then. */
   problem: string | undefined;
   selected: readonly Run[];
   onStart: () => void;

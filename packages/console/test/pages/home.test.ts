@@ -30,7 +30,7 @@ describeInBrowser('home', () => {
   const open = (options: OpenOptions = {}): Promise<Page> =>
     console.open('/', { url: server.url, ...options });
 
-  /** Opens the page in a browser whose date stays at this time, while its timers go on. */
+  /** Opens the page in a browser with this fixed date. Its timers run. */
   const openAt = async (ms: number): Promise<Page> => {
     const page = await open({ hasClock: true });
     await page.clock.setFixedTime(ms);

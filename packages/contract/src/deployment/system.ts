@@ -46,7 +46,7 @@ export const systemRoutes = {
         .int()
         .optional()
         .describe(
-          'Executors of this process whose event loop a graph has blocked for more than 20 seconds. They execute no other run, and are no part of slots',
+          'Executors of this process with an event loop that a graph has blocked for more than 20 seconds. They execute no other run, and slots does not count them',
         ),
       failed_store_index: z
         .literal(true)

@@ -28,8 +28,8 @@ const isHttpException = (error: unknown): error is Error & { status: unknown; he
 };
 
 /**
- * Converts the stock `HTTPException`, from any copy of its package and also minified, into a Refusal. Undefined for other errors, whose
- * message and headers may come from another service. Invalid headers are left out.
+ * Converts the stock `HTTPException` into a Refusal, from any copy of its package, and if a bundler has renamed the class. Returns undefined
+ * for other errors, because their message and headers may come from another service. Invalid headers are left out.
  */
 export const toRefusal = (error: unknown): Refusal | undefined => {
   if (!isHttpException(error)) return undefined;

@@ -195,7 +195,7 @@ export class ThreadService {
 
   /**
    * A page of threads, and the number that match, which is counted up to `threadCountMax` or the end of the page; undefined for a page that
-   * begins behind a place. Only the requested fields are read. Throws invalid for a time that is none.
+   * begins behind a place. Only the requested fields are read.
    */
   async search(
     filter: ThreadSearch,

@@ -90,7 +90,7 @@ export class CheckpointRecords {
     return this.#newest;
   }
 
-  /** The checkpoint whose tasks were reported last. */
+  /** The newest checkpoint with reported tasks. */
   get described(): CheckpointRecord | undefined {
     return this.#described;
   }
@@ -140,7 +140,7 @@ export class CheckpointRecords {
     }
   }
 
-  /** Checkpoints that were put, and whose tasks the engine has not reported. */
+  /** Checkpoints that were put, without a report of their tasks. */
   undescribed(): CheckpointRecord[] {
     return [...this.#records.values()].filter(isUndescribed);
   }

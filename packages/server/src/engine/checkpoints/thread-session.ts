@@ -311,7 +311,7 @@ export class ThreadSession implements Writer {
     return placesOf(this.#records, (records) => records.commanded());
   }
 
-  /** The newest checkpoints of namespaces whose superstep waits, although a task has finished or a command has written. */
+  /** The newest checkpoint of each namespace, if its superstep is unfinished and a task or a command has written. */
   waiting(): (WaitingCheckpoint & CheckpointPlace)[] {
     return placesOf(this.#records, (records) => [records.waiting() ?? []].flat()).filter(
       ({ checkpoint_ns, checkpoint_id }) => checkpoint_id === this.head(checkpoint_ns),

@@ -182,7 +182,7 @@ export class Dispatcher {
     this.#starting.delete(command.run_id);
   }
 
-  /** Gives back runs that may have been stored as claimed by this process, and whose request failed before they started. */
+  /** Gives back runs after a failed request. The database may have stored them as claimed by this process; they have not started. */
   giveBackCreated(run_ids: string[]): void {
     if (run_ids.length === 0) return;
     const isUnstarted = (id: string): boolean => !this.has(id) && !this.#starting.has(id);

@@ -184,7 +184,7 @@ export class ExecutorPool {
     return this.#forCall().introspect(command);
   }
 
-  /** An executor that is busy answers late, so one that is not is preferred. */
+  /** Prefers executors that are not busy, because they answer sooner. */
   #forCall(): ExecutorProcess {
     const { most } = this.#options.slots;
     return this.#leastLoaded(this.#shared.active, ({ busyMs, blockedMs }) =>
@@ -396,7 +396,7 @@ export class ExecutorPool {
   }
 }
 
-/** An executor gets no run before it is ready: one that fails to start would lose run after run. */
+/** Executors get runs only when they are ready: an executor that fails to start would lose all its runs. */
 const readyOf = (executors: Iterable<ExecutorProcess>): ExecutorProcess[] =>
   [...executors].filter(({ isReady }) => isReady);
 

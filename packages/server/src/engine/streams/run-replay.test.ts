@@ -119,7 +119,7 @@ describe('a reader of a log whose oldest events were deleted', () => {
     [2, [{ from: 3, until: 6 }]],
     [5, []],
     [6, []],
-  ])('is told which events after %i are missing', async (after, missing) => {
+  ])('gets a report of the missing events after %i', async (after, missing) => {
     const { ids, gaps, ended } = read(new RunEventStream('run', () => {}), {
       log: logOf(8, outcome, 6),
       after,
@@ -129,7 +129,7 @@ describe('a reader of a log whose oldest events were deleted', () => {
     expect(ids).toEqual(after === 6 ? [7] : [6, 7]);
   });
 
-  it('is told which events before the live ones are missing', async () => {
+  it('gets a report of the missing events before the live ones', async () => {
     const stream = new RunEventStream('run', () => {});
     push(stream, 0, 2);
     const { ids, gaps, ended } = read(stream, { log: logOf(0), after: -1 });

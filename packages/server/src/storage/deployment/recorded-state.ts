@@ -31,7 +31,7 @@ export const recordedWrite = (
 ): Pick<WriteRow, 'task_id' | 'idx' | 'channel' | 'task_path' | 'ref'> => ({
   ...key,
   task_path: null,
-  // In the form of a small value: earlier releases read it, and give it to the engine, which ignores it.
+  // In the form of a small value, so that all functions which follow references can read it.
   ref: `=${JSON.stringify(state)}`,
 });
 

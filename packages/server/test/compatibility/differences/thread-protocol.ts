@@ -109,8 +109,7 @@ export const threadProtocol: readonly ListedDifference[] = [
     where: { [scenarios]: ['+ tree.body.result.tree.metadata'] },
   },
   {
-    behaviour:
-      'A feed that begins before an ended run does not replay its end when the thread has a newer run.',
+    behaviour: 'A new feed does not contain the end of an ended run if the thread has a newer run.',
     reason: 'Clients take the end of any run for the end of the one that they have started.',
     where: { 'thread protocol interrupts': ['- answered.lifecycle:*'] },
   },

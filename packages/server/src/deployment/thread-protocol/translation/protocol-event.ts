@@ -38,7 +38,7 @@ export interface ProtocolEvent {
 export interface NumberedEvent extends Omit<ProtocolEvent, 'key' | 'isSynthesized'> {
   event_id: string;
   seq: number;
-  /** The event is only sent to readers whose `since` is at least this number; -1 when all readers get it. */
+  /** The smallest `since` of a reader that gets the event; -1 for all readers. */
   minSince: number;
   /** Milliseconds since 1970. */
   timestamp: number;
