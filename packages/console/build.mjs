@@ -22,7 +22,14 @@ const filesBelow = async (path) =>
 const hashSources = async () => {
   const hash = createHash('sha256');
   const sources = ['src', '../sdk/src', '../contract/src'].map((path) => filesBelow(join(folder, path)));
-  const single = ['index.html', 'vite.config.ts', 'build.mjs', 'package.json', '../../package-lock.json'];
+  const single = [
+    'index.html',
+    'reference.html',
+    'vite.config.ts',
+    'build.mjs',
+    'package.json',
+    '../../package-lock.json',
+  ];
   for (const file of [...(await Promise.all(sources)).flat(), ...single.map((path) => join(folder, path))])
     hash
       .update(file.slice(folder.length))

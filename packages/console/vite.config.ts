@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
@@ -13,6 +14,10 @@ export default defineConfig({
     // The policy of the page allows no data: scripts or fonts.
     assetsInlineLimit: 0,
     manifest: true,
+    chunkSizeWarningLimit: 1600, // Swagger UI
+    rolldownOptions: {
+      input: ['index.html', 'reference.html'].map((name) => join(import.meta.dirname, name)),
+    },
     modulePreload: { polyfill: false },
   },
   worker: { format: 'es' },

@@ -30,7 +30,7 @@ export const publishedPackages: PublishedPackage[] = [
   {
     folder: 'packages/server',
     readme: 'README.md',
-    files: ['bin', 'console', 'guide', 'svc.schema.json'],
+    files: ['bin', 'console', 'svc.schema.json'],
     assets: ['.sql', '.json'],
     copies: { docs: 'docs' },
     bundle: {

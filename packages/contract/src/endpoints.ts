@@ -5,7 +5,6 @@ export const endpoints = {
   getMetrics: { method: 'get', path: '/metrics' },
   getInfo: { method: 'get', path: '/info' },
   getOpenApi: { method: 'get', path: '/openapi.json' },
-  getDocs: { method: 'get', path: '/docs' },
   createAssistant: { method: 'post', path: '/assistants' },
   searchAssistants: { method: 'post', path: '/assistants/search' },
   countAssistants: { method: 'post', path: '/assistants/count' },

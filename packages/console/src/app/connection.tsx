@@ -17,15 +17,6 @@ const serverInfo = (client: Client) =>
     retry: false,
   });
 
-/** Whether the server has a guide at /docs/guide. */
-export const useHasGuide = (): boolean => {
-  const { data } = useQuery({
-    ...serverInfo(useClient()),
-    select: ({ flags }) => flags['guide'] === true,
-  });
-  return data ?? false;
-};
-
 const subscribeToReach = (subscriber: () => void): (() => void) => onlineManager.subscribe(subscriber);
 const canReachNow = (): boolean => onlineManager.isOnline();
 

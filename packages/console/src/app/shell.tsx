@@ -7,7 +7,7 @@ import { SignInGate } from '../session/sign-in-gate.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { State } from '../ui/states.tsx';
 import { apiUrl } from './addresses.ts';
-import { Connection, useHasGuide } from './connection.tsx';
+import { Connection } from './connection.tsx';
 import { Help } from './help.tsx';
 import { pageOf, pages } from './pages.ts';
 import { Palette } from './palette.tsx';
@@ -73,7 +73,6 @@ export const Shell = (): ReactNode => {
 const Rail = ({ pathname, onHelp }: { pathname: string; onHelp: () => void }): ReactNode => {
   const current = pageOf(pathname);
   const waiting = useThreadCount({ has_interrupts: true });
-  const hasGuide = useHasGuide();
   return (
     <nav className="rail" aria-label="Pages">
       {pages.map(({ to, label, icon }) => (
@@ -99,12 +98,6 @@ const Rail = ({ pathname, onHelp }: { pathname: string; onHelp: () => void }): R
           <Icon name="book" />
           API reference
         </a>
-        {hasGuide && (
-          <a className="rail-link" href={`${apiUrl}/docs/guide/`} target="_blank" rel="noopener noreferrer">
-            <Icon name="book" />
-            Guide
-          </a>
-        )}
         <button type="button" className="rail-link" onClick={onHelp}>
           <kbd className="kbd">?</kbd>
           Keyboard

@@ -83,13 +83,4 @@ export const systemRoutes = {
     access,
     response: JsonObject,
   }),
-  getDocs: route({
-    method: 'get',
-    path: '/docs',
-    summary: 'Both APIs as a page',
-    tag,
-    access,
-    kind: 'html',
-    response: z.string(),
-  }),
 };

@@ -33,8 +33,6 @@ export interface ReplyFacts {
   cursor?: string | undefined;
   /** Why the page ended before its limit: the response would have become too large, or too many rows were examined. */
   limitedBy?: 'bytes' | 'rows' | undefined;
-  /** The content security policy of an HTML page that has scripts. */
-  contentPolicy?: string;
   /** How long caches may keep the response; they may not by default. */
   cacheControl?: string;
   /** Id of a new session of the Model Context Protocol. */

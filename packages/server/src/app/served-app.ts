@@ -23,7 +23,7 @@ import { mountPrefix } from './mount-prefix.ts';
 import type { Owned } from './owned.ts';
 import type { ParserTasks, ServerParsing } from './parser-tasks.ts';
 import { packageFile } from '../package-files.ts';
-import { servedRoutes, servesGuide } from './served-routes.ts';
+import { servedRoutes, servesReference } from './served-routes.ts';
 import { createSurfaces } from './surfaces.ts';
 import { createServices, type Services } from './services.ts';
 import {
@@ -177,7 +177,7 @@ const createServerApp = (
     schemeOf: createSchemeOf(settings.http.trustedProxies),
     logger,
   };
-  const hasGuide = servesGuide(settings, project);
+  const hasReference = servesReference(settings, project);
   const app = createApp({
     ...reporting,
     auditLogger: auditLoggerOf(logger),
@@ -191,7 +191,7 @@ const createServerApp = (
     upgrades,
     streams,
     consoleFolder: hasConsole ? packageFile('console/') : undefined,
-    guideFolder: hasGuide ? packageFile('guide/') : undefined,
+    referenceFolder: hasReference ? packageFile('console/') : undefined,
   });
   if (!customCode || !project.customApp) return app;
   const around = {
@@ -199,7 +199,7 @@ const createServerApp = (
     ...project.customApp,
     authenticate,
     surfaces,
-    publicFolders: [...(hasConsole ? ['/console'] : []), ...(hasGuide ? ['/docs/guide'] : [])],
+    publicFolders: [...(hasConsole ? ['/console'] : []), ...(hasReference ? ['/docs'] : [])],
     limits: bytes,
   };
   return serveCustom(app, customCode, around, settings.role);

@@ -4,15 +4,15 @@ import type { Settings } from '../config/settings/settings.ts';
 
 type ServedProject = Pick<SvcJson, 'disabled' | 'ui'>;
 
-const meta = new Set(['getInfo', 'getMetrics', 'getDocs', 'getOpenApi']);
+const meta = new Set(['getInfo', 'getMetrics', 'getOpenApi']);
 
 const authenticated = (route: Routes[string]): Routes[string] => ({ ...route, access: 'caller' });
 
-/** The guide is served where `/docs` is, except by workers. */
-export const servesGuide = (
-  { role, http }: Pick<Settings, 'role' | 'http'>,
+/** Whether `/docs` has the API reference. */
+export const servesReference = (
+  { role }: Pick<Settings, 'role'>,
   { disabled }: Pick<SvcJson, 'disabled'>,
-): boolean => http.guide && role !== 'worker' && !disabled.meta;
+): boolean => role !== 'worker' && !disabled.meta;
 
 /** The routes of the deployment API that this process serves. A worker serves only its health and metrics. */
 export const servedRoutes = (role: Settings['role'], { disabled, ui }: ServedProject): Routes =>

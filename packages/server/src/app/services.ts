@@ -25,7 +25,7 @@ import { createStorage, type Storage } from '../storage/storage.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { openServerTelemetry, type ServerTelemetry } from '../telemetry/server-telemetry.ts';
 
-import { servedRoutes, servesGuide } from './served-routes.ts';
+import { servedRoutes } from './served-routes.ts';
 import type { SignInStorage } from './console-sign-in.ts';
 import type { ServiceParts } from './service-parts.ts';
 import { createDeployment } from './deployment.ts';
@@ -154,7 +154,7 @@ export const createServices = (parts: ServiceParts): Promise<Services> =>
 const readFacts = ({ settings, project, mode }: ServiceParts): Promise<ServerFacts> => {
   const forConsole = servesConsole(mode, settings) ? consoleRoutes : {};
   const routes = { ...servedRoutes(settings.role, project), ...forConsole };
-  return serverFacts(routes, servesGuide(settings, project));
+  return serverFacts(routes);
 };
 
 const buildServices = async (

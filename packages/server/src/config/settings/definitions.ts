@@ -66,12 +66,6 @@ export const settingDefinitions = {
     default: 'on',
     doc: 'Serve the [console](console.md) under `/console`, where callers need a credential, or only this machine can reach the server.',
   }),
-  guide: setting({
-    variable: 'SVC_GUIDE',
-    type: oneOf(['on', 'off']),
-    default: 'on',
-    doc: 'Serve the documentation of svc as a [guide](deploy.md#the-guide) under `/docs/guide`, to anyone who can reach the server, as `/docs`.',
-  }),
   consoleIdle: setting({
     variable: 'SVC_CONSOLE_IDLE',
     type: duration({ minMs: 60 * second, maxMs: 30 * day }),

@@ -29,7 +29,6 @@ describe('settings', () => {
         heartbeatMs: 5_000,
         console: true,
         consoleViewer: true,
-        guide: true,
         consoleSessions: { idleMs: 43_200_000, totalMs: 604_800_000 },
         corsOrigins: undefined,
         trustedProxies: [],

@@ -37,7 +37,6 @@ export interface Settings {
     readonly mountPrefix: string | undefined;
     readonly console: boolean;
     readonly consoleViewer: boolean;
-    readonly guide: boolean;
     readonly consoleSessions: { readonly idleMs: number; readonly totalMs: number };
     /** Undefined: `http.cors` of svc.json applies. */
     readonly corsOrigins: readonly string[] | undefined;
@@ -313,7 +312,6 @@ function groupHttp(values: SettingValues): Settings['http'] {
     mountPrefix: values.mountPrefix,
     console: values.console === 'on',
     consoleViewer: values.consoleViewer === 'on',
-    guide: values.guide === 'on',
     consoleSessions: { idleMs: values.consoleIdle, totalMs: values.consoleSession },
     corsOrigins: values.corsOrigins,
     trustedProxies: values.trustedProxies ?? [],

@@ -1,18 +1,15 @@
 import type { systemRoutes } from '@svc/contract';
 import type { DisabledRoutes } from '../../config/project/route-switches.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { RawJson, Reply, type Handlers } from '../../api/handlers.ts';
-import { docsPolicy } from './docs-script.ts';
+import { RawJson, type Handlers } from '../../api/handlers.ts';
 import type { Readiness } from './readiness.ts';
 
 /** Facts about the server that do not change while it runs. */
 export interface ServerFacts {
   svc_version: string;
   langgraph_js_version: string;
-  has_guide: boolean;
-  /** The OpenAPI document of both APIs as JSON text, and as a page, for the address of the server. */
+  /** The OpenAPI document of both APIs as JSON text, for the address of the server. */
   openapi: (server: string) => string;
-  docs: (server: string) => string;
 }
 
 export interface SystemParts {
@@ -50,10 +47,8 @@ export const systemHandlers = ({
       ttl: true,
       crons: !disabled.tags.has('Crons'),
       langsmith: false,
-      guide: facts.has_guide,
     },
     metadata: {},
   }),
   getOpenApi: (_, { address }) => new RawJson(facts.openapi(address)),
-  getDocs: (_, { address }) => new Reply(facts.docs(address), { contentPolicy: docsPolicy }),
 });

@@ -1,5 +1,4 @@
 // The HTML that `LoadExternalComponent` adds to its shadow root. It replaces `{{shadowRootId}}` by an id of its own.
-import { escapeHtml } from '../system/docs-page.ts';
 import type { UiBundle } from './ui-build.ts';
 
 /** `url`: the folder of the files. */
@@ -15,6 +14,9 @@ export const uiHtml = ({ bundle, url, name }: { bundle: UiBundle; url: string; n
   // Style sheets first, so that a component is not shown without them.
   return tags.toSorted().join('\n');
 };
+
+const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
 const inSingleQuotes = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll("'", '&#39;').replaceAll('<', '&lt;');

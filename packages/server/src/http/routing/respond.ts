@@ -133,8 +133,7 @@ const withHeaders = (
 });
 
 const headersOf = (facts: ReplyFacts): Record<string, string> => {
-  const { self, continuation, total, next, cursor, limitedBy, contentPolicy, session, cacheControl, cookie } =
-    facts;
+  const { self, continuation, total, next, cursor, limitedBy, session, cacheControl, cookie } = facts;
   return {
     ...(self === undefined ? {} : { 'content-location': self }),
     ...(continuation === undefined ? {} : { location: continuation }),
@@ -145,7 +144,6 @@ const headersOf = (facts: ReplyFacts): Record<string, string> => {
     ...(session === undefined ? {} : { 'mcp-session-id': session }),
     ...(cacheControl === undefined ? {} : { 'cache-control': cacheControl }),
     ...(cookie === undefined ? {} : { 'set-cookie': cookieText(cookie) }),
-    ...(contentPolicy === undefined ? {} : { 'content-security-policy': contentPolicy }),
   };
 };
 

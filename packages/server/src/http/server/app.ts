@@ -6,8 +6,7 @@ import type { Parsing } from '../../parsing/parsing.ts';
 import { type HttpContext, type HttpEnv, requestIdOf } from '../routing/call.ts';
 import type { AuditLogger } from './audit-log.ts';
 import { emptyHeaders, htmlHeaders, jsonHeaders } from './headers.ts';
-import { Console } from '../console/console.ts';
-import { Guide } from '../guide/guide.ts';
+import { BuiltPage } from '../pages/built-page.ts';
 import { mount, type MountOptions, type Observe, type Surface } from '../routing/mount.ts';
 import type { OpenStreams } from '../streams/open-streams.ts';
 import { type HttpLogger, problemResponse } from './problem.ts';
@@ -45,12 +44,12 @@ export interface AppOptions {
   streams?: OpenStreams;
   /** The folder of the built console; no console when absent. */
   consoleFolder?: URL | undefined;
-  /** The folder of the built guide; no guide when absent. */
-  guideFolder?: URL | undefined;
+  /** The folder of the built API reference; no reference when absent. */
+  referenceFolder?: URL | undefined;
 }
 
 /** For a browser that opens the address of the server. */
-const rootPage = (prefix: string, hasGuide: boolean): string => `<!doctype html>
+const rootPage = (prefix: string): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <title>svc</title>
@@ -58,7 +57,7 @@ const rootPage = (prefix: string, hasGuide: boolean): string => `<!doctype html>
 <p>This is an agent server. It answers API clients, for example those of the LangGraph SDK.</p>
 <ul>
 <li><a href="${prefix}/docs">API reference</a> (<a href="${prefix}/openapi.json">OpenAPI</a>)</li>
-${hasGuide ? `<li><a href="${prefix}/docs/guide/">Guide</a></li>\n` : ''}<li><a href="${prefix}/info">Version</a>, <a href="${prefix}/ready">readiness</a>, <a href="${prefix}/metrics">metrics</a></li>
+<li><a href="${prefix}/info">Version</a>, <a href="${prefix}/ready">readiness</a>, <a href="${prefix}/metrics">metrics</a></li>
 </ul>
 </html>
 `;
@@ -98,21 +97,18 @@ export const createApp = (options: AppOptions): Hono<HttpEnv> => {
     unsent: { memory: options.parsing.memory, stalledMs: options.stalledMs ?? 30_000 },
   };
   for (const surface of surfaces) mount(app, surface, mounting);
-  const { consoleFolder, guideFolder, startSpan } = options;
-  const answering = { logger, startSpan, pathOf, idOf };
-  const console = consoleFolder && new Console({ ...answering, folder: consoleFolder, prefix });
+  const { consoleFolder, referenceFolder, startSpan } = options;
+  const answering = { prefix, logger, startSpan, pathOf, idOf };
+  const console = consoleFolder && new BuiltPage('console', { ...answering, folder: consoleFolder });
   console?.mount(app);
-  if (guideFolder) new Guide({ ...answering, folder: guideFolder }).mount(app);
+  if (referenceFolder) new BuiltPage('reference', { ...answering, folder: referenceFolder }).mount(app);
   const table = surfaces.flatMap(({ routes }) => Object.values(routes));
   if (!table.some(({ method, path }) => method === 'get' && path === '/')) {
     app.get('/', async (context) => {
       if (!(context.req.header('accept') ?? '').includes('text/html'))
         return new Response('{"ok":true}', { headers: withId(jsonHeaders, context) });
       const redirect = await console?.redirect(context.req.raw);
-      return (
-        redirect ??
-        new Response(rootPage(prefix, guideFolder !== undefined), { headers: withId(htmlHeaders, context) })
-      );
+      return redirect ?? new Response(rootPage(prefix), { headers: withId(htmlHeaders, context) });
     });
   }
   const aliases = table.flatMap(({ method, aliases: paths = [] }) => paths.map((path) => ({ method, path })));

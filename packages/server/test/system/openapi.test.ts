@@ -1,9 +1,7 @@
-// /openapi.json and /docs: the address of the server, examples that work, and a page that loads nothing from elsewhere.
-import { createHash, randomUUID } from 'node:crypto';
+// /openapi.json: the address of the server, and examples that work.
+import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { createContext, runInContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { docsScript } from '../../src/deployment/system/docs-script.ts';
 import { type PlatformServer, startPlatform } from '../platform/platform-server.ts';
 
 interface Parameter {
@@ -120,65 +118,5 @@ describe('/openapi.json', () => {
     await remember('createFeedback', 'feedback_id', 'id');
     for (const name of ['replaceModelPrice', 'changeFeedback', 'revokeKey', 'createWorkspace'])
       await send(name);
-  });
-});
-
-describe('/docs', () => {
-  it('has a form for every operation and allows only its own script', async () => {
-    const response = await fetch(`${platform.server.url}/docs`);
-    const html = await response.text();
-    const { paths } = await fetchDocument();
-    for (const { operationId } of Object.values(paths).flatMap((methods) => Object.values(methods)))
-      expect(html).toContain(`<section id="${operationId}">`);
-    expect(html).toContain(`curl -s -X POST &quot;${platform.server.url}/threads&quot;`);
-    const script = /<script>([^]*?)<\/script>/.exec(html)?.[1] ?? '';
-    const hash = createHash('sha256').update(script).digest('base64');
-    const policy = response.headers.get('content-security-policy');
-    expect(policy).toContain(`default-src 'none'; script-src 'sha256-${hash}'; connect-src 'self'`);
-    expect(html).not.toMatch(/ (?:src|href)="(?!#|\/|openapi\.json"|docs\/guide\/")/);
-  });
-
-  it('sends the request of a form and shows the response', async () => {
-    let submit: ((event: unknown) => Promise<void>) | undefined;
-    const sent: { url: string; init: RequestInit }[] = [];
-    runInContext(
-      docsScript,
-      createContext({
-        URLSearchParams,
-        TextDecoder,
-        document: {
-          addEventListener: (_: string, listener: typeof submit) => (submit = listener),
-          getElementById: () => ({ value: ' key ' }),
-        },
-        fetch: (url: string, init: RequestInit) => {
-          sent.push({ url, init });
-          return Promise.resolve(new Response('{"a":1}', { status: 200, statusText: 'OK' }));
-        },
-      }),
-    );
-    const input = (name: string, value: string, dataset: object) => ({ name, value, dataset });
-    const output = { textContent: '' };
-    const form = {
-      dataset: { method: 'POST', path: '/threads/{thread_id}/x' },
-      querySelectorAll: () => [
-        input('thread_id', 'a/b', { in: 'path' }),
-        input('select', 'values, next', { in: 'query', list: '1' }),
-        input('before', '', { in: 'query' }),
-        input('Idempotency-Key', 'once', { in: 'header' }),
-      ],
-      querySelector: (name: string) => (name === 'output' ? output : { value: '{}' }),
-    };
-    await submit?.({ preventDefault: () => undefined, target: form });
-    expect(sent).toEqual([
-      {
-        url: '/threads/a%2Fb/x?select=values&select=next',
-        init: {
-          method: 'POST',
-          headers: { 'Idempotency-Key': 'once', 'x-api-key': 'key', 'content-type': 'application/json' },
-          body: '{}',
-        },
-      },
-    ]);
-    expect(output.textContent).toBe('200 OK\n\n{\n  "a": 1\n}');
   });
 });

@@ -13,6 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const built = join(folder, 'built');
 mkdirSync(join(built, 'assets'), { recursive: true });
 writeFileSync(join(built, 'index.html'), '<script type="module" src="./assets/index-1.js"></script>');
+writeFileSync(join(built, 'reference.html'), '<script src="./assets/reference-1.js"></script>');
 writeFileSync(join(built, 'assets', 'index-1.js'), 'start()');
 writeFileSync(join(built, 'assets', 'index-1.js.gz'), gzipSync('start()'));
 writeFileSync(join(folder, 'secret.js'), 'secret');
@@ -89,6 +90,16 @@ describe('the console', () => {
   it('is not there when the server does not serve it', async () => {
     await using app = await startTestApp();
     expect((await fetch(`${app.url}/console`, { headers: html })).status).toBe(404);
+  });
+});
+
+describe('the API reference', () => {
+  it('is at /docs below the prefix, with its files, and nothing else is', async () => {
+    await using app = await startTestApp({}, { referenceFolder: consoleFolder, prefix: '/agents' });
+    const page = await fetch(`${app.url}/agents/docs`, { headers: html });
+    expect(await page.text()).toBe('<script src="/agents/docs/assets/reference-1.js"></script>');
+    expect((await fetch(`${app.url}/agents/docs/assets/index-1.js`)).status).toBe(200);
+    expect((await fetch(`${app.url}/agents/docs/other`, { headers: html })).status).toBe(404);
   });
 });
 
