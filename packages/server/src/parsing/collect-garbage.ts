@@ -1,5 +1,5 @@
 // Collects garbage after large requests, which leave hundreds of megabytes of it: V8 lets garbage grow with the heap.
-import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { getHeapStatistics } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 export interface GarbageLimits {
@@ -11,11 +11,11 @@ export interface GarbageLimits {
 
 /**
  * Returns a function that collects the garbage of the calling thread when there may be much. It blocks the thread, for about 50 ms in
- * the server.
+ * the server. Does nothing in a process without `--expose-gc`, such as a program that embeds the server.
  */
 export const garbageCollector = ({ bytesMin, timeShareMax }: GarbageLimits): (() => void) => {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
+  const collect = runInNewContext('globalThis.gc') as (() => void) | undefined;
+  if (collect === undefined) return () => undefined;
   /**
    * Bytes in use at rest, as measured after collections. A collection raises the value only slightly, because memory of other requests
    * that are still handled is garbage soon.

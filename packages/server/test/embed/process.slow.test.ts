@@ -7,6 +7,7 @@ import { createProjectFolder, replying } from '../projects/project-folder.ts';
 const program = `
 import { createServer } from 'node:http';
 import { once } from 'node:events';
+import { runInNewContext } from 'node:vm';
 import { createSvcHandler } from '@svc/server';
 
 const globals = [Request, Response];
@@ -19,12 +20,12 @@ const response = await fetch(\`http://127.0.0.1:\${server.address().port}/agents
   body: JSON.stringify({ assistant_id: 'agent', input: { messages: [] } }),
 });
 const { messages } = await response.json();
-console.log(messages.at(-1).content, globals[0] === Request && globals[1] === Response);
+console.log(messages.at(-1).content, globals[0] === Request && globals[1] === Response, runInNewContext('typeof gc'));
 server.close();
 server.closeAllConnections();
 `;
 
-it('a program runs a graph with its own PostgreSQL, keeps its global objects, and ends', async () => {
+it('a program runs a graph with its own PostgreSQL, keeps its global objects and the flags of V8, and ends', async () => {
   using folder = createProjectFolder();
   folder.write({
     'package.json': { type: 'module' },
@@ -36,5 +37,5 @@ it('a program runs a graph with its own PostgreSQL, keeps its global objects, an
     cwd: folder.dir,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], SVC_LOG_LEVEL: 'warn' },
   });
-  expect(stdout).toBe('from the program true\n');
+  expect(stdout).toBe('from the program true undefined\n');
 });

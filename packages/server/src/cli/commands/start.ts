@@ -1,6 +1,6 @@
 import { loadConfig } from '../../config/config.ts';
 import type { ConfigSources } from '../../config/config.ts';
-import { optimizeEarly } from '../../early-optimization.ts';
+import { exposeGarbageCollector, optimizeEarly } from '../../process-flags.ts';
 import { createLogger } from '../../telemetry/logger.ts';
 import { banner } from '../output/banner.ts';
 import { serveToExit, startOrStop } from '../serving.ts';
@@ -14,6 +14,7 @@ export async function start(sources: ConfigSources): Promise<void> {
   exitOnUncaught(logger);
   for (const warning of project.warnings) logger.warn(warning);
 
+  exposeGarbageCollector();
   await serveToExit(async () => {
     const { startServer } = await import('../../app/server.ts');
     const starting = startServer({ settings, project, logger, signal: signals.stopping });

@@ -1,3 +1,6 @@
+// V8 flags of the processes that svc starts. They hold for the whole process, so a program that embeds the server keeps its own: the
+// handler calls none of these functions.
+//
 // V8 optimizes a function when it has executed for long enough. A server and its executors execute their paths once for each request, so
 // with the defaults of V8 they need thousands of runs until they are fast.
 import { setFlagsFromString } from 'node:v8';
@@ -20,3 +23,6 @@ export const optimizationFlag = flags[process.versions.node.split('.')[0] ?? '']
 export const optimizeEarly = (): void => {
   if (optimizationFlag !== undefined) setFlagsFromString(optimizationFlag);
 };
+
+/** Lets `garbageCollector()` collect. Call it before the server starts. */
+export const exposeGarbageCollector = (): void => setFlagsFromString('--expose-gc');
