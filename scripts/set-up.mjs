@@ -3,7 +3,7 @@
 //   node scripts/set-up.mjs            packages
 //   node scripts/set-up.mjs --console  packages and console
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
@@ -37,7 +37,6 @@ const isInstalled = () => {
 
 /** What npm's errors mean, and what to do. */
 const reasons = [
-  [/ENOSPC/, 'the disk is full'],
   [/EACCES|EPERM|EROFS/, `this user may not write to ${root}`],
   [
     /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|network/,
@@ -45,7 +44,14 @@ const reasons = [
   ],
 ];
 
+/** Of the packages. npm reports no error when the disk is full: it leaves truncated files. */
+const installedMb = 1000;
+
 const install = () => {
+  const { bavail, bsize } = statfsSync(root);
+  const freeMb = Math.floor((bavail * bsize) / 1e6);
+  if (freeMb < installedMb)
+    fail(`The packages need ${installedMb} MB of free disk space at ${root}; there are ${freeMb} MB.`);
   process.stderr.write('installing the packages of package-lock.json (npm ci)\n');
   const { status, stderr, error } = spawnSync(
     'npm',
