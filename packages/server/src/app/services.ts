@@ -23,7 +23,8 @@ import type { Dispatcher } from '../engine/dispatch/dispatcher.ts';
 import type { AnswerLimits } from '../storage/postgres/answer-limits.ts';
 import { createStorage, type Storage } from '../storage/storage.ts';
 import { Metrics } from '../telemetry/metrics.ts';
-import { openServerTelemetry, type ServerTelemetry } from '../telemetry/server-telemetry.ts';
+import { openServerTelemetry } from '../telemetry/open-server-telemetry.ts';
+import type { ServerTelemetry } from '../telemetry/server-telemetry.ts';
 
 import { servedRoutes } from './served-routes.ts';
 import type { SignInStorage } from './console-sign-in.ts';

@@ -6,15 +6,9 @@ import { packageVersion } from '../package-files.ts';
 import { closedInTime } from './closed-in-time.ts';
 import { linesOf } from './log-lines.ts';
 import { FailureLog, type WarningLog } from './otlp/failure-log.ts';
+import type { LineSender } from './otlp/line-sender.ts';
 import { sentLine } from './sent-line.ts';
 import { WaitingLines } from './waiting-lines.ts';
-
-/** Sends lines in batches. */
-export interface LineSender {
-  send(line: string): void;
-  /** Resolves when all lines are sent, or have failed. */
-  shutdown(): Promise<void>;
-}
 
 interface LogExportOptions {
   settings: TelemetrySettings;

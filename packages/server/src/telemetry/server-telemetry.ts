@@ -1,6 +1,5 @@
 // The spans and metrics that the server sends about itself.
 import type { Logger } from 'pino';
-import type { TelemetrySettings } from '../config/settings/telemetry-settings.ts';
 import type { MetricSnapshot } from './metrics.ts';
 
 /** The span of a request. */
@@ -43,19 +42,3 @@ export interface TelemetrySources {
   readonly readMetrics: () => Promise<MetricSnapshot[]>;
   readonly logger: Logger;
 }
-
-/** Loads the SDK of OpenTelemetry only when something is sent: it takes a tenth of a second. */
-export const openServerTelemetry = async (
-  settings: TelemetrySettings,
-  sources: TelemetrySources,
-): Promise<ServerTelemetry> => {
-  if (settings.spans === undefined && settings.metrics === undefined) return nothingSent;
-  const { startOtlpExport } = await import('./otlp/otlp-export.ts');
-  return startOtlpExport(settings, sources);
-};
-
-const nothingSent: ServerTelemetry = {
-  startRequest: undefined,
-  startAttempt: undefined,
-  [Symbol.asyncDispose]: () => Promise.resolve(),
-};

@@ -8,12 +8,18 @@ import {
   type ReadableLogRecord,
 } from '@opentelemetry/sdk-logs';
 import type { OtlpReceiver, TelemetrySettings } from '../../config/settings/telemetry-settings.ts';
-import type { LineSender } from '../log-export.ts';
 import { type WaitingLines, waitingLinesMax } from '../waiting-lines.ts';
 import { FailureLog, type WarningLog } from './failure-log.ts';
 import { toLogRecord } from './log-record.ts';
 import { logExporter } from './otlp-exporters.ts';
 import { type ServerIdentity, serverResource } from './server-resource.ts';
+
+/** Sends lines in batches. */
+export interface LineSender {
+  send(line: string): void;
+  /** Resolves when all lines are sent, or have failed. */
+  shutdown(): Promise<void>;
+}
 
 const batchRecordsMax = 512;
 
