@@ -59,6 +59,15 @@ describe('short reads', () => {
     expect(rows).toEqual(Array.from({ length: 30 }, (_, n) => Array.from({ length: n }, () => ({ n, pid }))));
   });
 
+  it('of one turn of the event loop share it, however long the turn takes', async () => {
+    await using own = await open();
+    const shared = await sharedPid(own);
+    const first = pidOf(own);
+    // Both are sent after the turn, so the second does not wait behind the first.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+    expect(await Promise.all([first, pidOf(own)])).toEqual([shared, shared]);
+  });
+
   it('get connections of the pool, when more are sent than the connection takes', async () => {
     await using own = await open();
     const shared = await sharedPid(own);

@@ -8,23 +8,30 @@ import { checkKind } from './host-selector.ts';
 import { connectAny } from './listener.ts';
 import { policyOf, toProblem } from './sql-state.ts';
 
-/** A read that is unanswered for this time is not followed by others. */
+/** A read that is unanswered for this time after it was sent is not followed by others. */
 const patienceMs = 10;
 /** Unanswered reads: their answers are in memory together. */
 const sentMax = 32;
 /** Pause after a connection that could not be opened. */
 const reopenMs = 1_000;
 
+/** The reads of one turn of the event loop. */
+interface Turn {
+  client: pg.Client;
+  /** When they were sent: after the turn, however long it takes. */
+  sentMs: number | undefined;
+}
+
 export class SharedReads implements AsyncDisposable {
   readonly #setup: ConnectionSetup;
   readonly #failover: Disposable;
   /** The unanswered reads, the oldest first. */
-  readonly #sent = new Set<{ atMs: number }>();
+  readonly #sent = new Set<{ turn: Turn }>();
   #client: pg.Client | undefined;
   #opening: Promise<void> | undefined;
   #opensAfterMs = -Infinity;
   #failovers = 0;
-  #corked: pg.Client | undefined;
+  #turn: Turn | undefined;
   #isDisposed = false;
 
   constructor(setup: ConnectionSetup) {
@@ -47,11 +54,10 @@ export class SharedReads implements AsyncDisposable {
       this.#open();
       return undefined;
     }
-    const atMs = performance.now();
     const [oldest] = this.#sent;
     if (this.#sent.size >= sentMax) return undefined;
-    if (oldest !== undefined && atMs - oldest.atMs > patienceMs) return undefined;
-    return this.#query<Row>(client, query, { atMs });
+    if (performance.now() - (oldest?.turn.sentMs ?? Infinity) > patienceMs) return undefined;
+    return this.#query<Row>(client, query);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -66,9 +72,8 @@ export class SharedReads implements AsyncDisposable {
   async #query<Row extends pg.QueryResultRow>(
     client: pg.Client,
     query: pg.QueryConfig,
-    sent: { atMs: number },
   ): Promise<pg.QueryResult<Row>> {
-    this.#cork(client);
+    const sent = { turn: this.#turnOf(client) };
     this.#sent.add(sent);
     try {
       return await client.query<Row>(query);
@@ -81,16 +86,19 @@ export class SharedReads implements AsyncDisposable {
   }
 
   /** Collects what is sent in this turn of the event loop. */
-  #cork(client: pg.Client): void {
-    if (this.#corked === client) return;
-    this.#corked = client;
+  #turnOf(client: pg.Client): Turn {
+    if (this.#turn?.client === client) return this.#turn;
+    const turn: Turn = { client, sentMs: undefined };
+    this.#turn = turn;
     // The driver's types do not expose the socket.
     const { stream } = (client as unknown as { connection: pg.Connection }).connection;
     stream.cork();
     setImmediate(() => {
-      if (this.#corked === client) this.#corked = undefined;
+      if (this.#turn === turn) this.#turn = undefined;
       stream.uncork();
+      turn.sentMs = performance.now();
     });
+    return turn;
   }
 
   #open(): void {
