@@ -1,9 +1,8 @@
-// The periodic repair of the queue, and runs that were pending when the queue was introduced.
+// The periodic repair of the queue.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runQueueStorage, type RunQueueStorage } from '../../src/storage/deployment/run-queue.ts';
 import { runStorage } from '../../src/storage/deployment/runs.ts';
-import { readSchemaFiles } from '../../src/storage/schema/sql-files.ts';
 import { workerStorage } from '../../src/storage/deployment/workers.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { QueueWorker } from './queue-worker.ts';
@@ -100,40 +99,6 @@ describe('a worker of an earlier release', () => {
     await db.script(`update runs set not_before = now() where status = 'pending';
       update runs set lease_until = now() - interval '1 s' where run_id = '${runs[0]}'`);
     expect(new Set(await claimAsBefore())).toEqual(new Set([delayed, runs[0]]));
-  });
-});
-
-describe('the migration to the queue', () => {
-  it('queues the pending runs', async () => {
-    await using earlier = await testDatabase({ migrated: false });
-    const { migrations } = readSchemaFiles();
-    await earlier.script('create schema svc');
-    for (const { version, text } of migrations) if (version < 51) await earlier.script(text);
-    const [agent, other] = [randomUUID(), randomUUID()];
-    const [busy, idle] = [randomUUID(), randomUUID()];
-    await earlier.script(
-      `insert into assistants (assistant_id, graph_id, name) values ('${agent}', 'agent', ''), ('${other}', 'other', '')`,
-    );
-    const insert = (name: string, thread_id: string, status: string, more = `'${agent}', now()`) =>
-      earlier.script(`insert into runs (run_id, thread_id, status, metadata, kwargs, assistant_id, not_before)
-        values (gen_random_uuid(), '${thread_id}', '${status}', '{"name": "${name}", "svc_auth_user_id": "${name}"}', '{}', ${more})`);
-    await insert('running', busy, 'running');
-    await insert('behind', busy, 'pending');
-    await insert('delayed', idle, 'pending', `'${agent}', now() + interval '1 hour'`);
-    await insert('first', idle, 'pending');
-    await insert('second', idle, 'pending');
-    await insert('alone', randomUUID(), 'pending', `'${other}', now()`);
-    await insert('over', randomUUID(), 'success');
-    for (const { version, text } of migrations) if (version === 51) await earlier.script(text);
-    const text = `select metadata ->> 'name' as name, waits_for, graph_id,
-      owner_hash = hashtext(metadata ->> 'name') as is_owned from runs where status = 'pending' order by created_at`;
-    expect(await earlier.query({ name: 'rows', text }, [])).toEqual([
-      { name: 'behind', waits_for: 'thread', graph_id: 'agent', is_owned: true },
-      { name: 'delayed', waits_for: 'time', graph_id: 'agent', is_owned: true },
-      { name: 'first', waits_for: 'slot', graph_id: 'agent', is_owned: true },
-      { name: 'second', waits_for: 'thread', graph_id: 'agent', is_owned: true },
-      { name: 'alone', waits_for: 'slot', graph_id: 'other', is_owned: true },
-    ]);
   });
 });
 
