@@ -63,43 +63,6 @@ describe('the repair of the queue', () => {
     expect(await queue.repairGraphs('former', null)).toEqual({ last: null, repaired: 1 });
     expect(await claimed()).toEqual([run_id]);
   });
-
-  it('queues runs that a function of an earlier release inserted', async () => {
-    const thread_id = randomUUID();
-    const first = await create(thread_id);
-    await create(thread_id);
-    const stateless = { ...newRun(assistant_id, null) };
-    await runStorage(db).create(stateless);
-    await create(randomUUID(), { delayMs: 60_000 });
-    await db.script('update runs set waits_for = null, graph_id = null, owner_hash = 0');
-    expect(await claimed()).toEqual([]);
-    await queue.promote();
-    expect((await claimed()).toSorted()).toEqual([first, stateless.run_id].toSorted());
-    const left = await db.query(
-      { name: 'left', text: `select waits_for from runs where status = 'pending' order by 1` },
-      [],
-    );
-    expect(left).toEqual([{ waits_for: 'thread' }, { waits_for: null }]);
-  });
-});
-
-describe('a worker of an earlier release', () => {
-  /** It sends no graphs, and does its periodic work within its claims. */
-  const claimAsBefore = async (): Promise<string[]> => {
-    const text = `select run_id from claim_runs(10, gen_random_uuid(), interval '1 minute', 3)`;
-    return (await db.query<{ run_id: string }>({ name: 'before', text }, [])).map(({ run_id }) => run_id);
-  };
-
-  it('claims runs of any graph, delayed runs that are due, and runs of lost workers', async () => {
-    const other = await newAssistant(db, 'other');
-    const runs = [await create(), await create(randomUUID(), { assistant_id: other })];
-    expect((await claimAsBefore()).toSorted()).toEqual(runs.toSorted());
-    const delayed = await create(randomUUID(), { delayMs: 60_000 });
-    expect(await claimAsBefore()).toEqual([]);
-    await db.script(`update runs set not_before = now() where status = 'pending';
-      update runs set lease_until = now() - interval '1 s' where run_id = '${runs[0]}'`);
-    expect(new Set(await claimAsBefore())).toEqual(new Set([delayed, runs[0]]));
-  });
 });
 
 describe('the number of pending runs', () => {

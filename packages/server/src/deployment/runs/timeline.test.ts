@@ -77,11 +77,6 @@ describe('the waits of a run', () => {
       from: at(6),
     });
   });
-
-  it('are unknown before an attempt that an earlier release recorded without its start', () => {
-    const lost_attempts = [{ attempt: 1, at: at(3), message: 'lost' }];
-    expect(waits({ lost_attempts })).toEqual([{ reason: 'slot', from: at(3), to: at(10) }]);
-  });
 });
 
 describe('the attempts of a run', () => {

@@ -35,12 +35,10 @@ export type RunAudience = 'nothing' | 'outcome' | 'events';
 
 export interface LostAttempt {
   attempt: number;
-  /** Absent in entries of earlier releases. */
-  started_at?: string;
+  started_at: string;
   at: string;
   message: string;
-  /** Absent in entries of earlier releases, which charged every attempt. */
-  charged?: boolean;
+  charged: boolean;
   lease_token?: number;
   /** State of the worker that held the lease. */
   worker?: WorkerState;

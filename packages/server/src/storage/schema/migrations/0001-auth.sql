@@ -32,6 +32,7 @@ create table api_keys (
   id           uuid primary key,
   -- SHA-256 of the key: 32 random bytes need no slower hash. The key itself is displayed once, and not stored.
   key_hash     bytea       not null unique check (length(key_hash) = 32),
+  -- Identifies the key to people, and is independent of its secret.
   short_key    text        not null,
   description  text        not null default '',
   role         text        not null check (role in ('admin', 'editor', 'viewer', 'ingest')),
@@ -40,7 +41,6 @@ create table api_keys (
   -- Accurate to a minute.
   last_used_at timestamptz,
   revoked_at   timestamptz,
-  prefix       text,
   -- `current` is the key of SVC_BOOTSTRAP_API_KEY, `replaced` one that it had before and that is revoked. Null for all other keys.
   bootstrap    text check (bootstrap in ('current', 'replaced'))
 );

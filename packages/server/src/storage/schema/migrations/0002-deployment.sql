@@ -88,7 +88,7 @@ create table threads (
   -- The run whose end set status, interrupts and error; null when the state was updated since.
   settled_by       uuid,
   -- The status without runs in flight.
-  settled_status   text        default 'idle' check (settled_status in ('idle', 'interrupted', 'error')),
+  settled_status   text        not null default 'idle' check (settled_status in ('idle', 'interrupted', 'error')),
   check ((ttl_minutes is null) = (ttl_strategy is null))
 );
 create index threads_created on threads (created_at, thread_id);
@@ -207,8 +207,7 @@ create index store_items_expiring on store_items (expires_at) where expires_at i
 create table store_vectors (
   namespace       text[] collate "C" not null,
   key             text        not null,
-  -- The vectors belong to the value that the item got at this time; vectors of another value are ignored. TRUNCATE fires no trigger for
-  -- rows, and the embedding of a new value takes time.
+  -- The vectors belong to the value that the item got at this time; vectors of another value are ignored. TRUNCATE fires no trigger for rows.
   item_updated_at timestamptz not null,
   -- Numbers in one vector.
   dims            integer     not null check (dims > 0),
@@ -266,4 +265,3 @@ create table periodic_tasks (
   lease_until timestamptz,
   next_at     timestamptz not null default now()
 );
-create view duties as select * from periodic_tasks;

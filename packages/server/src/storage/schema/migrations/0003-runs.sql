@@ -68,7 +68,7 @@ create index runs_ready on runs (graph_id, assistant_id, owner_hash, not_before,
 create index runs_ready_on_thread on runs (thread_id, run_id) where status = 'pending' and waits_for = 'slot';
 create index runs_ready_since on runs (not_before, run_id desc) where status = 'pending' and waits_for = 'slot';
 create index runs_behind on runs (thread_id, created_at, run_id desc) where status = 'pending' and waits_for = 'thread';
-create index runs_delayed on runs (not_before, run_id desc) where status = 'pending' and (waits_for is null or waits_for = 'time');
+create index runs_delayed on runs (not_before, run_id desc) where status = 'pending' and waits_for = 'time';
 -- The running runs of an assistant and an owner.
 create index runs_of_owner on runs (assistant_id, owner_hash) where status = 'running';
 
@@ -140,9 +140,9 @@ create table workers (
   started_at  timestamptz not null default now(),
   seen_at     timestamptz not null default now(),
   -- Graphs that the process executes.
-  graphs      text[],
+  graphs      text[]      not null,
   -- The limit of connections of the node with all of its processes.
-  connections integer,
+  connections integer     not null,
   -- The boot, pid namespace and host in which the process id is valid; null where no other process can check it. Another worker on the same
   -- machine can find out that the process has ended.
   machine     text,

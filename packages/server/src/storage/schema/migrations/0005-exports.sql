@@ -86,7 +86,7 @@ create table exports (
   -- Transactions that were writing traces when the export was created: it starts when they have ended. Null until they were looked up.
   writers          text[],
   -- The folders of its files (exports/exporter/layout.ts).
-  layout_version   integer     not null default 1 check (layout_version in (1, 2)),
+  layout_version   integer     not null check (layout_version in (1, 2)),
   primary key (tenant_id, id),
   foreign key (tenant_id, destination_id) references export_destinations,
   foreign key (tenant_id, session_id) references projects on delete cascade,
