@@ -104,13 +104,16 @@ describe('the folder of an export', () => {
   it.each([
     ['v1', 'runs'],
     ['v2_beta', 'resource=runs'],
-  ] as const)('of %s with layout 1 has the folders of the workspace and the project', async (format_version, resource) => {
-    const { files } = await written({ format_version, layout_version: 1 });
-    const { tenant_id, session_id } = place;
-    expect(files[0]).toMatch(
-      `tenant_id=${tenant_id}/session_id=${session_id}/${resource}/year=2026/month=3/day=`,
-    );
-  });
+  ] as const)(
+    'of %s with layout 1 has the folders of the workspace and the project',
+    async (format_version, resource) => {
+      const { files } = await written({ format_version, layout_version: 1 });
+      const { tenant_id, session_id } = place;
+      expect(files[0]).toMatch(
+        `tenant_id=${tenant_id}/session_id=${session_id}/${resource}/year=2026/month=3/day=`,
+      );
+    },
+  );
 });
 
 describe('a schedule', () => {

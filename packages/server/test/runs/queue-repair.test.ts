@@ -1,7 +1,10 @@
-// The periodic repair of the queue.
+// Periodic tasks of the queue: the repair of the queues of graphs, and the count of pending runs.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { assistantStorage } from '../../src/storage/deployment/assistants.ts';
 import { runQueueStorage, type RunQueueStorage } from '../../src/storage/deployment/run-queue.ts';
+import { openDatabase } from '../../src/storage/postgres/database.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { runStorage } from '../../src/storage/deployment/runs.ts';
 import { workerStorage } from '../../src/storage/deployment/workers.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
@@ -10,58 +13,28 @@ import { newAssistant, newRun } from './run-rows.ts';
 
 let db: TestDatabase;
 let queue: RunQueueStorage;
-let worker: QueueWorker;
 let assistant_id: string;
 beforeEach(async () => {
   db = await testDatabase();
   queue = runQueueStorage(db);
-  worker = new QueueWorker(db);
   assistant_id = await newAssistant(db);
 });
 afterEach(() => db[Symbol.asyncDispose]());
 
-const create = async (thread_id = randomUUID(), more = {}): Promise<string> => {
-  const run = { ...newRun(assistant_id, thread_id), ...more };
-  await runStorage(db).create(run);
-  return run.run_id;
-};
-
-const claimed = async (): Promise<string[]> => (await worker.claim(10)).map(({ run_id }) => run_id);
-
 describe('the repair of the queue', () => {
-  it('lets the first run of a thread start when no run is before it', async () => {
-    const thread_id = randomUUID();
-    const runs = [await create(thread_id), await create(thread_id)];
-    const busy = randomUUID();
-    const running = await create(busy);
-    await create(busy);
-    await db.script(`update runs set waits_for = 'thread' where run_id = '${runs[0]}'`);
-    expect(await claimed()).toEqual([running]);
-    expect(await queue.repairThreads(null)).toEqual({ last: null, repaired: 1 });
-    expect(await claimed()).toEqual([runs[0]]);
-    expect(await queue.repairThreads(null)).toEqual({ last: null, repaired: 0 });
-  });
-
-  it('continues after the last thread that it checked', async () => {
-    for (let at = 0; at < 3; at++) await create();
-    await db.script(`update runs set waits_for = 'thread'`);
-    const step = (after: string | null) =>
-      db.query<{ last: string | null; repaired: number }>(
-        { name: 'step', text: 'select last, repaired from repair_waiting_threads($1, 2)' },
-        [after],
-      );
-    const [first] = await step(null);
-    expect(first).toEqual({ last: expect.any(String) as string, repaired: 2 });
-    expect(await step(first?.last ?? null)).toEqual([{ last: null, repaired: 1 }]);
-  });
-
-  it("moves runs to the queue of their assistant's current graph", async () => {
-    const run_id = await create();
-    await db.script(`update runs set graph_id = 'former'`);
-    expect(await claimed()).toEqual([]);
-    expect(await queue.readyGraphs()).toEqual(['former']);
-    expect(await queue.repairGraphs('former', null)).toEqual({ last: null, repaired: 1 });
-    expect(await claimed()).toEqual([run_id]);
+  it('moves a delayed run that was queued while the graph of its assistant changed', async () => {
+    await using other = await openDatabase(db.options);
+    await runStorage(db).create({ ...newRun(assistant_id, randomUUID()), delayMs: 60_000 });
+    await db.script('update runs set not_before = now()');
+    await db.transact(async (tx) => {
+      await runQueueStorage(tx).promote();
+      await assistantStorage(other).update(assistant_id, { graph_id: 'other' }, everyRow);
+    });
+    const worker = new QueueWorker(db, { graphs: ['other'] });
+    expect(await worker.claim()).toEqual([]);
+    expect(await queue.readyGraphs()).toEqual(['agent']);
+    expect(await queue.repairGraphs('agent', null)).toEqual({ last: null, repaired: 1 });
+    expect(await worker.claim()).toMatchObject([{ status: 'running' }]);
   });
 });
 

@@ -850,7 +850,6 @@ release_runs(p_run_ids uuid[], p_lease_tokens bigint[], p_charge boolean, p_reas
 remove_run(p_run_id uuid, p_thread_id uuid) returns void
 remove_runs(p_thread_id uuid) returns void
 repair_ready_graphs(p_graph_id text, p_after uuid, OUT last uuid, OUT repaired integer) returns record
-repair_waiting_threads(p_after uuid, p_limit integer, OUT last uuid, OUT repaired integer) returns record
 requeue_export_manifest(p_tenant uuid, p_export uuid, p_token bigint, p_lost boolean, p_reason text, p_retries integer, p_delay interval) returns boolean
 requeue_export_run(p_tenant uuid, p_run uuid, p_token bigint, p_lost boolean, p_reason text, p_retries integer, p_delay interval) returns boolean
 restore_head(p_thread_id uuid, p_checkpoint_ns text, p_removed uuid[], p_found uuid) returns void
