@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkSchema, migrate, planMigration } from '../src/storage/schema/migrate.ts';
@@ -131,6 +132,15 @@ describe('the schema', () => {
     await expect(planMigration(early)).rejects.toThrow(message);
     await expect(checkSchema(early, files)).rejects.toThrow(message);
     expect(await schemaSnapshot(early)).toBe(before);
+  });
+
+  it('has the migrations of every release unchanged', () => {
+    const git = (...args: string[]): string =>
+      execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim();
+    for (const tag of git('tag').split('\n').filter(Boolean))
+      expect(
+        git('diff', '--name-only', '--diff-filter=a', tag, '--', '../src/storage/schema/migrations'),
+      ).toBe('');
   });
 
   it('is rejected when a migration differs from the one that was applied', async () => {

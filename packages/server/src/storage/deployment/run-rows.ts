@@ -39,9 +39,9 @@ export interface LostAttempt {
   at: string;
   message: string;
   charged: boolean;
-  lease_token?: number;
+  lease_token: number;
   /** State of the worker that held the lease. */
-  worker?: WorkerState;
+  worker: WorkerState;
 }
 
 /** `alive`: it has reported itself since the lease ended. `silent`: it has not. `gone`: its process has ended, or it is unknown. */

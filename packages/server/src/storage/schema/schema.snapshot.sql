@@ -841,7 +841,7 @@ price_runs(p_tenant uuid, p_id uuid[], p_model text[], p_prompt_tokens bigint[],
 promote_due_runs(p_limit integer) returns integer
 prune_default_assistant(p_assistant_id uuid, p_within interval) returns text
 prune_thread(p_thread_id uuid, p_mark text, p_kept json, p_count integer) returns text
-queue_webhook(p_run_id uuid, p_values text, p_status text, p_error text) returns void
+queue_webhook(p_run_id uuid, p_values text) returns void
 ready_assistants(p_graph_id text, p_after uuid, p_limit integer) returns SETOF uuid
 ready_graphs() returns text[]
 recover_lost_runs(p_limit integer, p_attempts integer) returns SETOF runs
@@ -865,7 +865,7 @@ skip_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_target text) retur
 spawn_exports(p_lag interval, p_unfinished integer, p_limit integer) returns integer
 start_export_run(p_tenant uuid, p_run uuid, p_token bigint) returns boolean
 stop_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text) returns TABLE(run_id uuid, outcome text)
-stored_status(p_thread_id uuid, p_error text) returns text
+stored_status(p_thread_id uuid) returns text
 sweep_deleted_thread(p_thread_id uuid, p_count integer) returns boolean
 sweep_projects(p_tenant uuid, p_limit integer) returns integer
 time_out_export(p_tenant uuid, p_export uuid, p_timeout interval) returns boolean
