@@ -20,9 +20,6 @@ const faults = 'packages/server/test/faults/**/*.faults.test.ts';
 /** Drive a browser: npm run test:console. */
 const console = 'packages/console/test/**';
 
-/** Need the previous release: npm run test:rolling. */
-const upgrade = 'packages/server/test/upgrade/**/*.upgrade.test.ts';
-
 /** Compare with another server, which is installed first. */
 const compatibility = 'packages/server/test/compatibility/**/*.compat.test.ts';
 
@@ -58,12 +55,11 @@ export default defineConfig({
           ...common,
           name: 'fast',
           include: all,
-          exclude: [...configDefaults.exclude, slow, faults, upgrade, compatibility, console],
+          exclude: [...configDefaults.exclude, slow, faults, compatibility, console],
         },
       },
       { test: { ...common, name: 'slow', include: [slow] } },
       { test: { ...common, name: 'faults', include: [faults], testTimeout: scaled(180_000) } },
-      { test: { ...common, name: 'upgrade', include: [upgrade] } },
       { test: { ...common, name: 'compatibility', include: [compatibility], testTimeout: scaled(300_000) } },
     ],
   },

@@ -135,7 +135,9 @@ const plansOf = async (uri: string | undefined, connection: pg.PoolConfig): Prom
   await client.query(`set search_path = svc; set jit = off; set random_page_cost = 1.1; set auto_explain.log_min_duration = 0;
     set auto_explain.log_nested_statements = on; set auto_explain.log_analyze = on; set auto_explain.log_timing = off;
     set client_min_messages = log; begin`);
-  await client.query(`select run_id from claim_runs(1, gen_random_uuid(), '1 minute', 3, '{agent}')`);
+  await client.query(
+    `select run_id from claim_runs(1, gen_random_uuid(), '1 minute', 3, '{agent}', '{}', '{}')`,
+  );
   await client.query('rollback');
   await client.end();
   return lines.join('\n');

@@ -76,8 +76,6 @@ export const suites: Suite[] = [
     command: npm('test:install', '--node', '22', '--node', '24', '--manager', 'pnpm', '--manager', 'yarn'),
     minutes: 8,
   },
-  { name: 'rolling upgrade', command: npm('test:rolling'), minutes: 4 },
-  { name: 'tests of the previous release', command: npm('test:upgrade'), minutes: 8 },
 ];
 
 /** The suites fail where a part is missing, instead of leaving tests out. */

@@ -83,7 +83,7 @@ export const ownIdentity = ({ isLocal }: { isLocal: boolean }): ProcessIdentity 
   return { machine: isKnown ? scopeText(scope) : null, process: processText(process.pid) };
 };
 
-/** The scope in an identity. Files of earlier releases have none. */
+/** The scope in an identity. */
 export const scopeOf = (identity: string): PidScope => {
   const [, , boot = '', namespace = '', host = 'unknown'] = identity.trim().split(' ');
   return { boot, namespace, host };

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkSchema, migrate, planMigration } from '../src/storage/schema/migrate.ts';
@@ -48,7 +49,7 @@ describe('the schema', () => {
     await using second = await openDatabase(first.options);
     const applied = await Promise.all([migrate(first), migrate(second)]);
     const names = applied.flatMap((result) => result.applied);
-    expect(names).toContain('0001-init');
+    expect(names).toContain('0001-auth');
     expect(new Set(names).size).toBe(names.length);
     await checkSchema(second, files);
   });
@@ -117,26 +118,35 @@ describe('the schema', () => {
     expect(found.map(({ proname }) => proname).toSorted()).toEqual(names.toSorted());
   });
 
-  it('accepts a migration that was applied before its functions had files of their own', async () => {
-    const former = files.migrations.find(({ formerChecksums }) => formerChecksums.length > 0)!;
-    await using earlier = await testDatabase();
-    await earlier.query(
-      { name: 'former', text: 'update schema_migrations set checksum = $2 where version = $1' },
-      [former.version, former.formerChecksums[0]],
-    );
-    await expect(migrate(earlier)).resolves.toEqual({ applied: [] });
+  it('is rejected, and not changed, when it is of a checkout before 0.1.0', async () => {
+    await using early = await testDatabase({ migrated: false });
+    await early.script(`
+      create schema svc;
+      create table svc.schema_migrations (
+        version integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now());
+      insert into svc.schema_migrations (version, name, checksum) values (1, '0001-init', 'x'), (2, '0002-webhooks', 'x');`);
+    const before = await schemaSnapshot(early);
+    const message =
+      'The database contains data of a checkout before 0.1.0 (migration 0001-init differs). Start with an empty data folder or database';
+    await expect(migrate(early)).rejects.toThrow(message);
+    await expect(planMigration(early)).rejects.toThrow(message);
+    await expect(checkSchema(early, files)).rejects.toThrow(message);
+    expect(await schemaSnapshot(early)).toBe(before);
+  });
+
+  it('has the migrations of every release unchanged', () => {
+    const git = (...args: string[]): string =>
+      execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim();
+    for (const tag of git('tag').split('\n').filter(Boolean))
+      expect(
+        git('diff', '--name-only', '--diff-filter=a', tag, '--', '../src/storage/schema/migrations'),
+      ).toBe('');
   });
 
   it('is rejected when a migration differs from the one that was applied', async () => {
-    const rows = await database.query<{ checksum: string }>(
-      { name: 'sum', text: 'select checksum from schema_migrations where version = 1' },
-      [],
-    );
-    await forget(1);
-    await record(1, '0001-init', 'altered');
-    await expect(migrate(database)).rejects.toThrow(/0001-init was changed after it had been applied/);
-    await forget(1);
-    await record(1, '0001-init', rows[0]?.checksum ?? '');
+    await using edited = await testDatabase();
+    await edited.script(`update schema_migrations set checksum = 'altered' where version = 5`);
+    await expect(migrate(edited)).rejects.toThrow(/migration 0005-exports differs/);
   });
 
   it('has GIN indexes without pending lists, except for batch inserts', async () => {

@@ -91,7 +91,6 @@ const WorkerTable = ({ workers }: { workers: readonly ServerWorker[] }): ReactNo
 );
 
 const graphsText = (graphs: ServerWorker['graphs']): string => {
-  if (graphs === null) return 'all';
   const more = graphs.length - graphsMax;
   return `${graphs.slice(0, graphsMax).map(visibleText).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 };

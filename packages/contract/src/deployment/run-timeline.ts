@@ -31,7 +31,7 @@ export const RunTimeline = z
       .array(
         z.object({
           attempt: z.int(),
-          from: Time.optional().describe('Absent for attempts that an earlier release recorded'),
+          from: Time,
           to: until,
           outcome: z.enum(['executing', 'ended', 'lost']),
           message: z.string().optional().describe('Why it was lost'),

@@ -29,19 +29,17 @@ export const Run = z
       .array(
         z.object({
           attempt: z.int(),
-          started_at: Time.optional(),
+          started_at: Time,
           at: Time.describe('When the server noticed the loss'),
           message: z.string(),
           charged: z
             .boolean()
-            .optional()
             .describe(
               'False when the attempt does not count: it had stored the work of a node, or the server gave the run back',
             ),
-          lease_token: z.int().optional().describe('The lease of the run that was lost'),
+          lease_token: z.int().describe('The lease of the run that was lost'),
           worker: z
             .enum(['alive', 'silent', 'gone'])
-            .optional()
             .describe(
               '`alive`: its worker has reported itself since the lease ended, or has released the run. `silent`: it has not. `gone`: its process has ended, or the worker is unknown',
             ),

@@ -13,8 +13,8 @@ export const ServerWorker = z
       ),
     slots: z.int().describe('Runs that it may execute at a time'),
     running: z.int(),
-    graphs: z.array(z.string()).nullable().describe('null for a server of an earlier release'),
-    connections: z.int().nullable().describe('The most connections to PostgreSQL that its processes open'),
+    graphs: z.array(z.string()),
+    connections: z.int().describe('The most connections to PostgreSQL that its processes open'),
     started_at: Time,
     seen_at: Time.describe('Its last report'),
   })

@@ -288,17 +288,9 @@ describe('default assistants', () => {
     expect(await ids(assistants)).toHaveLength(3);
   });
 
-  it('are hidden from servers of an earlier release, which would delete those of graphs that they do not have', async () => {
-    await assistants.syncDefaults();
-    const remove = { name: 'earlier', text: 'delete from assistants where assistant_id = $1' };
-    await database.query(remove, [defaultAssistantId('two')]);
-    expect(await assistants.get('two', everyRow)).toMatchObject({ graph_id: 'two' });
-  });
-
-  it('of an earlier release are marked, and copies of them are not', async () => {
+  it('cannot be deleted, and copies of them can', async () => {
     await assistants.syncDefaults();
     const copy = await make({ graph_id: 'two', metadata: { created_by: 'system' } });
-    await database.script('update assistants set is_default = false');
     await withoutTwo().syncDefaults();
     await expect(assistants.delete('two', everyRow, undefined)).rejects.toMatchObject({ code: 'conflict' });
     await assistants.delete(copy.assistant_id, everyRow, undefined);

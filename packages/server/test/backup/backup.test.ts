@@ -63,18 +63,21 @@ describe('a backup', () => {
     ).toEqual([]);
   });
 
-  it('of an earlier release is restored, and then migrated', async () => {
+  it('with fewer migrations than this program is restored, and then migrated', async () => {
     await using old = await testDatabase();
     await run(old, `insert into workspaces (id, display_name) values (gen_random_uuid(), 'old')`);
-    await run(old, `drop table tickets`);
-    await run(old, `delete from schema_migrations where name like '0059%'`);
+    await run(
+      old,
+      'drop table exports, export_runs, export_files, export_events, export_destinations cascade',
+    );
+    await run(old, `delete from schema_migrations where name = '0005-exports'`);
     const from = join(scratch, 'old');
     await backUp(old, from);
     await using target = await testDatabase({ migrated: false });
     await restore(target, from);
     await checkSchema(target, readSchemaFiles());
     expect(await run(target, 'select display_name from workspaces')).toEqual([{ display_name: 'old' }]);
-    expect(await run(target, 'select * from tickets')).toEqual([]);
+    expect(await run(target, 'select * from exports')).toEqual([]);
   });
 
   it('contains one moment, and blocks neither writers nor partitions of new days', async () => {
@@ -213,7 +216,15 @@ describe('a restore', () => {
         rewrite((content) => {
           (content['migrations'] as object[]).push({ version: 9000, name: '9000-later' });
         }),
-      /newer schema \(9000-later\)/,
+      /newer schema.* \(9000-later\)/,
+    ],
+    [
+      'the schema of a checkout before 0.1.0',
+      () =>
+        rewrite((content) => {
+          content['migrations'] = [{ version: 1, name: '0001-init' }];
+        }),
+      /checkout before 0\.1\.0 \(0001-init\)/,
     ],
     [
       'another format',

@@ -1,6 +1,7 @@
 // The commands share a process, except where a test is about the process.
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testDatabase } from '../database.ts';
 import { createProject, runCli } from './cli-process.ts';
 import { openSvcSession, type CommandSession } from './session.ts';
 
@@ -85,6 +86,27 @@ describe('svc', () => {
         expect(stderr).toContain(part);
       }
       expect(stderr).not.toMatch(/hunter2|^\s+at /m);
+    },
+  );
+
+  it.each(['migrate', 'migrate --plan'])(
+    '%s refuses a database of a checkout before 0.1.0, and changes nothing',
+    async (command) => {
+      using project = createProject();
+      await using db = await testDatabase();
+      await db.script(`update schema_migrations set name = '0001-init', checksum = 'x' where version = 1;
+        delete from schema_migrations where version = 5; delete from schema_functions`);
+      const { code, stdout, stderr } = await session.run([...command.split(' '), '--data-dir', './data'], {
+        cwd: project.dir,
+        env: { DATABASE_URI: db.uri },
+      });
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toContain(
+        'The database contains data of a checkout before 0.1.0 (migration 0001-init differs). Start with an empty data folder or database',
+      );
+      const applied = await db.query({ name: 'applied', text: 'select from schema_migrations' }, []);
+      expect(applied).toHaveLength(4);
+      expect(await db.query({ name: 'functions', text: 'select from schema_functions' }, [])).toEqual([]);
     },
   );
 

@@ -52,6 +52,21 @@ describe('a start that fails half way', () => {
     }
   });
 
+  it('on a database of a checkout before 0.1.0 changes nothing', async () => {
+    await using early = await testDatabase();
+    await early.script(`update schema_migrations set name = '0001-init', checksum = 'x' where version = 1;
+      delete from schema_migrations where version = 5; delete from schema_functions`);
+    const dataDir = join(folder, 'early');
+    const { code, stderr } = await start(dataDir, { SVC_DATABASE_URI: early.uri }).exit;
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      'The database contains data of a checkout before 0.1.0 (migration 0001-init differs). Start with an empty data folder or database',
+    );
+    const applied = await early.query({ name: 'applied', text: 'select from schema_migrations' }, []);
+    expect(applied).toHaveLength(4);
+    expect(await early.query({ name: 'functions', text: 'select from schema_functions' }, [])).toEqual([]);
+  });
+
   it('closes what it had opened', async () => {
     const file = join(folder, 'a-file');
     await writeFile(file, '');

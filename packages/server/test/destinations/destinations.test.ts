@@ -192,8 +192,8 @@ describeS3('a destination in a bucket', () => {
     await platform.server.database.query(
       {
         name: 'test_export',
-        text: `insert into exports (tenant_id, id, destination_id, session_id, window_start, window_end, format_version, compression, status)
-          values ($1, $2, $3, $4, now() - interval '1 day', now(), 'v1', 'none', 'COMPLETED')`,
+        text: `insert into exports (tenant_id, id, destination_id, session_id, window_start, window_end, format_version, layout_version, compression, status)
+          values ($1, $2, $3, $4, now() - interval '1 day', now(), 'v1', 2, 'none', 'COMPLETED')`,
       },
       [platform.workspace_id, randomUUID(), id, project],
     );

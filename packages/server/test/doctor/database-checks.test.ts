@@ -132,11 +132,11 @@ describe('the database', () => {
 
 describe('the schema', () => {
   it('that lacks a migration is a warning that names svc migrate', async () => {
-    await run("delete from schema_migrations where name like '0061%'");
+    await run("delete from schema_migrations where name = '0005-exports'");
     expect((await examine()).of('schema')).toMatchObject([
       {
         status: 'warning',
-        message: expect.stringContaining('0061-run-search'),
+        message: expect.stringContaining('0005-exports'),
         remedy: expect.stringContaining('svc migrate'),
       },
     ]);
@@ -146,6 +146,17 @@ describe('the schema', () => {
     await run('create table restore_unfinished ()');
     expect((await examine()).of('schema')).toMatchObject([
       { status: 'problem', remedy: expect.stringContaining('svc restore') },
+    ]);
+  });
+
+  it('of a checkout before 0.1.0 is a problem that names an empty data folder or database', async () => {
+    await run("update schema_migrations set name = '0001-init', checksum = 'x' where version = 1");
+    expect((await examine()).of('schema')).toMatchObject([
+      {
+        status: 'problem',
+        message: expect.stringContaining('data of a checkout before 0.1.0'),
+        remedy: 'Start with an empty data folder or database.',
+      },
     ]);
   });
 

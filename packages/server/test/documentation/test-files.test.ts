@@ -26,6 +26,6 @@ it('every project and configuration of vitest belongs to test:everything', () =>
   const commands = suites.map(({ command }) => command.join(' ')).join('\n');
   for (const part of ['fast', 'slow', 'faults', 'compatibility'])
     expect(commands).toContain(`--project ${part}`);
-  for (const part of ['test:console', 'test:acceptance', 'test:deploy', 'test:rolling', 'test:engines'])
+  for (const part of ['test:console', 'test:acceptance', 'test:deploy', 'test:engines'])
     expect(commands).toContain(part);
 });

@@ -85,7 +85,7 @@ describe('a data folder that was copied while its server was running', () => {
     await rm(copy, { recursive: true });
   });
 
-  it('is detected by the server that it names, when an earlier release has recorded no owner', async () => {
+  it('is detected by the server that it names, when the folder has no owner file', async () => {
     const embedded = await openEmbedded({ dataDir });
     const copy = `${dataDir}-copy`;
     await cp(dataDir, copy, { recursive: true, filter: (path) => !path.includes('.s.PGSQL') });

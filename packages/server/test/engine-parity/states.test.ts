@@ -294,7 +294,7 @@ it('a pruned thread keeps its values when garbage is collected', async () => {
   expect(usage.channel_values.by_channel['notes']?.bytes).toBeGreaterThan(200);
 });
 
-it('a checkpoint of an earlier release, without a recorded state, is read without these values', async () => {
+it('a checkpoint without a recorded state is read without these values', async () => {
   const { thread_id } = await compare('two', [{ input: { notes: ['a'] } }]);
   const forget = `delete from checkpoint_writes where task_id = '__state__' and thread_id = $1`;
   await server.database.query({ name: 'forget_states', text: forget }, [thread_id]);

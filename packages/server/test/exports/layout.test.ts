@@ -104,34 +104,20 @@ describe('the folder of an export', () => {
   it.each([
     ['v1', 'runs'],
     ['v2_beta', 'resource=runs'],
-  ] as const)('of %s with layout 1 is where it was in earlier releases', async (format_version, resource) => {
-    const { files } = await written({ format_version, layout_version: 1 });
-    const { tenant_id, session_id } = place;
-    expect(files[0]).toMatch(
-      `tenant_id=${tenant_id}/session_id=${session_id}/${resource}/year=2026/month=3/day=`,
-    );
-  });
+  ] as const)(
+    'of %s with layout 1 has the folders of the workspace and the project',
+    async (format_version, resource) => {
+      const { files } = await written({ format_version, layout_version: 1 });
+      const { tenant_id, session_id } = place;
+      expect(files[0]).toMatch(
+        `tenant_id=${tenant_id}/session_id=${session_id}/${resource}/year=2026/month=3/day=`,
+      );
+    },
+  );
 });
 
-describe('a server of an earlier release', () => {
-  it('claims no export with a layout that it does not know', async () => {
-    const claim = 'select export_id from claim_export_runs(10, $1, 10, 10';
-    const exported = async (text: string): Promise<unknown[]> =>
-      (await sql<{ export_id: string }>(db, text, ['1 minute'])).map(({ export_id }) => export_id);
-    const newer = await newExport(db, place);
-    const older = await newExport(db, place, { layout_version: 1 });
-    expect(await exported(`${claim})`)).toEqual([older]);
-    expect(await exported(`${claim}, 2)`)).toEqual([newer]);
-  });
-
-  it('creates exports and schedules with layout 1, and the exports of a schedule have its layout', async () => {
-    const [made] = await sql<{ layout_version: number }>(
-      db,
-      `insert into exports (tenant_id, id, destination_id, session_id, window_start, next_window, interval_hours, format_version, compression, status)
-        values ($1, gen_random_uuid(), $2, $3, $4, $4, 1000, 'v1', 'none', 'INTERVALSCHEDULED') returning layout_version`,
-      [place.tenant_id, place.destination_id, place.session_id, firstDay],
-    );
-    expect(made?.layout_version).toBe(1);
+describe('a schedule', () => {
+  it('creates exports with its layout', async () => {
     const schedules = [
       await newExport(db, place, { interval_hours: 24, layout_version: 1 }),
       await newExport(db, place, { interval_hours: 24 }),

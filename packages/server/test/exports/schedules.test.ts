@@ -111,9 +111,9 @@ describe('a schedule', () => {
     const id = await newExport(db, place, { interval_hours: 24, start: agoHours(24 * 40) });
     await sql(
       db,
-      `insert into exports (tenant_id, id, destination_id, session_id, window_start, window_end, format_version, compression, source_export_id, status)
+      `insert into exports (tenant_id, id, destination_id, session_id, window_start, window_end, format_version, layout_version, compression, source_export_id, status)
         select tenant_id, gen_random_uuid(), destination_id, session_id, window_start + n * interval '1 h', window_start + (n + 1) * interval '1 h',
-          format_version, compression, id, 'CREATED' from exports, generate_series(1, 9998) n where id = $1`,
+          format_version, layout_version, compression, id, 'CREATED' from exports, generate_series(1, 9998) n where id = $1`,
       [other],
     );
     expect(await spawnAll()).toBe(2);

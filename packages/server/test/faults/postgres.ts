@@ -59,20 +59,12 @@ export interface PostgresOptions {
   durable?: boolean;
   /** Called with the data folder before it exists. */
   prepare?: (folder: string) => Promise<void>;
-  /** Creates the schema of the databases, by default that of this release. */
-  migrateTemplate?: (connection: pg.ClientConfig) => Promise<void>;
 }
-
-const migrateToThisRelease = async (connection: pg.ClientConfig): Promise<void> => {
-  await using database = await openDatabase({ connection });
-  await migrate(database);
-};
 
 export const startPostgres = async ({
   binaries,
   durable = true,
   prepare,
-  migrateTemplate = migrateToThisRelease,
 }: PostgresOptions = {}): Promise<FaultyPostgres> => {
   const folder = await mkdtemp(join(inject('scratch'), 'faults-'));
   await prepare?.(folder);
@@ -82,7 +74,8 @@ export const startPostgres = async ({
   await server.start();
   const postgres = handleOf(server, home, folder, durable);
   await queryOnce(postgres.connection('postgres'), `create database ${template}`);
-  await migrateTemplate(postgres.connection(template));
+  await using database = await openDatabase({ connection: postgres.connection(template) });
+  await migrate(database);
   return postgres;
 };
 

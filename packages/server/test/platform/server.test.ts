@@ -73,11 +73,11 @@ describe('GET /server/workers', () => {
       });
     });
     await platform.server.database
-      .script(`insert into workers (worker_id, name, slots, running, draining, connections, seen_at) values
-      (gen_random_uuid(), 'draining', 5, 1, true, 9, now() - interval '1 second'),
-      (gen_random_uuid(), 'left', 0, 0, true, 0, now() - interval '1 hour'),
-      (gen_random_uuid(), 'silent', 5, 2, false, 9, now() - interval '2 hours'),
-      (gen_random_uuid(), 'forgotten', 5, 2, false, 9, now() - interval '25 hours')`);
+      .script(`insert into workers (worker_id, name, slots, running, draining, connections, graphs, seen_at) values
+      (gen_random_uuid(), 'draining', 5, 1, true, 9, '{}', now() - interval '1 second'),
+      (gen_random_uuid(), 'left', 0, 0, true, 0, '{}', now() - interval '1 hour'),
+      (gen_random_uuid(), 'silent', 5, 2, false, 9, '{}', now() - interval '2 hours'),
+      (gen_random_uuid(), 'forgotten', 5, 2, false, 9, '{}', now() - interval '25 hours')`);
     const { body } = await read(platform.workspace_id);
     const states = (body as ServerWorker[]).slice(1).map(({ name, state }) => [name, state]);
     expect(states).toEqual(['draining', 'left', 'silent'].map((state) => [state, state]));

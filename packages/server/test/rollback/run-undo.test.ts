@@ -305,19 +305,6 @@ describe('a deleted run', () => {
       writes: [],
     });
   });
-
-  it('without recorded found rows (from an older release) restores the head', async () => {
-    const thread = newThread();
-    await interruptedRun(thread);
-    const run_id = await ended(thread, { checkpoints: [{ id: at(2), after: at(1) }] });
-    await db.script(`
-      update runs set found_head = null, found_status = null, found_interrupts = null, found_by = null
-      where thread_id = '${thread.thread_id}';
-      update threads set settled_by = null, settled_status = null where thread_id = '${thread.thread_id}'`);
-    await thread.delete(run_id);
-    expect(await headOf(thread)).toBe(at(1));
-    expect(await statusOf(thread)).toMatchObject({ status: 'interrupted' });
-  });
 });
 
 describe('a copied thread', () => {

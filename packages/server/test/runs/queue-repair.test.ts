@@ -1,9 +1,11 @@
-// The periodic repair of the queue, and runs that were pending when the queue was introduced.
+// Periodic tasks of the queue: the repair of the queues of graphs, and the count of pending runs.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { assistantStorage } from '../../src/storage/deployment/assistants.ts';
 import { runQueueStorage, type RunQueueStorage } from '../../src/storage/deployment/run-queue.ts';
+import { openDatabase } from '../../src/storage/postgres/database.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { runStorage } from '../../src/storage/deployment/runs.ts';
-import { readSchemaFiles } from '../../src/storage/schema/sql-files.ts';
 import { workerStorage } from '../../src/storage/deployment/workers.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { QueueWorker } from './queue-worker.ts';
@@ -11,129 +13,28 @@ import { newAssistant, newRun } from './run-rows.ts';
 
 let db: TestDatabase;
 let queue: RunQueueStorage;
-let worker: QueueWorker;
 let assistant_id: string;
 beforeEach(async () => {
   db = await testDatabase();
   queue = runQueueStorage(db);
-  worker = new QueueWorker(db);
   assistant_id = await newAssistant(db);
 });
 afterEach(() => db[Symbol.asyncDispose]());
 
-const create = async (thread_id = randomUUID(), more = {}): Promise<string> => {
-  const run = { ...newRun(assistant_id, thread_id), ...more };
-  await runStorage(db).create(run);
-  return run.run_id;
-};
-
-const claimed = async (): Promise<string[]> => (await worker.claim(10)).map(({ run_id }) => run_id);
-
 describe('the repair of the queue', () => {
-  it('lets the first run of a thread start when no run is before it', async () => {
-    const thread_id = randomUUID();
-    const runs = [await create(thread_id), await create(thread_id)];
-    const busy = randomUUID();
-    const running = await create(busy);
-    await create(busy);
-    await db.script(`update runs set waits_for = 'thread' where run_id = '${runs[0]}'`);
-    expect(await claimed()).toEqual([running]);
-    expect(await queue.repairThreads(null)).toEqual({ last: null, repaired: 1 });
-    expect(await claimed()).toEqual([runs[0]]);
-    expect(await queue.repairThreads(null)).toEqual({ last: null, repaired: 0 });
-  });
-
-  it('continues after the last thread that it checked', async () => {
-    for (let at = 0; at < 3; at++) await create();
-    await db.script(`update runs set waits_for = 'thread'`);
-    const step = (after: string | null) =>
-      db.query<{ last: string | null; repaired: number }>(
-        { name: 'step', text: 'select last, repaired from repair_waiting_threads($1, 2)' },
-        [after],
-      );
-    const [first] = await step(null);
-    expect(first).toEqual({ last: expect.any(String) as string, repaired: 2 });
-    expect(await step(first?.last ?? null)).toEqual([{ last: null, repaired: 1 }]);
-  });
-
-  it("moves runs to the queue of their assistant's current graph", async () => {
-    const run_id = await create();
-    await db.script(`update runs set graph_id = 'former'`);
-    expect(await claimed()).toEqual([]);
-    expect(await queue.readyGraphs()).toEqual(['former']);
-    expect(await queue.repairGraphs('former', null)).toEqual({ last: null, repaired: 1 });
-    expect(await claimed()).toEqual([run_id]);
-  });
-
-  it('queues runs that a function of an earlier release inserted', async () => {
-    const thread_id = randomUUID();
-    const first = await create(thread_id);
-    await create(thread_id);
-    const stateless = { ...newRun(assistant_id, null) };
-    await runStorage(db).create(stateless);
-    await create(randomUUID(), { delayMs: 60_000 });
-    await db.script('update runs set waits_for = null, graph_id = null, owner_hash = 0');
-    expect(await claimed()).toEqual([]);
-    await queue.promote();
-    expect((await claimed()).toSorted()).toEqual([first, stateless.run_id].toSorted());
-    const left = await db.query(
-      { name: 'left', text: `select waits_for from runs where status = 'pending' order by 1` },
-      [],
-    );
-    expect(left).toEqual([{ waits_for: 'thread' }, { waits_for: null }]);
-  });
-});
-
-describe('a worker of an earlier release', () => {
-  /** It sends no graphs, and does its periodic work within its claims. */
-  const claimAsBefore = async (): Promise<string[]> => {
-    const text = `select run_id from claim_runs(10, gen_random_uuid(), interval '1 minute', 3)`;
-    return (await db.query<{ run_id: string }>({ name: 'before', text }, [])).map(({ run_id }) => run_id);
-  };
-
-  it('claims runs of any graph, delayed runs that are due, and runs of lost workers', async () => {
-    const other = await newAssistant(db, 'other');
-    const runs = [await create(), await create(randomUUID(), { assistant_id: other })];
-    expect((await claimAsBefore()).toSorted()).toEqual(runs.toSorted());
-    const delayed = await create(randomUUID(), { delayMs: 60_000 });
-    expect(await claimAsBefore()).toEqual([]);
-    await db.script(`update runs set not_before = now() where status = 'pending';
-      update runs set lease_until = now() - interval '1 s' where run_id = '${runs[0]}'`);
-    expect(new Set(await claimAsBefore())).toEqual(new Set([delayed, runs[0]]));
-  });
-});
-
-describe('the migration to the queue', () => {
-  it('queues the pending runs', async () => {
-    await using earlier = await testDatabase({ migrated: false });
-    const { migrations } = readSchemaFiles();
-    await earlier.script('create schema svc');
-    for (const { version, text } of migrations) if (version < 51) await earlier.script(text);
-    const [agent, other] = [randomUUID(), randomUUID()];
-    const [busy, idle] = [randomUUID(), randomUUID()];
-    await earlier.script(
-      `insert into assistants (assistant_id, graph_id, name) values ('${agent}', 'agent', ''), ('${other}', 'other', '')`,
-    );
-    const insert = (name: string, thread_id: string, status: string, more = `'${agent}', now()`) =>
-      earlier.script(`insert into runs (run_id, thread_id, status, metadata, kwargs, assistant_id, not_before)
-        values (gen_random_uuid(), '${thread_id}', '${status}', '{"name": "${name}", "svc_auth_user_id": "${name}"}', '{}', ${more})`);
-    await insert('running', busy, 'running');
-    await insert('behind', busy, 'pending');
-    await insert('delayed', idle, 'pending', `'${agent}', now() + interval '1 hour'`);
-    await insert('first', idle, 'pending');
-    await insert('second', idle, 'pending');
-    await insert('alone', randomUUID(), 'pending', `'${other}', now()`);
-    await insert('over', randomUUID(), 'success');
-    for (const { version, text } of migrations) if (version === 51) await earlier.script(text);
-    const text = `select metadata ->> 'name' as name, waits_for, graph_id,
-      owner_hash = hashtext(metadata ->> 'name') as is_owned from runs where status = 'pending' order by created_at`;
-    expect(await earlier.query({ name: 'rows', text }, [])).toEqual([
-      { name: 'behind', waits_for: 'thread', graph_id: 'agent', is_owned: true },
-      { name: 'delayed', waits_for: 'time', graph_id: 'agent', is_owned: true },
-      { name: 'first', waits_for: 'slot', graph_id: 'agent', is_owned: true },
-      { name: 'second', waits_for: 'thread', graph_id: 'agent', is_owned: true },
-      { name: 'alone', waits_for: 'slot', graph_id: 'other', is_owned: true },
-    ]);
+  it('moves a delayed run that was queued while the graph of its assistant changed', async () => {
+    await using other = await openDatabase(db.options);
+    await runStorage(db).create({ ...newRun(assistant_id, randomUUID()), delayMs: 60_000 });
+    await db.script('update runs set not_before = now()');
+    await db.transact(async (tx) => {
+      await runQueueStorage(tx).promote();
+      await assistantStorage(other).update(assistant_id, { graph_id: 'other' }, everyRow);
+    });
+    const worker = new QueueWorker(db, { graphs: ['other'] });
+    expect(await worker.claim()).toEqual([]);
+    expect(await queue.readyGraphs()).toEqual(['agent']);
+    expect(await queue.repairGraphs('agent', null)).toEqual({ last: null, repaired: 1 });
+    expect(await worker.claim()).toMatchObject([{ status: 'running' }]);
   });
 });
 

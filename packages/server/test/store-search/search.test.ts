@@ -259,7 +259,7 @@ describe('vectors', () => {
 
   it('of a value that was replaced without them are ignored', async () => {
     await put(['older'], 'k', { text: 'apple' });
-    // As a server of an earlier release puts an item.
+    // As an operator replaces it in the database.
     await server.database.script(
       `update store_items set value = '{"text": "dog"}', updated_at = clock_timestamp() where namespace = '{older}'`,
     );

@@ -124,25 +124,6 @@ describe('a webhook', () => {
     await expect(broken).rejects.toThrow('no');
     expect(await deliveries.list(run.run_id, run.thread_id, everyRow)).toEqual([]);
   });
-
-  it('is queued with an error for a run that is removed while it runs', async () => {
-    const run = await endRun(database, 'https://example.com/hook');
-    await database.script(`delete from webhook_deliveries; update runs set status = 'running'`);
-    const error = JSON.stringify({ error: 'E', message: 'm' });
-    await database.query({ name: 'going', text: 'select queue_webhook($1, null, $2, $3)' }, [
-      run.run_id,
-      'error',
-      error,
-    ]);
-    const [row] = await database.query<{ run: string }>(
-      { name: 'snapshot', text: 'select run from webhook_deliveries where run_id = $1' },
-      [run.run_id],
-    );
-    expect(JSON.parse(row?.run ?? '')).toMatchObject({
-      status: 'error',
-      error: { error: 'E', message: 'm' },
-    });
-  });
 });
 
 describe('a receiver', () => {

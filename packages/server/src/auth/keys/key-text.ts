@@ -1,5 +1,5 @@
 // The format of keys: `svc_sk_`, 8 characters that identify the key and may be shown, `_`, 43 characters that encode 32 secret random bytes,
-// and a checksum of 6 characters. Keys of earlier releases have no part that may be shown.
+// and a checksum of 6 characters.
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { sha256 } from '../sha256.ts';
@@ -40,7 +40,7 @@ export const newKeyText = (
 
 /** True for a key in our format with a wrong checksum. A key in another format was chosen by an operator. */
 export const isMistyped = (key: string): boolean => {
-  if (!/^svc_(?:sk|pt)_(?:[0-9A-Za-z]{8}_)?[0-9A-Za-z]{49}$/.test(key)) return false;
+  if (!/^svc_(?:sk|pt)_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$/.test(key)) return false;
   const head = key.slice(0, -checkChars);
   return base62(BigInt(crc32(head)), checkChars) !== key.slice(-checkChars);
 };

@@ -46,7 +46,7 @@ const tenantOutcomes = (
     return [
       warning(
         `The database user ${user} is a member of the role svc_tenant, and the tables have no row level security, because the role was created after the schema. The statements of svc alone separate workspaces.`,
-        `svc migrate, if it has not been executed since the upgrade. Otherwise stop the servers, svc backup, and svc restore into a new database, which creates the policies.`,
+        'Stop the servers, svc backup, and svc restore into a new database, which creates the policies.',
       ),
     ];
   // The migration that needs the role has been applied, or will create it.

@@ -1,8 +1,8 @@
 // The schema of the database, compared with this program.
-import { Problem } from '@svc/contract/problem';
 import type { Database } from '../../storage/postgres/database.ts';
 import { readSchemaState, type SchemaState } from '../../storage/schema/migrate.ts';
 import { hasRestoreTable, restoreTableProblem } from '../../storage/schema/restore-table.ts';
+import { SchemaConflict } from '../../storage/schema/schema-conflict.ts';
 import { ok, type Outcome, problem, warning } from './finding.ts';
 
 export const checkSchemaState = async (db: Database): Promise<Outcome> => {
@@ -10,8 +10,8 @@ export const checkSchemaState = async (db: Database): Promise<Outcome> => {
   try {
     return outcomeOf(await readSchemaState(db));
   } catch (error) {
-    if (!(error instanceof Problem) || error.code !== 'conflict') throw error;
-    return problem(`${error.message}.`, 'Install the release of svc that the servers on this database have.');
+    if (!(error instanceof SchemaConflict)) throw error;
+    return problem(`${error.what}.`, `${error.remedy}.`);
   }
 };
 

@@ -272,10 +272,7 @@ export const settingDefinitions = {
   }),
   bootstrapApiKey: setting({
     variable: 'SVC_BOOTSTRAP_API_KEY',
-    type: key({
-      whenShort:
-        'The server revokes the former key when it starts with the new one: give the new one to whoever uses it.',
-    }),
+    type: key(),
     default: undefined,
     defaultDoc: 'none: created at the first start',
     doc: 'An API key of the platform with the role admin, 32 characters or more. A change revokes the previous key.',
@@ -290,9 +287,7 @@ export const settingDefinitions = {
   ...exportSettings,
   webhookSecret: setting({
     variable: 'SVC_WEBHOOK_SECRET',
-    type: key({
-      whenShort: 'Give it to the receivers of webhooks: until they have it, they refuse the signatures.',
-    }),
+    type: key(),
     default: undefined,
     defaultDoc: 'none: webhooks are not signed',
     doc: 'Key that signs webhooks, 32 characters or more.',
@@ -312,7 +307,7 @@ export const settingDefinitions = {
   }),
   studioKey: setting({
     variable: 'SVC_STUDIO_KEY',
-    type: key({ whenShort: 'Give it to whoever uses Studio.' }),
+    type: key(),
     default: undefined,
     defaultDoc: 'none: there is no Studio user',
     doc: 'Key that authenticates the Studio user in addition to custom authentication, 32 characters or more.',

@@ -246,15 +246,14 @@ export function keyList(): SettingType<readonly Secret[]> {
         ? { value: keys.map((each) => new Secret(each)) }
         : {
             problem: 'contains a key that is too short, or has characters that headers cannot contain',
-            remedy: `Give keys of at least ${keyCharsMin} characters (openssl rand -hex 32), separated by commas. Replace shorter keys, and inform their users.`,
+            remedy: `Give keys of at least ${keyCharsMin} characters (openssl rand -hex 32), separated by commas.`,
           };
     },
     format: (value) => value.map(String).join(', '),
   };
 }
 
-/** `whenShort`: the remedy for a short key of an earlier version, which required 16 characters. */
-export function key({ whenShort }: { whenShort: string }): SettingType<Secret> {
+export function key(): SettingType<Secret> {
   return {
     name: 'secret',
     secret: true,
@@ -262,7 +261,7 @@ export function key({ whenShort }: { whenShort: string }): SettingType<Secret> {
       given.length < keyCharsMin
         ? {
             problem: `is too short: it has ${given.length} characters, and ${keyCharsMin} are the minimum`,
-            remedy: `Make a new one with openssl rand -hex 32. ${whenShort}`,
+            remedy: 'Make one with openssl rand -hex 32.',
           }
         : { value: new Secret(given) },
     format: String,

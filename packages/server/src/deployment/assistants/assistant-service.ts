@@ -36,9 +36,6 @@ export type AssistantRequest = Given<Omit<NewAssistant, 'graph_id'>> & {
 /** Metadata of default assistants. */
 const madeBySystem = { created_by: 'system' };
 
-/** Assistants of an earlier release that one start examines. */
-const unmarkedMax = 1_000;
-
 /** Attempts to find an assistant whose id is taken. */
 const findTries = 2;
 
@@ -89,11 +86,7 @@ export class AssistantService {
       if (present && present.description !== description)
         await assistants.describe(assistant_id, description);
     }
-    // Earlier releases did not mark default assistants. Metadata alone is no proof, since clients copy it.
-    const unmarked = (await assistants.unmarked(unmarkedMax)).filter(
-      ({ assistant_id, graph_id }) => assistant_id === defaultAssistantId(graph_id),
-    );
-    await assistants.markDefaults([...this.defaultIds, ...unmarked.map(({ assistant_id }) => assistant_id)]);
+    await assistants.markDefaults([...this.defaultIds]);
   }
 
   /** With `do_nothing`, an existing assistant is returned if the caller may create it and may read it. */

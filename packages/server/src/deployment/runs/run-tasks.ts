@@ -23,7 +23,7 @@ export const runTasks = (
     runs: Pick<RunStorage, 'pruneCancels'>;
     runLog: RunLogStorage;
     checkpoints: Pick<CheckpointStorage, 'pruneEndings'>;
-    runQueue: Pick<RunQueueStorage, 'count' | 'readyGraphs' | 'repairThreads' | 'repairGraphs'>;
+    runQueue: Pick<RunQueueStorage, 'count' | 'readyGraphs' | 'repairGraphs'>;
   },
   streamTtlMs: number,
 ): PeriodicTask[] => [
@@ -46,12 +46,6 @@ export const runTasks = (
       await runQueue.count();
       return 0;
     },
-  },
-  {
-    name: 'repair threads that wait',
-    everyMs: minuteMs,
-    batch: Infinity,
-    work: (signal) => walk((after) => runQueue.repairThreads(after), signal),
   },
   {
     name: 'repair queues of graphs',

@@ -1,6 +1,7 @@
 import { uuid6 } from '@langchain/langgraph-checkpoint';
 import { describe, expect, it } from 'vitest';
 import { checkpointTimeMs } from '../../engine/checkpoints/checkpoint-time.ts';
+import type { LostAttempt } from '../../storage/deployment/run-rows.ts';
 import type { TimedRun } from '../../storage/deployment/run-timeline.ts';
 import { attemptsOf, nextOf, omittedOf, stepsOf, waitsOf } from './timeline.ts';
 
@@ -19,6 +20,11 @@ const run = (changes: Partial<TimedRun>): TimedRun => ({
   read_at: at(100),
   lost_attempts: [],
   ...changes,
+});
+const lost = (attempt: Omit<LostAttempt, 'lease_token' | 'worker'>): LostAttempt => ({
+  ...attempt,
+  lease_token: attempt.attempt,
+  worker: 'gone',
 });
 const other = (started: number, ended: number | null) => ({
   run_id: `${started}`,
@@ -64,8 +70,8 @@ describe('the waits of a run', () => {
 
   it('follow each lost attempt', () => {
     const lost_attempts = [
-      { attempt: 1, started_at: at(1), at: at(3), message: 'lost', charged: true },
-      { attempt: 2, started_at: at(4), at: at(6), message: 'lost', charged: false },
+      lost({ attempt: 1, started_at: at(1), at: at(3), message: 'lost', charged: true }),
+      lost({ attempt: 2, started_at: at(4), at: at(6), message: 'lost', charged: false }),
     ];
     expect(waits({ lost_attempts, attempt: 2 })).toEqual([
       { reason: 'slot', from: at(0), to: at(1) },
@@ -77,16 +83,13 @@ describe('the waits of a run', () => {
       from: at(6),
     });
   });
-
-  it('are unknown before an attempt that an earlier release recorded without its start', () => {
-    const lost_attempts = [{ attempt: 1, at: at(3), message: 'lost' }];
-    expect(waits({ lost_attempts })).toEqual([{ reason: 'slot', from: at(3), to: at(10) }]);
-  });
 });
 
 describe('the attempts of a run', () => {
   it('are those that were lost, and the current one', () => {
-    const lost_attempts = [{ attempt: 1, started_at: at(1), at: at(3), message: 'gone', charged: true }];
+    const lost_attempts = [
+      lost({ attempt: 1, started_at: at(1), at: at(3), message: 'gone', charged: true }),
+    ];
     const running = run({ lost_attempts, attempt: 2, status: 'running', ended_at: null });
     expect(attemptsOf(running)).toEqual([
       { attempt: 1, from: at(1), to: at(3), outcome: 'lost', message: 'gone', charged: true },
@@ -96,7 +99,9 @@ describe('the attempts of a run', () => {
   });
 
   it('do not name the last one twice, when it was lost and the run ended while it waited', () => {
-    const lost_attempts = [{ attempt: 1, started_at: at(10), at: at(15), message: 'gone', charged: true }];
+    const lost_attempts = [
+      lost({ attempt: 1, started_at: at(10), at: at(15), message: 'gone', charged: true }),
+    ];
     const exhausted = run({ lost_attempts, status: 'error', lease_token: 2 });
     const attempts = attemptsOf(exhausted);
     expect(attempts).toMatchObject([{ outcome: 'lost', from: at(10), to: at(15) }]);

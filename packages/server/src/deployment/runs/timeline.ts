@@ -13,11 +13,11 @@ const isoOf = (time: string | number): string => new Date(time).toISOString();
 export const attemptsOf = (run: TimedRun): Attempt[] => {
   const lost = run.lost_attempts.map(({ attempt, started_at, at, message, charged }): Attempt => ({
     attempt,
-    ...(started_at === undefined ? {} : { from: isoOf(started_at) }),
+    from: isoOf(started_at),
     to: isoOf(at),
     outcome: 'lost',
     message,
-    ...(charged === undefined ? {} : { charged }),
+    charged,
   }));
   const last = lastAttemptOf(run);
   return last ? [...lost, last] : lost;
@@ -52,7 +52,7 @@ export const waitsOf = (run: TimedRun, attempts: readonly Attempt[], others: rea
   const waits = firstWaits(run, starts[0], others);
   for (const [at, { to, outcome }] of attempts.entries()) {
     if (outcome !== 'lost' || to === undefined) continue;
-    const next = starts[at + 1] ?? (at + 1 < attempts.length ? to : endOf(run));
+    const next = starts[at + 1] ?? endOf(run);
     waits.push({ reason: 'slot', from: to, ...(next === undefined ? {} : { to: next }) });
   }
   return waits.filter(({ from, to }) => to === undefined || to > from);
@@ -63,8 +63,6 @@ const endOf = ({ ended_at }: TimedRun): string | undefined =>
 
 /** From the creation to the first attempt: first for the time, then for the thread, then for a slot. */
 const firstWaits = (run: TimedRun, started: string | undefined, others: readonly OtherRun[]): Wait[] => {
-  // An earlier release recorded the lost attempt without its start.
-  if (started === undefined && run.lost_attempts.length > 0) return [];
   const end = started ?? endOf(run);
   const horizon = end ?? isoOf(run.read_at);
   const waits: Wait[] = [];

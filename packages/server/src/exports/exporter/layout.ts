@@ -3,7 +3,7 @@
 //
 // Readers with Hive partitioning turn every folder `key=value` into a column. In layout 1 the folder keys `tenant_id` and `session_id`
 // are also columns of the files, and some readers give the two different types: Arrow (pandas.read_parquet) rejects the folder, DuckDB
-// replaces the column by the value of the folder. In layout 2 no folder key is the name of a column.
+// replaces the column by the value of the folder. Exports of LangSmith have these folders. In layout 2 no folder key is the name of a column.
 import { resolve } from 'node:path';
 import type { FormatVersion, LayoutVersion } from '@svc/contract';
 import { trimPrefix } from '../../s3/bucket-address.ts';

@@ -39,10 +39,7 @@ export interface EnsuredKey {
 /** Advisory lock of processes that create the first key. Every process uses this number, for this purpose only. */
 const bootstrapLock = 7_301_955_205;
 
-/** Earlier releases stored parts of the key in short_key: a key without a prefix is displayed by its id. */
-const shownKey = `coalesce(k.prefix, 'key-' || left(k.id::text, 8)) as short_key`;
-
-const columns = `k.id, ${shownKey}, k.description, k.role, k.created_at, k.expires_at, k.last_used_at,
+const columns = `k.id, k.short_key, k.description, k.role, k.created_at, k.expires_at, k.last_used_at,
   array(select w.tenant_id::text from api_key_workspaces w where w.key_id = k.id order by w.tenant_id) as workspaces`;
 
 const statements = {
@@ -59,13 +56,13 @@ const statements = {
       'bootstrap',
     ],
     text: `with made as (
-        insert into api_keys (id, key_hash, short_key, prefix, description, role, expires_at, bootstrap)
-        values (:id, :key_hash, :short_key, :short_key, :description, :role, :expires_at, :bootstrap)
+        insert into api_keys (id, key_hash, short_key, description, role, expires_at, bootstrap)
+        values (:id, :key_hash, :short_key, :description, :role, :expires_at, :bootstrap)
         on conflict (key_hash) do nothing returning *
       ), bound as (
         insert into api_key_workspaces (key_id, tenant_id) select made.id, t from made, unnest(:workspaces::uuid[]) t
       )
-      select k.id, ${shownKey}, k.description, k.role, k.created_at, k.expires_at, k.last_used_at,
+      select k.id, k.short_key, k.description, k.role, k.created_at, k.expires_at, k.last_used_at,
         :workspaces::text[] as workspaces
       from made k`,
   }),
@@ -118,11 +115,8 @@ const statements = {
     name: 'api_keys_restore',
     text: `with back as (
         update api_keys
-        set bootstrap = 'current', revoked_at = case when bootstrap = 'replaced' then null else revoked_at end
-        where key_hash = $1 and (bootstrap = 'replaced'
-          -- Created meanwhile by a server of an earlier release, which does not set the column.
-          or (bootstrap is null and prefix is null and description = 'SVC_BOOTSTRAP_API_KEY'))
-        returning id
+        set bootstrap = 'current', revoked_at = null
+        where key_hash = $1 and bootstrap = 'replaced' returning id
       )
       select pg_notify('svc', 'k:' || id) from back`,
   },

@@ -26,11 +26,11 @@ export const verifyBackup = async (
   signal?: AbortSignal,
 ): Promise<Manifest> => {
   const manifest = await readManifest(source);
-  const known = new Set(readSchemaFiles().migrations.map(({ version }) => version));
-  const unknown = manifest.migrations.filter(({ version }) => !known.has(version));
+  const known = new Set(readSchemaFiles().migrations.map(({ name }) => name));
+  const unknown = manifest.migrations.filter(({ name }) => !known.has(name));
   if (unknown.length > 0)
     throw new BackupError(
-      `The backup is of a newer schema (${unknown.map(({ name }) => name).join(', ')}), written by svc ${manifest.program}. Use this release or a newer one`,
+      `The backup is of a newer schema, or of a checkout before 0.1.0 (${unknown.map(({ name }) => name).join(', ')}). Use the program that wrote it, svc ${manifest.program}`,
     );
   const check = depth === 'sizes' ? checkTableFileSize : verifyTableFile;
   for (const table of manifest.tables) {
@@ -61,7 +61,7 @@ export const restoreBackup = async (
   await createRestoreTable(session.client);
   await migrateTo(
     database,
-    manifest.migrations.map(({ version }) => version),
+    manifest.migrations.map(({ name }) => name),
   );
   await load(session.client, source, { ...manifest, signal });
   await migrate(database);

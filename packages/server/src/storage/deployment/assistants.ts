@@ -111,7 +111,7 @@ const statements = {
   },
   delete: {
     name: 'assistants_delete',
-    text: `delete from assistants a where a.assistant_id = $1 and a.metadata @@ $2::jsonpath
+    text: `delete from assistants a where a.assistant_id = $1 and a.metadata @@ $2::jsonpath and not a.is_default
       and not exists (select 1 from runs r where r.assistant_id = $1 and r.status in ('pending', 'running'))
       returning assistant_id`,
   },
@@ -130,13 +130,6 @@ const statements = {
     name: 'assistants_descriptions',
     reads: true,
     text: `select assistant_id, description from assistants where assistant_id = any ($1::uuid[]) and not metadata ? $2`,
-  },
-  unmarked: {
-    name: 'assistants_unmarked',
-    reads: true,
-    text: `select assistant_id, graph_id from assistants
-      where metadata @> '{"created_by":"system"}' and not is_default
-      order by created_at, assistant_id limit $1`,
   },
   unserved: {
     name: 'assistants_unserved',
@@ -221,10 +214,6 @@ const defaults = (db: Database) => ({
     ]);
     return new Map(rows.map(({ assistant_id, description }) => [assistant_id, description]));
   },
-
-  /** Assistants with `created_by: system` in their metadata that are not marked as default; oldest first. */
-  unmarked: (limit: number): Promise<Pick<AssistantRow, 'assistant_id' | 'graph_id'>[]> =>
-    db.query(statements.unmarked, [limit]),
 
   /** Default assistants whose graphs no worker has executed within this time. */
   unserved: (withinMs: number, limit: number): Promise<UnservedDefault[]> =>

@@ -41,7 +41,7 @@ const examinedMax = raw(String(figureRunsMax));
 /** Milliseconds; null when a time is. */
 const between = (from: string, to: string): string =>
   `case when ${to} > ${from} then extract(epoch from ${to} - ${from})::float8 * 1000 when ${to} <= ${from} then 0 end`;
-/** Earlier releases did not record the starts of lost attempts. */
+/** The start of the first attempt. */
 const firstStart = `coalesce((r.lost_attempts -> 0 ->> 'started_at')::timestamptz, r.started_at)`;
 const percentiles = (what: string): Sql =>
   raw(`percentile_cont(array[0.5, 0.95]) within group (order by ${what}) filter (where ${what} is not null)`);

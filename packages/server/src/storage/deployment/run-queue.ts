@@ -1,13 +1,9 @@
-// The queue of pending runs: promotion of delayed runs, repairs, and sizes. Claims are in run-leases.ts.
+// The queue of pending runs: promotion of delayed runs, the repair of the queues of graphs, and sizes. Claims are in run-leases.ts.
 import type { Database } from '../postgres/database.ts';
 
 const statements = {
   promote: { name: 'queue_promote', text: 'select promote_due_runs($1) as count' },
   count: { name: 'queue_count', text: 'select count_queued_runs()' },
-  repairThreads: {
-    name: 'queue_repair_threads',
-    text: 'select last, repaired from repair_waiting_threads($1, $2)',
-  },
   repairGraphs: {
     name: 'queue_repair_graphs',
     text: 'select last, repaired from repair_ready_graphs($1, $2)',
@@ -23,7 +19,6 @@ export interface RepairStep {
 }
 
 const promotionsMax = 100;
-const threadsMax = 1_000;
 
 export type RunQueueStorage = ReturnType<typeof runQueueStorage>;
 
@@ -40,12 +35,6 @@ export const runQueueStorage = (db: Database) => ({
   /** Stores the number of pending runs. */
   async count(): Promise<void> {
     await db.query(statements.count, []);
-  },
-
-  /** Repairs the next threads on which runs wait for another run. */
-  async repairThreads(after: string | null): Promise<RepairStep> {
-    const [step] = await db.query<RepairStep>(statements.repairThreads, [after, threadsMax]);
-    return step ?? { last: null, repaired: 0 };
   },
 
   /** Graphs of the runs that wait for a slot. */

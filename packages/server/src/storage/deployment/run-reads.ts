@@ -32,7 +32,7 @@ const statements = {
         a.graph_id, w.workers, w.workers_of_graph
       from runs r join assistants a using (assistant_id), lateral (
         select count(*)::integer as workers,
-          (count(*) filter (where w.graphs is null or a.graph_id = any (w.graphs)))::integer as workers_of_graph
+          (count(*) filter (where a.graph_id = any (w.graphs)))::integer as workers_of_graph
         from workers w where w.seen_at > now() - $2 * interval '1 ms' and not w.draining
       ) w
       where r.run_id = $1`,

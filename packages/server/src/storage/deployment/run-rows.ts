@@ -35,15 +35,13 @@ export type RunAudience = 'nothing' | 'outcome' | 'events';
 
 export interface LostAttempt {
   attempt: number;
-  /** Absent in entries of earlier releases. */
-  started_at?: string;
+  started_at: string;
   at: string;
   message: string;
-  /** Absent in entries of earlier releases, which charged every attempt. */
-  charged?: boolean;
-  lease_token?: number;
+  charged: boolean;
+  lease_token: number;
   /** State of the worker that held the lease. */
-  worker?: WorkerState;
+  worker: WorkerState;
 }
 
 /** `alive`: it has reported itself since the lease ended. `silent`: it has not. `gone`: its process has ended, or it is unknown. */

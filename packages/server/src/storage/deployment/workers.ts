@@ -22,13 +22,9 @@ export interface OpenWorker {
 }
 
 /** `left`: it has stopped. `silent`: its last report is old, or its process has ended without a report. */
-export interface ListedWorker extends Omit<
-  WorkerReport,
-  'graphs' | 'draining' | 'connections' | keyof ProcessIdentity
-> {
+export interface ListedWorker extends Omit<WorkerReport, 'draining' | 'graphs' | keyof ProcessIdentity> {
   state: 'live' | 'draining' | 'left' | 'silent';
-  graphs: string[] | null;
-  connections: number | null;
+  graphs: string[];
   started_at: string;
   seen_at: string;
 }

@@ -51,9 +51,6 @@ export interface ExportTimes {
   runTimeoutMs: number;
 }
 
-/** The newest file layout that this release writes. */
-const layoutNewest = 2;
-
 const ms = (place: string): string => `${place} * interval '1 ms'`;
 
 /** When the attempt began; an exporter gets five minutes to start. */
@@ -65,7 +62,7 @@ const statements = {
     text: `select ${exportColumns}, r.id as run_id, r.lease_token as token, r.retry_number as tries, r.cursor, r.pending_upload,
         ${exactTime('r.window_start')} as since, ${exactTime('r.window_end')} as until,
         (select count(*) from export_files f where f.tenant_id = r.tenant_id and f.run_id = r.id) as files
-      from claim_export_runs($1, ${ms('$2')}, $3, $4, ${layoutNewest}) r join exports e on e.tenant_id = r.tenant_id and e.id = r.export_id`,
+      from claim_export_runs($1, ${ms('$2')}, $3, $4) r join exports e on e.tenant_id = r.tenant_id and e.id = r.export_id`,
   },
   claimManifests: {
     name: 'export_manifests_claim',

@@ -7,6 +7,7 @@
 import { Problem } from '@svc/contract/problem';
 import type { Database } from '../postgres/database.ts';
 import { assertNoRestore } from './restore-table.ts';
+import { SchemaConflict } from './schema-conflict.ts';
 import { type FunctionSet, type Migration, readSchemaFiles, type SchemaFiles } from './sql-files.ts';
 
 /** Advisory lock of migrating processes. Every process uses this number, for this purpose only. */
@@ -46,12 +47,12 @@ interface Missing {
 const prepare = `
   create schema if not exists svc;
   create table if not exists svc.schema_migrations (
-    version    integer primary key,
-    name       text        not null,
-    checksum   text        not null,
-    applied_at timestamptz not null default now()
+    version     integer primary key,
+    name        text        not null,
+    checksum    text        not null,
+    applied_at  timestamptz not null default now(),
+    serves_from integer     not null default 0
   );
-  alter table svc.schema_migrations add column if not exists serves_from integer not null default 0;
   create table if not exists svc.schema_functions (
     only_row   boolean primary key default true check (only_row),
     revision   integer     not null,
@@ -61,7 +62,8 @@ const prepare = `
 
 /**
  * Applies what is missing; contract migrations only when `contract` is set. Returns the names of what was applied.
- * Throws `conflict` when a contract migration excludes this release, an applied migration was edited, or a restore has not finished.
+ * Throws SchemaConflict when a contract migration excludes this release, or an applied migration differs from its file; `conflict` when a
+ * restore has not finished.
  */
 export const migrate = async (db: Database, { contract = false } = {}): Promise<{ applied: string[] }> => {
   await assertNoRestore(db);
@@ -75,18 +77,18 @@ export const migrate = async (db: Database, { contract = false } = {}): Promise<
 };
 
 /**
- * Applies exactly these migrations of an older or equal release, without functions, so that rows of that release can be loaded. Throws
- * `conflict` when the database has others.
+ * Applies exactly these migrations, without functions, so that rows of a database with these migrations can be loaded. Throws `conflict`
+ * when the database has others.
  */
-export const migrateTo = async (db: Database, versions: readonly number[]): Promise<void> => {
+export const migrateTo = async (db: Database, names: readonly string[]): Promise<void> => {
   const { migrations } = readSchemaFiles();
-  const others = (await readAppliedMigrations(db)).filter(({ version }) => !versions.includes(version));
+  const others = (await readAppliedMigrations(db)).filter(({ name }) => !names.includes(name));
   if (others.length > 0)
     throw new Problem(
       'conflict',
-      `The database has a newer schema (${others.map(({ name }) => name).join(', ')}): use a database without the schema svc`,
+      `The database has other migrations (${others.map(({ name }) => name).join(', ')}): use a database without the schema svc`,
     );
-  const wanted = migrations.filter(({ version }) => versions.includes(version));
+  const wanted = migrations.filter(({ name }) => names.includes(name));
   const files = { migrations: wanted, functions: undefined };
   while (nextOf(await findMissing(db, files), true)) await db.transact((tx) => applyNext(tx, files, true));
 };
@@ -218,34 +220,34 @@ const checkApplied = (known: Migration[], applied: Applied[]): void => {
   const byVersion = new Map(known.map((migration) => [migration.version, migration]));
   for (const { version, name, checksum, serves_from } of applied) {
     if (serves_from > newest) {
-      throw new Problem(
-        'conflict',
-        `Contract migration ${name} was applied to this database; it requires a release that has migration ${serves_from}. Start a newer release`,
+      throw new SchemaConflict(
+        `Contract migration ${name} was applied to this database; it requires a release that has migration ${serves_from}`,
+        'Start a newer release',
       );
     }
+    // Released migrations do not change.
     const migration = byVersion.get(version);
-    if (migration && migration.checksum !== checksum && !migration.formerChecksums.includes(checksum)) {
-      throw new Problem(
-        'conflict',
-        `Migration ${name} was changed after it had been applied to this database`,
+    if (migration && migration.checksum !== checksum)
+      throw new SchemaConflict(
+        `The database contains data of a checkout before 0.1.0 (migration ${name} differs)`,
+        'Start with an empty data folder or database',
       );
-    }
   }
 };
 
 const readAppliedMigrations = (db: Database): Promise<Applied[]> =>
   readApplied<Applied>(db, {
     name: 'migrate_present',
-    text: 'select version, name, checksum, serves_from from schema_migrations order by version',
+    // All columns: checkouts before 0.1.0 had no serves_from.
+    text: 'select * from schema_migrations order by version',
   });
 
-/** No rows when the table or a column is missing: this release has never migrated the database. */
+/** No rows when the table does not exist. */
 const readApplied = async <Row>(db: Database, statement: { name: string; text: string }): Promise<Row[]> => {
-  const notThere: unknown[] = ['42P01', '42703'];
   try {
     return await db.query<Row>(statement, []);
   } catch (error) {
-    if (notThere.includes((error as { code?: string }).code)) return [];
+    if ((error as { code?: string }).code === '42P01') return [];
     throw error;
   }
 };

@@ -12,7 +12,6 @@ api_keys.created_at timestamp with time zone not null default now()
 api_keys.expires_at timestamp with time zone
 api_keys.last_used_at timestamp with time zone
 api_keys.revoked_at timestamp with time zone
-api_keys.prefix text
 api_keys.bootstrap text
 assistant_versions.assistant_id uuid not null
 assistant_versions.version integer not null
@@ -94,10 +93,6 @@ crons.updated_at timestamp with time zone not null default now()
 deleted_threads.thread_id uuid not null
 deleted_threads.blob_space uuid not null
 deleted_threads.deleted_at timestamp with time zone not null default now()
-duties.name text
-duties.lease_token bigint
-duties.lease_until timestamp with time zone
-duties.next_at timestamp with time zone
 encryption_keys.only_row boolean not null default true
 encryption_keys.key_id text not null
 expiry_defaults.only_row boolean not null default true
@@ -189,7 +184,7 @@ exports.retry_number integer not null default 0
 exports.not_before timestamp with time zone
 exports.reclaims integer not null default 0
 exports.writers text[]
-exports.layout_version integer not null default 1
+exports.layout_version integer not null
 feedback.tenant_id uuid not null
 feedback.id uuid not null
 feedback.run_id uuid not null
@@ -369,7 +364,7 @@ threads.ttl_done_at timestamp with time zone
 threads.removals integer not null default 0
 threads.expires_at timestamp with time zone
 threads.settled_by uuid
-threads.settled_status text default 'idle'::text
+threads.settled_status text not null default 'idle'::text
 tickets.hash bytea not null
 tickets.mode text not null
 tickets.caller bytea not null
@@ -480,8 +475,8 @@ workers.running integer not null
 workers.draining boolean not null default false
 workers.started_at timestamp with time zone not null default now()
 workers.seen_at timestamp with time zone not null default now()
-workers.graphs text[]
-workers.connections integer
+workers.graphs text[] not null
+workers.connections integer not null
 workers.machine text
 workers.process text
 workers.ended_at timestamp with time zone
@@ -674,7 +669,7 @@ CREATE UNIQUE INDEX run_queue_size_pkey ON svc.run_queue_size USING btree (only_
 CREATE UNIQUE INDEX run_users_pkey ON svc.run_users USING btree (run_id)
 CREATE INDEX runs_behind ON svc.runs USING btree (thread_id, created_at, run_id DESC) WHERE ((status = 'pending'::text) AND (waits_for = 'thread'::text))
 CREATE INDEX runs_by_status ON svc.runs USING btree (status, created_at, thread_id, run_id)
-CREATE INDEX runs_delayed ON svc.runs USING btree (not_before, run_id DESC) WHERE ((status = 'pending'::text) AND ((waits_for IS NULL) OR (waits_for = 'time'::text)))
+CREATE INDEX runs_delayed ON svc.runs USING btree (not_before, run_id DESC) WHERE ((status = 'pending'::text) AND (waits_for = 'time'::text))
 CREATE INDEX runs_first_seq ON svc.runs USING btree (thread_id, first_seq) WHERE (first_seq IS NOT NULL)
 CREATE INDEX runs_in_flight ON svc.runs USING btree (thread_id, created_at, run_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]))
 CREATE INDEX runs_of_assistant ON svc.runs USING btree (assistant_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]))
@@ -778,9 +773,8 @@ cancel_export(p_tenant uuid, p_export uuid) returns text
 cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text, p_access jsonpath) returns TABLE(run_id uuid, outcome text)
 claim_deliveries(p_count integer, p_lease interval, p_busy text[], p_after text) returns TABLE(delivery_id uuid, run_id uuid, url text, origin text, attempt integer, lease_token bigint, run text, "values" text, resume_after text)
 claim_export_manifests(p_count integer, p_lease interval) returns SETOF exports
-claim_export_runs(p_count integer, p_lease interval, p_runs integer, p_exports integer, p_layout integer) returns SETOF export_runs
+claim_export_runs(p_count integer, p_lease interval, p_runs integer, p_exports integer) returns SETOF export_runs
 claim_runs(p_count integer, p_worker_id uuid, p_lease interval, p_attempts integer, p_graphs text[], p_assistants uuid[], p_owners integer[]) returns SETOF runs
-claim_webhooks(p_count integer, p_lease interval, p_busy text[]) returns SETOF webhook_deliveries
 collect_blobs(p_space uuid, p_count integer) returns integer
 commit_batch(p_owners json, p_heads json, p_blobs json, p_checkpoints json, p_writes json, p_shapes json, p_events json, p_endings json) returns uuid[]
 commit_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_key text) returns boolean
@@ -831,7 +825,6 @@ is_of_lone_run(p_thread_id uuid) returns boolean
 is_run_ready(p_graphs text[]) returns boolean
 is_thread_taken(p_thread_id uuid) returns boolean
 items_refresh_on_read() returns boolean
-keep_default_assistant() returns trigger
 keep_replaced_write() returns trigger
 kept_interrupts(p_run_id uuid) returns text
 lock_export_runs(p_tenant uuid, p_export uuid) returns void
@@ -848,7 +841,7 @@ price_runs(p_tenant uuid, p_id uuid[], p_model text[], p_prompt_tokens bigint[],
 promote_due_runs(p_limit integer) returns integer
 prune_default_assistant(p_assistant_id uuid, p_within interval) returns text
 prune_thread(p_thread_id uuid, p_mark text, p_kept json, p_count integer) returns text
-queue_webhook(p_run_id uuid, p_values text, p_status text, p_error text) returns void
+queue_webhook(p_run_id uuid, p_values text) returns void
 ready_assistants(p_graph_id text, p_after uuid, p_limit integer) returns SETOF uuid
 ready_graphs() returns text[]
 recover_lost_runs(p_limit integer, p_attempts integer) returns SETOF runs
@@ -857,7 +850,6 @@ release_runs(p_run_ids uuid[], p_lease_tokens bigint[], p_charge boolean, p_reas
 remove_run(p_run_id uuid, p_thread_id uuid) returns void
 remove_runs(p_thread_id uuid) returns void
 repair_ready_graphs(p_graph_id text, p_after uuid, OUT last uuid, OUT repaired integer) returns record
-repair_waiting_threads(p_after uuid, p_limit integer, OUT last uuid, OUT repaired integer) returns record
 requeue_export_manifest(p_tenant uuid, p_export uuid, p_token bigint, p_lost boolean, p_reason text, p_retries integer, p_delay interval) returns boolean
 requeue_export_run(p_tenant uuid, p_run uuid, p_token bigint, p_lost boolean, p_reason text, p_retries integer, p_delay interval) returns boolean
 restore_head(p_thread_id uuid, p_checkpoint_ns text, p_removed uuid[], p_found uuid) returns void
@@ -873,7 +865,7 @@ skip_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_target text) retur
 spawn_exports(p_lag interval, p_unfinished integer, p_limit integer) returns integer
 start_export_run(p_tenant uuid, p_run uuid, p_token bigint) returns boolean
 stop_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text) returns TABLE(run_id uuid, outcome text)
-stored_status(p_thread_id uuid, p_error text) returns text
+stored_status(p_thread_id uuid) returns text
 sweep_deleted_thread(p_thread_id uuid, p_count integer) returns boolean
 sweep_projects(p_tenant uuid, p_limit integer) returns integer
 time_out_export(p_tenant uuid, p_export uuid, p_timeout interval) returns boolean

@@ -7,12 +7,10 @@ import { codeFile } from '../../package-files.ts';
 
 export interface Migration {
   version: number;
-  /** The file's name without `.sql`, such as `0041-exports`. */
+  /** The file's name without `.sql`, such as `0005-exports`. */
   name: string;
   text: string;
   checksum: string;
-  /** Checksums of earlier versions of this file that a database may have applied, from its `-- formerly sha256:` lines. */
-  formerChecksums: string[];
   /**
    * Set for a contract migration (`NNNN-name.contract.sql`), which removes something: releases without this migration version cannot
    * use the database afterwards. From its `-- serves from: NNNN` line.
@@ -56,7 +54,6 @@ const readMigrations = (): Migration[] =>
       name,
       text,
       checksum: sha256(text),
-      formerChecksums: [...text.matchAll(/^-- formerly sha256:([0-9a-f]{64})$/gm)].map(([, sum]) => sum!),
       servesFrom: name.endsWith('.contract') ? servesFrom(name, text) : undefined,
     };
   });

@@ -17,7 +17,6 @@ export const traceFields = {
   extra: 1 << 13,
   tags: 1 << 14,
   reference_example_id: 1 << 15,
-  // 1 << 16 is the single bit that the previous release uses for tokens and costs.
   prompt_tokens: 1 << 19,
   completion_tokens: 1 << 20,
   total_tokens: 1 << 21,

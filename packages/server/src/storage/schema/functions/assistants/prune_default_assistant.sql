@@ -13,7 +13,6 @@ begin
   if exists (select 1 from runs r where r.assistant_id = p_assistant_id and r.status in ('pending', 'running')) then
     return 'in_flight';
   end if;
-  perform set_config('svc.pruned_assistant', p_assistant_id::text, true);
   delete from assistants a where a.assistant_id = p_assistant_id;
   return 'deleted';
 end

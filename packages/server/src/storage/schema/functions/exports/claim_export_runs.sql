@@ -7,8 +7,7 @@
 -- on, the set of its rows only shrinks. Such a transaction holds a lock on trace_runs, which it takes before it sets inserted_at. So a row
 -- whose inserted_at is not after the export's created_at is committed, or its transaction is listed in `writers`, which are read after
 -- the export was committed. Readers, and writers of other tables, are not waited for.
--- Claims only exports whose layout_version is at most p_layout. Servers of earlier releases do not pass it; they use other folders.
-create or replace function claim_export_runs(p_count integer, p_lease interval, p_runs integer, p_exports integer, p_layout integer default 1)
+create or replace function claim_export_runs(p_count integer, p_lease interval, p_runs integer, p_exports integer)
 returns setof export_runs language plpgsql as $$
 declare
   v_next record;
@@ -25,7 +24,7 @@ begin
   end if;
   for v_turn in 1..p_count loop
     with recursive running as materialized (
-      select e.tenant_id, e.id, e.status, e.created_at, e.claimed_at, e.layout_version,
+      select e.tenant_id, e.id, e.status, e.created_at, e.claimed_at,
         (select count(*) from export_runs r where r.tenant_id = e.tenant_id and r.export_id = e.id and r.status = 'RUNNING') as runs
       from exports e where e.status = 'RUNNING'
     ), waiting as (
@@ -37,10 +36,10 @@ begin
         select o.tenant_id from exports o where o.status = 'CREATED' and o.tenant_id > w.tenant_id order by o.tenant_id limit 1
       ) n
     ), starting as (
-      select e.tenant_id, e.id, e.status, e.created_at, e.claimed_at, e.layout_version, 0::bigint as runs
+      select e.tenant_id, e.id, e.status, e.created_at, e.claimed_at, 0::bigint as runs
       from waiting w
       cross join lateral (
-        select * from exports o where o.tenant_id = w.tenant_id and o.status = 'CREATED' and o.layout_version <= p_layout
+        select * from exports o where o.tenant_id = w.tenant_id and o.status = 'CREATED'
         order by o.created_at, o.id
         limit greatest(0, p_exports - (select count(*) from running n where n.tenant_id = w.tenant_id))
       ) e
@@ -58,7 +57,7 @@ begin
       where r.tenant_id = c.tenant_id and r.export_id = c.id and r.status = 'CREATED' and r.not_before <= now()
       order by r.window_start limit 1
     ) d
-    where c.runs < p_runs and c.layout_version <= p_layout
+    where c.runs < p_runs
     order by w.runs, w.claimed_at nulls first, c.runs, c.claimed_at nulls first, c.created_at, c.id
     limit 1;
     exit when not found;

@@ -1,7 +1,7 @@
 -- Cancels the given runs of a thread, or all of its runs in flight. Returns the outcome of each run that exists, and nothing when the
 -- thread (or the stateless run) does not pass p_access.
 create or replace function cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text,
-                            p_access jsonpath default 'strict 1 == 1')
+                            p_access jsonpath)
 returns table (run_id uuid, outcome text)
 language plpgsql set enable_seqscan = off as $$
 declare

@@ -1,10 +1,10 @@
--- Claims up to p_count runs of these graphs that wait for a slot; of all graphs when p_graphs is null. next_run_queue() divides the slots
+-- Claims up to p_count runs of these graphs that wait for a slot. next_run_queue() divides the slots
 -- between assistants and owners; within a queue the oldest run is first. A run that was cancelled, or whose attempts are used up, ends
 -- instead and is returned with its final status.
 -- p_assistants and p_owners: for each assistant the owner that this worker served last, in the order of service.
 create or replace function claim_runs(
-  p_count integer, p_worker_id uuid, p_lease interval, p_attempts integer, p_graphs text[] default null,
-  p_assistants uuid[] default '{}', p_owners integer[] default '{}')
+  p_count integer, p_worker_id uuid, p_lease interval, p_attempts integer, p_graphs text[],
+  p_assistants uuid[], p_owners integer[])
 returns setof runs
 language plpgsql set enable_seqscan = off as $$
 declare
@@ -18,12 +18,6 @@ declare
   v_is_first boolean;
   v_found record;
 begin
-  if p_graphs is null then
-    -- The caller is a server of an earlier release, which does not call these functions itself.
-    perform promote_due_runs(100);
-    return query select r.* from recover_lost_runs(p_count, p_attempts) r where r.status <> 'pending';
-    p_graphs := ready_graphs();
-  end if;
   -- Other workers may claim from the same queues, so the number of failed tries is limited.
   while p_count > 0 and cardinality(v_passed) < 64 loop
     if not v_is_only then

@@ -4,8 +4,8 @@
 -- does not pass is treated as absent; a thread or run that would not pass after its creation is not created ('outside').
 -- p_claim: the run is created as running with the caller's lease, if its thread is free and no other run of the caller's graphs waits for a
 -- slot. Otherwise it is queued.
--- p_graphs: the graphs that the caller executes. A run of another graph is created only if a worker that executes the graph (or reports
--- no graphs) has reported itself within p_served_within; otherwise the outcome is 'no_graph'.
+-- p_graphs: the graphs that the caller executes. A run of another graph is created only if a worker that executes the graph has
+-- reported itself within p_served_within; otherwise the outcome is 'no_graph'.
 -- p_thread_id null: the run is stateless (`temporary`). It has no thread and no checkpoints. Its row is deleted when it ends, or
 -- with its log if it has one.
 -- p_keyed: the run may exist already under this id.

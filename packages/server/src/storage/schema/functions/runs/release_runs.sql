@@ -1,9 +1,9 @@
--- Releases runs before their leases end. p_lost: the attempt is added to the lost attempts with p_reason; by default when p_charge is true.
+-- Releases runs before their leases end. p_lost: the attempt is added to the lost attempts with p_reason.
 -- p_charge: the attempt may be the reason for its loss (see is_charged()). An attempt that is not lost is not charged.
 -- The caller may come too late, when it could not reach the database: another worker has recovered the run, and perhaps claimed it. The
 -- run then stays as it is, and its entry in the lost attempts only gets p_reason.
 create or replace function release_runs(p_run_ids uuid[], p_lease_tokens bigint[], p_charge boolean, p_reason text,
-                                        p_lost boolean default null) returns void
+                                        p_lost boolean) returns void
 language plpgsql set enable_seqscan = off as $$
 begin
   perform 1 from runs r join unnest(p_run_ids, p_lease_tokens) as l(run_id, lease_token)
@@ -21,7 +21,7 @@ begin
     and r.lost_attempts @> jsonb_build_array(jsonb_build_object('lease_token', l.lease_token));
   -- In time.
   with held as (
-    select r.run_id, coalesce(p_lost, p_charge) as lost, coalesce(p_lost, p_charge) and is_charged(r, p_charge) as charged
+    select r.run_id, p_lost as lost, p_lost and is_charged(r, p_charge) as charged
     from unnest(p_run_ids, p_lease_tokens) as l(run_id, lease_token)
     join runs r on r.run_id = l.run_id and r.lease_token = l.lease_token and r.status = 'running'
   )

@@ -1,5 +1,7 @@
 -- Checks the next 1,000 assistants after p_after that have runs in the queue of a graph, and moves the runs of assistants that have another
--- graph by now. Returns where to continue (null at the end), and how many runs were moved.
+-- graph by now: those beyond the 10,000 that the change of the graph has moved, and those that were being queued or claimed at that
+-- time. A worker of the former graph moves them too, but there may be none. Returns where to continue (null at the end), and how many runs
+-- were moved.
 create or replace function repair_ready_graphs(p_graph_id text, p_after uuid, out last uuid, out repaired integer)
 language plpgsql as $$
 declare

@@ -5,7 +5,7 @@ language sql as $$
   update threads t
   set status = case
         when exists (select 1 from runs r where r.thread_id = p_thread_id and r.status in ('pending', 'running')) then 'busy'
-        else coalesce(t.settled_status, stored_status(t.thread_id, t.error)) end,
+        else t.settled_status end,
       updated_at = now()
   where t.thread_id = p_thread_id
 $$;

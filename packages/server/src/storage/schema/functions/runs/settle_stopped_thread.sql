@@ -4,9 +4,9 @@ language sql as $$
   update threads t
   set status = case
         when exists (select 1 from runs r where r.thread_id = p_thread_id and r.status in ('pending', 'running')) then 'busy'
-        else stored_status(t.thread_id, null) end,
+        else stored_status(t.thread_id) end,
       settled_by = p_run_id,
-      settled_status = stored_status(t.thread_id, null),
+      settled_status = stored_status(t.thread_id),
       interrupts = kept_interrupts(p_run_id),
       error = null,
       updated_at = now()

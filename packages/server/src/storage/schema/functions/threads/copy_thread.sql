@@ -2,7 +2,7 @@
 -- p_copy_access) or 'too_large' (the source has more than p_max checkpoints and writes). One statement copies all rows, so they are from
 -- one snapshot: the copy ends at a checkpoint boundary of a run that is writing.
 create or replace function copy_thread(p_source uuid, p_copy uuid, p_metadata jsonb, p_access jsonpath, p_copy_access jsonpath,
-                            p_max integer default 200000)
+                            p_max integer)
 returns text
 language plpgsql as $$
 declare

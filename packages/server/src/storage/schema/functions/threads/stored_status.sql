@@ -1,8 +1,7 @@
--- The status that follows from a thread's error and its newest checkpoint: interrupted when the checkpoint has remaining tasks.
-create or replace function stored_status(p_thread_id uuid, p_error text) returns text
+-- The status that follows from the newest checkpoint of a thread: interrupted when it has remaining tasks.
+create or replace function stored_status(p_thread_id uuid) returns text
 language sql stable as $$
   select case
-    when p_error is not null then 'error'
     when (select json_array_length(c.shape::json -> 'tasks') from checkpoint_heads h
           join checkpoints c using (thread_id, checkpoint_ns, checkpoint_id)
           where h.thread_id = p_thread_id and h.checkpoint_ns = '') > 0 then 'interrupted'

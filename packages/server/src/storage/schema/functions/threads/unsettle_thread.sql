@@ -8,7 +8,7 @@ begin
   select h.checkpoint_id into v_head from checkpoint_heads h where h.thread_id = p_thread_id and h.checkpoint_ns = '';
   if p_moved and v_head is distinct from p_run.found_head then
     update threads t
-    set settled_by = null, settled_status = stored_status(p_thread_id, null), interrupts = '{}', error = null
+    set settled_by = null, settled_status = stored_status(p_thread_id), interrupts = '{}', error = null
     where t.thread_id = p_thread_id;
     return;
   end if;

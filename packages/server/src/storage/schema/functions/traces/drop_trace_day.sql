@@ -1,6 +1,6 @@
 -- Drops the partitions of a day, and marks the hours whose trace runs are gone as changed. The rows in trace_run_days are deleted separately,
--- in batches. The partitions are detached before (trace-partitions.ts), so this waits for nobody. Nodes of the previous release do not
--- detach them: then the lock timeout ends it soon, so that no statement waits behind it for long, and it is repeated.
+-- in batches. The partitions are detached before (trace-partitions.ts), so this waits for nobody. If it has to wait nevertheless, the lock
+-- timeout ends it soon, so that no statement waits behind it for long, and it is repeated.
 create or replace function drop_trace_day(p_day date) returns void language plpgsql set lock_timeout = '500ms' as $$
 begin
   perform pg_advisory_xact_lock(7301955202);

@@ -1,6 +1,6 @@
 -- Stores one batch. Every array is a column; the trace runs of a batch are distinct. Returns the days without a partition, and has then stored
 -- nothing; null when everything is stored; an empty array when everything is stored and an existing trace run now has a model, tokens and
--- no cost. (The previous release repeats the call on an empty array, which then changes nothing.)
+-- no cost.
 --
 -- Trace writes merge by field, see trace_merge(). A write that was stored before changes nothing.
 create or replace function ingest_runs(
@@ -10,7 +10,7 @@ create or replace function ingest_runs(
   p_events text[], p_serialized text[], p_extra text[], p_tags text[], p_reference_example_id text[],
   p_prompt_tokens text[], p_completion_tokens text[], p_total_tokens text[], p_prompt_cost text[],
   p_completion_cost text[], p_total_cost text[], p_usage_details text[], p_first_token_time text[], p_model text[],
-  p_ranks text[] default null
+  p_ranks text[]
 ) returns date[] language plpgsql
 -- The plans are cached while the tables grow from nothing, so they must suit large tables from the start: joins are written as lookups
 -- (offset 0 keeps the planner from reversing them).
@@ -33,7 +33,7 @@ begin
   from unnest(p_id, p_start_time) r (id, start_time) order by r.id::uuid
   on conflict do nothing;
 
-  -- The same statement records which hours have changed (0023).
+  -- The same statement records which hours have changed.
   with stored as (
     insert into trace_runs as t (
       tenant_id, day, id, start_time, metadata, rank, patched, writes, session_id, trace_id, parent_run_id, name,
@@ -42,11 +42,7 @@ begin
       first_token_time, model, ranks, inserted_at, updated_at)
     select
       p_tenant, d.day, d.id, r.start_time::timestamptz, r.metadata::jsonb, r.rank::bigint,
-      -- Nodes of the previous release do not report whether a PATCH has metadata.
-      r.patched::integer | case when p_ranks is null and r.rank <> '0' and r.metadata <> '{}' then 1 << 26 else 0 end
-        -- They also do not report that late computed costs (with the rank of the trace run and without bits) replace its costs and usage details.
-        | case when p_ranks is null and r.rank <> '0' and r.patched = '0' and r.total_cost is not null then 15 << 22 else 0 end,
-      string_to_array(r.write, ',')::bigint[], r.session_id::uuid, r.trace_id::uuid, r.parent_run_id::uuid, r.name,
+      r.patched::integer, string_to_array(r.write, ',')::bigint[], r.session_id::uuid, r.trace_id::uuid, r.parent_run_id::uuid, r.name,
       r.run_type, r.dotted_order, r.end_time::timestamptz, r.error, r.inputs, r.outputs, r.events, r.serialized, r.extra,
       r.tags::jsonb, r.reference_example_id::uuid, r.prompt_tokens::bigint, r.completion_tokens::bigint,
       r.total_tokens::bigint, r.prompt_cost::numeric, r.completion_cost::numeric, r.total_cost::numeric,
@@ -163,7 +159,7 @@ begin
   return case when v_lacks_cost then '{}'::date[] end;
 end $$;
 
--- Executes under row level security, where the role exists (migration 0022).
+-- Executes under row level security, where the role exists.
 do $$ begin
   alter function ingest_runs set role = svc_tenant;
 exception when undefined_object or insufficient_privilege then null;

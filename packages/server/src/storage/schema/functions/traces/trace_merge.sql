@@ -14,29 +14,24 @@ declare
   c_fields constant integer := (1 << 27) - 1;
   c_metadata constant integer := 1 << 26;
   c_sent_start constant integer := 1 << 27;
-  v_old integer := p_old_patched;
-  v_new integer := p_new_patched;
   v_bit integer;
   v_old_rank bigint;
   v_new_rank bigint;
   v_keys jsonb := '{}';
 begin
-  -- The previous release has a single bit for tokens and costs.
-  if v_old & 65536 <> 0 then v_old := (v_old & ~65536) | (127 << 19); end if;
-  if v_new & 65536 <> 0 then v_new := (v_new & ~65536) | (127 << 19); end if;
-  patched := v_old | v_new;
-  rank := greatest(case when v_old & c_fields = 0 then 0 else p_old_rank end, case when v_new & c_fields = 0 then 0 else p_new_rank end);
+  patched := p_old_patched | p_new_patched;
+  rank := greatest(case when p_old_patched & c_fields = 0 then 0 else p_old_rank end, case when p_new_patched & c_fields = 0 then 0 else p_new_rank end);
 
   if p_old_ranks is null and p_new_ranks is null
-      and ((rank = p_old_rank or v_old & ~v_new & c_fields = 0) and (rank = p_new_rank or v_new & ~v_old & c_fields = 0)) then
-    wins := ~v_old | case when p_new_rank >= p_old_rank then v_new else 0 end;
+      and ((rank = p_old_rank or p_old_patched & ~p_new_patched & c_fields = 0) and (rank = p_new_rank or p_new_patched & ~p_old_patched & c_fields = 0)) then
+    wins := ~p_old_patched | case when p_new_rank >= p_old_rank then p_new_patched else 0 end;
   else
     wins := 0;
     ranks := '{}';
     for v_shift in 0..26 loop
       v_bit := 1 << v_shift;
-      v_old_rank := case when v_old & v_bit = 0 then 0 else coalesce((p_old_ranks ->> v_bit::text)::bigint, p_old_rank) end;
-      v_new_rank := case when v_new & v_bit = 0 then 0 else coalesce((p_new_ranks ->> v_bit::text)::bigint, p_new_rank) end;
+      v_old_rank := case when p_old_patched & v_bit = 0 then 0 else coalesce((p_old_ranks ->> v_bit::text)::bigint, p_old_rank) end;
+      v_new_rank := case when p_new_patched & v_bit = 0 then 0 else coalesce((p_new_ranks ->> v_bit::text)::bigint, p_new_rank) end;
       if v_new_rank >= v_old_rank then wins := wins | v_bit; end if;
       if patched & v_bit <> 0 and greatest(v_old_rank, v_new_rank) <> rank then
         ranks := ranks || jsonb_build_object(v_bit::text, greatest(v_old_rank, v_new_rank));
@@ -47,8 +42,8 @@ begin
   -- A start that was sent has priority over one derived from a dotted order. Of two derived starts, that of the winning dotted order is taken.
   if patched & c_sent_start = 0 then
     wins := case when wins & 32 = 0 then wins & ~64 else wins | 64 end;
-  elsif v_old & v_new & c_sent_start = 0 then
-    wins := case when v_new & c_sent_start = 0 then wins & ~64 else wins | 64 end;
+  elsif p_old_patched & p_new_patched & c_sent_start = 0 then
+    wins := case when p_new_patched & c_sent_start = 0 then wins & ~64 else wins | 64 end;
   end if;
 
   if p_new_metadata = '{}' then
@@ -58,8 +53,8 @@ begin
     metadata := p_new_metadata;
     v_keys := coalesce(p_new_ranks -> 'm', '{}');
   else
-    v_old_rank := case when v_old & c_metadata = 0 then 0 else coalesce((p_old_ranks ->> c_metadata::text)::bigint, p_old_rank) end;
-    v_new_rank := case when v_new & c_metadata = 0 then 0 else coalesce((p_new_ranks ->> c_metadata::text)::bigint, p_new_rank) end;
+    v_old_rank := case when p_old_patched & c_metadata = 0 then 0 else coalesce((p_old_ranks ->> c_metadata::text)::bigint, p_old_rank) end;
+    v_new_rank := case when p_new_patched & c_metadata = 0 then 0 else coalesce((p_new_ranks ->> c_metadata::text)::bigint, p_new_rank) end;
     metadata := case when v_new_rank >= v_old_rank then p_old_metadata || p_new_metadata else p_new_metadata || p_old_metadata end;
     -- Usually all keys have the same rank: the ranks are equal, or the newer side has every key of the older.
     if not (v_new_rank = v_old_rank and p_old_ranks -> 'm' is null and p_new_ranks -> 'm' is null

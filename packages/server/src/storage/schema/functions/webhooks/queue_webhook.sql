@@ -1,7 +1,6 @@
 -- Queues the webhook of a run; does nothing when the run has none. Called in the transaction that ends the run, after its row has the final
--- status and before the row may be deleted. p_status and p_error replace those of the row for a run that is deleted without ending.
-create or replace function queue_webhook(p_run_id uuid, p_values text, p_status text default null, p_error text default null)
-returns void
+-- status and before the row may be deleted.
+create or replace function queue_webhook(p_run_id uuid, p_values text) returns void
 language sql as $$
   select pg_notify('svc', 'w');
   insert into webhook_deliveries (run_id, thread_id, url, metadata, run, values)
@@ -13,12 +12,12 @@ language sql as $$
       'updated_at', to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
       'started_at', to_char(r.started_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
       'ended_at', to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-      'status', coalesce(p_status, r.status),
+      'status', r.status,
       'metadata', r.metadata,
       'multitask_strategy', r.multitask_strategy,
       'kwargs', r.kwargs::json,
       'attempt', r.attempt,
-      'error', coalesce(p_error, r.error)::json,
+      'error', r.error::json,
       'run_started_at', to_char(coalesce(r.started_at, r.created_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
       'run_ended_at', to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text, p_values
   from runs r
