@@ -31,7 +31,7 @@ const streamed = async (streamMode: Mode[], graph = 'chat', streamSubgraphs = fa
 describe('a stream', () => {
   it('has the events of a node while it executes in one turn of the event loop', async () => {
     const file = join(tmpdir(), randomUUID());
-    const input = { do: 'emitUntil', ms: scaled(20_000), out: file };
+    const input = { do: 'emitUntil', ms: scaled(50_000), out: file };
     const { thread_id } = await client.threads.create();
     try {
       for await (const { event } of client.runs.stream(thread_id, 'probe', { input, streamMode: ['custom'] }))
