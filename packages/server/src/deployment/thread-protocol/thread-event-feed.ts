@@ -16,6 +16,7 @@ import { keepWatched, watch } from '../threads/watched-thread.ts';
 import { unlessGone } from '../unless-gone.ts';
 import { answeredInterrupts } from './answered-interrupts.ts';
 import type { EventFilter } from './event-filter.ts';
+import type { Dialect } from './translation/dialect.ts';
 import { eventText, type NumberedEvent } from './translation/protocol-event.ts';
 import { RunTranslator } from './translation/run-translator.ts';
 
@@ -31,6 +32,7 @@ export interface FeedReader {
   access: RowFilter;
   /** Whether the caller may create the thread. Asked when the caller cannot read such a thread: then the feed waits for one. */
   mayCreate: () => Promise<boolean>;
+  dialect: Dialect;
 }
 
 export interface FeedRequest extends FeedReader {
@@ -46,6 +48,7 @@ interface Reader {
   thread_id: string;
   access: RowFilter;
   since: number;
+  dialect: Dialect;
   filter: EventFilter;
   sink: EventWriter;
   stop: AbortSignal;
@@ -75,10 +78,10 @@ export class ThreadEventFeed {
   }
 
   /** Starts a feed that was checked by `assertReadable`. Returns a function that stops it. */
-  start({ thread_id, access, filter, since = -1 }: FeedRequest, sink: EventWriter): () => void {
+  start({ thread_id, access, dialect, filter, since = -1 }: FeedRequest, sink: EventWriter): () => void {
     const stop = new AbortController();
     const signal = this.#options.signals.open(thread_id);
-    const reader = { thread_id, access, since, filter, sink, stop: stop.signal, signal };
+    const reader = { thread_id, access, since, dialect, filter, sink, stop: stop.signal, signal };
     this.#read(reader, () => stop.abort())
       .then(
         () => sink.end(),
@@ -135,7 +138,7 @@ export class ThreadEventFeed {
   async #readRun(reader: Reader, run: SequencedRun, isFollowed: boolean): Promise<boolean> {
     const { thread_id, access, stop, sink } = reader;
     if (stop.aborted) return false;
-    const translator = new RunTranslator(run, reader.filter.unread);
+    const translator = new RunTranslator(run, reader.dialect, reader.filter.unread);
     if (!send(reader, translator.begin(await this.#answered(reader, run)))) await sink.drained();
     // If the run is not found, it was rolled back or deleted meanwhile.
     const reading = await this.#options.outcomes
