@@ -16,6 +16,7 @@ import { keepWatched, watch } from '../threads/watched-thread.ts';
 import { unlessGone } from '../unless-gone.ts';
 import { answeredInterrupts } from './answered-interrupts.ts';
 import type { EventFilter } from './event-filter.ts';
+import { SubagentMounts } from './subagent-mounts.ts';
 import type { Dialect } from './translation/dialect.ts';
 import { eventText, type NumberedEvent } from './translation/protocol-event.ts';
 import { RunTranslator } from './translation/run-translator.ts';
@@ -144,14 +145,17 @@ export class ThreadEventFeed {
     const reading = await this.#options.outcomes
       .openReplay(thread_id, run.run_id, access, -1)
       .catch(unlessGone);
+    const mounts = new SubagentMounts();
     const isOver =
       reading === undefined ||
-      (await forwardRun(reading, reader, ({ id, event, data }) =>
-        send(reader, translator.take(id, event, data)),
-      ));
+      (await forwardRun(reading, reader, ({ id, event, data }) => {
+        mounts.take(event);
+        return send(reader, translator.take(id, event, data));
+      }));
     if (!isOver) return false;
     const isReplay = !isInFlight(run);
     const hasNewer = isReplay && (isFollowed || (await this.#isFollowedSoon(reader, run)));
+    if (reader.filter.isNarrow && !hasNewer) await pause(mounts.remainingMs, stop);
     if (stop.aborted) return false;
     const row = await this.#options.runs.find(run.run_id, thread_id, access);
     if (!send(reader, translator.end(row, hasNewer))) await sink.drained();
@@ -161,7 +165,7 @@ export class ThreadEventFeed {
   /** Clients open their feed and start a run at the same time, in two requests. Waits for the second one. */
   async #isFollowedSoon({ thread_id, access, since, stop }: Reader, run: SequencedRun): Promise<boolean> {
     if (since >= run.first_seq) return false;
-    await sleep(startedBesideMs, undefined, { signal: stop }).catch(() => undefined);
+    await pause(startedBesideMs, stop);
     const next = await this.#options.runs.listSequence(thread_id, run.first_seq, 1, access);
     return next !== undefined && (next.awaited !== undefined || next.claimed.length > 0);
   }
@@ -177,6 +181,11 @@ export class ThreadEventFeed {
     return answer === undefined ? [] : answeredInterrupts(answer);
   }
 }
+
+/** Ends early when it is stopped. */
+const pause = async (ms: number, stop: AbortSignal): Promise<void> => {
+  if (ms > 0) await sleep(ms, undefined, { signal: stop }).catch(() => undefined);
+};
 
 const isInFlight = ({ status }: SequencedRun): boolean => status === 'pending' || status === 'running';
 

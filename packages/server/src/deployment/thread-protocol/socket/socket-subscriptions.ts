@@ -105,6 +105,7 @@ export class SocketSubscriptions {
     const all = [...this.#subscriptions.values()].filter(({ isActive }) => isActive);
     const filter = {
       isSelected: (event: NumberedEvent) => !isStopped && this.#isWanted(event),
+      isNarrow: all.some(({ isNarrow }) => isNarrow),
       unread: new Set(channels.filter((channel) => all.every(({ unread }) => unread.has(channel)))),
     };
     const fail = (error: unknown): void => {
