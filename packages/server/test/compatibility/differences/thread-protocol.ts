@@ -47,6 +47,12 @@ export const threadProtocol: readonly ListedDifference[] = [
   },
   {
     behaviour:
+      'A [stream transformer](thread-protocol.md#events) adds `custom` events. It removes none when `process` returns false, and events that it pushes with the emitter are seen by the transformers of the run alone.',
+    reason: 'The log of a run has what its graph has done, for every reader.',
+    where: {},
+  },
+  {
+    behaviour:
       'A message begins with its role and its model, and ends with the reason why it ended. `run_id` of a message that no model has streamed is the id of the message.',
     reason:
       'Clients can show a message while it streams. All events of a message have the same `run_id` for every reader.',
