@@ -9,6 +9,7 @@ import type { StoreIndexConfig } from '../config/project/store-index.ts';
 import { optimizeEarly } from '../process-flags.ts';
 import { createCodec } from '../engine/codec/value-codec.ts';
 import { openDatabase, type Database } from '../storage/postgres/database.ts';
+import { MessageEvents } from '../deployment/thread-protocol/translation/message-events.ts';
 import { checkpointStorage } from '../storage/deployment/checkpoints.ts';
 import { noAnswerLimits } from '../storage/postgres/answer-limits.ts';
 import { storeItemStorage } from '../storage/deployment/store-items.ts';
@@ -67,6 +68,7 @@ const setUp = async (
     imports: threadImportStorage(database),
     budget: new EventBudget(),
     codec: createCodec({ messages, langgraph, checkpoint, documents }),
+    translateMessages: () => new MessageEvents('javascript'),
     store: new SvcStore(storeItemStorage(database, noAnswerLimits), storeIndex),
     storeIndex,
     send,

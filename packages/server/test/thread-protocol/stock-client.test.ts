@@ -68,6 +68,26 @@ describe.each(['sse', 'websocket'] as const)('over %s, the client', (transport) 
     await thread.close();
   });
 
+  it('reads what stream transformers derive: items of a channel, and final values', async () => {
+    const thread = open('derived');
+    const { nodes, summary } = thread.extensions as Record<
+      string,
+      AsyncIterable<unknown> & PromiseLike<unknown>
+    >;
+    await thread.run.start({ input: chatInput('hello') });
+    expect(await summary).toEqual({ text: 'echo hello' });
+    expect(await collect(nodes!)).toEqual([{ node: 'answer' }, { node: 'check' }]);
+    await thread.close();
+  });
+
+  it('reads no final values of a run that fails', async () => {
+    const thread = open('derived');
+    const { summary } = thread.extensions as Record<string, PromiseLike<unknown>>;
+    await thread.run.start({ input: chatInput('fail') });
+    expect(await summary).toBeUndefined();
+    await thread.close();
+  });
+
   it('answers several interrupts with one command', async () => {
     const thread = open('questions');
     await thread.run.start({ input: { log: [] } });

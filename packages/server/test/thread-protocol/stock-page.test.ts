@@ -1,9 +1,10 @@
 // The state of a page of the stock hook `useStream` (its StreamController), without a browser.
 import { randomUUID } from 'node:crypto';
 import { Client } from '@langchain/langgraph-sdk';
-import { StreamController } from '@langchain/langgraph-sdk/stream';
+import { StreamController, toolCallsProjection } from '@langchain/langgraph-sdk/stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket as NodeSocket } from 'ws';
+import { chatInput } from '../chat-input.ts';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
@@ -46,5 +47,26 @@ describe.each(['sse', 'websocket'] as const)('over %s, a page', (transport) => {
     const askedAgain = [{ value: 'again?' }];
     await eventually(() => expect(again.rootStore.getSnapshot().interrupts).toMatchObject(askedAgain));
     await again.dispose();
+  });
+
+  it('shows the tool calls of a subagent, for which a component mounts during a short run', async () => {
+    const page = open('delegating', randomUUID());
+    await page.hydrationPromise;
+    const shown: ReturnType<typeof useToolCalls>[] = [];
+    // As the hook `useToolCalls(stream, subagent)`, which follows the namespace of the subagent.
+    const useToolCalls = (namespace: readonly string[]) =>
+      page.registry.acquire(toolCallsProjection(namespace));
+    page.subagentStore.subscribe(() => {
+      for (const { namespace } of page.subagentStore.getSnapshot().values()) {
+        shown.at(-1)?.release();
+        shown.push(useToolCalls(namespace));
+      }
+    });
+    await page.submit(chatInput('go'));
+    await eventually(() => {
+      const calls = shown.at(-1)?.store.getSnapshot();
+      expect(calls).toMatchObject([{ name: 'weather', status: 'finished', output: 'snow in Oslo' }]);
+    });
+    await page.dispose();
   });
 });

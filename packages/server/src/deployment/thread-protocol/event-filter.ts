@@ -13,6 +13,8 @@ export interface EventSelection {
 export interface EventFilter {
   /** `since`: the number after which the reader has begun to read. */
   isSelected: (event: NumberedEvent, since: number) => boolean;
+  /** Only some namespaces are selected: a page reads the root so, and selects others when it shows them. */
+  isNarrow: boolean;
   /** Channels without selected events. */
   unread: ReadonlySet<string>;
 }
@@ -31,6 +33,7 @@ export const eventFilter = ({ channels, namespaces = [], depth = Infinity }: Eve
   const wanted = new Set(channels);
   const read = new Set(channels.map((channel) => channel.split(':', 1)[0]));
   return {
+    isNarrow: namespaces.length > 0,
     unread: new Set(allChannels.filter((channel) => !read.has(channel))),
     isSelected: (event, since) => {
       const { channel, namespace, minSince } = event;

@@ -16,6 +16,8 @@ import { keepWatched, watch } from '../threads/watched-thread.ts';
 import { unlessGone } from '../unless-gone.ts';
 import { answeredInterrupts } from './answered-interrupts.ts';
 import type { EventFilter } from './event-filter.ts';
+import { SubagentMounts } from './subagent-mounts.ts';
+import type { Dialect } from './translation/dialect.ts';
 import { eventText, type NumberedEvent } from './translation/protocol-event.ts';
 import { RunTranslator } from './translation/run-translator.ts';
 
@@ -31,6 +33,7 @@ export interface FeedReader {
   access: RowFilter;
   /** Whether the caller may create the thread. Asked when the caller cannot read such a thread: then the feed waits for one. */
   mayCreate: () => Promise<boolean>;
+  dialect: Dialect;
 }
 
 export interface FeedRequest extends FeedReader {
@@ -46,6 +49,7 @@ interface Reader {
   thread_id: string;
   access: RowFilter;
   since: number;
+  dialect: Dialect;
   filter: EventFilter;
   sink: EventWriter;
   stop: AbortSignal;
@@ -75,10 +79,10 @@ export class ThreadEventFeed {
   }
 
   /** Starts a feed that was checked by `assertReadable`. Returns a function that stops it. */
-  start({ thread_id, access, filter, since = -1 }: FeedRequest, sink: EventWriter): () => void {
+  start({ thread_id, access, dialect, filter, since = -1 }: FeedRequest, sink: EventWriter): () => void {
     const stop = new AbortController();
     const signal = this.#options.signals.open(thread_id);
-    const reader = { thread_id, access, since, filter, sink, stop: stop.signal, signal };
+    const reader = { thread_id, access, since, dialect, filter, sink, stop: stop.signal, signal };
     this.#read(reader, () => stop.abort())
       .then(
         () => sink.end(),
@@ -135,20 +139,23 @@ export class ThreadEventFeed {
   async #readRun(reader: Reader, run: SequencedRun, isFollowed: boolean): Promise<boolean> {
     const { thread_id, access, stop, sink } = reader;
     if (stop.aborted) return false;
-    const translator = new RunTranslator(run, reader.filter.unread);
+    const translator = new RunTranslator(run, reader.dialect, reader.filter.unread);
     if (!send(reader, translator.begin(await this.#answered(reader, run)))) await sink.drained();
     // If the run is not found, it was rolled back or deleted meanwhile.
     const reading = await this.#options.outcomes
       .openReplay(thread_id, run.run_id, access, -1)
       .catch(unlessGone);
+    const mounts = new SubagentMounts();
     const isOver =
       reading === undefined ||
-      (await forwardRun(reading, reader, ({ id, event, data }) =>
-        send(reader, translator.take(id, event, data)),
-      ));
+      (await forwardRun(reading, reader, ({ id, event, data }) => {
+        mounts.take(event);
+        return send(reader, translator.take(id, event, data));
+      }));
     if (!isOver) return false;
     const isReplay = !isInFlight(run);
     const hasNewer = isReplay && (isFollowed || (await this.#isFollowedSoon(reader, run)));
+    if (reader.filter.isNarrow && !hasNewer) await pause(mounts.remainingMs, stop);
     if (stop.aborted) return false;
     const row = await this.#options.runs.find(run.run_id, thread_id, access);
     if (!send(reader, translator.end(row, hasNewer))) await sink.drained();
@@ -158,7 +165,7 @@ export class ThreadEventFeed {
   /** Clients open their feed and start a run at the same time, in two requests. Waits for the second one. */
   async #isFollowedSoon({ thread_id, access, since, stop }: Reader, run: SequencedRun): Promise<boolean> {
     if (since >= run.first_seq) return false;
-    await sleep(startedBesideMs, undefined, { signal: stop }).catch(() => undefined);
+    await pause(startedBesideMs, stop);
     const next = await this.#options.runs.listSequence(thread_id, run.first_seq, 1, access);
     return next !== undefined && (next.awaited !== undefined || next.claimed.length > 0);
   }
@@ -174,6 +181,11 @@ export class ThreadEventFeed {
     return answer === undefined ? [] : answeredInterrupts(answer);
   }
 }
+
+/** Ends early when it is stopped. */
+const pause = async (ms: number, stop: AbortSignal): Promise<void> => {
+  if (ms > 0) await sleep(ms, undefined, { signal: stop }).catch(() => undefined);
+};
 
 const isInFlight = ({ status }: SequencedRun): boolean => status === 'pending' || status === 'running';
 

@@ -13,14 +13,14 @@ export const threadProtocolHandlers = (parts: ThreadSocketParts): Handlers<typeo
     answerCommand(commandCall(params.thread_id, body, { call, key: () => idempotencyKey(call) }), (command) =>
       executeCommand(parts.commands, command),
     ),
-  streamThreadEvents: async ({ params, body }, { authorizer }) => {
+  streamThreadEvents: async ({ params, body }, call) => {
     const { since, ...selection } = body;
-    const reader = await feedReader(authorizer, params.thread_id);
+    const reader = await feedReader(call, params.thread_id);
     const subscription = await parts.feed.open({ ...reader, filter: eventFilter(selection), since });
     return new EventStreamResponse((sink) => subscription.start(sink), 'since');
   },
-  openThreadSocket: async ({ params: { thread_id } }, { authorizer }) => {
-    await parts.feed.assertReadable(await feedReader(authorizer, thread_id));
+  openThreadSocket: async ({ params: { thread_id } }, call) => {
+    await parts.feed.assertReadable(await feedReader(call, thread_id));
     return new SocketResponse((peer) => new ThreadSocket(parts, thread_id, peer));
   },
 });

@@ -138,7 +138,8 @@ const checkpointEvent = ({ parentConfig, config, tasks, ...rest }: CheckpointChu
 export const isInterrupt = (value: unknown): value is { __interrupt__: unknown[] } =>
   typeof value === 'object' && value !== null && '__interrupt__' in value;
 
-const checkpointRef = ({ config, parentConfig, metadata }: CheckpointChunk) => {
+/** What the thread protocol reports of a checkpoint. */
+export const checkpointRef = ({ config, parentConfig, metadata }: CheckpointChunk) => {
   const parent_id = checkpointOf(parentConfig)?.checkpoint_id;
   const { step, source } = metadata;
   return {

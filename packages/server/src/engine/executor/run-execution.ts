@@ -24,6 +24,7 @@ import type { Graph } from './graph-registry.ts';
 import { recordStates, stateValues, summaryTasks } from './state-summary.ts';
 import { toInput } from './run-input.ts';
 import type { RunTools } from './run-tools.ts';
+import { openTransformers, type StreamTransformers } from './stream-transformers.ts';
 import { withStoredIds } from './stored-chunks.ts';
 import { engineModes, eventName, streamHandling } from './stream-modes.ts';
 
@@ -47,8 +48,12 @@ export class RunExecution {
   readonly #writer: JointWriter;
   readonly #repeated = new RepeatedEvents();
   readonly #tracer: RunTracer | undefined;
+  readonly #emit = (event: string, value: unknown): void => {
+    if (this.#isStreamed) this.#events.emit(event, this.#tools.codec.toJson(value, event));
+  };
   #session: ThreadSession | undefined;
   #graph: Graph | undefined;
+  #transformers: StreamTransformers | undefined;
   #isStreamed: boolean;
   #areValuesKept: boolean;
   #stopped: StopReason | undefined;
@@ -78,13 +83,7 @@ export class RunExecution {
     if (command.logged) this.#events.log();
     const { tracing } = tools;
     this.#tracer = tracing && new RunTracer(command, tracing.project, tracing.outbox);
-    this.#chunks = new ChunkEvents(
-      command.kwargs.stream_mode,
-      command.kwargs.stream_subgraphs,
-      (event, value) => {
-        if (this.#isStreamed) this.#events.emit(event, tools.codec.toJson(value, event));
-      },
-    );
+    this.#chunks = new ChunkEvents(command.kwargs.stream_mode, command.kwargs.stream_subgraphs, this.#emit);
   }
 
   /** Stops the graph by the abort signal that its nodes get. */
@@ -172,8 +171,10 @@ export class RunExecution {
     const { command, graph, config, input } = await this.#prepare();
     const options = { ...config, streamMode: engineModes(command.kwargs.stream_mode), subgraphs: true };
     if (command.kwargs.stream_mode.includes('events')) return this.#streamEvents(graph, input, options);
+    this.#transformers = openTransformers(graph, command.kwargs, this.#tools, this.#emit);
     // Chunks are read at once: an event that waited in the engine could miss the flush of its checkpoint.
-    return takeChunks(graph, input, options, (chunk) => this.#chunk(graph, chunk));
+    const ended = takeChunks(graph, input, options, (chunk) => this.#chunk(graph, chunk));
+    return this.#transformers ? this.#transformers.follow(ended, this.#abort.signal) : ended;
   }
 
   /** Stream mode `events`: the callback events of all graphs of the tree, including the engine's chunks. */
@@ -288,6 +289,7 @@ export class RunExecution {
     const stored = withStoredIds(this.#session?.storedIds, mode, payload);
     if (mode === 'checkpoints') this.#describe(graph, namespace, stored as CheckpointChunk);
     this.#chunks.chunk(namespace, mode, stored);
+    this.#transformers?.chunk(namespace, mode, stored);
   }
 
   /**

@@ -8,6 +8,7 @@ import type { ValueCodec } from '../codec/value-codec.ts';
 import type { FromExecutor } from '../dispatch/protocol.ts';
 import type { EventBudget } from './event-budget.ts';
 import type { StoreIndex } from './store-index/store-index.ts';
+import type { MessageTranslator } from './stream-transformers.ts';
 import type { GraphRegistry } from './graph-registry.ts';
 import type { TraceOutbox } from './trace-outbox.ts';
 
@@ -24,6 +25,8 @@ export interface RunTools {
   /** Bounds the events of all runs of this executor. */
   budget: EventBudget;
   codec: ValueCodec;
+  /** Translates the messages of one run for its stream transformers. */
+  translateMessages: () => MessageTranslator;
   store: BaseStore;
   /** Undefined when items are not searched by meaning. */
   storeIndex: StoreIndex | undefined;

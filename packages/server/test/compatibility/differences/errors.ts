@@ -60,6 +60,13 @@ export const errors: readonly ListedDifference[] = [
     },
   },
   {
+    behaviour:
+      'A number that a double cannot hold is refused with 422 in every request: integers above 2^53 that would lose digits, such as 9007199254740993, and numbers outside of its range. Python clients can send such integers, for example in `metadata`.',
+    reason:
+      'Graphs and clients in JavaScript would get another number. Numbers with more digits are sent as strings.',
+    where: {},
+  },
+  {
     behaviour: 'Unknown keys in a request are refused with 422.',
     reason: 'Otherwise nobody would notice a misspelled key. Keys that stock clients send are accepted.',
     where: { errors: ['* run with an unknown key.**'] },

@@ -31,6 +31,13 @@ export const others: readonly ListedDifference[] = [
   },
   {
     behaviour:
+      'The headers `langsmith-trace` and `baggage` of a request (`distributed_tracing` of RemoteGraph) are ignored: each run has a trace of its own. A caller finds it by metadata that it gives to the run.',
+    reason:
+      'The headers are not authenticated. A caller could add runs to the traces of others, and choose the project, the metadata and the server to which traces are sent.',
+    where: {},
+  },
+  {
+    behaviour:
       'With `store.index`, searches of the store with a `query` [compare by meaning](store.md#searches-by-meaning). Their results are items that have vectors.',
     reason: 'This is what the section configures.',
     where: {},

@@ -34,6 +34,25 @@ export const threadProtocol: readonly ListedDifference[] = [
   },
   {
     behaviour:
+      'Python clients get the [events of the stock server for Python graphs](thread-protocol.md#python-clients). They are recognized by the header `User-Agent`.',
+    reason:
+      'The stock servers differ in some events, and each client reads those of the server of its language.',
+    where: {},
+  },
+  {
+    behaviour:
+      'What a node writes with a `name` and without a `payload` has itself as `payload`. Only a text is a name.',
+    reason: 'The JavaScript client reads only `payload` of a named event.',
+    where: {},
+  },
+  {
+    behaviour:
+      'A [stream transformer](thread-protocol.md#events) adds `custom` events. It removes none when `process` returns false, and events that it pushes with the emitter are seen by the transformers of the run alone.',
+    reason: 'The log of a run has what its graph has done, for every reader.',
+    where: {},
+  },
+  {
+    behaviour:
       'A message begins with its role and its model, and ends with the reason why it ended. `run_id` of a message that no model has streamed is the id of the message.',
     reason:
       'Clients can show a message while it streams. All events of a message have the same `run_id` for every reader.',

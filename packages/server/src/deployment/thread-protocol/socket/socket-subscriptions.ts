@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EventSelection } from '@svc/contract';
 import { notFound } from '@svc/contract/problem';
-import type { Authorizer } from '../../../auth/authorization/authorizer.ts';
+import type { Call } from '../../../api/handlers.ts';
 import type { SocketPeer } from '../../../api/sockets.ts';
 import { CommandError } from '../command-error.ts';
 import { type EventFilter, eventFilter } from '../event-filter.ts';
@@ -47,9 +47,9 @@ export class SocketSubscriptions {
   /** Adds a subscription. Its events are sent after `begin` is called. */
   async add(
     { since, ...selection }: EventSelection,
-    authorizer: Authorizer,
+    call: Call,
   ): Promise<{ subscription_id: string; begin: () => void }> {
-    const reader = await this.authorize(authorizer);
+    const reader = await this.authorize(call);
     this.#assertRoom();
     await this.#feed.assertReadable(reader);
     this.#assertRoom();
@@ -81,8 +81,8 @@ export class SocketSubscriptions {
     if (this.#subscriptions.size === 0) this.#stopFeed?.();
   }
 
-  authorize(authorizer: Authorizer): Promise<FeedReader> {
-    return feedReader(authorizer, this.#thread_id);
+  authorize(call: Call): Promise<FeedReader> {
+    return feedReader(call, this.#thread_id);
   }
 
   stop(): void {
@@ -105,6 +105,7 @@ export class SocketSubscriptions {
     const all = [...this.#subscriptions.values()].filter(({ isActive }) => isActive);
     const filter = {
       isSelected: (event: NumberedEvent) => !isStopped && this.#isWanted(event),
+      isNarrow: all.some(({ isNarrow }) => isNarrow),
       unread: new Set(channels.filter((channel) => all.every(({ unread }) => unread.has(channel)))),
     };
     const fail = (error: unknown): void => {

@@ -106,11 +106,11 @@ export class ThreadSocket implements SocketListener {
     const subscriptions = this.#subscriptions;
     if (method === 'subscription.subscribe') {
       const selection = parsed(subscriptionParams[method], params, 'params');
-      const { subscription_id, begin } = await subscriptions.add(selection, call.authorizer);
+      const { subscription_id, begin } = await subscriptions.add(selection, call);
       // The retained events are read after the response, so they are not counted.
       return { result: { subscription_id, replayed_events: 0 }, begin };
     }
-    await subscriptions.authorize(call.authorizer);
+    await subscriptions.authorize(call);
     const { subscription_id } = parsed(subscriptionParams[method], params, 'params');
     subscriptions.remove(subscription_id);
     return { result: {} };

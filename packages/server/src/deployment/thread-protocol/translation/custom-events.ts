@@ -1,23 +1,26 @@
-// Channel `custom`: what a node writes. A node names an event by writing `{ name, payload }`.
+// Channel `custom`: what a node writes. A node names an event by writing an object with a `name`.
 import { JsonText } from '../../../api/json-text.ts';
 import { isRecord } from '../../../engine/codec/tagged.ts';
-import type { ProtocolEvent } from './protocol-event.ts';
+import type { Dialect } from './dialect.ts';
+import type { JsonRecord, ProtocolEvent } from './protocol-event.ts';
 
 /** `text`: the JSON text of what was written. Only a text that may have a name is parsed. */
-export const customEvents = (namespace: readonly string[], text: string): ProtocolEvent[] => [
-  {
-    channel: 'custom',
-    method: 'custom',
-    namespace,
-    data: namedData(text) ?? new JsonText(`{"payload":${text}}`),
-    key: 'custom',
-  },
-];
-
-const namedData = (text: string): unknown => {
-  if (!text.startsWith('{') || !text.includes('"payload"')) return undefined;
-  const data: unknown = JSON.parse(text);
-  const isNamed =
-    isRecord(data) && typeof data['name'] === 'string' && 'payload' in data && Object.keys(data).length === 2;
-  return isNamed ? data : undefined;
+export const customEvents = (
+  namespace: readonly string[],
+  text: string,
+  dialect: Dialect,
+): ProtocolEvent[] => {
+  const named = namedData(text);
+  const plain = new JsonText(dialect === 'python' ? text : `{"payload":${text}}`);
+  const data = named === undefined ? plain : dialect === 'python' ? named : withPayload(named);
+  return [{ channel: 'custom', method: 'custom', namespace, data, key: 'custom' }];
 };
+
+const namedData = (text: string): JsonRecord | undefined => {
+  if (!text.startsWith('{') || !text.includes('"name"')) return undefined;
+  const data: unknown = JSON.parse(text);
+  return isRecord(data) && typeof data['name'] === 'string' ? data : undefined;
+};
+
+/** The JavaScript client reads only `payload`. */
+const withPayload = (data: JsonRecord): JsonRecord => ('payload' in data ? data : { ...data, payload: data });

@@ -3,11 +3,15 @@
 import { blocksOf, finalBlock, piecesOf } from './message-pieces.ts';
 import { addUsage, isLast, reasonOf, startMetadata } from './message-facts.ts';
 import { isRecord } from '../../../engine/codec/tagged.ts';
+import type { Dialect } from './dialect.ts';
 import { textOr, type JsonRecord, type LoggedEvent, type ProtocolEvent } from './protocol-event.ts';
 
 interface OpenMessage {
   id: string;
+  /** Fields of all its events: a client tells apart messages of one node, which may stream at the same time, by them. */
+  ids: { run_id: string; id?: string };
   namespace: readonly string[];
+  graph: readonly string[];
   node: string | undefined;
   /** The blocks so far; the last one is open. */
   blocks: { slot: string; block: JsonRecord }[];
@@ -26,6 +30,11 @@ export class MessageEvents {
   readonly #open = new Map<string, OpenMessage>();
   /** Messages that have ended. The engine reports a message that a node returns again. */
   readonly #ended = new Set<string>();
+  readonly #dialect: Dialect;
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect;
+  }
 
   /** `mayBegin`: whether a message that is not known yet begins here, for tasks with this namespace. */
   take(
@@ -45,7 +54,16 @@ export class MessageEvents {
       this.#ended.add(id);
       return [];
     }
-    const open = known ?? { id, namespace, node, blocks: [], usage: undefined, facts: {} };
+    const open = known ?? {
+      id,
+      ids: this.#ids(id),
+      namespace,
+      graph,
+      node,
+      blocks: [],
+      usage: undefined,
+      facts: {},
+    };
     const begun = known ? [] : [event(open, startOf(open, role, metadata), 'start')];
     if (Array.isArray(message['tool_call_chunks'])) {
       this.#open.set(id, open);
@@ -68,6 +86,11 @@ export class MessageEvents {
     const lost = [...this.#open.values()];
     this.#open.clear();
     return lost.map((open) => event(open, { event: 'error', message, code: 'aborted' }, `${open.id}.error`));
+  }
+
+  #ids(id: string): OpenMessage['ids'] {
+    const run_id = id.replace(/^run-/, '');
+    return this.#dialect === 'python' ? { run_id, id } : { run_id };
   }
 
   #chunk(open: OpenMessage, message: JsonRecord): ProtocolEvent[] {
@@ -112,13 +135,13 @@ export class MessageEvents {
   }
 }
 
-/** The client tells apart messages of one node, which may stream at the same time, by `run_id`. */
-const event = ({ id, namespace, node }: OpenMessage, data: object, key: string): ProtocolEvent => ({
+const event = ({ ids, namespace, graph, node }: OpenMessage, data: object, key: string): ProtocolEvent => ({
   channel: 'messages',
   method: 'messages',
   namespace,
+  graph,
   node,
-  data: { ...data, run_id: id.replace(/^run-/, '') },
+  data: { ...data, ...ids },
   key,
 });
 

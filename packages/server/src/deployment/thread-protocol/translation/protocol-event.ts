@@ -20,6 +20,8 @@ export interface ProtocolEvent {
   channel: Channel;
   method: string;
   namespace: readonly string[];
+  /** The namespace of the graph, when `namespace` is that of one of its tasks. */
+  graph?: readonly string[] | undefined;
   node?: string | undefined;
   /** A JsonText when the data is sent as the log has it: parsing it and rendering it again would take most of the time of a translation. */
   data: unknown;
@@ -35,7 +37,7 @@ export interface ProtocolEvent {
 }
 
 /** An event with its place in the sequence of the thread. */
-export interface NumberedEvent extends Omit<ProtocolEvent, 'key' | 'isSynthesized'> {
+export interface NumberedEvent extends Omit<ProtocolEvent, 'graph' | 'key' | 'isSynthesized'> {
   event_id: string;
   seq: number;
   /** The smallest `since` of a reader that gets the event; -1 for all readers. */

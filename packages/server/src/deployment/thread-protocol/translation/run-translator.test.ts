@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Dialect } from './dialect.ts';
 import { eventText, type NumberedEvent } from './protocol-event.ts';
 import { type RunEnd, RunTranslator } from './run-translator.ts';
 
@@ -26,8 +27,15 @@ const asSent = (event: NumberedEvent): NumberedEvent => {
 };
 
 /** The events of a log, without its first `from` events; without `end`, of a run in flight. */
-const translate = (log: Log, { from = 0, end }: { from?: number; end?: RunEnd | 'rollback' } = {}) => {
-  const translator = new RunTranslator(run);
+const translate = (
+  log: Log,
+  {
+    from = 0,
+    end,
+    dialect = 'javascript',
+  }: { from?: number; end?: RunEnd | 'rollback'; dialect?: Dialect } = {},
+) => {
+  const translator = new RunTranslator(run, dialect);
   const events = translator.begin();
   for (const [id, [name, data]] of log.entries())
     if (id >= from) events.push(...translator.take(id, name, JSON.stringify(data)));
@@ -90,21 +98,26 @@ const chunk = (fields: object, id = 'm'): [string, unknown] => [
   [{ type: 'ai', id, content: '', tool_call_chunks: [], ...fields }, metadata],
 ];
 
-describe.each(['toolbox', 'nested'])('the recorded log %s', (name) => {
+describe.each([
+  ['toolbox', 'javascript'],
+  ['toolbox', 'python'],
+  ['nested', 'javascript'],
+  ['nested', 'python'],
+] as const)('the recorded log %s for %s clients', (name, dialect) => {
   const log = recorded(name);
-  const whole = translate(log, { end: success });
+  const whole = translate(log, { end: success, dialect });
 
   it('has an increasing number and an id of its own for each event', () => expectSequence(whole));
 
   it('gives the same events when it is read in two parts', () => {
     for (let cut = 0; cut <= log.length; cut++) {
-      const part = translate(log.slice(0, cut));
+      const part = translate(log.slice(0, cut), { dialect });
       expect(part).toEqual(whole.slice(0, part.length));
     }
   });
 
   it('has the same events of some channels when others are not read', () => {
-    const translator = new RunTranslator(run, new Set(['values', 'custom', 'messages', 'updates']));
+    const translator = new RunTranslator(run, dialect, new Set(['values', 'custom', 'messages', 'updates']));
     const events = translator.begin();
     for (const [id, [kind, data]] of log.entries())
       events.push(...translator.take(id, kind, JSON.stringify(data)));
@@ -121,7 +134,7 @@ describe.each(['toolbox', 'nested'])('the recorded log %s', (name) => {
     const known = new Map(whole.map((event) => [event.event_id, event]));
     // The newest events of a log are kept; among them is the interrupt of the root graph.
     for (let from = 1; from < log.length - 1; from++) {
-      const part = translate(log, { from, end: success });
+      const part = translate(log, { from, end: success, dialect });
       expectSequence(part);
       for (const { event_id, data, namespace, channel, seq, isOnce } of part) {
         const same = known.get(event_id);
@@ -146,6 +159,29 @@ describe.each(['toolbox', 'nested'])('the recorded log %s', (name) => {
     }
     expect([...open]).toEqual([]);
     expect(whole.at(-1)?.data).toEqual({ event: 'interrupted', graph_name: 'agent' });
+  });
+});
+
+describe.each(['toolbox', 'nested'])('Python clients get of the recorded log %s', (name) => {
+  const log = recorded(name);
+  const python = translate(log, { end: success, dialect: 'python' });
+
+  it('messages and tools in the namespaces of their graphs', () => {
+    const namespaces = (events: NumberedEvent[]) =>
+      events
+        .filter(({ channel }) => channel === 'messages' || channel === 'tools')
+        .map(({ namespace }) => namespace);
+    const ofTasks = namespaces(translate(log, { end: success }));
+    expect(namespaces(python)).toEqual(ofTasks.map((namespace) => namespace.slice(0, -1)));
+  });
+
+  it('the start of each subgraph before its other events, and of nothing else', () => {
+    const first = new Map<string, NumberedEvent>();
+    for (const event of python.filter(({ namespace }) => namespace.length > 0))
+      if (!first.has(event.namespace.join())) first.set(event.namespace.join(), event);
+    expect(first.size).toBeGreaterThan(0);
+    const starts = python.filter(({ data }) => (data as { event?: unknown } | null)?.event === 'started');
+    expect(starts).toEqual([...first.values()]);
   });
 });
 
@@ -340,12 +376,15 @@ describe('what a node writes', () => {
     ['a text', 'a "payload"', { payload: 'a "payload"' }],
     ['nothing', null, { payload: null }],
     ['an object', { a: [1, '\u2028'] }, { payload: { a: [1, '\u2028'] } }],
-    ['an object with more than a name and a payload', { name: 'n', payload: 1, b: 2 }, undefined],
-    ['a payload without a name', { payload: 1 }, undefined],
-    ['a payload with a name that is no text', { name: 1, payload: 1 }, undefined],
+    ['a payload without a name', { payload: 1 }, { payload: { payload: 1 } }],
+    ['a name that is no text', { name: 1, payload: 1 }, { payload: { name: 1, payload: 1 } }],
     ['a name and a payload', { name: 'n', payload: { x: 1 } }, { name: 'n', payload: { x: 1 } }],
+    ['a name, a payload and more', { name: 'n', payload: 1, b: 2 }, { name: 'n', payload: 1, b: 2 }],
+    ['a name without a payload', { name: 'n', b: 2 }, { name: 'n', b: 2, payload: { name: 'n', b: 2 } }],
   ])('is the payload, or is named by the node: %s', (_, written, expected) => {
-    const [data] = dataOf(translate([['custom|node:1', written]]), 'custom');
-    expect(data).toEqual(expected ?? { payload: written });
+    const log: Log = [['custom|node:1', written]];
+    expect(dataOf(translate(log), 'custom')).toEqual([expected]);
+    // The Python client gets what the node has written.
+    expect(dataOf(translate(log, { dialect: 'python' }), 'custom')).toEqual([written]);
   });
 });

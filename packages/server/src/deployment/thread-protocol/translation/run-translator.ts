@@ -1,5 +1,5 @@
 // Translates the log of one run into events of thread protocol v2. Pure and deterministic: the same log gives the same events with the same
-// ids, on every node and for every reader.
+// ids, on every node and for every reader of the same dialect.
 //
 // Ids and numbers. `event_id` is `<first_seq of the run>:<id in the log>:<key>`, without the id for what a run reports once. The ids of the first and the last `lifecycle` event of a run
 // are `synth:<run_id>:<key>`: clients read there to which run they belong. `seq` is first_seq + 16 * (id in the log + 1), plus one for each further event of the same logged event; when
@@ -11,6 +11,7 @@
 // events before and after them.
 import { checkpointEvents, plainValues, taskEvents, updatesEvents, valuesEvents } from './state-json.ts';
 import { customEvents } from './custom-events.ts';
+import type { Dialect } from './dialect.ts';
 import { InterruptEvents } from './interrupt-events.ts';
 import { isTaskResult, LifecycleEvents, taskNamespace } from './lifecycle-events.ts';
 import { MessageEvents } from './message-events.ts';
@@ -32,19 +33,25 @@ export type RunEnd = { status: string; error: string | null } | undefined;
 
 export class RunTranslator {
   readonly #run: TranslatedRun;
-  readonly #messages = new MessageEvents();
-  readonly #lifecycle = new LifecycleEvents();
+  readonly #messages: MessageEvents;
+  readonly #lifecycle: LifecycleEvents;
   readonly #interrupts = new InterruptEvents();
   #seq: number;
   #nextId = 0;
   #isCut = false;
+  /** Runs of the thread protocol log references to checkpoints. In the logs of other runs, events of tools have the namespace of the graph. */
+  #namesTasks = false;
   #timeMs: number;
 
+  readonly #dialect: Dialect;
   readonly #unread: ReadonlySet<string>;
 
   /** `unread`: channels that the reader has not selected. Their events may have no data, but count. */
-  constructor(run: TranslatedRun, unread: ReadonlySet<string> = new Set()) {
+  constructor(run: TranslatedRun, dialect: Dialect, unread: ReadonlySet<string> = new Set()) {
     this.#run = run;
+    this.#dialect = dialect;
+    this.#messages = new MessageEvents(dialect);
+    this.#lifecycle = new LifecycleEvents(dialect);
     this.#unread = unread;
     this.#seq = run.first_seq - 1;
     this.#timeMs = firstSeqMs(run.first_seq);
@@ -65,8 +72,9 @@ export class RunTranslator {
     if (id !== this.#nextId) this.#isCut = true;
     this.#nextId = id + 1;
     const [kind = '', ...namespace] = name.split('|');
+    const begun = this.#lifecycle.beginGraph(kind, namespace);
     const events = this.#unparsed(kind, namespace, text) ?? this.#parsed(kind, namespace, text);
-    return events.map((event) => this.#number(stride * (id + 1), String(id), event));
+    return [...begun, ...events].map((event) => this.#number(stride * (id + 1), String(id), event));
   }
 
   /**
@@ -93,7 +101,7 @@ export class RunTranslator {
     if (kind !== 'custom' && kind !== 'values') return undefined;
     // States are large. Without an interrupt, one is translated to one event.
     const given = this.#unread.has(kind) && !text.includes('"__interrupt__"') ? '{}' : text;
-    return kind === 'custom' ? customEvents(namespace, given) : plainValues(namespace, given);
+    return kind === 'custom' ? customEvents(namespace, given, this.#dialect) : plainValues(namespace, given);
   }
 
   #parsed(name: string, namespace: readonly string[], text: string): ProtocolEvent[] {
@@ -116,12 +124,18 @@ export class RunTranslator {
       case 'tasks':
         return this.#task(logged);
       case 'tools':
-        return toolEvents(logged);
+        return toolEvents(logged, this.#graphOf(logged), this.#dialect);
       case 'checkpoint_refs':
+        this.#namesTasks = true;
         return checkpointEvents(logged);
       default:
         return [];
     }
+  }
+
+  /** The graph whose task has called a tool. */
+  #graphOf({ namespace }: LoggedEvent): readonly string[] {
+    return this.#namesTasks || this.#isCut ? namespace.slice(0, -1) : namespace;
   }
 
   #task(logged: LoggedEvent): ProtocolEvent[] {
@@ -147,7 +161,7 @@ export class RunTranslator {
   #number(offset: number, id: string, event: ProtocolEvent): NumberedEvent {
     const { first_seq, run_id } = this.#run;
     this.#seq = Math.max(this.#seq + 1, first_seq + offset);
-    const { channel, method, namespace, node, data, key, isOnce, isSynthesized } = event;
+    const { channel, method, namespace, graph, node, data, key, isOnce, isSynthesized } = event;
     const event_id = isSynthesized
       ? `synth:${run_id}:${key}`
       : isOnce
@@ -157,7 +171,7 @@ export class RunTranslator {
     return {
       channel,
       method,
-      namespace,
+      namespace: this.#dialect === 'python' ? (graph ?? namespace) : namespace,
       node,
       data,
       isOnce,

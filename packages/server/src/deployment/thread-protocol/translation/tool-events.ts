@@ -1,5 +1,6 @@
 // Channel `tools`: the calls of tools.
 import { isRecord } from '../../../engine/codec/tagged.ts';
+import type { Dialect } from './dialect.ts';
 import { textOr, type JsonRecord, type LoggedEvent, type ProtocolEvent } from './protocol-event.ts';
 
 const messageOf = (error: unknown): string => {
@@ -7,14 +8,25 @@ const messageOf = (error: unknown): string => {
   return isRecord(error) ? textOr(error['message'], 'The tool failed') : 'The tool failed';
 };
 
-const dataOf = (tool_call_id: string, data: JsonRecord): JsonRecord | undefined => {
+/** LangChain.js reports the arguments of a call as JSON text. */
+const argumentsOf = (input: unknown): unknown => {
+  if (typeof input !== 'string') return input ?? null;
+  try {
+    return JSON.parse(input) as unknown;
+  } catch {
+    // The tool takes a text.
+    return input;
+  }
+};
+
+const dataOf = (tool_call_id: string, data: JsonRecord, dialect: Dialect): JsonRecord | undefined => {
   switch (data['event']) {
     case 'on_tool_start':
       return {
         event: 'tool-started',
         tool_call_id,
         tool_name: textOr(data['name'], 'unknown'),
-        input: data['input'] ?? null,
+        input: dialect === 'python' ? argumentsOf(data['input']) : (data['input'] ?? null),
       };
     case 'on_tool_event': {
       const delta = data['data'];
@@ -33,11 +45,18 @@ const dataOf = (tool_call_id: string, data: JsonRecord): JsonRecord | undefined 
   }
 };
 
-/** Tools that a node calls without a tool call of a model have no id, so they are no event of this channel. */
-export const toolEvents = ({ namespace, data: logged }: LoggedEvent): ProtocolEvent[] => {
+/**
+ * `graph`: the namespace of the graph that calls the tool. Tools that a node calls without a tool call of a model have no id, so they are no
+ * event of this channel.
+ */
+export const toolEvents = (
+  { namespace, data: logged }: LoggedEvent,
+  graph: readonly string[],
+  dialect: Dialect,
+): ProtocolEvent[] => {
   if (!isRecord(logged)) return [];
   const tool_call_id = textOr(logged['toolCallId'], undefined);
-  const data = tool_call_id === undefined ? undefined : dataOf(tool_call_id, logged);
+  const data = tool_call_id === undefined ? undefined : dataOf(tool_call_id, logged, dialect);
   if (data === undefined) return [];
-  return [{ channel: 'tools', method: 'tools', namespace, data, key: 'tool' }];
+  return [{ channel: 'tools', method: 'tools', namespace, graph, data, key: 'tool' }];
 };
