@@ -80,7 +80,7 @@ const Filter = nullish(z.string().max(65_536));
 const Cursor = z.string().max(1_024);
 
 export const pageBody = {
-  cursor: nullish(Cursor),
+  cursor: nullish(Cursor).describe('`next_cursor` of the page before; the other fields are the same'),
   page_size: nullish(z.int().min(1).max(100)).describe('20 by default'),
 };
 export const pageQuery = {
@@ -122,7 +122,7 @@ export const runReadRoutes = {
     tag,
     access: { permission: 'read' },
     body: z.object({
-      project_ids: nullish(idList(100)),
+      project_ids: nullish(idList(100)).describe('Required, unless `ids` or `trace_id` is given'),
       ids: nullish(idList(1_000)).describe(
         'Only these trace runs. With `ids` or `trace_id`, `min_start_time` has no default',
       ),

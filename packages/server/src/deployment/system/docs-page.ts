@@ -20,7 +20,19 @@ interface Operation {
   security: object[];
   parameters?: Parameter[];
   requestBody?: { required: boolean; content: Record<string, { schema: Node; example?: unknown }> };
-  responses: Record<string, { description: string; content?: Record<string, { schema: Node }> }>;
+  responses: Record<string, Answer>;
+}
+
+interface Answer {
+  /** Names one of the responses that operations share; it is the only member then. */
+  $ref?: string;
+  description?: string;
+  content?: Record<string, { schema: Node }>;
+}
+
+interface Components {
+  schemas: Record<string, Node>;
+  responses: Record<string, Answer>;
 }
 
 const escapes: Record<string, string> = {
@@ -141,13 +153,14 @@ const section = (
   method: string,
   path: string,
   operation: Operation,
-  components: Record<string, Node>,
+  components: Components,
 ): string => {
   const { operationId, description, parameters = [], requestBody, responses } = operation;
   const body = bodyOf(operation)?.schema;
   const isUpload =
     requestBody !== undefined && body?.['type'] === undefined && Object.keys(body ?? {}).length === 0;
-  const answers = Object.entries(responses).map(([status, response]) => {
+  const answers = Object.entries(responses).map(([status, given]) => {
+    const response = components.responses[refName({ ...given }) ?? ''] ?? given;
     const [type, content] = Object.entries(response.content ?? {})[0] ?? [];
     const shape =
       content && Number(status) < 300
@@ -159,7 +172,7 @@ const section = (
 <h3><a class="anchor" href="#${escapeHtml(operationId)}"><span class="method ${escapeHtml(method)}">${escapeHtml(method)}</span> <code>${escapeHtml(path)}</code></a></h3>
 <p>${prose(description)}</p>
 ${parameters.length > 0 ? `<table>${parameters.map(parameterRow).join('')}</table>` : ''}
-${body ? `<h4>Body</h4>${fields(body, components)}` : ''}
+${body ? `<h4>Body</h4>${fields(body, components.schemas)}` : ''}
 ${isUpload ? '' : `<pre>${escapeHtml(curl(server, method, path, operation))}</pre>${tryIt(method, path, operation)}`}
 <details><summary>Responses</summary><table>${answers.join('')}</table></details>
 </section>`;
@@ -171,7 +184,7 @@ export const docsPage = (document: Node, hasGuide: boolean): string => {
     info: { title: string; version: string; description: string };
     servers: { url: string }[];
     paths: Record<string, Record<string, Operation>>;
-    components: { schemas: Record<string, Node> };
+    components: Components;
   };
   const server = servers[0]?.url ?? '';
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -191,7 +204,7 @@ export const docsPage = (document: Node, hasGuide: boolean): string => {
   const sections = tags.map(
     (tag) =>
       `<h2>${escapeHtml(tag)}</h2>${of(tag)
-        .map(({ method, path, operation }) => section(server, method, path, operation, components.schemas))
+        .map(({ method, path, operation }) => section(server, method, path, operation, components))
         .join('')}`,
   );
   const schemas = Object.entries(components.schemas).map(
