@@ -57,6 +57,9 @@ export const SelectedRun = z
     completion_cost_details: optional(details),
     tags: optional(z.array(z.string())),
     app_path: optional(z.string()),
+    attachments: optional(z.record(z.string(), z.string())).describe(
+      'By name, the path at which the content is read with the same key',
+    ),
     feedback_stats: optional(z.record(z.string(), z.object({ n: z.int(), avg: z.number().nullable() }))),
   })
   .meta({ id: 'SelectedRun', description: 'The selected fields of a trace run' });
