@@ -19,7 +19,7 @@ export const whyNoSchemathesis = (): string | undefined =>
 
 export const itWithSchemathesis = it.skipIf(whyNoSchemathesis() !== undefined);
 
-export interface SchemathesisOptions {
+interface SchemathesisOptions {
   /** Requests of an operation, at most, beside those of its examples and of the limits of its parameters. */
   examples: number;
   seed: number;

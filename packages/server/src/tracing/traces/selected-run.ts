@@ -15,7 +15,7 @@ type Details =
   | 'completion_cost_details';
 
 /** What is stored beside the trace run. */
-export interface BesideRun {
+interface BesideRun {
   feedback?: FeedbackStats | undefined;
   /** Names. */
   attachments?: readonly string[] | undefined;
