@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-groups='s3 browser postgres15 faults deploy pandas python-clients'
+groups='s3 browser postgres15 faults deploy pandas python-clients schemathesis'
 [ $# -gt 0 ] && [ "$1" != --help ] || { echo "usage: $0 all | GROUP...   groups: $groups" >&2; exit 2; }
 [ "$*" = all ] || groups=$*
 
@@ -31,9 +31,9 @@ for group in $groups; do
     deploy)
       need /usr/bin/caddy caddy; need /usr/bin/docker-compose docker-compose; need /usr/sbin/nginx nginx-light
       need /usr/bin/promtool prometheus; need /usr/bin/systemd-analyze systemd ;;
-    # Exported files as a data scientist reads them, and the stock clients for Python. In environments of their own, since the
-    # system's Python may not be changed.
-    pandas | python-clients) /usr/bin/python3 -c 'import ensurepip' 2> /dev/null || packages+=(python3-venv) ;;
+    # Exported files as a data scientist reads them, the stock clients for Python, and requests made from the OpenAPI document. In
+    # environments of their own, since the system's Python may not be changed.
+    pandas | python-clients | schemathesis) /usr/bin/python3 -c 'import ensurepip' 2> /dev/null || packages+=(python3-venv) ;;
     *) echo "$0: unknown group $group; groups: $groups" >&2; exit 2 ;;
   esac
 done
@@ -62,3 +62,4 @@ if [[ " $groups " == *' pandas '* ]]; then python_environment python pandas==2.3
 if [[ " $groups " == *' python-clients '* ]]; then
   python_environment python-clients langgraph==1.2.24 langgraph-sdk==0.4.14
 fi
+if [[ " $groups " == *' schemathesis '* ]]; then python_environment schemathesis schemathesis==4.32.5; fi

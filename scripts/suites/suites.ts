@@ -55,8 +55,8 @@ export const suites: Suite[] = [
   {
     name: 'fuzz',
     command: [...vitest, '--project', 'slow', 'packages/server/test/fuzz'],
-    env: { SVC_FUZZ_REQUESTS: '4000' },
-    minutes: 2,
+    env: { SVC_FUZZ_REQUESTS: '4000', SVC_FUZZ_EXAMPLES: '30' },
+    minutes: 6,
   },
   {
     name: 'kills of exporters',
@@ -83,6 +83,7 @@ export const requiredParts = {
   SVC_TEST_S3: 'required',
   SVC_TEST_BROWSER: 'required',
   SVC_TEST_PYTHON_CLIENTS: 'required',
+  SVC_TEST_SCHEMATHESIS: 'required',
   SVC_TEST_DEPLOY_TOOLS: 'required',
   SVC_TEST_BUILT: '1',
 };

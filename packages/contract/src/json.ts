@@ -73,7 +73,8 @@ export const queryInteger = (min: number, max: number) =>
     .string()
     .regex(/^-?\d{1,15}$/, 'must be a whole number')
     .transform(Number)
-    .pipe(z.int().min(min).max(max));
+    .pipe(z.int().min(min).max(max))
+    .meta({ type: 'integer', minimum: min, maximum: max });
 
 /** A list of 1 to `max` ids in a body, or a single id. */
 export const idList = (max: number) =>

@@ -20,14 +20,23 @@ interface Operation {
   description?: string;
   parameters?: Parameter[];
   requestBody?: { content: Record<string, { example?: unknown }> };
+  responses: Record<string, Answer>;
+}
+
+interface Answer {
+  description?: string;
+  content?: Record<string, { schema: unknown }>;
 }
 
 const routes: Record<string, RouteShape> = { ...deploymentRoutes, ...platformRoutes, ...consoleRoutes };
 const document = openapiDocument(routes, '0.1.0') as {
   paths: Record<string, Record<string, Operation>>;
   tags: { name: string; description?: string }[];
+  components: { schemas: Record<string, { properties?: object; required?: string[] }> };
 };
 const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+const responsesOf = (name: string): Record<string, Answer> =>
+  operations.find(({ operationId }) => operationId === name)?.responses ?? {};
 
 describe('the OpenAPI document', () => {
   it('is the committed one (npm run generate writes it)', () => {
@@ -61,6 +70,43 @@ describe('the OpenAPI document', () => {
       if (routes[operationId]?.body)
         expect(requestBody?.content['application/json']?.example, operationId).toBeDefined();
     }
+  });
+
+  it('names the responses that the server sends before it routes a request, and when it fails', () => {
+    for (const { operationId, responses } of operations) {
+      const statuses = ['400', '414', '431', '500', '503'];
+      expect(Object.keys(responses), operationId).toEqual(expect.arrayContaining(statuses));
+    }
+    expect(Object.keys(responsesOf('createThread'))).toEqual(
+      '200 400 401 403 409 413 414 415 422 429 431 500 503'.split(' '),
+    );
+  });
+
+  it('names successes without a body', () => {
+    const empty = { patchThread: 204, cancelRun: 204, cancelRuns: 204, callMcp: 202, deleteThread: 204 };
+    for (const [name, status] of Object.entries(empty)) {
+      expect(responsesOf(name)[status]?.description, name).toBeTruthy();
+      expect(responsesOf(name)[status]?.content, name).toBeUndefined();
+    }
+  });
+
+  it('has objects with some of their fields where a request selects fields', () => {
+    const selected = { $ref: '#/components/schemas/ThreadSelection' };
+    expect(responsesOf('getThread')[200]?.content?.['application/json']?.schema).toEqual({
+      anyOf: [{ $ref: '#/components/schemas/Thread' }, selected],
+    });
+    expect(responsesOf('createThread')[200]?.content?.['application/json']?.schema).toEqual({
+      $ref: '#/components/schemas/Thread',
+    });
+    const { Thread, ThreadSelection } = document.components.schemas;
+    expect(ThreadSelection).toMatchObject({ properties: Thread?.properties });
+    expect(ThreadSelection?.required).toBeUndefined();
+  });
+
+  it('has configurations of assistants without required keys', () => {
+    const { Config } = document.components.schemas;
+    expect(Object.keys(Config?.properties ?? {})).toEqual(['tags', 'recursion_limit', 'configurable']);
+    expect(Config?.required).toBeUndefined();
   });
 
   it('has examples that its schemas accept', () => {

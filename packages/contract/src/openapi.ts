@@ -1,102 +1,10 @@
 // The routes as an OpenAPI 3.1 document.
-import * as z from 'zod';
+import type * as z from 'zod';
 import { bodyExamples, parameterExamples } from './openapi-examples.ts';
 import { parameterDescriptions, tagDescriptions } from './openapi-parameters.ts';
-import { problems, type ProblemCode } from './problem.ts';
+import { Components, type Schema } from './openapi-components.ts';
+import { responsesOf, sharedResponses } from './openapi-responses.ts';
 import type { Routes, RouteShape } from './route.ts';
-
-type Schema = Record<string, unknown>;
-
-const Problem = {
-  type: 'object',
-  required: ['detail', 'message', 'code', 'request_id'],
-  properties: {
-    detail: {
-      description: 'The message; for a request that fails validation, the list of faults',
-      oneOf: [
-        { type: 'string' },
-        {
-          type: 'array',
-          items: {
-            type: 'object',
-            required: ['loc', 'msg', 'type'],
-            properties: {
-              loc: { type: 'array', items: { type: ['string', 'integer'] } },
-              msg: { type: 'string' },
-              type: { type: 'string' },
-            },
-          },
-        },
-      ],
-    },
-    message: { type: 'string' },
-    code: { type: 'string', enum: Object.keys(problems) },
-    request_id: { type: 'string' },
-  },
-};
-
-/**
- * Schemas with an id become components; all others are written where they are used. A schema whose input and output differ (by its
- * defaults) becomes two components; that of the input is named `…Input`.
- */
-class Components {
-  readonly schemas: Record<string, Schema> = { Problem };
-  readonly #outputs = new Map<string, string>();
-
-  constructor(routes: Routes) {
-    for (const { response } of Object.values(routes)) {
-      const { $defs = {} } = toJson(response, 'output');
-      for (const [name, definition] of Object.entries($defs))
-        this.#outputs.set(name, JSON.stringify(definition));
-    }
-  }
-
-  of(schema: z.ZodType, io: 'input' | 'output'): Schema {
-    const { $defs = {}, ...own } = toJson(schema, io);
-    const nameOf = (name: string): string => {
-      const output = this.#outputs.get(name);
-      const isSame = io === 'output' || output === undefined || output === JSON.stringify($defs[name]);
-      return isSame ? name : `${name}Input`;
-    };
-    for (const [name, definition] of Object.entries($defs)) {
-      const component = relocate(definition, nameOf) as Schema;
-      const known = this.schemas[nameOf(name)];
-      if (known !== undefined && JSON.stringify(known) !== JSON.stringify(component))
-        throw new Error(`Two schemas have the id ${name}`);
-      this.schemas[nameOf(name)] = component;
-    }
-    return relocate(own, nameOf) as Schema;
-  }
-}
-
-const toJson = (schema: z.ZodType, io: 'input' | 'output'): Schema & { $defs?: Record<string, Schema> } => {
-  const { $schema: dialect, ...json } = z.toJSONSchema(schema, {
-    io,
-    unrepresentable: 'any',
-    target: 'draft-2020-12',
-  });
-  if (dialect !== 'https://json-schema.org/draft/2020-12/schema')
-    throw new Error(`${dialect} is not the dialect of OpenAPI 3.1`);
-  return json as Schema;
-};
-
-/** Rewrites references to the document's components, and removes ids. */
-const relocate = (node: unknown, nameOf: (name: string) => string): unknown => {
-  if (Array.isArray(node)) return node.map((child) => relocate(child, nameOf));
-  if (typeof node !== 'object' || node === null) return node;
-  return Object.fromEntries(
-    Object.entries(withoutId(node as Schema)).map(([key, value]) => {
-      if (key !== '$ref' || typeof value !== 'string') return [key, relocate(value, nameOf)];
-      return [key, `#/components/schemas/${nameOf(value.replace('#/$defs/', ''))}`];
-    }),
-  );
-};
-
-/** Without the id of the schema; in a list of properties, `id` is a schema and stays. */
-const withoutId = (schema: Schema): Schema =>
-  Object.fromEntries(
-    Object.entries(schema).filter(([key, value]) => key !== 'id' || typeof value !== 'string'),
-  );
 
 const parametersIn = (
   place: 'path' | 'query',
@@ -105,14 +13,15 @@ const parametersIn = (
   components: Components,
 ): Schema[] =>
   Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, one]) => {
-    const { description, ...json } = components.of(one, 'input');
+    const { description, pattern, ...json } = components.of(one, 'input');
     const example = parameterExamples[`${operation}.${name}`] ?? parameterExamples[name];
     return {
       name,
       in: place,
       required: place === 'path' || !one.safeParse(undefined).success,
       description: description ?? parameterDescriptions[name],
-      schema: json,
+      // The pattern of a number is that of its text.
+      schema: pattern === undefined || json['type'] === 'integer' ? json : { ...json, pattern },
       ...(example === undefined ? {} : { example }),
     };
   });
@@ -137,68 +46,6 @@ const parameters = (name: string, route: RouteShape, components: Components): Sc
   })),
   ...(typeof route.access === 'object' && 'permission' in route.access ? [workspaceHeader] : []),
 ];
-
-const contentTypes = {
-  json: 'application/json',
-  deferred: 'application/json',
-  rpc: 'application/json',
-  sse: 'text/event-stream',
-  html: 'text/html',
-  text: 'text/plain',
-  file: '*/*',
-};
-
-const statusOf = ({ kind, status = 200 }: RouteShape): number => {
-  if (kind === 'socket') return 101;
-  return kind === 'redirect' ? 303 : status;
-};
-
-const success = (route: RouteShape, components: Components): Schema => {
-  if (route.kind === 'socket') return { description: 'The connection is a WebSocket' };
-  if (route.kind === 'redirect') {
-    const location = { description: 'Where the browser goes on', schema: { type: 'string' } };
-    return { description: 'See Location', headers: { Location: location } };
-  }
-  const headers = Object.fromEntries(
-    Object.entries(route.headers ?? {}).map(([name, description]) => [
-      name,
-      { description, schema: { type: 'string' } },
-    ]),
-  );
-  const response = {
-    description: route.status === 204 ? 'Done' : 'Success',
-    ...(route.headers ? { headers } : {}),
-  };
-  if (route.status === 204) return response;
-  const schema = components.of(route.response, 'output');
-  return { ...response, content: { [contentTypes[route.kind ?? 'json']]: { schema } } };
-};
-
-const failures = (route: RouteShape): Schema => {
-  const codes = new Set<ProblemCode>(['internal', 'unavailable', ...((route.errors ?? []) as ProblemCode[])]);
-  if (route.access !== 'public') codes.add('unauthenticated').add('rate_limited');
-  if (route.body || route.params || route.query) codes.add('invalid');
-  if (typeof route.access === 'object' && 'permission' in route.access)
-    for (const code of ['unauthenticated', 'forbidden'] as const) codes.add(code);
-  if (route.body || route.upload)
-    for (const code of ['bad_request', 'too_large', 'unsupported_media_type'] as const) codes.add(code);
-  const byStatus: [number, string][] = [...codes].map((code) => [
-    problems[code].status,
-    problems[code].title,
-  ]);
-  if (route.kind === 'socket') byStatus.push([426, 'Not the handshake of a WebSocket']);
-  return Object.fromEntries(
-    byStatus
-      .toSorted(([a], [b]) => a - b)
-      .map(([status, description]) => [
-        status,
-        {
-          description,
-          content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } },
-        },
-      ]),
-  );
-};
 
 /** Who may call an operation, and how its response arrives. */
 const describe = ({ summary, description, access, kind }: RouteShape): string => {
@@ -249,10 +96,7 @@ const operation = (name: string, route: RouteShape, components: Components): Sch
     security: security(route),
     ...(listed.length > 0 ? { parameters: listed } : {}),
     ...(body ? { requestBody: body } : {}),
-    responses: {
-      [statusOf(route)]: success(route, components),
-      ...failures(route),
-    },
+    responses: responsesOf(route, components),
   };
 };
 
@@ -287,12 +131,12 @@ export const openapiDocument = (routes: Routes, version: string): Schema => {
       title: 'svc API',
       version,
       description:
-        'Assistants, threads and runs (the deployment API), and traces, keys and exports (the platform API).',
+        'Assistants, threads and runs (the deployment API), and traces, keys and exports (the platform API).\n\nAny path answers other methods with 405 and the supported ones in `Allow`, as OPTIONS does. A request that arrives too slowly gets 408, a host name that the server does not serve 421, and features of HTTP that it lacks 417 or 501. The auth handlers of a project may refuse a request with a status of their own.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: defaultServer }],
     tags: tags.map((name) => ({ name, description: tagDescriptions[name] })),
     paths,
-    components: { schemas, securitySchemes },
+    components: { schemas, responses: sharedResponses(routes), securitySchemes },
   };
 };

@@ -55,6 +55,8 @@ export interface RouteShape {
   response: z.ZodType;
   /** Status of a success; 200 when absent. 204 carries no body. */
   status?: 200 | 202 | 204;
+  /** When a success has no body, and the status 204 (`rpc`: 202) instead of its own. */
+  empty?: string;
   /**
    * How the response is sent: `json` (default); `sse`, a stream of server-sent events; `deferred`, JSON whose headers are sent at once and
    * whose body follows when a run ends (newlines keep the connection alive until then);

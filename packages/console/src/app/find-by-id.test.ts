@@ -7,57 +7,50 @@ const threadId = id.replace('0195', '0196');
 const traceId = id.replace('0195', '0197');
 const { signal } = new AbortController();
 
-/** A server with these threads, pages of runs, and trace runs, and the requests for runs that it gets. */
-const server = (
-  threads: string[],
-  pages: string[][],
-  spans: { trace_id: string; thread?: string }[] = [],
-) => {
+/** A server with these threads, runs and trace runs, and the ids of the runs that it is asked for. */
+const server = (threads: string[], runs: string[], spans: { trace_id: string }[] = []) => {
   const asked: unknown[] = [];
   const client = {
     threads: { search: () => Promise.resolve(threads.map((thread) => ({ thread_id: thread }))) },
     runs: {
-      searchPage: (body: { cursor?: string; thread_id?: string }) => {
-        asked.push(body.thread_id ?? body.cursor);
-        const page = Number(body.cursor ?? 0);
-        const runs = (pages[page] ?? []).map((run) => ({ run_id: run, thread_id: threadId }));
-        return Promise.resolve({ runs, next: page + 1 < pages.length ? String(page + 1) : undefined });
+      search: (body: { run_id?: string }) => {
+        asked.push(body.run_id);
+        return Promise.resolve(
+          runs.filter((run) => run === body.run_id).map(() => ({ thread_id: threadId })),
+        );
       },
     },
   } as unknown as Client;
-  const runs = spans.map(({ trace_id, thread }) => ({
-    trace_id,
-    extra: { metadata: { thread_id: thread } },
-  }));
-  const platform = { traces: { query: () => Promise.resolve({ runs }) } } as unknown as PlatformClient;
+  const platform = {
+    traces: { query: () => Promise.resolve({ runs: spans }) },
+  } as unknown as PlatformClient;
   return { clients: { client, platform: spans.length > 0 ? platform : undefined }, asked };
 };
 
 it('finds a thread', async () => {
-  const { clients, asked } = server([id], []);
+  const { clients } = server([id], []);
   expect(await findById(clients, id.toUpperCase(), signal)).toEqual([{ kind: 'thread', threadId: id }]);
-  expect(asked).toEqual([]);
 });
 
-it('finds a run among the newest ones, and stops after five pages', async () => {
-  const run = { kind: 'run', runId: id, threadId };
-  expect(await findById(server([], [['x'], [id]]).clients, id, signal)).toEqual([run]);
-  const many = server([], [['1'], ['2'], ['3'], ['4'], ['5'], [id]]);
-  expect(await findById(many.clients, id, signal)).toEqual([]);
-  expect(many.asked).toEqual([undefined, '1', '2', '3', '4']);
+it('finds a run with one request, by its id', async () => {
+  const { clients, asked } = server([], ['x', id]);
+  expect(await findById(clients, id.toUpperCase(), signal)).toEqual([{ kind: 'run', runId: id, threadId }]);
+  expect(asked).toEqual([id]);
 });
 
-it('finds a trace and its run, by the thread id in the metadata of the trace', async () => {
-  const { clients, asked } = server([], [[id]], [{ trace_id: id, thread: threadId }]);
+it('finds a trace and its run', async () => {
+  const { clients } = server([], [id], [{ trace_id: id }]);
   expect(await findById(clients, id, signal)).toEqual([
     { kind: 'run', runId: id, threadId },
     { kind: 'trace', traceId: id, spanId: id },
   ]);
-  expect(asked).toEqual([threadId]);
 });
 
-it('finds a span in its trace, without a search of runs', async () => {
-  const { clients, asked } = server([], [], [{ trace_id: traceId }]);
+it('finds a span in its trace', async () => {
+  const { clients } = server([], [], [{ trace_id: traceId }]);
   expect(await findById(clients, id, signal)).toEqual([{ kind: 'trace', traceId, spanId: id }]);
-  expect(asked).toEqual([]);
+});
+
+it('finds nothing for an unknown id', async () => {
+  expect(await findById(server([], ['x']).clients, id, signal)).toEqual([]);
 });

@@ -92,7 +92,7 @@ export const consoleRoutes = {
     method: 'post',
     path,
     summary: 'Sign in: exchange a key or a token for the cookie of a session',
-    description: `${cookieRule} With the cookie and the CSRF token of a session, the new session keeps what that one opened, and replaces it.`,
+    description: `The body has either \`key\` or \`token\`. ${cookieRule} With the cookie and the CSRF token of a session, the new session keeps what that one opened, and replaces it.`,
     tag,
     access: 'public',
     body: ConsoleSignIn,

@@ -3,14 +3,27 @@ import { AssistantRef, Empty, Id, Json, JsonObject, Metadata, nullish, QueryBool
 import { limit, offset, pageHeaders, paginationHeaders, sortBy, SortOrder } from '../page.ts';
 import { route } from '../route.ts';
 
+const Tags = z.array(z.string().max(256)).max(100);
+const RecursionLimit = z.int().min(1).max(10_000);
+const configMeta = { id: 'Config', description: 'The configuration of a graph' };
+
 export const Config = z
   .looseObject({
-    tags: nullish(z.array(z.string().max(256)).max(100)),
-    recursion_limit: nullish(z.int().min(1).max(10_000)),
+    tags: nullish(Tags),
+    recursion_limit: nullish(RecursionLimit),
     configurable: nullish(JsonObject),
   })
-  .meta({ id: 'Config', description: 'The configuration of a graph' });
+  .meta(configMeta);
 export type Config = z.output<typeof Config>;
+
+/** As responses have it: a key that is not set is absent. */
+const StoredConfig = z
+  .looseObject({
+    tags: Tags.optional(),
+    recursion_limit: RecursionLimit.optional(),
+    configurable: JsonObject.optional(),
+  })
+  .meta(configMeta);
 
 const GraphId = z.string().min(1).max(256);
 const Name = z.string().min(1).max(256);
@@ -22,7 +35,7 @@ export const Assistant = z
     graph_id: GraphId,
     name: Name,
     description: Description.nullable(),
-    config: Config,
+    config: StoredConfig,
     context: Json,
     metadata: Metadata,
     version: z.int(),
@@ -227,6 +240,7 @@ export const assistantRoutes = {
     method: 'post',
     path: '/assistants/:assistant_id/latest',
     summary: 'Make a version the current one',
+    description: '`version` is in the body or in the query.',
     tag,
     access: access('update'),
     params,

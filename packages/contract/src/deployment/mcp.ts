@@ -15,6 +15,7 @@ export const mcpRoutes = {
     kind: 'rpc',
     body: Json.describe('A JSON-RPC 2.0 message'),
     anyText: ['params.arguments'],
+    empty: 'The message is a notification or a response',
     response: z.looseObject({ jsonrpc: z.literal('2.0') }).describe('A JSON-RPC 2.0 response'),
     requestHeaders: {
       accept: 'Must contain application/json and text/event-stream.',

@@ -59,7 +59,7 @@ export const runFigureRoutes = {
     body: z.object({
       ...filter,
       from: nullish(When).describe('An hour before `to` by default'),
-      to: nullish(When).describe('Now by default'),
+      to: nullish(When).describe('Later than `from`; now by default'),
       interval_seconds: nullish(z.int().min(1).max(604_800)).describe(
         `About 60 intervals by default, ${figurePointsMax} at most. They begin at multiples of their length since 1970`,
       ),

@@ -26,6 +26,7 @@ export const runSearchRoutes = {
     access: { resource: 'threads', action: 'read' },
     bodyOptional: true,
     body: z.object({
+      run_id: nullish(Id),
       ...runFilter,
       sort_order: SortOrder.describe('By the time of creation'),
       limit: limit(10),

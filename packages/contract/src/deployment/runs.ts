@@ -64,6 +64,7 @@ export const runRoutes = {
     summary: 'Cancel many runs: named ones of a thread (404 when none is in flight), or all with a status',
     tag,
     access: { resource: 'threads', action: 'update' },
+    description: 'The body has either `thread_id` and `run_ids`, or `status`.',
     query: z.object({ action: cancelAction.optional() }),
     body: z
       .object({
@@ -87,7 +88,8 @@ export const runRoutes = {
           }),
         ),
       })
-      .describe('The outcome of each named run; for runs with a status the response is 204 without content'),
+      .describe('The outcome of each named run'),
+    empty: 'With `status`: all runs with the status are cancelled',
     errors: ['not_found'],
   }),
   streamStatelessRun: route({
@@ -248,6 +250,7 @@ export const runRoutes = {
     method: 'post',
     path: '/threads/:thread_id/runs/:run_id/cancel',
     summary: 'Cancel a run: 202 at once, or with wait 204 after its last write',
+    empty: 'With `wait`: the run has ended',
     tag,
     access: { resource: 'threads', action: 'update' },
     params: runParams,
@@ -257,7 +260,9 @@ export const runRoutes = {
       reason: z
         .enum(['taken'])
         .optional()
-        .describe('`taken`: another run has absorbed the input; `cancel_reason` begins with `taken:`'),
+        .describe(
+          '`taken`: another run has absorbed the input; `cancel_reason` begins with `taken:`. Not with the action `rollback`',
+        ),
     }),
     status: 202,
     response: z.object({}),

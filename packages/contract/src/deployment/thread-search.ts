@@ -67,7 +67,7 @@ export const threadSearchRoutes = {
       limit: limit(10),
       offset,
       cursor: nullish(z.string().min(1).max(1_024)).describe(
-        '`X-Pagination-Cursor` of the page before, instead of `offset`: the page begins behind its last thread, at the same cost for every page. The order is that of the page before',
+        '`X-Pagination-Cursor` of the page before, instead of `offset`: the page begins behind its last thread, at the same cost for every page. `sort_by` and `sort_order` are those of the page before',
       ),
       sort_by: sortBy(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at'], 'created_at'),
       sort_order: SortOrder,

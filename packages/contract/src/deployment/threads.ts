@@ -155,6 +155,8 @@ export const threadRoutes = {
     access: access('update'),
     params,
     body: z.object({ metadata: nullish(Metadata), ttl: Ttl }),
+    requestHeaders: { Prefer: '`return=minimal`: the response has no body' },
+    empty: 'With `Prefer: return=minimal`',
     response: Thread,
     errors: ['not_found'],
   }),

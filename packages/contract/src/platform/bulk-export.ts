@@ -42,7 +42,9 @@ export const ExportCreate = z
     session_id: Id.describe('The project'),
     all_experiments: nullish(z.literal(false, 'there are no experiments here: name a project in session_id')),
     start_time: When.describe('Only trace runs that started at this time or later'),
-    end_time: nullish(When).describe('Only trace runs that started before this time; not for schedules'),
+    end_time: nullish(When).describe(
+      'Only trace runs that started before this time, which is later than `start_time`. Required without `interval_hours`',
+    ),
     filter: nullish(z.string().min(1).max(16_384)).describe('In the language of /runs/query'),
     format: nullish(z.literal('Parquet')),
     format_version: nullish(FormatVersion),

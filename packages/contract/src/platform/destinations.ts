@@ -77,7 +77,7 @@ const RoleArn = nullish(
     .string()
     .max(2_048)
     .regex(/^arn:aws[a-z-]*:iam::\d*:role\/[\w+=,.@/-]+$/, 'must be the ARN of a role'),
-).describe('A role that is assumed instead of using credentials');
+).describe('A role that is assumed instead of using credentials; a request has one of them');
 
 export const S3Config = z
   .strictObject({
@@ -231,6 +231,7 @@ export const destinationRoutes = {
     audited: 'destination.change',
     path: `${path}/:destination_id`,
     summary: 'Replace the credentials of a destination after writing a test file with them',
+    description: 'The body has one of `credentials` and `aws_role_arn`, and neither for a folder.',
     tag,
     access: { permission: 'admin' },
     params,

@@ -22,7 +22,7 @@ const NewToken = closed(
     expires_at: nullish(When),
     expires_in: nullish(
       z.strictObject({ days: part(365), hours: part(8_760), minutes: part(525_600) }),
-    ).describe('3 hours by default; a year at most'),
+    ).describe('From a minute to a year; 3 hours by default'),
   }),
   { feedback_config: 'Feedback has no configuration.' },
 );

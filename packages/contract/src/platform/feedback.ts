@@ -37,6 +37,7 @@ export const feedbackRoutes = {
     method: 'post',
     path: '/api/v1/feedback',
     summary: 'Create feedback on a trace run or a project, or replace the feedback with the given id',
+    description: 'One of `run_id`, `trace_id` and `session_id` is required.',
     tag,
     access: { permission: 'ingest' },
     body: z.object({

@@ -57,6 +57,9 @@ export const SelectedRun = z
     completion_cost_details: optional(details),
     tags: optional(z.array(z.string())),
     app_path: optional(z.string()),
+    attachments: optional(z.record(z.string(), z.string())).describe(
+      'By name, the path at which the content is read with the same key',
+    ),
     feedback_stats: optional(z.record(z.string(), z.object({ n: z.int(), avg: z.number().nullable() }))),
   })
   .meta({ id: 'SelectedRun', description: 'The selected fields of a trace run' });
@@ -80,7 +83,7 @@ const Filter = nullish(z.string().max(65_536));
 const Cursor = z.string().max(1_024);
 
 export const pageBody = {
-  cursor: nullish(Cursor),
+  cursor: nullish(Cursor).describe('`next_cursor` of the page before; the other fields are the same'),
   page_size: nullish(z.int().min(1).max(100)).describe('20 by default'),
 };
 export const pageQuery = {
@@ -122,7 +125,7 @@ export const runReadRoutes = {
     tag,
     access: { permission: 'read' },
     body: z.object({
-      project_ids: nullish(idList(100)),
+      project_ids: nullish(idList(100)).describe('Required, unless `ids` or `trace_id` is given'),
       ids: nullish(idList(1_000)).describe(
         'Only these trace runs. With `ids` or `trace_id`, `min_start_time` has no default',
       ),

@@ -41,11 +41,11 @@ export const runFields = [
   'TAGS',
   'APP_PATH',
   'FEEDBACK_STATS',
+  'ATTACHMENTS',
 ] as const;
 export const absentRunFields = [
   'REFERENCE_DATASET_ID',
   'PRICE_MODEL_ID',
-  'ATTACHMENTS',
   'THREAD_EVALUATION_TIME',
   'IS_IN_DATASET',
   'LAST_QUEUED_AT',

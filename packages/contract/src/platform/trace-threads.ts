@@ -76,7 +76,9 @@ export const traceThreadRoutes = {
       ),
       min_start_time: nullish(When),
       max_start_time: nullish(When),
-      cursor: nullish(z.string().max(1_024)),
+      cursor: nullish(z.string().max(1_024)).describe(
+        '`next_cursor` of the page before; the other fields are the same',
+      ),
       page_size: nullish(z.int().min(1).max(100)),
     }),
     unsupported: {

@@ -53,7 +53,7 @@ export const RunsAsked = z.object({
   parent_run: nullish(Id),
   run_type: nullish(z.string().max(64)),
   session: ids(100).describe('Projects'),
-  session_id: ids(100).describe('Another name of `session`'),
+  session_id: ids(100).describe('Another name of `session`; a request has one of them'),
   reference_example: ids(1_000),
   is_root: nullish(z.boolean()),
   execution_order: nullish(z.literal(1, 'must be 1: no other order of a trace run is known')).describe(
@@ -296,7 +296,7 @@ export const traceRoutes = {
     access: { permission: 'read' },
     body: StatsAsked.extend({
       start_time: nullish(When).describe('An hour before `end_time` by default'),
-      end_time: nullish(When).describe('The time of the request by default'),
+      end_time: nullish(When).describe('Not before `start_time`; the time of the request by default'),
       interval_seconds: nullish(z.int().min(1).max(31_536_000)).describe(
         `About 60 intervals by default, ${statsPointsMax} at most. They begin at multiples of their length since 1970`,
       ),
@@ -318,7 +318,9 @@ export const traceRoutes = {
       ),
       order: SortOrder,
       limit: nullish(z.int().min(1).max(100)),
-      cursor: nullish(z.string().max(1_024)),
+      cursor: nullish(z.string().max(1_024)).describe(
+        '`cursors.next` of the page before; the other fields are the same',
+      ),
     }),
     ignored: {
       body: {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { intervalsOf } from './intervals.ts';
+import { intervalsOf, startTime } from './intervals.ts';
 
 const fields = { to: 'to', seconds: 'interval_seconds' };
 const hourMs = 3_600_000;
@@ -60,4 +60,10 @@ it.each([
   ['too many intervals', { fromMs: 0, toMs: hourMs, seconds: 1 }, /3600 intervals of 1 s, and 500/],
 ])('refuses %s', (_, span, message) => {
   expect(() => intervalsOf(span, { max: 500, fields })).toThrow(message);
+});
+
+it('begins the first interval in the year 1 at the earliest', () => {
+  const fromMs = Date.parse('0001-01-01T00:00:01Z');
+  const { starts } = intervalsOf({ fromMs, toMs: fromMs + hourMs, seconds: 1e9 }, { max: 500, fields });
+  expect(starts.map(startTime)).toEqual(['0001-01-01T00:00:00.000Z']);
 });

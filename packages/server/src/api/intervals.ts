@@ -55,3 +55,8 @@ export const intervalsOf = (
     );
   return { seconds: chosen, starts: Array.from({ length: count }, (_, at) => first + at * chosen) };
 };
+
+const yearOne = Date.parse('0001-01-01T00:00:00Z');
+
+/** The start of an interval as a time. The first interval may begin before the year 1, which clients cannot read. */
+export const startTime = (start: number): string => new Date(Math.max(start * 1_000, yearOne)).toISOString();

@@ -53,6 +53,7 @@ const excluding = {
     metadata: { mark: 'of nothing' },
   },
   searchRuns: {
+    run_id: randomUUID(),
     status: ['timeout'],
     assistant_id: randomUUID(),
     graph_id: 'none',

@@ -157,7 +157,7 @@ describe('an attempt that exceeds its time limit', () => {
     expect(await statusOf(db, id)).toBe('TIMEDOUT');
     expect(await claim()).toBeUndefined();
     expect((await eventsOf(db, id)).at(-1)).toBe('timed_out');
-    const errors = { retry_0: 'The export exceeded its time limit (SVC_EXPORT_TIMEOUT is 72:00:00)' };
+    const errors = { retry_0: 'The export exceeded its time limit (SVC_EXPORT_TIMEOUT is 259200 seconds)' };
     expect((await runsOf(db, id)).map((run) => run.errors)).toEqual([errors, errors]);
     const [row] = await sql(db, 'select error from exports where id = $1', [id]);
     expect(row).toEqual({ error: errors.retry_0 });

@@ -72,6 +72,30 @@ describe('runs.queryV2 and runs.retrieveV2', () => {
     expect(all).toHaveLength(3);
   });
 
+  it('return the names of attachments, with paths that return their contents', async () => {
+    const form = new FormData();
+    for (const name of ['a/b.txt', 'picture'])
+      form.append(`attachment.${model}.${name}`, new Blob([`content of ${name}`], { type: 'text/plain' }));
+    const headers = { 'x-api-key': platform.key };
+    const sent = await fetch(`${platform.apiUrl}/runs/multipart`, { method: 'POST', body: form, headers });
+    expect(sent.status, await sent.text()).toBe(202);
+    const selects = ['ATTACHMENTS'] as const;
+    const [second, first] = await toArray(
+      client.runs.queryV2({ project_ids: [project_id], selects: [...selects] }),
+    );
+    expect(first).toEqual({ id: root });
+    expect(second).toEqual({
+      id: model,
+      attachments: {
+        'a/b.txt': `/api/v1/runs/${model}/attachments?name=a%2Fb.txt`,
+        picture: `/api/v1/runs/${model}/attachments?name=picture`,
+      },
+    });
+    const { body } = await platform.call('GET', second?.attachments?.['a/b.txt'] ?? '');
+    const content = Buffer.from('content of a/b.txt').toString('base64');
+    expect(body).toEqual([{ name: 'a/b.txt', content_type: 'text/plain', bytes: 18, content }]);
+  });
+
   it('return selected fields in the format of version 2', async () => {
     const selects = [
       ...(['NAME', 'RUN_TYPE', 'STATUS', 'LATENCY_SECONDS', 'ERROR', 'TOTAL_TOKENS', 'TOTAL_COST'] as const),

@@ -1,5 +1,5 @@
 // POST /runs/search: runs across threads, in pages by cursor.
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RunSearchService } from '../../src/deployment/runs/run-search-service.ts';
 import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
@@ -73,6 +73,15 @@ describe('runs of a server', () => {
     expect(await found({ ended_before: ended_at })).toEqual([]);
   });
 
+  it('are found by id, with the other filters', async () => {
+    expect(await found({ run_id: ids[3] })).toEqual([3]);
+    expect(await found({ run_id: ids[3]?.toUpperCase(), metadata: { at: 3 } })).toEqual([3]);
+    expect(await found({ run_id: ids[3], status: 'success' })).toEqual([]);
+    expect(await found({ run_id: ids[3], thread_id: randomUUID() })).toEqual([]);
+    expect(await found({ run_id: ids[3], created_after: '9999-01-01T00:00:00Z' })).toEqual([]);
+    expect(await found({ run_id: randomUUID() })).toEqual([]);
+  });
+
   it('come in pages, each with the cursor of the next', async () => {
     const seen: number[] = [];
     let cursor: string | null | undefined;
@@ -140,6 +149,15 @@ describe('100,000 runs of 2,000 threads', () => {
       Array.from({ length: 150 }, (_, at) => at + 1),
     );
     expect(got.next).toBeNull();
+  });
+
+  it('are found by id by callers who may read their threads', async () => {
+    const idOf = (n: number): string => createHash('md5').update(`r${n}`).digest('hex');
+    const numbers = async (run_id: string, access: AccessFilter) =>
+      numbersOf((await service.search({ ...page, run_id }, access)).rows);
+    expect(await numbers(idOf(150), of({ owner: 'few' }))).toEqual([150]);
+    expect(await numbers(idOf(151), of({ owner: 'few' }))).toEqual([]);
+    expect(await numbers(idOf(151), of({ team: 'all' }))).toEqual([151]);
   });
 
   it('are paged for a caller with few threads', async () => {

@@ -3,6 +3,7 @@ import { whyNoShell } from '../documentation/programs.ts';
 import { whyNoPandas } from '../exports/pandas.ts';
 import { whyNoPatroni } from '../faults/patroni-availability.ts';
 import { whyNoPostgres15 } from '../faults/postgres-15.ts';
+import { whyNoSchemathesis } from '../fuzz/schemathesis.ts';
 import { NotRun } from '../not-run.ts';
 import { whyNoPythonClients } from '../python-clients/python.ts';
 import { whyNoS3 } from './availability.ts';
@@ -14,6 +15,7 @@ export default class NotRunReporter extends NotRun {
       { call: 'itInShell(', need: 'a shell with its programs', why: whyNoShell },
       { call: 'itInPandas(', need: 'pandas', why: whyNoPandas },
       { call: 'itWithPythonClients(', need: 'the Python clients', why: whyNoPythonClients },
+      { call: 'itWithSchemathesis(', need: 'Schemathesis', why: whyNoSchemathesis },
       { call: 'describeWithPatroni(', need: 'Patroni', why: whyNoPatroni },
       { call: 'describeWithPostgres15(', need: 'PostgreSQL 15', why: whyNoPostgres15 },
     ]);

@@ -1,6 +1,6 @@
 // Figures of runs over time.
 import { figurePointsMax, type RunFigures } from '@svc/contract';
-import { intervalsOf } from '../../api/intervals.ts';
+import { intervalsOf, startTime } from '../../api/intervals.ts';
 import type { FigurePoint } from '../../storage/deployment/run-figures.ts';
 import type { RunSearch } from '../../storage/deployment/run-search.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
@@ -67,7 +67,7 @@ export class RunFigureService {
 }
 
 const pointOf = (at: number, point: Omit<FigurePoint, 'at'>): Point => ({
-  at: new Date(at * 1_000).toISOString(),
+  at: startTime(at),
   created: point.created,
   success: point.success,
   error: point.error,

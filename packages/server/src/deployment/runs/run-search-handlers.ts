@@ -19,7 +19,7 @@ export const runSearchHandlers = ({
 }: RunSearchParts): Handlers<typeof runSearchRoutes & typeof runFigureRoutes> => ({
   searchRuns: async ({ body }, { authorizer }) => {
     const { status, ...rest } = body;
-    const access = await readAccess(authorizer, { thread_id: body.thread_id });
+    const access = await readAccess(authorizer, { thread_id: body.thread_id, run_id: body.run_id });
     const { rows, next, limitedBy } = await searches.search({ ...rest, status: listOf(status) }, access);
     return new Reply(RawJson.list(rows), { next: next ?? undefined, limitedBy });
   },

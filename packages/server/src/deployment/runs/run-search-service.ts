@@ -44,6 +44,8 @@ export class RunSearchService {
 
   /** The places of a page. `end`: where the search stopped before it had found as many. */
   async #find(search: RunSearch, page: RunSearchPage, access: RowFilter): Promise<SearchedWindow> {
+    if (search.run_id !== undefined)
+      return { places: await this.#runs.searchId(search, page, access), end: null };
     if (search.thread_id !== undefined) return this.#inThreads(search, page, access, [search.thread_id]);
     const { sort_order, after, limit } = page;
     return searchWindows<RunPlace>(

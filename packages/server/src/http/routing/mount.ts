@@ -11,11 +11,12 @@ import type { Parsing } from '../../parsing/parsing.ts';
 import type { BodyLimits } from '../body/body.ts';
 import { type Authenticated, type CallOptions, type HttpContext, type HttpEnv, RequestCall } from './call.ts';
 import { type Input, readInput } from './input.ts';
-import { problemResponse } from '../server/problem.ts';
+import { HttpProblem, problemResponse } from '../server/problem.ts';
 import { type AuditLogger, logAudit } from '../server/audit-log.ts';
 import { logRequest, type RequestEntry } from '../server/request-log.ts';
 import { logAnswer } from './log-answer.ts';
 import { foreignPage, siteOf, type SiteRules } from '../server/request-site.ts';
+import { isStream, type PathMethods, supportsHead } from './path-methods.ts';
 import type { StartRequestSpan } from './request-span.ts';
 import { respond, type ResponseOptions } from './respond.ts';
 import { spanOf } from './route-span.ts';
@@ -42,6 +43,8 @@ export interface MountOptions extends ResponseOptions, CallOptions {
   /** Absent when no spans are recorded. */
   startSpan?: StartRequestSpan | undefined;
   auditLogger: AuditLogger;
+  /** Those of all routes of the app. */
+  pathMethods: PathMethods;
   /** Selects the request headers that are logged. */
   loggedHeaders?: ((headers: Record<string, string>) => Record<string, string>) | undefined;
   /** The web pages that may send requests; all pages when absent. */
@@ -53,13 +56,18 @@ type AnyHandler = (input: Input, call: Call) => unknown;
 /** Registers every route with its handler. */
 export const mount = (app: Hono<HttpEnv>, surface: Surface, options: MountOptions): void => {
   for (const unsupported of surface.unsupported ?? []) refuse(app, unsupported, options);
-  for (const [name, route] of literalFirst(surface.routes)) {
+  const routes = literalFirst(surface.routes);
+  for (const [at, [name, route]] of routes.entries()) {
     const handler = surface.handlers[name] as unknown as AnyHandler;
     // The compiler requires it too; this check covers routes from untyped code.
     if ((route.access as unknown) === undefined) throw new Error(`Route ${name} has no access rule`);
     app.on(route.method.toUpperCase(), [route.path, ...(route.aliases ?? [])], (context) =>
       answer(name, route, handler, context, surface, options),
     );
+    // With another method, a later route would take the last segment for its parameter.
+    const isLast = routes[at + 1]?.[1].path !== route.path;
+    if (isLast && options.pathMethods.isReserved(route.path))
+      app.all(route.path, (context) => context.notFound());
   }
 };
 
@@ -105,7 +113,7 @@ const answer = async (
   let params: unknown;
   let reply: unknown;
   try {
-    assertMethod(route, context);
+    assertMethod(route, context, options.pathMethods);
     if (route.kind === 'socket') {
       if (options.sites) assertHandshake(context, options.sites);
       call.acceptTicket();
@@ -189,15 +197,13 @@ const assertAuthorized = (name: string, { access }: RouteShape, authorizer: Auth
   throw new Error(`Route ${name} has responded without an authorization check`);
 };
 
-/** Hono answers HEAD with the GET handler, which must not start a stream, and must not change anything. */
-const assertMethod = (route: RouteShape, context: HttpContext): void => {
-  if (context.req.method !== 'HEAD') return;
-  if (isStream(route)) throw new Problem('method_not_allowed', 'Streams do not support HEAD.');
-  if (route.changes === 'always')
-    throw new Problem(
-      'method_not_allowed',
-      'A GET of this path changes something; it does not support HEAD.',
-    );
+/** Hono answers HEAD with the GET handler. */
+const assertMethod = (route: RouteShape, context: HttpContext, pathMethods: PathMethods): void => {
+  if (context.req.method !== 'HEAD' || supportsHead(route)) return;
+  const message = isStream(route)
+    ? 'Streams do not support HEAD.'
+    : 'A GET of this path changes something; it does not support HEAD.';
+  throw new HttpProblem(405, 'method_not_allowed', message, { allow: pathMethods.allow(context.req.path) });
 };
 
 /** No browser sends a preflight before the handshake of a WebSocket, whatever its credential, such as a ticket. */
@@ -226,6 +232,3 @@ const assertSite = (route: RouteShape, { query }: Input, context: HttpContext, r
       `With a cookie, ${changes.when} needs a header that shows the origin of the request: Origin, Sec-Fetch-Site, or X-Requested-With with any value.`,
     );
 };
-
-const isStream = ({ kind }: RouteShape): boolean =>
-  kind === 'sse' || kind === 'deferred' || kind === 'rpc' || kind === 'socket';

@@ -144,7 +144,8 @@ describe('a path', () => {
     ['TRACE', '/raw', 405],
     ['BREW', '/raw', 400],
     ['PATCH', '/raw', 405],
-    ['GET', '/runs/stream', 422],
+    ['GET', '/runs/stream', 405],
+    ['GET', '/runs/none', 422],
   ])('%s %s returns %i', async (method, path, status) => {
     await using app = await startTestApp();
     const answer = await exchange(app, `${method} ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
@@ -157,7 +158,9 @@ describe('a path', () => {
     await using app = await startTestApp();
     const refused = await fetch(`${app.url}/runs/${runId}`, { method: 'PUT' });
     expect(refused.status).toBe(405);
-    expect(refused.headers.get('allow')).toBe('GET, DELETE, POST, HEAD, OPTIONS');
+    expect(refused.headers.get('allow')).toBe('GET, HEAD, DELETE, POST, OPTIONS');
+    const shadowing = await fetch(`${app.url}/runs/stream`);
+    expect([shadowing.status, shadowing.headers.get('allow')]).toStrictEqual([405, 'POST, OPTIONS']);
     const options = await fetch(`${app.url}/runs/${runId}`, {
       method: 'OPTIONS',
       headers: { origin: 'https://evil.example' },
@@ -169,7 +172,8 @@ describe('a path', () => {
     await using app = await startTestApp();
     const head = await fetch(`${app.url}/raw`, { method: 'HEAD' });
     expect([head.status, await head.text()]).toStrictEqual([200, '']);
-    expect((await fetch(`${app.url}/watch`, { method: 'HEAD' })).status).toBe(405);
+    const refused = await fetch(`${app.url}/watch`, { method: 'HEAD' });
+    expect([refused.status, refused.headers.get('allow')]).toStrictEqual([405, 'GET, OPTIONS']);
   });
 });
 

@@ -12,6 +12,7 @@ import type { OpenStreams } from '../streams/open-streams.ts';
 import { type HttpLogger, problemResponse } from './problem.ts';
 import { rawPath, urlCharsMax, withoutPrefix } from './mount-path.ts';
 import { logAnswer } from '../routing/log-answer.ts';
+import { PathMethods } from '../routing/path-methods.ts';
 
 export interface AppOptions {
   surfaces: readonly Surface[];
@@ -71,6 +72,8 @@ export const createApp = (options: AppOptions): Hono<HttpEnv> => {
   const app = new Hono<HttpEnv>({
     getPath: (request, given) => pathOf(request, given?.env as HttpEnv['Bindings'] | undefined),
   });
+  const table = surfaces.flatMap(({ routes }) => Object.values(routes));
+  const pathMethods = new PathMethods([...table, { method: 'get', path: '/' }]);
   const mounting = {
     prefix,
     schemeOf: options.schemeOf ?? createSchemeOf([]),
@@ -82,6 +85,7 @@ export const createApp = (options: AppOptions): Hono<HttpEnv> => {
     openStream: options.openStream,
     sites: options.sites,
     upgrades: options.upgrades,
+    pathMethods,
     body: {
       bytesMax: limits?.bodyBytes ?? 20_000_000,
       uploadBytesMax: limits?.uploadBytes ?? 100_000_000,
@@ -102,7 +106,6 @@ export const createApp = (options: AppOptions): Hono<HttpEnv> => {
   const console = consoleFolder && new BuiltPage('console', { ...answering, folder: consoleFolder });
   console?.mount(app);
   if (referenceFolder) new BuiltPage('reference', { ...answering, folder: referenceFolder }).mount(app);
-  const table = surfaces.flatMap(({ routes }) => Object.values(routes));
   if (!table.some(({ method, path }) => method === 'get' && path === '/')) {
     app.get('/', async (context) => {
       if (!(context.req.header('accept') ?? '').includes('text/html'))
@@ -111,13 +114,11 @@ export const createApp = (options: AppOptions): Hono<HttpEnv> => {
       return redirect ?? new Response(rootPage(prefix), { headers: withId(htmlHeaders, context) });
     });
   }
-  const aliases = table.flatMap(({ method, aliases: paths = [] }) => paths.map((path) => ({ method, path })));
-  const patterns = toPatterns([...table, ...aliases, { method: 'get', path: '/' }]);
   app.notFound((context) => {
     const startedMs = performance.now();
     const requestId = idOf(context);
     const path = pathOf(context.req.raw, context.env);
-    const response = unmatched(context, path, { patterns, requestId, logger });
+    const response = unmatched(context, path, { pathMethods, requestId, logger });
     logAnswer(context, { route: '*', requestId, startedMs, status: response.status }, mounting);
     return response;
   });
@@ -133,40 +134,19 @@ const withId = (headers: Record<string, string>, context: HttpContext): Record<s
   'x-request-id': idOf(context),
 });
 
-interface Pattern {
-  path: RegExp;
-  methods: Set<string>;
-}
-
-const toPatterns = (routes: readonly { method: string; path: string }[]): Pattern[] => {
-  const byPath = new Map<string, Pattern>();
-  for (const { method, path } of routes) {
-    const source = path.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(/:[^/]+/g, '[^/]+');
-    const pattern = byPath.get(source) ?? { path: new RegExp(`^${source}$`), methods: new Set<string>() };
-    pattern.methods.add(method.toUpperCase());
-    byPath.set(source, pattern);
-  }
-  return [...byPath.values()];
-};
-
 const unmatched = (
   context: HttpContext,
   path: string,
-  { patterns, requestId, logger }: { patterns: Pattern[]; requestId: string; logger: HttpLogger },
+  { pathMethods, requestId, logger }: { pathMethods: PathMethods; requestId: string; logger: HttpLogger },
 ): Response => {
   if (path === '') {
     const long = new Problem('too_large', `The URL is longer than ${urlCharsMax} characters.`);
     return problemResponse(long, requestId, logger, { status: 414 });
   }
-  const methods = new Set<string>();
-  for (const pattern of patterns) {
-    if (pattern.path.test(path)) for (const method of pattern.methods) methods.add(method);
-  }
-  if (methods.size === 0) {
+  const allow = pathMethods.allow(path);
+  if (allow === '') {
     return problemResponse(new Problem('not_found', 'No route has this path.'), requestId, logger);
   }
-  if (methods.has('GET')) methods.add('HEAD');
-  const allow = [...methods.add('OPTIONS')].join(', ');
   if (context.req.method === 'OPTIONS') {
     return new Response(null, { status: 204, headers: { ...withId(emptyHeaders, context), allow } });
   }

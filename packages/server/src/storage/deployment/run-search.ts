@@ -14,6 +14,7 @@ import type { ListedRun, RunRow } from './run-rows.ts';
 type Status = RunRow['status'];
 
 export interface RunSearch {
+  run_id?: string | undefined;
   status?: readonly Status[] | undefined;
   assistant_id?: string | undefined;
   graph_id?: string | undefined;
@@ -85,9 +86,10 @@ const inBounds = (search: RunSearch, { after, sort_order }: RunSearchPage): Sql 
 
 /** All conditions of a search except the times, for the run `r`. */
 export const matches = (search: RunSearch, access: RowFilter): Sql => {
-  const { status, assistant_id, graph_id, thread_id, metadata, ended_after, ended_before } = search;
+  const { run_id, status, assistant_id, graph_id, thread_id, metadata, ended_after, ended_before } = search;
   const isEnded = raw(`r.status not in ('pending', 'running')`);
   return all([
+    ...(run_id === undefined ? [] : [sql`r.run_id = ${run_id}::uuid`]),
     ...(status === undefined ? [] : [sql`r.status = any (${status}::text[])`]),
     ...(thread_id === undefined ? [] : [sql`r.thread_id = ${thread_id}::uuid`]),
     ...(assistant_id === undefined ? [] : [sql`r.assistant_id = ${assistant_id}::uuid`]),
@@ -175,6 +177,13 @@ export const runSearch = (db: Database, answers: AnswerLimits) => ({
     access: RowFilter,
     thread_ids: readonly string[],
   ): Promise<RunPlace[]> => select<RunPlace>(db, inThreads(search, page, access, thread_ids)),
+
+  /** The place of the run `search.run_id`, by the primary key. */
+  searchId: (search: RunSearch, page: RunSearchPage, access: RowFilter): Promise<RunPlace[]> =>
+    select<RunPlace>(
+      db,
+      sql`select ${shown('r')} from runs r where ${inBounds(search, page)} and ${matches(search, access)}`,
+    ),
 
   /** At most `limit` threads that pass the filter, in any order. */
   async listPassing(access: RowFilter, limit: number): Promise<string[]> {

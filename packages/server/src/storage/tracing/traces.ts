@@ -89,6 +89,13 @@ const statements = {
         and a.day = (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = $2)
       order by a.name limit ${attachmentsMax}`,
   },
+  attachmentsOf: {
+    name: 'traces_attachments_of',
+    text: `select a.run_id, a.name from trace_run_days d cross join lateral (
+        select a.run_id, a.name from trace_attachments a where a.tenant_id = $1 and a.run_id = d.id and a.day = d.day
+        order by a.name limit ${attachmentsMax}) a
+      where d.tenant_id = $1 and d.id = any ($2::uuid[]) order by a.run_id, a.name`,
+  },
   find: {
     name: 'traces_find',
     text: `select ${traceColumns} from tenant_runs r where r.tenant_id = $1 and r.id = $2
@@ -162,6 +169,13 @@ export const traceStorage = (db: Database, answers = defaultAnswerLimits, reads:
 
   listAttachments: (tenant_id: string, run_id: string): Promise<AttachmentName[]> =>
     asTenant(db, tenant_id, (tx) => tx.query<AttachmentName>(statements.attachments, [tenant_id, run_id])),
+
+  /** Names of the attachments of several trace runs. */
+  attachmentsOf: (
+    tenant_id: string,
+    run_ids: readonly string[],
+  ): Promise<Pick<Attachment, 'run_id' | 'name'>[]> =>
+    asTenant(db, tenant_id, (tx) => tx.query(statements.attachmentsOf, [tenant_id, run_ids])),
 
   findAttachment: (
     tenant_id: string,

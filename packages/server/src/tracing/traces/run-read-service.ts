@@ -91,10 +91,17 @@ export class RunReadService {
     rows: readonly TraceRunRow[],
     selects: readonly string[],
   ): Promise<string[]> {
-    const feedback = selects.includes('FEEDBACK_STATS')
-      ? await this.#traces.feedbackOf(tenant_id, rows)
-      : new Map();
-    return rows.map((row) => selectedRunText(row, selects, feedback.get(row.id)));
+    const none = new Map<string, never>();
+    const [feedback, attachments] = await Promise.all([
+      selects.includes('FEEDBACK_STATS') ? this.#traces.feedbackOf(tenant_id, rows) : none,
+      selects.includes('ATTACHMENTS') ? this.#traces.attachmentsOf(tenant_id, rows) : none,
+    ]);
+    return rows.map((row) =>
+      selectedRunText(row, selects, {
+        feedback: feedback.get(row.id),
+        attachments: attachments.get(row.id),
+      }),
+    );
   }
 }
 

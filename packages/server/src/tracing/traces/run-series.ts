@@ -1,6 +1,6 @@
 // Statistics over time.
 import { type RunStatsPoint, statsPointsMax } from '@svc/contract';
-import { type Intervals, intervalsOf } from '../../api/intervals.ts';
+import { type Intervals, intervalsOf, startTime } from '../../api/intervals.ts';
 import type { IntervalSums } from '../../storage/tracing/trace-run-sums.ts';
 import { microsOf, timeMs, timeOfMicros } from '../../time.ts';
 import type { RunSelection } from './run-scope.ts';
@@ -38,7 +38,7 @@ const defaultStart = (end_time: string): string => {
 export const toPoints = (starts: readonly number[], sums: readonly IntervalSums[]): RunStatsPoint[] => {
   const found = new Map(sums.map(({ at, ...figures }) => [at, figures]));
   return starts.map((at) => ({
-    start_time: new Date(at * 1_000).toISOString(),
+    start_time: startTime(at),
     ...(found.get(at) ?? none),
   }));
 };

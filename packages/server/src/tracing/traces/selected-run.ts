@@ -14,11 +14,18 @@ type Details =
   | 'prompt_cost_details'
   | 'completion_cost_details';
 
+/** What is stored beside the trace run. */
+interface BesideRun {
+  feedback?: FeedbackStats | undefined;
+  /** Names. */
+  attachments?: readonly string[] | undefined;
+}
+
 interface Source {
   /** The field of a stored trace run whose payload it needs. */
   reads?: 'error' | 'inputs' | 'outputs' | 'events' | 'serialized' | 'extra';
   /** JSON text, or null when the trace run has no value. */
-  text: (row: TraceRunRow, feedback: FeedbackStats) => string | null;
+  text: (row: TraceRunRow, beside: BesideRun) => string | null;
 }
 
 const json = (value: unknown): string | null =>
@@ -42,6 +49,13 @@ const details = (name: Details): Source => ({
     return json({ raw: Object.fromEntries(Object.entries(raw).map(([key, value]) => [key, Number(value)])) });
   },
 });
+
+/** Addresses of the contents of attachments, by name, on the server that answers. */
+const addressesOf = (run_id: string, names: readonly string[]): string | null => {
+  const address = (name: string): string =>
+    `/api/v1/runs/${run_id}/attachments?name=${encodeURIComponent(name)}`;
+  return names.length === 0 ? null : json(Object.fromEntries(names.map((name) => [name, address(name)])));
+};
 
 const sources: Record<RunField, Source> = {
   ID: { text: ({ id }) => json(id) },
@@ -84,7 +98,8 @@ const sources: Record<RunField, Source> = {
   COMPLETION_COST_DETAILS: details('completion_cost_details'),
   TAGS: { text: ({ tags }) => json(fromExactJson(tags)) },
   APP_PATH: { text: (row) => json(appPath(row)) },
-  FEEDBACK_STATS: { text: (_, feedback) => json(feedback) },
+  FEEDBACK_STATS: { text: (_, { feedback = {} }) => json(feedback) },
+  ATTACHMENTS: { text: ({ id }, { attachments = [] }) => addressesOf(id, attachments) },
 };
 
 const isKnown = (field: string): field is RunField => Object.hasOwn(sources, field);
@@ -96,16 +111,16 @@ export const payloadsOf = (selects: readonly string[]): ReadonlySet<string> =>
 export const selectedRunText = (
   row: TraceRunRow,
   selects: readonly string[],
-  feedback: FeedbackStats = {},
-): string => `{${selectedMembers(row, ['ID', ...selects], feedback).join(',')}}`;
+  beside: BesideRun = {},
+): string => `{${selectedMembers(row, ['ID', ...selects], beside).join(',')}}`;
 
 /** The selected fields as members of a JSON object, without those that have no value. */
 export const selectedMembers = (
   row: TraceRunRow,
   selects: readonly string[],
-  feedback: FeedbackStats = {},
+  beside: BesideRun = {},
 ): string[] =>
   [...new Set(selects)].flatMap((field) => {
-    const text = isKnown(field) ? sources[field].text(row, feedback) : null;
+    const text = isKnown(field) ? sources[field].text(row, beside) : null;
     return text === null ? [] : [`"${field.toLowerCase()}":${text}`];
   });

@@ -147,6 +147,19 @@ export class TraceService {
     );
   }
 
+  /** Names of attachments by trace run. */
+  async attachmentsOf(
+    tenant_id: string,
+    rows: readonly TraceRunRow[],
+  ): Promise<ReadonlyMap<string, string[]>> {
+    const found = new Map<string, string[]>();
+    if (rows.length === 0) return found;
+    const ids = rows.map(({ id }) => id);
+    for (const { run_id, name } of await this.#traces.attachmentsOf(tenant_id, ids))
+      found.set(run_id, [...(found.get(run_id) ?? []), name]);
+    return found;
+  }
+
   /** Totals of the whole traces of those rows that are roots, by trace. Traces without tokens, costs and first token have none. */
   async totalsOf(tenant_id: string, rows: readonly TraceRunRow[]): Promise<Map<string, TraceTotals>> {
     const roots = rows.filter((row) => row.parent_run_id === null);

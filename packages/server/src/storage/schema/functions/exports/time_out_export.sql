@@ -4,6 +4,6 @@ begin
   perform from exports e where e.tenant_id = p_tenant and e.id = p_export and e.status = 'RUNNING' and e.started_at <= now() - p_timeout
   for no key update;
   if not found then return false; end if;
-  perform end_export(p_tenant, p_export, 'TIMEDOUT', 'timeout', format('The export exceeded its time limit (SVC_EXPORT_TIMEOUT is %s)', p_timeout));
+  perform end_export(p_tenant, p_export, 'TIMEDOUT', 'timeout', format('The export exceeded its time limit (SVC_EXPORT_TIMEOUT is %s seconds)', extract(epoch from p_timeout)::float8));
   return true;
 end $$;
