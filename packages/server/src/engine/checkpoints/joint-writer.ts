@@ -19,7 +19,7 @@ export class JointWriter implements Writer, Committer {
   readonly owner: Owner;
   readonly #queue: Committer;
   readonly #events: EventItemWriter;
-  /** The writer of the checkpoints. Undefined for a run without a thread. */
+  /** The writer of the checkpoints. Undefined for a stateless run. */
   session: Writer | undefined;
   /** The sessions that the drains took items of, in order. */
   readonly #drained: (Writer | undefined)[] = [];

@@ -108,7 +108,7 @@ type HourScope = TraceRunScope & { session_ids: string[] };
 export const isByHour = (scope: TraceRunScope): scope is HourScope => {
   const { session_ids, trace_id, is_root, filter, trace_filter, tree_filter } = scope;
   const more = [trace_id, is_root, filter, trace_filter, tree_filter];
-  return session_ids !== null && more.every((asked) => asked === null);
+  return session_ids !== null && more.every((requested) => requested === null);
 };
 
 /** True when each interval is made of whole hours. */
