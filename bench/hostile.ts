@@ -175,26 +175,12 @@ try {
   rmSync(directory, { recursive: true });
 }
 
-const allocatorSettings = Object.entries(process.env).filter(([name]) => name.startsWith('MALLOC_'));
-const allocator =
-  allocatorSettings.length === 0
-    ? 'No setting of the C library (MALLOC_…) was changed.'
-    : `Settings of the C library: ${allocatorSettings.map((one) => one.join('=')).join(' ')}.`;
-/** Milliseconds of the first write to each page of 36 MB: the delays of large bodies depend on it most. */
-const newPagesMs = (): number => {
-  const startedMs = performance.now();
-  const bytes = Buffer.allocUnsafeSlow(36_000_000);
-  for (let at = 0; at < bytes.length; at += 4_096) bytes[at] = 1;
-  return performance.now() - startedMs;
-};
 const worst = (of: (row: Row) => number): string => Math.max(...rows.map(of)).toFixed(0);
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim();
 const report = `# Hostile bodies and large responses
 
-\`npm run bench:hostile\` sends each request several times concurrently to a server with leases of 5 seconds and ${holders} runs that only wait. The delay is
-the longest delay of the event loop of the server process. The own delay excludes the time in which other processes used the cores (clients, executors and
-PostgreSQL share the machine). Memory is the resident memory of that process minus its memory when idle
-(${idleMb.toFixed(0)} MB).
+\`npm run bench:hostile\` sends each request several times concurrently to a server with leases of 5 seconds and ${holders} runs that only wait. The own delay is the longest delay of the event loop
+of the server process, without the time in which other processes used the cores. Memory is that of the process minus its memory when idle (${idleMb.toFixed(0)} MB).
 
 ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model ?? ''}).
 
@@ -205,12 +191,9 @@ ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versi
 | peak of memory over idle | <= ${goals.memoryMb} MB | ${worst((row) => row.memoryMb)} MB |
 | leases of the waiting runs | kept | ${countOf(kept)} |
 
-| request | at once | answers | seconds | own delay, ms | delay, ms | memory over idle, MB |
-|---|---|---|---|---|---|---|
-${rows.map((row) => `| ${row.what} | ${row.times} | ${row.statuses} | ${row.seconds.toFixed(1)} | ${row.ownMs.toFixed(0)} | ${row.delayMs.toFixed(0)} | ${row.memoryMb.toFixed(0)} |`).join('\n')}
-
-The own delay is the delay minus the waiting time in the same interval of 50 ms; on an idle machine both are the same. ${allocator}
-The first write to 36 MB of new memory took ${newPagesMs().toFixed(0)} ms.
+| request | at once | answers | own delay, ms | memory over idle, MB |
+|---|---|---|---|---|
+${rows.map((row) => `| ${row.what} | ${row.times} | ${row.statuses} | ${row.ownMs.toFixed(0)} | ${row.memoryMb.toFixed(0)} |`).join('\n')}
 `;
 if (pattern === undefined) writeFileSync(new URL('hostile.md', import.meta.url), report);
 else process.stdout.write(report);

@@ -238,14 +238,7 @@ The engine alone: ${fixed(bare.p50Ms)} ms p50, ${fixed(bare.runsPerSecond, 0)} r
 |---|---|---|
 ${table}
 
-Notes on the figures:
-
-- Goals in milliseconds were set on a machine where the engine takes 0.8 ms for this run; read them as multiples of the engine.
-  About half of the time of a run is HTTP, the messages to and from the executor, and storing the run and its outcome (two commits to disk).
-- A search at 1,000,000 threads finds its fifty matches by the index. They are on fifty pages of the table instead of one or two, and
-  the count for \`X-Pagination-Total\` reads these pages too.
-- The result of a run on a long thread is as long as the thread. The row about growth streams updates, so it measures the run and not
-  the length of the response.
+Goals in milliseconds were set on a machine where the engine takes 0.8 ms for this run; read them as multiples of the engine.
 `;
   // Other measurements have written down what follows.
   const page = new URL('./README.md', import.meta.url);

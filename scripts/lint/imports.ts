@@ -6,8 +6,8 @@ import { parseSync } from 'oxc-parser';
 
 const root = join(import.meta.dirname, '../..');
 
-/** `| server/http | api, auth |`: a folder below packages/<package>/src, and the folders of the package that it may import. */
-const tableRow = /^\| `([a-z-]+)\/([a-z0-9-]+)` \| (.*?) \|$/gm;
+/** `| server/src/http | api, auth |`: a folder below packages/<package>/src, and the folders of the package that it may import. */
+const tableRow = /^\| `([a-z-]+)\/src\/([a-z0-9-]+)` \| (.*?) \|$/gm;
 
 const readTable = (): Map<string, Set<string>> => {
   const [, section = ''] =

@@ -183,7 +183,7 @@ describe.each(clients)('the stock client %s', (_, connect) => {
     await expect(client.runs.get(thread.thread_id, run.run_id)).rejects.toThrow(/404/);
   });
 
-  it('runs without a thread: wait, stream, batch', async () => {
+  it('stateless runs: wait, stream, batch', async () => {
     const values = (await client.runs.wait(null, 'chat', { input: chatInput('alone') })) as {
       messages: unknown[];
     };

@@ -24,7 +24,7 @@ export const runs: AreaScenarios = {
       },
     },
     {
-      title: 'a run without a thread returns its values',
+      title: 'a stateless run returns its values',
       run: async (server) => checkConversation(await server.call('POST', '/runs/wait', agentRun(server))),
     },
     {

@@ -168,7 +168,7 @@ export const streams: AreaScenarios = {
       },
     },
     {
-      title: 'a stream without a thread',
+      title: 'the stream of a stateless run',
       run: async (server) => {
         const body = agentRun(server, { stream_mode: 'values' });
         const { events } = await server.stream('POST', '/runs/stream', body);

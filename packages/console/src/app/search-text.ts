@@ -79,7 +79,7 @@ export const timeRangeOf = (
   return isEmpty ? { from: undefined, to: undefined } : { from, to };
 };
 
-/** The parameters that `search` has not taken over (the router also passes absent ones), as `name=value`: a page that ignored them would show more than was asked for. */
+/** The parameters that `search` has not taken over (the router also passes absent ones), as `name=value`: a page that ignored them would show more than was requested. */
 export const rejectedOf = (
   raw: Record<string, unknown>,
   search: Readonly<Record<string, unknown>>,

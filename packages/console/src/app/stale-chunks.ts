@@ -1,4 +1,4 @@
-// After an upgrade of the server, an open page asks for chunks that no longer exist. A reload gets the new page.
+// After an upgrade of the server, an open page requests chunks that no longer exist. A reload gets the new page.
 const storageKey = 'svc-console-reloaded';
 
 /** Reloads when a chunk is missing, at most once in ten seconds. */

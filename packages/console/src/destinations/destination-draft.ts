@@ -49,7 +49,7 @@ export const destinationPaths = [
 /** Like the server's rule. */
 const plainName = /^[a-zA-Z0-9\-_ ']+$/;
 
-/** What the form asks for before it sends a request, by path. */
+/** What the form requires before it sends a request, by path. */
 export const problemsOf = (draft: DestinationDraft): ReadonlyMap<string, string> =>
   new Map([
     ...(plainName.test(draft.name)

@@ -68,7 +68,7 @@ export const draftOf = (found: BulkExport): ExportDraft => ({
   fields: (found.export_fields as Column[] | null) ?? undefined,
 });
 
-/** What the form asks for before it sends a request, by path. */
+/** What the form requires before it sends a request, by path. */
 export const missingChoices = ({ project, destination }: ExportDraft): ReadonlyMap<string, string> =>
   new Map([
     ...(project === '' ? [['session_id', 'Choose a project.'] as const] : []),

@@ -6,7 +6,7 @@ import { useProjects } from '../platform/projects.ts';
 import { Took } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 
-/** What was asked for, and when it happened. */
+/** What was requested, and when it happened. */
 export const ExportOverview = ({
   client,
   found,

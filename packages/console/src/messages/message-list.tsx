@@ -200,7 +200,7 @@ const EditBox = ({
         className="field"
         dir="auto"
         aria-label="Edited message"
-        // The field appears because the user asked for it.
+        // The field appears because the user requested it.
         ref={(field) => field?.focus()}
         value={edited}
         onChange={(event) => setEdited(event.target.value)}

@@ -1,4 +1,4 @@
-// Runs that appear while somebody looks at older ones: they are counted, and come into the list when they are asked for.
+// Runs that appear while somebody looks at older ones: they are counted, and come into the list when the user requests them.
 import { useCallback, useMemo, useRef, useState, type UIEvent } from 'react';
 import type { RunSummary } from '@svc/sdk';
 import { metadataOf } from '../app/metadata-filter.ts';

@@ -1,4 +1,4 @@
-// The filter of the runs page: its query string, and what the server is asked for.
+// The filter of the runs page: its query string, and the request that it makes.
 import type { RunStatus } from '../api/statuses.ts';
 import { metadataOf, metadataProblem } from '../app/metadata-filter.ts';
 import { isId } from '../app/search-text.ts';
@@ -61,7 +61,7 @@ const select = [
   'error',
 ] as const;
 
-/** What a filter asks the server for; throws if the filter has a problem. The statuses are separate, because bulk actions restrict them. */
+/** The request of a filter; throws if the filter has a problem. The statuses are separate, because bulk actions restrict them. */
 export const conditionsOf = (filter: RunFilter, nowMs: number) => {
   const problem = problemOf(filter);
   if (problem !== undefined) throw new SyntaxError(problem);

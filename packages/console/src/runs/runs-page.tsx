@@ -23,7 +23,7 @@ import { RunTable, type RowSelection } from './run-table.tsx';
 
 const route = getRouteApi('/runs');
 const pollMs = 4_000;
-/** A longer list is read again when somebody asks for its new runs. */
+/** A longer list is read again when somebody requests its new runs. */
 const livePages = 3;
 
 const nothing: ReadonlySet<string> = new Set();

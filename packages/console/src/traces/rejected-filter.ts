@@ -1,7 +1,7 @@
 import { ApiError } from '@svc/sdk';
 import { faultsOf } from '../ui/faults.ts';
 
-/** The parameters of a request that contain the filter: charts ask for whole traces by the second one. */
+/** The parameters of a request that contain the filter: charts request whole traces by the second one. */
 const names = ['filter', 'trace_filter'];
 
 /** The error if the server has rejected the filter: it belongs to the field. Any other error belongs to the page. */

@@ -1,4 +1,4 @@
-// A tree of a JSON value that creates only what is open: a list of 100,000 elements is 100 lines until more are asked for. Parts of a
+// A tree of a JSON value that creates only what is open: a list of 100,000 elements is 100 lines until more are requested. Parts of a
 // state that are not in the page are read when they are opened.
 import { useState, type ReactNode } from 'react';
 import { StoredPart } from '../stored/stored-part.ts';

@@ -5,7 +5,7 @@ const ignoredInRuns = {
   strict_resume: 'The server does not announce this feature.',
 };
 export const ignoredOnThreads = { ...ignoredInRuns, on_completion: 'The thread of the run stays.' };
-const needsThread = 'A run without a thread has no other runs and no checkpoints.';
+const needsThread = 'A stateless run has no other runs and no checkpoints.';
 export const ignoredWithoutThread = {
   ...ignoredInRuns,
   checkpoint: needsThread,

@@ -95,7 +95,7 @@ export const runRoutes = {
   streamStatelessRun: route({
     method: 'post',
     path: '/runs/stream',
-    summary: 'Run without a thread and stream its events',
+    summary: 'Create a stateless run and stream its events',
     tag,
     access: create,
     kind: 'sse',
@@ -111,7 +111,7 @@ export const runRoutes = {
   waitStatelessRun: route({
     method: 'post',
     path: '/runs/wait',
-    summary: 'Run without a thread and wait for the result',
+    summary: 'Create a stateless run and wait for its result',
     tag,
     access: create,
     kind: 'deferred',
@@ -127,7 +127,7 @@ export const runRoutes = {
   createStatelessRun: route({
     method: 'post',
     path: '/runs',
-    summary: 'Run without a thread in the background',
+    summary: 'Create a stateless run in the background',
     tag,
     access: create,
     body: StatelessRunCreate,
@@ -142,7 +142,7 @@ export const runRoutes = {
   joinStatelessRunStream: route({
     method: 'get',
     path: '/runs/:run_id/stream',
-    summary: 'Join the stream of a run without a thread',
+    summary: 'Join the stream of a stateless run',
     tag,
     access: read,
     kind: 'sse',

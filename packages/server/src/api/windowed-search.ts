@@ -18,7 +18,7 @@ interface Rest<Place> {
 }
 
 /**
- * The places of a page. `read` examines the next rows. `instead`: asked once, when the first window was not enough, for all places by another
+ * The places of a page. `read` examines the next rows. `instead`: called once, when the first window was not enough, for all places by another
  * way; undefined when there is none.
  */
 export const searchWindows = async <Place>(

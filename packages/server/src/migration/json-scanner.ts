@@ -1,5 +1,5 @@
 // Finds values in a JSON file that may be larger than a string or the memory. It checks the grammar of the whole file, but keeps only the
-// places of the values that were asked for. The text of deep values is checked when it is parsed.
+// places of the requested values. The text of deep values is checked when it is parsed.
 
 export type Path = readonly (string | number)[];
 

@@ -50,7 +50,7 @@ export const migrate = async (options: MigrationOptions): Promise<MigrationRepor
       log.leaveOut(
         'thread',
         thread_id,
-        'there are checkpoints, but no thread: a deleted thread, or a run without a thread',
+        'there are checkpoints, but no thread: a deleted thread, or a stateless run',
         {
           isFault: false,
         },

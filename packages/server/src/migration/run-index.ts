@@ -28,7 +28,7 @@ export const findRuns = async (
     if (!threads.has(thread_id)) {
       found.leftOut.push({
         run_id,
-        reason: 'it has no thread: a run without a thread, whose result is not kept here',
+        reason: 'it is a stateless run, whose result is not kept here',
         isFault: false,
       });
       continue;

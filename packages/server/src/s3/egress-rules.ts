@@ -1,2 +1,2 @@
-/** What the egress guard asks of the addresses of S3 services. */
+/** What the egress guard requires of the addresses of S3 services. */
 export const egressRules = { httpsUnlessAllowed: true } as const;

@@ -1,5 +1,7 @@
 // Multipart uploads. S3 stores and charges for the parts of an upload until it is completed or aborted. An upload that is not completed is
 // therefore aborted, and its parts are listed afterwards to make sure that none remains.
+// `@aws-sdk/lib-storage` does not check the file before the completion, resolve a lost response by reading the object, limit the time of
+// each call, or list the parts after an abort. One streamed PUT ends at 5 GB, with its checksum in a trailer, which not every service reads.
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,

@@ -29,7 +29,7 @@ const creations: [string, string, string, object][] = [
   ['an assistant', 'assistants:create', '/assistants', { graph_id: 'probe' }],
   ['a cron', 'crons:create', '/runs/crons', cron],
   ['a cron whose runs would be outside', 'threads:create_run', '/runs/crons', cron],
-  ['a run without a thread', 'threads:create_run', '/runs', run],
+  ['a stateless run', 'threads:create_run', '/runs', run],
   ['a run that keeps its thread', 'threads:create_run', '/runs', { ...run, on_completion: 'keep' }],
   ['runs of a batch', 'threads:create_run', '/runs/batch', [run]],
   [

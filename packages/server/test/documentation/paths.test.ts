@@ -29,9 +29,11 @@ it.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s names files and folders that
   expect(missing).toEqual([]);
 });
 
-it('docs/console/README.md shows every picture of the console', () => {
+it('docs/console.md shows every picture of the console', () => {
   const folder = join(repository, 'docs/console');
   const pictures = readdirSync(folder).filter((name) => name.endsWith('.png'));
-  const shown = [...readFileSync(join(folder, 'README.md'), 'utf8').matchAll(/\(([\w-]+\.png)\)/g)];
+  const shown = [
+    ...readFileSync(join(repository, 'docs/console.md'), 'utf8').matchAll(/\(console\/([\w-]+\.png)\)/g),
+  ];
   expect(new Set(shown.map(([, name]) => name))).toEqual(new Set(pictures));
 });

@@ -97,7 +97,7 @@ describe('a replica that is behind', () => {
     await using node = await startNode({}, plannedExporter);
     const id = await newExport(pair.db, place);
     await eventually(async () => {
-      // The exporter asks for the position of the replica.
+      // The exporter requests the position of the replica.
       const [asking] = await pair.onStandby<{ asked: boolean }>(
         `select bool_or(query like '%pg_last_wal_replay_lsn%') as asked from pg_stat_activity where application_name = 'svc exporter'`,
       );

@@ -141,7 +141,7 @@ describeWithPostgres15('a node with a replica that pg_basebackup has made', () =
     const before = await reads('exports');
     const id = await project.export(destination);
     await eventually(async () => {
-      // The exporter asks for the position of the replica.
+      // The exporter requests the position of the replica.
       const asking = await pair.onStandby(
         `select from pg_stat_activity where application_name = 'svc exporter' and query like '%pg_last_wal_replay_lsn%'`,
       );

@@ -196,7 +196,7 @@ describe('an import', () => {
     });
   });
 
-  it('leaves out unfinished runs, runs without a thread, and checkpoints without a thread', async () => {
+  it('leaves out unfinished runs, stateless runs, and checkpoints without a thread', async () => {
     const data = new DevServerData();
     const thread_id = data.addThread({ status: 'busy' });
     const pending = data.addRun(thread_id, 'chat', { status: 'pending' });

@@ -61,7 +61,7 @@ describe.each([
     expect(contentsOf(await client.runs.join(thread_id, run_id))).toEqual(expect.arrayContaining(all));
   });
 
-  it('may be in a run without a thread, a batch, a state update and supersteps', async () => {
+  it('may be in a stateless run, a batch, a state update and supersteps', async () => {
     expect(contentsOf(await client.runs.wait(null, 'chat', { input: inputOf(...sent) }))).toContain(
       `echo ${cut}`,
     );

@@ -34,7 +34,7 @@ const createWhile = async (first: NewRun, other: NewRun) => {
 const threadExists = async (thread_id: string | null): Promise<boolean> =>
   (await threadStorage(db).find(thread_id ?? '', everyRow)) !== undefined;
 
-describe('a run without a thread', () => {
+describe('a stateless run', () => {
   it('is found by a request with its key while it is being created', async () => {
     const run = newRun(assistant_id, null);
     const { made, second } = await createWhile(run, run);

@@ -92,15 +92,15 @@ export class AuthHandlers {
 
   authorizerFor({ user }: Caller): Authorizer {
     if (user === undefined) return unrestrictedAuthorizer;
-    const asked = new Set<string>();
+    const requested = new Set<string>();
     return {
       user,
       authorize: (event, value) => {
-        asked.add(event);
+        requested.add(event);
         return this.#authorize(user, event, value);
       },
       authorizeAssistant: async (assistant_id, isDefault) => {
-        asked.add('assistants:read');
+        requested.add('assistants:read');
         if (isDefault && !this.#handlerOf('assistants:read')) return AccessFilter.everything;
         const { access } = await this.#authorize(user, 'assistants:read', {
           assistant_id,
@@ -111,7 +111,7 @@ export class AuthHandlers {
       authorizeRoute: assertNoPermissionNeeded,
       hasAuthorized: (access) =>
         !('permission' in access) &&
-        [access.action].flat().some((action) => asked.has(`${access.resource}:${action}`)),
+        [access.action].flat().some((action) => requested.has(`${access.resource}:${action}`)),
     };
   }
 
@@ -128,9 +128,9 @@ export class AuthHandlers {
 
   async #authorize<E extends AuthEvent>(user: User, event: E, given: AuthValue<E>): Promise<Granted<E>> {
     assertNoForeignOwner(event, given, user);
-    const asked = withMetadata(event, given);
-    const access = await this.#access(user, event, asked);
-    const value = withOwner(event, checked(event, authEvents[event], asked) as AuthValue<E>, user);
+    const requested = withMetadata(event, given);
+    const access = await this.#access(user, event, requested);
+    const value = withOwner(event, checked(event, authEvents[event], requested) as AuthValue<E>, user);
     const isOutside = event.endsWith(':create') && !access.matches(metadataOf(value) ?? {});
     if (isOutside)
       throw new Problem(

@@ -1,12 +1,12 @@
 // Authorizes routes of the platform API by the permissions of the caller's key.
 import { Problem } from '@svc/contract/problem';
-import type { Grant } from '../principal/caller.ts';
+import type { KeyGrant } from '../principal/caller.ts';
 import type { Authorizer } from './authorizer.ts';
 
 const otherApi = (): Error =>
   new Error('A key of the platform API cannot authorize events of the deployment API');
 
-export const keyAuthorizer = ({ role, permissions }: Grant): Authorizer => ({
+export const keyAuthorizer = ({ role, permissions }: KeyGrant): Authorizer => ({
   user: undefined,
   authorize() {
     throw otherApi();

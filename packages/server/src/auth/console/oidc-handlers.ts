@@ -75,7 +75,7 @@ export const oidcHandlers = (parts: OidcParts): Handlers<OidcRoutes> => {
   };
 };
 
-/** The provider could not be asked for the token, or its answer was not valid. */
+/** The request for the token failed, or the answer of the provider was not valid. */
 class ExchangeFailure extends Problem {}
 
 const refusals = new Set(['unauthenticated', 'forbidden', 'bad_request', 'invalid']);

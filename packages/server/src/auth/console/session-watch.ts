@@ -34,7 +34,7 @@ export class SessionWatch {
     };
   }
 
-  /** Ends the streams of sessions that have ended. If the database cannot be asked, the next check does. */
+  /** Ends the streams of sessions that have ended. If the database is unavailable, the next check does. */
   check(): void {
     this.#check().catch(() => undefined);
   }

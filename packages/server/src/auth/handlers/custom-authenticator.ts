@@ -69,11 +69,11 @@ const withCache = (
     const key = sha256(JSON.stringify(values)).toString('base64');
     const known = callers.get(key);
     if (known) return known;
-    const asked = ask(credentials);
-    callers.set(key, asked);
-    asked.catch(() => {
-      if (callers.peek(key) === asked) callers.delete(key);
+    const requested = ask(credentials);
+    callers.set(key, requested);
+    requested.catch(() => {
+      if (callers.peek(key) === requested) callers.delete(key);
     });
-    return asked;
+    return requested;
   };
 };

@@ -1,7 +1,7 @@
 // Authenticates requests to the platform API: finds the key and its workspace. Keys are cached for a short time. Every node is
 // notified of a revocation; if the notification is lost, the cache entry expires.
 import { Problem } from '@svc/contract/problem';
-import type { Authenticate, Caller, Grant } from '../principal/caller.ts';
+import type { Authenticate, Caller, KeyGrant } from '../principal/caller.ts';
 import type { ApiKeyStorage, LiveKey } from '../../storage/auth/api-keys.ts';
 import { hashKey, isMistyped } from './key-text.ts';
 import { permissionsOf } from './permissions.ts';
@@ -45,7 +45,7 @@ export class KeyAuthenticator {
     }
     const workspace_id = workspaceOf(key, credentials.header('x-tenant-id'));
     const permissions = permissionsOf[key.role];
-    const grant: Grant = {
+    const grant: KeyGrant = {
       key_id: key.id,
       workspace_id,
       get tenant_id() {
@@ -79,10 +79,11 @@ export class KeyAuthenticator {
 }
 
 /** Undefined when the request names no workspace, and the key has several. */
-const workspaceOf = ({ workspaces }: LiveKey, asked: string | undefined): string | undefined => {
-  if (asked === undefined || asked === '') return workspaces.length === 1 ? workspaces[0] : undefined;
-  if (!isUuid(asked)) throw new Problem('invalid', 'The header X-Tenant-Id must be the id of a workspace.');
-  const tenant_id = asked.toLowerCase();
+const workspaceOf = ({ workspaces }: LiveKey, requested: string | undefined): string | undefined => {
+  if (requested === undefined || requested === '') return workspaces.length === 1 ? workspaces[0] : undefined;
+  if (!isUuid(requested))
+    throw new Problem('invalid', 'The header X-Tenant-Id must be the id of a workspace.');
+  const tenant_id = requested.toLowerCase();
   if (!workspaces.includes(tenant_id)) {
     throw new Problem('forbidden', 'The key has no access to the workspace in X-Tenant-Id.');
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiKey, KeyRole, NewApiKey } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
-import type { Grant } from '../principal/caller.ts';
+import type { KeyGrant } from '../principal/caller.ts';
 import type { ApiKeyStorage, NewKey } from '../../storage/auth/api-keys.ts';
 import { hashKey, type KeyText, newKeyText } from './key-text.ts';
 
@@ -46,11 +46,11 @@ export class KeyService {
   }
 
   /** Keys of the workspace. Keys with access to workspaces beyond those of the caller are left out, since they would reveal their ids. */
-  list = ({ tenant_id, workspaces }: Pick<Grant, 'tenant_id' | 'workspaces'>): Promise<ApiKey[]> =>
+  list = ({ tenant_id, workspaces }: Pick<KeyGrant, 'tenant_id' | 'workspaces'>): Promise<ApiKey[]> =>
     this.#keys.list({ tenant_id, within: [...workspaces] });
 
   /** Revokes a key whose workspaces are all among the caller's. */
-  async revoke(key_id: string, grant: Pick<Grant, 'workspaces'>): Promise<ApiKey> {
+  async revoke(key_id: string, grant: Pick<KeyGrant, 'workspaces'>): Promise<ApiKey> {
     const gone = await this.#keys.revoke(key_id, [...grant.workspaces]);
     if (gone === undefined) throw notFound('API key', key_id);
     return gone;

@@ -11,7 +11,7 @@ export interface User {
 }
 
 /** The permissions of a platform API key in the workspace of the request. */
-export interface Grant {
+export interface KeyGrant {
   readonly key_id: string;
   /** Undefined when the request names no workspace, and the key has several. */
   readonly workspace_id: string | undefined;
@@ -29,7 +29,7 @@ export interface Caller {
   /** Key of the rate limits: an identity, or an API key's fingerprint; undefined for clients on this machine. */
   readonly countedAs: string | undefined;
   /** Set for platform routes. */
-  readonly grant?: Grant;
+  readonly grant?: KeyGrant;
   /** Calls `end` when the session of the caller ends, until the returned function is called. Absent without a session. */
   readonly watch?: (end: () => void) => () => void;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Workspace } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
-import type { Grant } from '../principal/caller.ts';
+import type { KeyGrant } from '../principal/caller.ts';
 import type { WorkspaceRow, WorkspaceStorage } from '../../storage/tracing/workspaces.ts';
 
 export class WorkspaceService {
@@ -11,17 +11,17 @@ export class WorkspaceService {
     this.#workspaces = workspaces;
   }
 
-  async list(grant: Grant): Promise<Workspace[]> {
+  async list(grant: KeyGrant): Promise<Workspace[]> {
     return (await this.#workspaces.list([...grant.workspaces])).map((row) => toWorkspace(row, grant));
   }
 
-  async get({ tenant_id }: Grant): Promise<WorkspaceRow> {
+  async get({ tenant_id }: KeyGrant): Promise<WorkspaceRow> {
     const [row] = await this.#workspaces.list([tenant_id]);
     if (row === undefined) throw notFound('Workspace', tenant_id);
     return row;
   }
 
-  async create(display_name: string, grant: Grant): Promise<Workspace> {
+  async create(display_name: string, grant: KeyGrant): Promise<Workspace> {
     if (display_name.includes('\0'))
       throw invalid(['body', 'display_name'], 'must not contain the character U+0000');
     const row = await this.#workspaces.create({ id: randomUUID(), display_name }, grant.key_id);
@@ -30,7 +30,7 @@ export class WorkspaceService {
   }
 }
 
-const toWorkspace = (row: WorkspaceRow, { role, permissions }: Grant): Workspace => ({
+const toWorkspace = (row: WorkspaceRow, { role, permissions }: KeyGrant): Workspace => ({
   ...row,
   role_name: role,
   permissions: [...permissions],

@@ -1,4 +1,4 @@
-// svc health: asks a server whether it is ready, for people and for the health checks of containers.
+// svc health: checks whether a server is ready, for people and for the health checks of containers.
 import type { RouteOutput, systemRoutes } from '@svc/contract';
 import { ServerUnreachable } from '../output/exit-code.ts';
 import type { FlagValues } from '../flags.ts';

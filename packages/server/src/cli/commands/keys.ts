@@ -20,9 +20,9 @@ export async function createKey(sources: ConfigSources, values: FlagValues): Pro
   const { KeyService } = await import('../../auth/keys/key-service.ts');
   const made = await withDatabase(settings, async (storage) => {
     const there = (await storage.workspaces.list(null)).map(({ id }) => id);
-    const asked = values['workspace'] as string[] | undefined;
-    const workspaces = asked ?? there;
-    if (asked === undefined && there.length !== 1)
+    const requested = values['workspace'] as string[] | undefined;
+    const workspaces = requested ?? there;
+    if (requested === undefined && there.length !== 1)
       throw mistake(
         '--workspace',
         undefined,

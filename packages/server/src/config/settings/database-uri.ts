@@ -93,7 +93,7 @@ const tlsAttempts = (parameters: URLSearchParams): { list: TlsParameters[] } | {
     return { problem: 'has sslrootcert=system, which needs sslmode=verify-full' };
   if (sslmode === 'verify-ca' && sslrootcert === undefined)
     return { problem: 'has sslmode=verify-ca, which needs the certificate of the authority in sslrootcert' };
-  // The driver gives these names other meanings, unless it is asked for those of libpq.
+  // The driver gives these names other meanings, unless an option selects those of libpq.
   const tls = (mode: string): TlsParameters => ({ ...root, sslmode: mode, uselibpqcompat: 'true' });
   if (sslmode === 'disable') return { list: [plain] };
   if (sslmode === 'allow') return { list: [plain, tls('require')] };

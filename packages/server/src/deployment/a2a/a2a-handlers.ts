@@ -35,10 +35,10 @@ export const a2aHandlers = ({ agents, tasks, logger }: A2aParts): Handlers<typeo
   const card = async (id: string | undefined, call: Call) => cardOf(await agents.find(id, call), call);
 
   const respond = async (request: RpcRequest, agent: Agent, call: Call): Promise<Response> => {
-    const asked = readA2aRequest(request, call);
-    const { method, dialect, scope } = asked;
+    const requested = readA2aRequest(request, call);
+    const { method, dialect, scope } = requested;
     const { id } = request;
-    if (method === 'send' || method === 'stream') return send(request, asked, agent, call);
+    if (method === 'send' || method === 'stream') return send(request, requested, agent, call);
     if (method === 'card') return resultOf(id, cardOf(agent, call));
     const { assistant_id } = agent.assistant;
     if (method === 'list') {

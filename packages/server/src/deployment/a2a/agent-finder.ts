@@ -31,10 +31,10 @@ export class AgentFinder {
 
   /** `id`: of an assistant or a graph; by default the assistant of the only graph. Throws `not_found`. */
   async find(id: string | undefined, { authorizer }: Call): Promise<Agent> {
-    const asked = id ?? this.#only();
+    const requested = id ?? this.#only();
     const assistant = await this.#assistants.get(
-      asked,
-      await this.#granter.assistantFilter(authorizer, asked),
+      requested,
+      await this.#granter.assistantFilter(authorizer, requested),
     );
     const schema = (await findSchemas(this.#introspection, assistant))?.input_schema;
     const properties = isRecord(schema) ? schema['properties'] : undefined;

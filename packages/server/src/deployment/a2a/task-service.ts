@@ -105,8 +105,8 @@ export class TaskService {
 
   async cancel(taskId: string, { assistant_id, call, history }: AgentCall): Promise<AgentTask> {
     const action = 'interrupt';
-    const asked = { thread_id: undefined, metadata: undefined, action } as const;
-    const { access } = await call.authorizer.authorize('threads:update', asked);
+    const requested = { thread_id: undefined, metadata: undefined, action } as const;
+    const { access } = await call.authorizer.authorize('threads:update', requested);
     const { task_id, thread_id, run_id, state } = await this.#row(taskId, assistant_id, access);
     const over = (now: string) =>
       a2aError('UNSUPPORTED_OPERATION', `Task ${task_id} cannot be cancelled: ${now}`);

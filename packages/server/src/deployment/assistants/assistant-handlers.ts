@@ -57,17 +57,21 @@ export const assistantHandlers = (
     return toAssistant(await assistants.create(request, { creatable: access, readable }));
   },
   searchAssistants: async ({ body }, { authorizer }) => {
-    const { select, limit, offset, sort_by, sort_order, name, ...asked } = body;
-    const { value, access } = await authorizer.authorize('assistants:search', { ...asked, limit, offset });
+    const { select, limit, offset, sort_by, sort_order, name, ...requested } = body;
+    const { value, access } = await authorizer.authorize('assistants:search', {
+      ...requested,
+      limit,
+      offset,
+    });
     const page = { limit: value.limit, offset: value.offset, sort_by, sort_order } as const;
     const { graph_id, metadata } = value;
     const found = await assistants.search({ graph_id, metadata, name }, page, access, select);
     return textPage(found.page, page.offset, found.total);
   },
   countAssistants: async ({ body }, { authorizer }) => {
-    const { name, ...asked } = body;
+    const { name, ...requested } = body;
     const { value, access } = await authorizer.authorize('assistants:search', {
-      ...asked,
+      ...requested,
       limit: 0,
       offset: 0,
     });

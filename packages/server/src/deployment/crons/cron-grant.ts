@@ -20,11 +20,11 @@ export class CronGranter {
   /** Also returns the body with the changes of the handlers. Throws the error of a handler that refuses. */
   async grant(
     thread_id: string | null,
-    asked: CronCreate,
+    requested: CronCreate,
     authorizer: Authorizer,
   ): Promise<{ body: CronCreate; grant: CronGrant }> {
     const { user } = authorizer;
-    const { assistant_id, schedule, end_time, metadata } = asked;
+    const { assistant_id, schedule, end_time, metadata } = requested;
     const { value } = await authorizer.authorize('crons:create', {
       cron_id: randomUUID(),
       thread_id: thread_id ?? undefined,
@@ -33,11 +33,13 @@ export class CronGranter {
       end_time,
       user_id: user?.identity,
       metadata,
-      payload: payloadOf(asked),
+      payload: payloadOf(requested),
     });
     const { cron_id = randomUUID(), user_id: _, thread_id: _thread, payload, ...changed } = value;
     const cron =
-      user === undefined ? asked : checked('crons:create', CronCreate, { ...asked, ...payload, ...changed });
+      user === undefined
+        ? requested
+        : checked('crons:create', CronCreate, { ...requested, ...payload, ...changed });
     const run = { ...runOf(cron.assistant_id, payloadOf(cron)), metadata: cron.metadata };
     const { body, grant } = await this.#runs.grant(authorizer, thread_id, run);
     const owned = { ...cron, ...payloadOf(body), metadata: body.metadata };

@@ -11,26 +11,30 @@ export const cronHandlers = (crons: CronService, granter: RunGranter): Handlers<
   const grants = new CronGranter(crons, granter);
   const create = async (
     thread_id: string | null,
-    asked: CronCreate,
+    requested: CronCreate,
     authorizer: Authorizer,
   ): Promise<Cron> => {
-    const { body, grant } = await grants.grant(thread_id, asked, authorizer);
+    const { body, grant } = await grants.grant(thread_id, requested, authorizer);
     return crons.create(thread_id, body, grant);
   };
   return {
     createCron: ({ body }, { authorizer }) => create(null, body, authorizer),
     createThreadCron: ({ params, body }, { authorizer }) => create(params.thread_id, body, authorizer),
     searchCrons: async ({ body }, { authorizer }) => {
-      const { select, sort_by, sort_order, enabled, ...asked } = body;
-      const { value, access } = await authorizer.authorize('crons:search', asked);
+      const { select, sort_by, sort_order, enabled, ...requested } = body;
+      const { value, access } = await authorizer.authorize('crons:search', requested);
       const { limit, offset, ...wanted } = value;
       const page = { limit, offset, sort_by, sort_order } as const;
       const found = await crons.search({ ...wanted, enabled }, page, access, select);
       return textPage(found.page, offset, found.total);
     },
     countCrons: async ({ body }, { authorizer }) => {
-      const { enabled, ...asked } = body;
-      const { value, access } = await authorizer.authorize('crons:search', { ...asked, limit: 0, offset: 0 });
+      const { enabled, ...requested } = body;
+      const { value, access } = await authorizer.authorize('crons:search', {
+        ...requested,
+        limit: 0,
+        offset: 0,
+      });
       const { limit: _, offset: _offset, ...wanted } = value;
       return crons.count({ ...wanted, enabled }, access);
     },

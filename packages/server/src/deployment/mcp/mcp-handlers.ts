@@ -72,8 +72,8 @@ const at = (id: RpcId, result: unknown): DeferredResponse =>
 
 /** Calls `assistants:search`, which every message needs, and returns its filter. */
 const visibleAssistants = async ({ authorizer }: Call) => {
-  const asked = { graph_id: undefined, metadata: undefined, limit: 0, offset: 0 };
-  return (await authorizer.authorize('assistants:search', asked)).access;
+  const requested = { graph_id: undefined, metadata: undefined, limit: 0, offset: 0 };
+  return (await authorizer.authorize('assistants:search', requested)).access;
 };
 
 export const mcpHandlers = ({ tools, caller, version }: McpParts): Handlers<typeof mcpRoutes> => {

@@ -66,8 +66,8 @@ export class ToolCaller {
   async cancel(session: string, id: RpcId, call: Call): Promise<void> {
     const { user } = call.authorizer;
     const run_id = runIdOf(keyOf(session, id) ?? '', null, user?.identity);
-    const asked = { thread_id: undefined, metadata: undefined, action: 'interrupt' } as const;
-    const { access } = await call.authorizer.authorize('threads:update', asked);
+    const requested = { thread_id: undefined, metadata: undefined, action: 'interrupt' } as const;
+    const { access } = await call.authorizer.authorize('threads:update', requested);
     await this.#parts.canceller.cancelStateless(run_id, access);
   }
 

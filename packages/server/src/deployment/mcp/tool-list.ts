@@ -45,8 +45,8 @@ export class ToolList {
     });
     const order = { sort_by: 'created_at', sort_order: 'asc' } as const;
     const page = { limit: value.limit, offset: value.offset, ...order };
-    const asked = { graph_id: value.graph_id, metadata: value.metadata };
-    const found = await this.#assistants.search(asked, page, access);
+    const requested = { graph_id: value.graph_id, metadata: value.metadata };
+    const found = await this.#assistants.search(requested, page, access);
     const rows = found.page.rows.map((text) => JSON.parse(text) as AssistantRow);
     const next = page.offset + rows.length;
     const tools = await Promise.all(rows.map((row) => this.#tool(row)));

@@ -23,7 +23,7 @@ export const toolResult = (values: string, status: RunOutcome['status']): string
     return status === 'success'
       ? result(values, structured, false)
       : result(`The run was cancelled. Values so far: ${values}`, structured, true);
-  const asked = JSON.stringify((value as { __interrupt__: unknown }).__interrupt__);
-  const text = `The run was interrupted and waits for an answer, which this protocol cannot send. Interrupts: ${asked}`;
+  const requested = JSON.stringify((value as { __interrupt__: unknown }).__interrupt__);
+  const text = `The run was interrupted and waits for an answer, which this protocol cannot send. Interrupts: ${requested}`;
   return result(text, structured, true);
 };

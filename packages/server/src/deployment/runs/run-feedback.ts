@@ -1,4 +1,4 @@
-// Links for feedback on a run, for the client that has asked for them with `feedback_keys`.
+// Links for feedback on a run, for the client that has requested them with `feedback_keys`.
 import type { Logger } from 'pino';
 import type { EventWriter } from '../../api/handlers.ts';
 

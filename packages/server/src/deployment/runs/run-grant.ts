@@ -64,13 +64,13 @@ export class RunGranter {
   ): Promise<GrantedRun & { body: Body }> {
     const { user } = authorizer;
     // Handlers can read the input, so its JSON texts are parsed.
-    const asked = user === undefined ? sent : withValues(sent);
+    const requested = user === undefined ? sent : withValues(sent);
     const run_id = key === undefined ? randomUUID() : runIdOf(key, thread_id, user?.identity);
     const { value, access } = await authorizer.authorize(
       'threads:create_run',
-      payloadOf(thread_id, run_id, asked),
+      payloadOf(thread_id, run_id, requested),
     );
-    const body = user === undefined ? asked : asChanged(thread_id, asked, value);
+    const body = user === undefined ? requested : asChanged(thread_id, requested, value);
     const request = toRunRequest(body, key);
     const assistantAccess = await this.assistantFilter(authorizer, request.assistant_id);
     return { body, request, grant: { run_id, access, assistantAccess, user } };

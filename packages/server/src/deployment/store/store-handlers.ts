@@ -14,29 +14,29 @@ const itemValue = (value: Record<string, unknown>): Record<string, unknown> => {
 
 export const storeHandlers = (store: StoreService): Handlers<typeof storeRoutes> => ({
   putItem: async ({ body }, { authorizer }) => {
-    const { value: asked, access } = await authorizer.authorize('store:put', {
+    const { value: requested, access } = await authorizer.authorize('store:put', {
       namespace: body.namespace,
       key: body.key,
       value: itemValue(body.value),
       index: body.index,
     });
-    const { namespace, key, value, index } = asked;
+    const { namespace, key, value, index } = requested;
     await store.put({ namespace, key }, value, access, { ttl: body.ttl, index });
   },
   getItem: async ({ query }, { authorizer }) => {
-    const asked = { namespace: query.namespace ?? [], key: query.key };
-    const { value, access } = await authorizer.authorize('store:get', asked);
+    const requested = { namespace: query.namespace ?? [], key: query.key };
+    const { value, access } = await authorizer.authorize('store:get', requested);
     return store.find(value, access, query.refresh_ttl);
   },
   deleteItem: async ({ body }, { authorizer }) => {
-    const asked = { namespace: body.namespace ?? [], key: body.key };
-    const { value, access } = await authorizer.authorize('store:delete', asked);
+    const requested = { namespace: body.namespace ?? [], key: body.key };
+    const { value, access } = await authorizer.authorize('store:delete', requested);
     await store.delete(value, access);
   },
   searchItems: async ({ body }, { authorizer }) => {
-    const { namespace_prefix: namespace = [], refresh_ttl: refresh, select, ...asked } = body;
+    const { namespace_prefix: namespace = [], refresh_ttl: refresh, select, ...requested } = body;
     const { value, access } = await authorizer.authorize('store:search', {
-      ...asked,
+      ...requested,
       namespace,
     });
     const { namespace: prefix, filter, query, limit, offset } = value;
@@ -45,9 +45,9 @@ export const storeHandlers = (store: StoreService): Handlers<typeof storeRoutes>
     return pageReply(items, page, { next: offset + page.rows.length });
   },
   listNamespaces: async ({ body }, { authorizer }) => {
-    const { prefix, ...asked } = body;
+    const { prefix, ...requested } = body;
     const { value, access } = await authorizer.authorize('store:list_namespaces', {
-      ...asked,
+      ...requested,
       namespace: prefix,
     });
     const { namespace, ...rest } = value;

@@ -38,11 +38,11 @@ const searchHandlers = (
   compat: boolean,
 ): Handlers<Pick<typeof threadRoutes, 'searchThreads' | 'countThreads'>> => ({
   searchThreads: async ({ body }, { authorizer }) => {
-    const { select, extract, sort_by, sort_order, cursor, ...asked } = body;
-    if (cursor !== undefined && asked.offset > 0)
+    const { select, extract, sort_by, sort_order, cursor, ...requested } = body;
+    if (cursor !== undefined && requested.offset > 0)
       throw invalid(['body', 'offset'], 'offset cannot be combined with cursor');
     const after = cursor === undefined ? undefined : threadPlace(cursor, { sort_by, sort_order });
-    const { event, others } = splitFilters(asked);
+    const { event, others } = splitFilters(requested);
     const { value, access } = await authorizer.authorize('threads:search', event);
     const { limit, offset, ...wanted } = { ...value, ...others };
     const page = { limit, offset, sort_by, sort_order, after };

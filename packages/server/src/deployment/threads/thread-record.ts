@@ -9,7 +9,7 @@ import type { ListedThread, ThreadRow } from '../../storage/deployment/threads.t
 
 export type ThreadField = keyof Thread;
 
-/** `values` is undefined when they are not included. `fields`: the requested fields. `extracted`: JSON text, if it was asked for. */
+/** `values` is undefined when they are not included. `fields`: the requested fields. `extracted`: JSON text, if it was requested. */
 export const threadText = (
   row: ThreadRow | Omit<ListedThread, 'place'>,
   values: JsonPart | undefined,

@@ -1,6 +1,9 @@
 // Combines the checkpoints and the events of one run into one writer, so that a flush stores them together. Only when
 // more events wait than one flush should take, the oldest events are stored first, up to the first that belongs to a
 // checkpoint.
+//
+// The engine calls `putWrites` and emits the `updates` of the task in one synchronous section, and a flush is gathered in a macrotask. So no
+// checkpoint is stored without the events that the engine emitted before it, and no `updates` before its writes.
 import type { BatchItems, Committer, When, Writer } from './commit-queue.ts';
 import type { LargestValue } from './checkpoint-not-stored.ts';
 import type { Owner } from '../../storage/deployment/checkpoint-rows.ts';
@@ -16,7 +19,7 @@ export class JointWriter implements Writer, Committer {
   readonly owner: Owner;
   readonly #queue: Committer;
   readonly #events: EventItemWriter;
-  /** The writer of the checkpoints. Undefined for a run without a thread. */
+  /** The writer of the checkpoints. Undefined for a stateless run. */
   session: Writer | undefined;
   /** The sessions that the drains took items of, in order. */
   readonly #drained: (Writer | undefined)[] = [];

@@ -1,5 +1,6 @@
 // Reads the chunks of the engine from its generator. `graph.stream()` wraps the same generator in two more streams, which
 // keep about half a kilobyte per chunk until the run ends, and cause three quarters of the time that a chunk takes.
+// Nothing here waits between chunks: they would collect in the engine's queue, which has no limit, while checkpoints are stored without them.
 import { ensureConfig } from '@langchain/core/runnables';
 import { onAbort } from '../../abort.ts';
 import type { Graph } from './graph-registry.ts';

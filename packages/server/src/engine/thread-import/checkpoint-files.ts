@@ -47,7 +47,7 @@ export class CheckpointFiles extends BaseCheckpointSaver {
   readonly #handle: FileHandle;
   readonly #places = new Map<string, Map<string, Place>>();
   readonly #elements = new ListElements(this.serde);
-  /** The engine asks for the checkpoint that was read last. */
+  /** The engine requests the checkpoint that was read last. */
   #last: { key: string; read: ReadCheckpoint } | undefined;
 
   constructor(file: ImportedFile, handle: FileHandle) {

@@ -24,7 +24,7 @@ const fragmentsMax = 1_000;
 export class Upgrades {
   readonly #options: UpgradeOptions;
   readonly #handshakes: WebSocketServer;
-  /** The first bytes after the requests that ask for a WebSocket. */
+  /** The first bytes after the requests for a WebSocket. */
   readonly #heads = new WeakMap<IncomingMessage, Buffer>();
   readonly #open = new Set<SocketConnection>();
   #isStopping = false;

@@ -49,7 +49,7 @@ export type WorkerState = 'alive' | 'silent' | 'gone';
 
 export interface NewRun {
   run_id: string;
-  /** Null for a run without a thread. */
+  /** Null for a stateless run. */
   thread_id: string | null;
   assistant_id: string;
   metadata: Record<string, unknown>;

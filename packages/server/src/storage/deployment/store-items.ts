@@ -51,9 +51,9 @@ export interface ItemSearch extends ItemCondition {
 const columnNames = ['namespace', 'key', 'value', 'created_at', 'updated_at'] as const;
 
 /** A read restarts the time to live only when a tenth of it has passed, to save writes. */
-const refreshDue = (asked: string): string =>
+const refreshDue = (requested: string): string =>
   `case when ttl_minutes is null or expires_at > now() + make_interval(secs => ttl_minutes * 54) then false
-    else coalesce(${asked}::boolean, items_refresh_on_read()) end`;
+    else coalesce(${requested}::boolean, items_refresh_on_read()) end`;
 
 /** What a put does with an existing item. An expired one is treated as new. */
 const replace = `do update set value = excluded.value, updated_at = clock_timestamp(), ttl_minutes = excluded.ttl_minutes,

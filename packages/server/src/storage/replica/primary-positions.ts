@@ -1,5 +1,6 @@
 // Positions of the primary with the times at which they were read. They tell how old the data of a replica is without its clock, and
 // without waiting for writes: on an idle primary the position stays the same while its time advances.
+// It is the flushed position, because an idle primary may keep written positions unflushed for long.
 import { hasSameHistory, type PrimaryPosition, type StandbyPosition } from './wal-position.ts';
 
 interface Sample {

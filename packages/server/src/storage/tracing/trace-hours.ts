@@ -1,4 +1,6 @@
 // Stored sums of trace runs, per project and hour, so that sums over many days need not read all trace runs.
+// A batch records which hours it has changed, and a changed hour is counted again from its trace runs. Sums are never incremented, so merges
+// and repeated writes in any order leave them correct.
 import type { Database, Statement, Transactions } from '../postgres/database.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import { intervalSql, secondsSql } from './interval-sql.ts';
@@ -106,7 +108,7 @@ type HourScope = TraceRunScope & { session_ids: string[] };
 export const isByHour = (scope: TraceRunScope): scope is HourScope => {
   const { session_ids, trace_id, is_root, filter, trace_filter, tree_filter } = scope;
   const more = [trace_id, is_root, filter, trace_filter, tree_filter];
-  return session_ids !== null && more.every((asked) => asked === null);
+  return session_ids !== null && more.every((requested) => requested === null);
 };
 
 /** True when each interval is made of whole hours. */

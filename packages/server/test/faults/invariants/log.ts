@@ -1,4 +1,13 @@
 // The event log of a run is consistent with its checkpoints.
+//
+// Invariants of the log of a resumable run, as far as its oldest events were not deleted:
+// 1. Ids count from 0 without a gap.
+// 2. For each namespace that is streamed, each task with stored writes has its `updates` event exactly once, and no other task has one.
+//    Events of one step come before those of the next step.
+// 3. Between the `updates` of two steps there is a `values` event. An attempt that resumes repeats the `values` of its checkpoint.
+// 4. An attempt begins with `metadata`. Events that belong to no stored write (`custom`, `messages`, `tools`, `tasks`, `debug`) of the step in
+//    which an attempt was lost may be there twice.
+// With durability `exit` no step is stored before the end: 2 and 3 hold for the events after the last `metadata`.
 import { isInternalChannel } from '../../../src/engine/checkpoints/checkpoint-summary.ts';
 import type { Checker, Evidence } from './evidence.ts';
 
