@@ -3,7 +3,7 @@
 // next checkpoint.
 import type { StoredWrite } from '../../storage/deployment/checkpoint-rows.ts';
 import type { RecordedState } from '../../storage/deployment/recorded-state.ts';
-import type { CheckpointSummary, NodeWrite } from './checkpoint-summary.ts';
+import type { CheckpointSummary, NodeWrite, SummaryTask } from './checkpoint-summary.ts';
 import { compactSummary, isInternalChannel, summaryOf } from './checkpoint-summary.ts';
 import { isApplied } from './task-writes.ts';
 
@@ -171,6 +171,12 @@ export class CheckpointRecords {
 
 const isUndescribed = ({ refs, summary, shape }: CheckpointRecord): boolean =>
   refs !== undefined && summary === undefined && typeof shape !== 'string';
+
+/** A task that waits at a loaded checkpoint, and that the engine no longer finds there: the graph has lost its node. */
+export const lostTask = ({ shape, summary }: CheckpointRecord): SummaryTask | undefined => {
+  const found = new Set(summary?.tasks.map(({ id }) => id));
+  return summaryOf({ shape })?.tasks.find(({ id }) => !found.has(id));
+};
 
 export const namedWrites = ({ summary, writes }: CheckpointRecord): NodeWrite[] => {
   const names = new Map(summary?.tasks.map((task) => [task.id, task.name]));

@@ -28,6 +28,7 @@ import {
   type CheckpointRecord,
   CheckpointRecords,
   type DescribedState,
+  lostTask,
   namedWrites,
   placesOf,
   type RefsOf,
@@ -244,15 +245,16 @@ export class ThreadSession implements Writer {
 
   /**
    * Records the summary of a checkpoint, before or after its put. `values`: those of its state that may be missing in its channels, because
-   * the checkpoint has changes of them.
+   * the checkpoint has changes of them. Returns a task of a loaded checkpoint that the report lacks.
    */
-  describe(ns: string, report: Report): void {
+  describe(ns: string, report: Report): SummaryTask | undefined {
     const record = this.#recordsOf(ns).report(report);
-    if (!record) return;
+    if (!record) return undefined;
     const { unnamed } = record;
     const wrote = unnamed === undefined ? null : writesText(namedWrites(record));
     if (unnamed !== undefined && wrote !== null) this.#amend(ns, unnamed, { wrote });
     this.#storeSummary(ns, record);
+    return lostTask(record);
   }
 
   /** Stores the summary once the checkpoint was both put and described. */
