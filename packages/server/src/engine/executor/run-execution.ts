@@ -277,6 +277,7 @@ export class RunExecution {
 
   #endBy(error: Error): void {
     this.#endedBy ??= error;
+    this.#session?.seal();
     this.#abort.abort(error);
   }
 
@@ -333,9 +334,7 @@ export class RunExecution {
       values: Object.fromEntries(values.filter(([channel]) => ofDeltas.has(channel))),
     });
     // The tasks of the graph itself, which a command may have changed, were checked at the start.
-    if (!lost || isRoot || !continuesTasks(this.#command.kwargs)) return;
-    this.#session?.seal();
-    this.#endBy(lostInRun(lost.name, ns));
+    if (lost && !isRoot && continuesTasks(this.#command.kwargs)) this.#endBy(lostInRun(lost.name, ns));
   }
 
   /** The final values as wire JSON, with `__interrupt__` when the graph was interrupted. */
