@@ -277,8 +277,14 @@ it('the values of delta channels that a command gives to an empty thread stay', 
   const command = { update: { notes: ['given'] }, goto: 'read' };
   const first = await client.runs.wait(thread_id, 'noted', { command });
   expect(first).toMatchObject({ notes: ['given', 'read 1'] });
-  const second = await client.runs.wait(thread_id, 'noted', { input: { topic: 'new' } });
-  expect(second).toMatchObject({ notes: ['given', 'read 1', 'read 2'] });
+  const second = await client.runs.wait(thread_id, 'noted', {
+    command: { ...command, update: { notes: ['b'] } },
+  });
+  expect(second).toMatchObject({ notes: ['given', 'read 1', 'b', 'read 3'] });
+  const history = await client.threads.getHistory(thread_id);
+  expect(history.map((state) => (state.values as { notes: string[] }).notes[0])).toEqual(
+    history.map(() => 'given'),
+  );
 });
 
 it('a thread keeps the question of its newest checkpoint when an older one is answered and asks again', async () => {

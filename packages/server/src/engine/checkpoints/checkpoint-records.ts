@@ -52,6 +52,8 @@ export interface CheckpointRecord {
   values?: StateValues | undefined;
   /** What is stored of its state besides its channels. */
   recorded?: RecordedState | undefined;
+  /** Of a loaded checkpoint: references of its values of delta channels, before a command has changed them. */
+  seed?: RecordedState['base'] | undefined;
   /** What its tasks have written. */
   writes: TaskWrite[];
   /** The next checkpoint, put before the tasks of this one were known: it lacks the names of the nodes that led to it. */

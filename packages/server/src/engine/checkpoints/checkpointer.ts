@@ -14,7 +14,7 @@ import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts'
 import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
 import { summaryOf } from './checkpoint-summary.ts';
 import { engineWrites, recordedIn } from '../../storage/deployment/recorded-state.ts';
-import { isOfCommand } from './task-writes.ts';
+import { seedOf } from './task-writes.ts';
 import type { ThreadSession } from './thread-session.ts';
 
 /** `id`: that of the engine, where the stored one differs. */
@@ -158,18 +158,19 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     };
   }
 
-  /** Not of a checkpoint to which a command has written: the recorded values have its writes, which the engine applies itself. */
   async #recordedValues(ns: string, checkpoint_id: string): Promise<Record<string, unknown>> {
     const { storedIds, codec, cache } = this.#session;
     const stored = storedIds.of(checkpoint_id);
-    const found = this.#session.pendingCheckpoint(ns, stored) ?? (await this.#find(ns, stored));
-    const writes = found?.writes ?? [];
-    if (writes.some(({ task_id, channel }) => isOfCommand(task_id, channel))) return {};
-    const refs = Object.entries(recordedIn(writes)?.base ?? {});
+    const refs = Object.entries(this.#session.seed(ns, stored) ?? (await this.#findSeed(ns, stored)) ?? {});
     const blobs = await this.#blobs(refs.flatMap(([, ref]) => codec.hashesOf(ref)));
     return Object.fromEntries(
       refs.map(([channel, ref]) => [channel, codec.join(ref, (hash) => blobs.get(hash), cache)]),
     );
+  }
+
+  async #findSeed(ns: string, checkpoint_id: string): Promise<Record<string, string> | undefined> {
+    const found = this.#session.pendingCheckpoint(ns, checkpoint_id) ?? (await this.#find(ns, checkpoint_id));
+    return found && seedOf({ writes: found.writes, recorded: recordedIn(found.writes) });
   }
 
   async put(
