@@ -4,7 +4,15 @@ import type { Client } from '@svc/sdk';
 import { type CommandValue, EngineThread } from './bare-engine.ts';
 import { cases } from './cases.ts';
 import { compare } from './difference.ts';
-import { aligned, byNamespace, earliest, Names, type Outcome, type SeenState } from './observation.ts';
+import {
+  aligned,
+  byNamespace,
+  earliest,
+  Names,
+  type Outcome,
+  type SeenState,
+  type Sides,
+} from './observation.ts';
 import type { Operation, Place } from './operations.ts';
 import { ServerThread } from './server-thread.ts';
 
