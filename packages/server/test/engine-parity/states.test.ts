@@ -253,6 +253,40 @@ it('values of a delta channel are complete after forks', async () => {
   ]);
 });
 
+it('an answer at an older checkpoint does not change the branch that has followed', async () => {
+  const { thread_id } = await client.threads.create();
+  await client.runs.wait(thread_id, 'noted', { input: { notes: ['ask'] } });
+  const asked = await client.threads.getState(thread_id);
+  await client.threads.updateState(thread_id, { values: { topic: 'new' }, asNode: 'read' });
+  const { checkpoint: followed } = await client.threads.getState(thread_id);
+  const answerAt = async (resume: string, { checkpoint_id }: typeof followed): Promise<unknown> => {
+    const command = { resume };
+    const checkpoint = { checkpoint_ns: '', checkpoint_id: checkpoint_id ?? '' };
+    const result = await client.runs.wait(thread_id, 'noted', { command, checkpoint });
+    return (result as { notes: unknown }).notes;
+  };
+  expect(await answerAt('yes', asked.checkpoint)).toEqual(['ask', 'read 1', 'said yes']);
+  const checkpointId = followed.checkpoint_id ?? '';
+  const { values } = await client.threads.getState(thread_id, { checkpointId });
+  expect(values).toMatchObject({ notes: ['ask', 'read 1'] });
+  expect(await answerAt('no', followed)).toEqual(['ask', 'read 1', 'said no']);
+});
+
+it('the values of delta channels that a command gives to an empty thread stay', async () => {
+  const { thread_id } = await client.threads.create();
+  const command = { update: { notes: ['given'] }, goto: 'read' };
+  const first = await client.runs.wait(thread_id, 'noted', { command });
+  expect(first).toMatchObject({ notes: ['given', 'read 1'] });
+  const second = await client.runs.wait(thread_id, 'noted', {
+    command: { ...command, update: { notes: ['b'] } },
+  });
+  expect(second).toMatchObject({ notes: ['given', 'read 1', 'b', 'read 3'] });
+  const history = await client.threads.getHistory(thread_id);
+  expect(history.map((state) => (state.values as { notes: string[] }).notes[0])).toEqual(
+    history.map(() => 'given'),
+  );
+});
+
 it('a thread keeps the question of its newest checkpoint when an older one is answered and asks again', async () => {
   const begin = { input: {} };
   const { thread_id } = await compare('pair', [begin, begin, { resume: 'one', from: 2 }]);

@@ -3,7 +3,7 @@
 // next checkpoint.
 import type { StoredWrite } from '../../storage/deployment/checkpoint-rows.ts';
 import type { RecordedState } from '../../storage/deployment/recorded-state.ts';
-import type { CheckpointSummary, NodeWrite } from './checkpoint-summary.ts';
+import type { CheckpointSummary, NodeWrite, SummaryTask } from './checkpoint-summary.ts';
 import { compactSummary, isInternalChannel, summaryOf } from './checkpoint-summary.ts';
 import { isApplied } from './task-writes.ts';
 
@@ -52,6 +52,8 @@ export interface CheckpointRecord {
   values?: StateValues | undefined;
   /** What is stored of its state besides its channels. */
   recorded?: RecordedState | undefined;
+  /** Of a loaded checkpoint: references of its values of delta channels, before a command has changed them. */
+  seed?: RecordedState['base'] | undefined;
   /** What its tasks have written. */
   writes: TaskWrite[];
   /** The next checkpoint, put before the tasks of this one were known: it lacks the names of the nodes that led to it. */
@@ -171,6 +173,12 @@ export class CheckpointRecords {
 
 const isUndescribed = ({ refs, summary, shape }: CheckpointRecord): boolean =>
   refs !== undefined && summary === undefined && typeof shape !== 'string';
+
+/** A task that waits at a loaded checkpoint, and that the engine no longer finds there: the graph has lost its node. */
+export const lostTask = ({ shape, summary }: CheckpointRecord): SummaryTask | undefined => {
+  const found = new Set(summary?.tasks.map(({ id }) => id));
+  return summaryOf({ shape })?.tasks.find(({ id }) => !found.has(id));
+};
 
 export const namedWrites = ({ summary, writes }: CheckpointRecord): NodeWrite[] => {
   const names = new Map(summary?.tasks.map((task) => [task.id, task.name]));

@@ -1,5 +1,7 @@
 import { START } from '@langchain/langgraph';
 import { type PendingWrite, WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
+import type { StoredWrite } from '../../storage/deployment/checkpoint-rows.ts';
+import type { RecordedState } from '../../storage/deployment/recorded-state.ts';
 import type { SummaryTask } from './checkpoint-summary.ts';
 
 /** The task id under which the engine stores the input of a run, and what a command writes. */
@@ -20,6 +22,19 @@ export const isWork = (writes: PendingWrite[], task_id: string, tasks: SummaryTa
 /** True for a write by which a command changes the state. */
 export const isOfCommand = (task_id: string, channel: string): boolean =>
   task_id === inputTask && !isControl(channel);
+
+/**
+ * References of the values of delta channels at a checkpoint. Unknown after a command has written to it: the recorded values have its writes, which
+ * the engine applies itself.
+ */
+export const seedOf = ({
+  writes,
+  recorded,
+}: {
+  writes: readonly StoredWrite[];
+  recorded: RecordedState | undefined;
+}): RecordedState['base'] | undefined =>
+  writes.some(({ task_id, channel }) => isOfCommand(task_id, channel)) ? undefined : recorded?.base;
 
 /** Writes that leave a task to be run. */
 const ofOpenTasks = new Set(['__error__', '__interrupt__', '__scheduled__']);

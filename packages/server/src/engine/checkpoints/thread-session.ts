@@ -17,7 +17,7 @@ import { OpenInterrupts } from './open-interrupts.ts';
 import { SessionBlobs } from './session-blobs.ts';
 import { StoredIds } from './stored-ids.ts';
 import type { SessionOptions } from './session-options.ts';
-import { isControl, isOfCommand, isWork } from './task-writes.ts';
+import { isControl, isOfCommand, isWork, seedOf } from './task-writes.ts';
 import { boundedError } from '../codec/bounded-text.ts';
 import { RefCache } from '../codec/ref-cache.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
@@ -28,6 +28,7 @@ import {
   type CheckpointRecord,
   CheckpointRecords,
   type DescribedState,
+  lostTask,
   namedWrites,
   placesOf,
   type RefsOf,
@@ -121,11 +122,16 @@ export class ThreadSession implements Writer {
     );
     const writes = loaded.writes.map(({ task_id, channel, ref }): TaskWrite => [task_id, channel, ref]);
     const record = this.#recordsOf(ns).put(checkpoint_id, step, new Map(refs));
-    Object.assign(record, { writes, shape, recorded });
+    Object.assign(record, { writes, shape, recorded, seed: seedOf(loaded) });
     const results = loaded.writes.filter(({ channel }) => !isControl(channel));
     const isOwn = ({ run_id }: StoredWrite): boolean =>
       this.run_id !== null && (run_id ?? loaded.made_by) === this.run_id;
     this.#finished.set(ns, new Map(results.map((write) => [write.task_id, isOwn(write)])));
+  }
+
+  /** References of the values of delta channels at a loaded checkpoint, before the command of this run. */
+  seed(ns: string, checkpoint_id: string): RecordedState['base'] | undefined {
+    return this.#recordsOf(ns).find(checkpoint_id)?.seed;
   }
 
   recordBlobs(blobs: readonly BlobRow[]): void {
@@ -244,15 +250,16 @@ export class ThreadSession implements Writer {
 
   /**
    * Records the summary of a checkpoint, before or after its put. `values`: those of its state that may be missing in its channels, because
-   * the checkpoint has changes of them.
+   * the checkpoint has changes of them. Returns a task of a loaded checkpoint that the report lacks.
    */
-  describe(ns: string, report: Report): void {
+  describe(ns: string, report: Report): SummaryTask | undefined {
     const record = this.#recordsOf(ns).report(report);
-    if (!record) return;
+    if (!record) return undefined;
     const { unnamed } = record;
     const wrote = unnamed === undefined ? null : writesText(namedWrites(record));
     if (unnamed !== undefined && wrote !== null) this.#amend(ns, unnamed, { wrote });
     this.#storeSummary(ns, record);
+    return lostTask(record);
   }
 
   /** Stores the summary once the checkpoint was both put and described. */

@@ -1,5 +1,6 @@
 // A thread waits with tasks that name nodes. When a deployment has removed such a node, the engine drops its task without an error: the run would
-// succeed without executing anything, and an answer would be lost. Such a run is refused before it executes anything.
+// succeed without executing anything, and an answer would be lost. Such a run is refused before it executes anything. Subgraphs that a node calls itself are
+// not known before: a run ends when one of them has lost a task.
 import { summaryOf, type SummaryTask, usualPath } from '../checkpoints/checkpoint-summary.ts';
 import type { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
 import { memoryNamespace, subgraphPath } from '../checkpoints/namespaces.ts';
@@ -57,9 +58,21 @@ const canPrepare = (
 const namespaceOf = (subgraph: Graph, ns: string): string =>
   (subgraph.checkpointer === true ? memoryNamespace(ns) : undefined) ?? ns;
 
-const refusal = (node: string, checkpoint_ns: string): RunRefused => {
-  const place = checkpoint_ns === '' ? '' : ` of the subgraph "${subgraphPath(checkpoint_ns)}"`;
-  return new RunRefused(
-    `The thread waits at the node "${node}"${place}, which the graph no longer has or no longer leads to. Nothing was executed, and questions stay open. Start a run from an earlier checkpoint (checkpoint_id), or update the state as a node that exists (as_node) and continue`,
+const refusal = (node: string, checkpoint_ns: string): RunRefused =>
+  new RunRefused(
+    `${lostText(node, checkpoint_ns)}. Nothing was executed, and questions stay open. ${advice}`,
   );
+
+/** The engine has found the subgraph without the node while it ran: a node calls this subgraph itself. */
+export const lostInRun = (node: string, checkpoint_ns: string): RunRefused =>
+  new RunRefused(
+    `${lostText(node, checkpoint_ns)}. The node that calls the subgraph was not finished, and its question stays open. ${advice}`,
+  );
+
+const lostText = (node: string, checkpoint_ns: string): string => {
+  const place = checkpoint_ns === '' ? '' : ` of the subgraph "${subgraphPath(checkpoint_ns)}"`;
+  return `The thread waits at the node "${node}"${place}, which the graph no longer has or no longer leads to`;
 };
+
+const advice =
+  'Start a run from an earlier checkpoint (checkpoint_id), or update the state as a node that exists (as_node) and continue';

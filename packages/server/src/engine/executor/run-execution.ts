@@ -17,7 +17,7 @@ import { type RunStart, startOf } from './later-attempt.ts';
 import { ModelTokens } from './model-tokens.ts';
 import { RepeatedEvents } from './repeated-events.ts';
 import { RunEventWriter } from './run-event-writer.ts';
-import { assertNodes, continuesTasks } from './removed-nodes.ts';
+import { assertNodes, continuesTasks, lostInRun } from './removed-nodes.ts';
 import { RunRefused } from './run-refused.ts';
 import { RunTracer } from './run-tracer.ts';
 import type { Graph } from './graph-registry.ts';
@@ -60,8 +60,8 @@ export class RunExecution {
   /** The graph has ended, and the outcome is being stored. */
   #hasGraphEnded = false;
   #failure: Error | undefined;
-  /** Set when the run has taken all the steps that its recursion limit allows. */
-  #outOfSteps: Error | undefined;
+  /** Why the run ends before its graph: it has taken all the steps that its recursion limit allows, or a subgraph has lost a node. */
+  #endedBy: Error | undefined;
   #values: unknown;
   #interrupts: unknown[] | undefined;
 
@@ -128,7 +128,7 @@ export class RunExecution {
       this.#events.emit('metadata', JSON.stringify({ run_id, attempt }));
       await this.#stream().finally(() => this.#chunks.end());
     } catch (error) {
-      thrown = this.#outOfSteps ?? error;
+      thrown = this.#endedBy ?? error;
     }
     this.#hasGraphEnded = true;
     this.#reportGraphEnd();
@@ -273,10 +273,13 @@ export class RunExecution {
       { lc_error_code: 'GRAPH_RECURSION_LIMIT' },
     );
     if (newest >= last) throw error;
-    this.#session?.endAfter(last, () => {
-      this.#outOfSteps = error;
-      this.#abort.abort(error);
-    });
+    this.#session?.endAfter(last, () => this.#endBy(error));
+  }
+
+  #endBy(error: Error): void {
+    this.#endedBy ??= error;
+    this.#session?.seal();
+    this.#abort.abort(error);
   }
 
   #chunk(graph: Graph, [namespace, mode, payload]: Chunk): void {
@@ -325,12 +328,15 @@ export class RunExecution {
     const ofDeltas = new Set(Object.keys(chunk.metadata.counters_since_delta_snapshot ?? {}));
     const values = Object.entries(ofDeltas.size === 0 ? {} : stateValues(keys, chunk.values));
     const checkpoint_id = chunk.config.configurable?.['checkpoint_id'] as string | undefined;
-    this.#session?.describe(namespace.join('|'), {
+    const ns = namespace.join('|');
+    const lost = this.#session?.describe(ns, {
       checkpoint_id,
       step: chunk.metadata.step,
       summary: { keys, tasks: summaryTasks(chunk.tasks) },
       values: Object.fromEntries(values.filter(([channel]) => ofDeltas.has(channel))),
     });
+    // The tasks of the graph itself, which a command may have changed, were checked at the start.
+    if (lost && !isRoot && continuesTasks(this.#command.kwargs)) this.#endBy(lostInRun(lost.name, ns));
   }
 
   /** The final values as wire JSON, with `__interrupt__` when the graph was interrupted. */

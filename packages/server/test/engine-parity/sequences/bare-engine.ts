@@ -1,16 +1,18 @@
 // The oracle: a thread of the bare engine, with its own saver in memory.
-import { type CheckpointTuple, Command, MemorySaver, Send, type StateSnapshot } from '@langchain/langgraph';
+import { type CheckpointTuple, Command, Send, type StateSnapshot } from '@langchain/langgraph';
 import { withCheckpointer } from '../../engine-copy.ts';
 import type { RunOptions } from './operations.ts';
+import { OracleSaver } from './oracle-saver.ts';
 import {
   byName,
   common,
+  markNewIds,
   type Outcome,
-  resultIn,
   type SeenEvent,
   type SeenState,
   type SeenTask,
   withoutMetadata,
+  withoutResultIds,
 } from './observation.ts';
 
 type Fields = Record<string, unknown>;
@@ -22,7 +24,6 @@ interface Config {
 interface Graph {
   stream(input: unknown, options: object): Promise<AsyncIterable<[string[], string, unknown]>>;
   getState(config: object, options?: object): Promise<StateSnapshot>;
-  getStateHistory(config: object): AsyncIterable<StateSnapshot>;
   updateState(config: object, values: unknown, asNode?: string): Promise<Config>;
 }
 
@@ -34,28 +35,9 @@ export interface CommandValue {
 
 export const streamModes = ['values', 'updates', 'tasks', 'checkpoints', 'custom'] as const;
 
-/**
- * The engine's serializer reads a Command back as a plain object, which has no effect when a run is replayed from the command's checkpoint.
- * The server stores it as a Command, so the oracle does too.
- */
-const keepingCommands = (): MemorySaver => {
-  const { serde } = new MemorySaver();
-  return new MemorySaver({
-    dumpsTyped: (value) => serde.dumpsTyped(value),
-    loadsTyped: async (type, data) => withCommand(await serde.loadsTyped(type, data)),
-  });
-};
-
-const withCommand = (stored: unknown): unknown => {
-  const channels = (stored as { channel_values?: Fields } | null)?.channel_values;
-  const start = channels?.['__start__'] as (CommandValue & { lg_name?: string }) | null | undefined;
-  if (channels && start?.lg_name === 'Command') channels['__start__'] = new Command(start as never);
-  return stored;
-};
-
 export class EngineThread {
   readonly #graph: Graph;
-  readonly #saver = keepingCommands();
+  readonly #saver = new OracleSaver();
   readonly #at: Config;
 
   constructor(graph: object, thread_id: string) {
@@ -98,19 +80,37 @@ export class EngineThread {
   }
 
   async state(): Promise<SeenState> {
-    return toState(await this.#graph.getState(this.#at, { subgraphs: true }));
+    return this.#read(() => this.#graph.getState(this.#at, { subgraphs: true }));
   }
 
   async history(): Promise<SeenState[]> {
     const states: SeenState[] = [];
-    for await (const state of this.#graph.getStateHistory(this.#at)) states.push(toState(state));
+    for await (const tuple of this.#saver.list({
+      configurable: { ...this.#at.configurable, checkpoint_ns: '' },
+    }))
+      states.push(await this.#stateOf(tuple, false));
     return states;
   }
 
-  /** The checkpoint of the history, or of a subgraph that has a task in its state. */
+  /** The checkpoint of the history, with the states of subgraphs that have a task in it. */
   async stateAt(checkpoint_id: string): Promise<SeenState> {
-    const config = { configurable: { ...this.#at.configurable, checkpoint_id } };
-    return toState(await this.#graph.getState(config, { subgraphs: true }));
+    const tuple = await this.#saver.getTuple({ configurable: { ...this.#at.configurable, checkpoint_id } });
+    if (!tuple) throw new Error(`The engine has no checkpoint ${checkpoint_id}`);
+    return this.#stateOf(tuple, true);
+  }
+
+  async #stateOf(tuple: CheckpointTuple, subgraphs: boolean): Promise<SeenState> {
+    try {
+      return await this.#read(() => this.#graph.getState(tuple.config, { subgraphs }));
+    } catch (error) {
+      if (isOfCommands(error, tuple)) return toUnreadable(tuple);
+      throw error;
+    }
+  }
+
+  /** Two reads show which ids of messages are new at each read. */
+  async #read(read: () => Promise<StateSnapshot>): Promise<SeenState> {
+    return markNewIds(toState(await read()), toState(await read()));
   }
 
   /** Ids of the interrupts of tasks that wait for an answer. */
@@ -145,6 +145,19 @@ export class EngineThread {
     };
   }
 }
+
+/** The engine cannot read a checkpoint to which the commands of two runs have written values of one channel that takes one value. */
+const isOfCommands = (error: unknown, { pendingWrites = [] }: CheckpointTuple): boolean => {
+  const channels = pendingWrites.flatMap(([task, channel]) => (task === commandTask ? [channel] : []));
+  return (error as Error).name === 'InvalidUpdateError' && new Set(channels).size < channels.length;
+};
+
+const commandTask = '00000000-0000-0000-0000-000000000000';
+
+const toUnreadable = ({ config, metadata, parentConfig }: CheckpointTuple): SeenState => ({
+  ...toState({ values: {}, next: [], tasks: [], config, metadata, parentConfig } as never),
+  isUnreadable: true,
+});
 
 const toCommand = ({ resume, update, goto }: CommandValue): Command =>
   new Command({
@@ -226,7 +239,7 @@ const toTask = ({
   path: wire(path),
   error: error === undefined || error === null ? null : String((error as Error).message ?? error),
   interrupts: wire(interrupts),
-  result: resultIn(wire(result)),
+  result: wire(result),
   subgraph: isSnapshot(state) ? toState(state) : namespaceOf(state),
 });
 
@@ -245,6 +258,6 @@ const toState = ({ values, next, tasks, metadata, config, parentConfig }: StateS
 };
 
 const toEvent = (mode: string, data: unknown): unknown => {
-  if (mode === 'checkpoints') return toState(data as StateSnapshot);
+  if (mode === 'checkpoints') return withoutResultIds(toState(data as StateSnapshot));
   return wire(mode === 'tasks' ? withoutMetadata(data) : data);
 };

@@ -22,6 +22,8 @@ export interface SeenState {
   namespace: string;
   checkpoint: string | null;
   parent: string | null;
+  /** The engine cannot read it. */
+  isUnreadable?: true;
 }
 
 export interface SeenEvent {
@@ -49,11 +51,12 @@ const isEmpty = (value: unknown): boolean =>
  * (docs/compatibility.md), so these are left out on both sides.
  */
 const withoutEmptyFields = (message: Fields): Fields => {
-  const { example: _, ...fields } = message;
-  return Object.fromEntries(
-    Object.entries(fields).filter(([key, value]) => key === 'content' || !isEmpty(value)),
-  );
+  const isShown = ([key, value]: [string, unknown]): boolean =>
+    key === 'content' || !(isEmpty(value) || (key === 'example' && value === false));
+  return Object.fromEntries(Object.entries(message).filter(isShown));
 };
+
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
 
 const isMessage = (value: Fields): boolean => messageTypes.has(value['type']) && 'content' in value;
 
@@ -74,32 +77,89 @@ export const byName = (a: SeenTask, b: SeenTask): number => {
   return one < other ? -1 : one > other ? 1 : 0;
 };
 
-/** The state without the parents of checkpoints, which are null on the server once they are deleted. */
-export const withoutParents = (state: SeenState): SeenState => ({
-  ...state,
-  parent: null,
-  tasks: state.tasks.map((task) => ({
-    ...task,
-    subgraph:
-      typeof task.subgraph === 'object' && task.subgraph ? withoutParents(task.subgraph) : task.subgraph,
-  })),
-});
-
 /** Ids differ on both sides, because they contain the time or are derived from one that does. */
 const idPattern = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b/g;
 
-/**
- * The result of a task in a state, without generated ids of messages. When the engine reads a state with the writes of finished tasks, their
- * messages get new ids at each read; the server shows what the task has written (docs/compatibility.md).
- */
-export const resultIn = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(resultIn);
-  if (typeof value !== 'object' || value === null) return value;
-  const fields = value as Fields;
-  const isGenerated = isMessage(fields) && String(fields['id']).replaceAll(idPattern, '') === '';
-  const kept = Object.entries(fields).filter(([key]) => !(isGenerated && key === 'id'));
-  return Object.fromEntries(kept.map(([key, part]) => [key, resultIn(part)]));
+const isGenerated = (id: unknown): boolean => typeof id === 'string' && id.replaceAll(idPattern, '') === '';
+
+const withoutGeneratedIds = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutGeneratedIds);
+  if (!isFields(value)) return value;
+  const hasNoId = isMessage(value) && isGenerated(value['id']);
+  const kept = Object.entries(value).filter(([key]) => !(hasNoId && key === 'id'));
+  return Object.fromEntries(kept.map(([key, part]) => [key, withoutGeneratedIds(part)]));
 };
+
+/**
+ * The state of an event, without generated ids of messages in the results of tasks: the engine adds them to these messages when it applies them,
+ * which may be before or after it reports them.
+ */
+export const withoutResultIds = (state: SeenState): SeenState => ({
+  ...state,
+  tasks: state.tasks.map((task) => ({ ...task, result: withoutGeneratedIds(task.result) })),
+});
+
+const newId = 'new at each read';
+
+/**
+ * What the engine has read, with a mark in place of the ids that differ at its next read: it gives them to the messages of writes without ids that it
+ * applies while it reads. The server shows one id, or what the task has written (docs/compatibility.md).
+ */
+export const markNewIds = <T>(read: T, next: unknown): T => {
+  const marked = (one: unknown, other: unknown): unknown => {
+    if (!isFields(one) || !isFields(other)) return one;
+    if (Array.isArray(one)) return one.map((part, index) => marked(part, other[index]));
+    const fields = Object.entries(one).map(([key, part]) => [key, marked(part, other[key])]);
+    const isNew = isMessage(one) && isGenerated(one['id']) && one['id'] !== other['id'];
+    return { ...Object.fromEntries(fields), ...(isNew ? { id: newId } : {}) };
+  };
+  return marked(read, next) as T;
+};
+
+/**
+ * Both sides without the differences that are allowed at the same place:
+ * - ids that the engine makes anew at each read;
+ * - the values and tasks of a checkpoint that the engine cannot read;
+ * - the parents of checkpoints, as `parents` returns them.
+ */
+export const aligned = (server: unknown, engine: unknown, parents: Parents): Sides<unknown> => {
+  if (!isFields(server) || !isFields(engine)) return { server, engine };
+  const keys = [...new Set([...Object.keys(server), ...Object.keys(engine)])];
+  const parts = keys.map((key) => [key, aligned(server[key], engine[key], parents)] as const);
+  const sideOf = (side: 'server' | 'engine', of: Fields): Fields => {
+    const present = parts.flatMap(([key, part]) => (key in of ? [[key, part[side]] as const] : []));
+    return Array.isArray(of) ? (present.map(([, part]) => part) as never) : Object.fromEntries(present);
+  };
+  const both = { server: sideOf('server', server), engine: sideOf('engine', engine) };
+  if (
+    isMessage(engine) &&
+    engine['id'] === newId &&
+    (server['id'] === undefined || isGenerated(server['id']))
+  )
+    return { ...both, server: { ...both.server, id: newId } };
+  if (!isState(server) || !isState(engine)) return both;
+  const { values, next, tasks, isUnreadable } = engine;
+  const parent = parents({ server, engine });
+  return {
+    server: {
+      ...both.server,
+      parent: parent.server,
+      ...(isUnreadable ? { values, next, tasks, isUnreadable } : {}),
+    },
+    engine: { ...both.engine, parent: parent.engine },
+  };
+};
+
+export interface Sides<T> {
+  server: T;
+  engine: T;
+}
+
+/** Returns the parents to be compared of the same checkpoint on both sides. */
+export type Parents = (states: Sides<SeenState>) => Sides<string | null>;
+
+const isState = (value: unknown): value is SeenState =>
+  isFields(value) && 'checkpoint' in value && 'parent' in value && 'tasks' in value;
 
 /** Names ids in the order in which they appear; the same id keeps its name in the whole sequence. */
 export class Names {
@@ -110,6 +170,11 @@ export class Names {
   name<T>(value: T): T {
     const text = JSON.stringify(value) ?? 'null';
     return JSON.parse(text.replaceAll(idPattern, (id) => this.#nameOf(id))) as T;
+  }
+
+  /** The name of an id that has one. */
+  find(id: string | null): string | undefined {
+    return id === null ? undefined : this.#names.get(id);
   }
 
   /** The id that has this name. */

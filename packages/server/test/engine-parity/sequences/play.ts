@@ -5,13 +5,13 @@ import { type CommandValue, EngineThread } from './bare-engine.ts';
 import { cases } from './cases.ts';
 import { compare } from './difference.ts';
 import {
+  aligned,
   byNamespace,
   earliest,
   Names,
   type Outcome,
-  type SeenEvent,
   type SeenState,
-  withoutParents,
+  type Sides,
 } from './observation.ts';
 import type { Operation, Place } from './operations.ts';
 import { ServerThread } from './server-thread.ts';
@@ -22,8 +22,8 @@ class Play {
   readonly #server: ServerThread;
   readonly #engineNames = new Names();
   readonly #serverNames = new Names();
-  /** The server has deleted checkpoints that the engine still has. */
-  #hasDeleted = false;
+  /** The engine's ids of the checkpoints of the graph itself that the server has deleted, with their parents; undefined before a deletion. */
+  #deleted: ReadonlyMap<string, string | null> | undefined;
   #isEmpty = true;
   /** The engine can read the state no more. */
   isOver = false;
@@ -57,10 +57,12 @@ class Play {
       case 'prune':
         await this.#beforeDeletion();
         await this.#server.prune();
+        await this.#afterDeletion();
         return true;
       case 'deleteRun':
         await this.#beforeDeletion();
         await this.#server.deleteRun(operation.nth);
+        await this.#afterDeletion();
         return true;
     }
   }
@@ -68,7 +70,12 @@ class Play {
   /** Everything gets its name, so that both sides name what is left alike. */
   async #beforeDeletion(): Promise<void> {
     if (!this.#isEmpty) await this.#compareHistories();
-    this.#hasDeleted = true;
+  }
+
+  async #afterDeletion(): Promise<void> {
+    const { engine, isLeft } = await this.#histories();
+    const deleted = engine.filter((_, index) => !isLeft[index]);
+    this.#deleted = new Map(deleted.map(({ checkpoint, parent }) => [checkpoint ?? '', parent]));
   }
 
   async #run(
@@ -121,11 +128,12 @@ class Play {
   async #placed(place: Place | undefined): Promise<{ engine: SeenState; server: SeenState } | undefined> {
     if (!place || this.#isEmpty) return undefined;
     const history = await this.#compareHistories();
-    const name = history[place.nth % history.length]?.checkpoint ?? '';
+    const id = history[place.nth % history.length]?.checkpoint ?? null;
+    const name = this.#serverNames.find(id) ?? '';
     const engine = await this.#engine.stateAt(this.#engineNames.idOf(name) ?? '');
-    const server = await this.#server.stateAt(this.#serverNames.idOf(name) ?? '');
-    this.#compareState('state at an earlier checkpoint', server, engine);
-    if (!place.subgraph) return { engine, server };
+    const server = await this.#server.stateAt(id ?? '');
+    this.#compare('state at an earlier checkpoint', server, engine);
+    if (!place.subgraph || engine.isUnreadable) return { engine, server };
     return { engine: innerOf(engine), server: innerOf(server) };
   }
 
@@ -136,7 +144,7 @@ class Play {
     // A thread without a checkpoint has no values, also where its graph has defaults.
     this.#isEmpty = engine.checkpoint === null;
     if (this.#isEmpty) return compare('checkpoint', server.checkpoint, null);
-    this.#compareState('state', server, engine);
+    this.#compare('state', server, engine);
     const { values, interrupts } = await this.#server.summary();
     this.#compare('values of the thread', values, engine.values);
     this.#compare('interrupts of the thread', interrupts, await this.#engine.openInterrupts());
@@ -149,40 +157,47 @@ class Play {
     compare('error of a run on a broken state', actual, error.message);
   }
 
+  /** `isLeft`: which states of the engine the server has too. */
+  async #histories(): Promise<{ engine: SeenState[]; server: SeenState[]; isLeft: boolean[] }> {
+    const engine = await this.#engine.history();
+    const server = await this.#server.history();
+    const names = this.#engineNames.name(engine.map(({ checkpoint }) => checkpoint));
+    const left = new Set(this.#serverNames.name(server.map(({ checkpoint }) => checkpoint)));
+    return { engine, server, isLeft: names.map((name) => left.has(name)) };
+  }
+
   /** Compares and returns the states that the server still has. */
   async #compareHistories(): Promise<SeenState[]> {
-    const engine = this.#engineNames.name((await this.#engine.history()).map(this.#seen));
-    const server = this.#serverNames.name((await this.#server.history()).map(this.#seen));
-    const kept = new Set(server.map(({ checkpoint }) => checkpoint));
-    const expected = this.#hasDeleted ? engine.filter(({ checkpoint }) => kept.has(checkpoint)) : engine;
-    compare('history', server, expected);
+    const { engine, server, isLeft } = await this.#histories();
+    const expected = this.#deleted ? engine.filter((_, index) => isLeft[index]) : engine;
+    this.#compare('history', server, expected);
     return server;
   }
 
-  readonly #seen = (state: SeenState): SeenState => (this.#hasDeleted ? withoutParents(state) : state);
-
-  #compareState(what: string, server: SeenState, engine: SeenState): void {
-    this.#compare(what, this.#seen(server), this.#seen(engine));
-  }
+  /**
+   * In place of a deleted parent the server has the nearest ancestor that it has left, or null after a prune. Which checkpoints of subgraphs it has
+   * deleted is not known here.
+   */
+  readonly #parents = ({ server, engine }: Sides<SeenState>): Sides<string | null> => {
+    const deleted = this.#deleted;
+    if (!deleted) return { server: server.parent, engine: engine.parent };
+    if (engine.namespace !== '') return { server: null, engine: null };
+    let { parent } = engine;
+    while (parent !== null && deleted.has(parent)) parent = deleted.get(parent) ?? null;
+    const isPruned = server.parent === null && parent !== engine.parent;
+    return { server: server.parent, engine: isPruned ? null : parent };
+  };
 
   #compareOutcomes(actual: Outcome, expected: Outcome): void {
     compare('error', actual.error, expected.error);
     // The engine drops the events that wait in its queue when a run fails. The server has taken all of them before.
     const events = expected.error === null ? actual.events : earliest(actual.events, expected.events);
-    this.#compare('events', this.#seenEvents(events), this.#seenEvents(expected.events));
-  }
-
-  /** A run that begins at a checkpoint reports it again, with its parent, which may be deleted. */
-  #seenEvents(events: SeenEvent[]): SeenEvent[][] {
-    const seen = ({ data, ...event }: SeenEvent): SeenEvent => ({
-      ...event,
-      data: event.mode === 'checkpoints' ? this.#seen(data as SeenState) : data,
-    });
-    return byNamespace(events.map(seen));
+    this.#compare('events', byNamespace(events), byNamespace(expected.events));
   }
 
   #compare(what: string, server: unknown, engine: unknown): void {
-    compare(what, this.#serverNames.name(server), this.#engineNames.name(engine));
+    const both = aligned(server, engine, this.#parents);
+    compare(what, this.#serverNames.name(both.server), this.#engineNames.name(both.engine));
   }
 
   async end(): Promise<void> {

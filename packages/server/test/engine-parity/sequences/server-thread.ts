@@ -8,11 +8,11 @@ import {
   byName,
   common,
   type Outcome,
-  resultIn,
   type SeenEvent,
   type SeenState,
   type SeenTask,
   withoutMetadata,
+  withoutResultIds,
 } from './observation.ts';
 
 type Fields = Record<string, unknown>;
@@ -149,7 +149,7 @@ const toTask = ({
   path,
   error,
   interrupts: common(interrupts),
-  result: resultIn(common(result)),
+  result: common(result ?? null),
   subgraph: state ? toState(state) : (checkpoint?.checkpoint_ns ?? null),
 });
 
@@ -174,19 +174,20 @@ const toState = ({
   };
 };
 
-/** The data of `checkpoints` is a state; its tasks have the errors of the engine, and no value in place of null. */
+/** The data of `checkpoints` is a state; its tasks have the errors of the engine. */
 const toEvent = (event: string, data: unknown): SeenEvent => {
   const [mode = '', ...namespace] = event.split('|');
   const seen =
     mode === 'checkpoints'
-      ? toState({
-          ...(data as ThreadState),
-          tasks: (data as ThreadState).tasks.map((task) => ({
-            ...task,
-            error: (task.error as unknown as Error | undefined)?.message ?? null,
-            result: task.result ?? null,
-          })),
-        })
+      ? withoutResultIds(
+          toState({
+            ...(data as ThreadState),
+            tasks: (data as ThreadState).tasks.map((task) => ({
+              ...task,
+              error: (task.error as unknown as Error | undefined)?.message ?? null,
+            })),
+          }),
+        )
       : common(mode === 'tasks' ? withoutMetadata(data) : data);
   return { namespace: namespace.join('|'), mode, data: seen };
 };

@@ -93,9 +93,12 @@ export const changing = (config?: LangGraphRunnableConfig) => {
     .addNode(outer, asks('Outer?'))
     .addNode('helper', helper)
     .addNode('beside', asks('Beside?'))
-    .addConditionalEdges(START, ({ log: [first] }) =>
-      first === 'inner' ? ['helper', 'beside'] : ['left', 'right'],
-    )
+    .addNode('caller', async () => ({ log: (await helper.invoke({ log: ['called'] })).log }))
+    .addConditionalEdges(START, ({ log: [first] }) => {
+      if (first === 'called') return ['caller'];
+      return first === 'inner' ? ['helper', 'beside'] : ['left', 'right'];
+    })
+    .addEdge('caller' as never, END)
     .addEdge('helper' as never, END)
     .addEdge('beside' as never, END);
   if (changed !== 'edges') graph.addEdge(['left', 'right'] as never, outer as never);

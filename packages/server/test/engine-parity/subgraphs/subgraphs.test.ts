@@ -231,10 +231,16 @@ describe('a thread that waits at a node which a deployment has removed', () => {
   const cases = [
     ['root', 'outer', 'the node "ask"'],
     ['subgraph', 'inner', 'the node "ask" of the subgraph "helper"'],
+    ['subgraph', 'called', 'the node "ask" of the subgraph "caller"'],
     ['edges', 'outer', 'the node "ask"'],
   ] as const;
   const bodies = [{ command: { resume: 'yes' } }, { input: null }];
-  const all = cases.flatMap((one) => bodies.map((body) => [...one, body] as const));
+  const all = [
+    ...cases.flatMap((one) => bodies.map((body) => [...one, body] as const)),
+    ...(['sync', 'exit'] as const).map(
+      (durability) => [...cases[2], { command: { resume: 'yes' }, durability }] as const,
+    ),
+  ];
 
   it.each(all)('keeps its questions: %s', async (changed, input, names, body) => {
     const thread_id = await waiting(input);
