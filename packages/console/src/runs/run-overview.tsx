@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { isOpen } from '../api/statuses.ts';
 import { CopyId } from '../ui/copy-id.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { Ago, Elapsed, Took } from '../ui/time.tsx';
+import { Ago, Elapsed, Moment, Took } from '../ui/time.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { RunProgress } from './run-progress.tsx';
@@ -65,13 +65,13 @@ const Times = ({ run }: { run: Run }): ReactNode => (
   <>
     <dt>Created</dt>
     <dd>
-      <Ago at={run.created_at} /> <span className="muted mono">{run.created_at}</span>
+      <Moment at={run.created_at} />
     </dd>
     {run.started_at !== undefined && (
       <>
         <dt>{run.attempt > 1 ? 'Newest attempt' : 'Started'}</dt>
         <dd className="row">
-          <Ago at={run.started_at} /> <span className="muted mono">{run.started_at}</span>
+          <Moment at={run.started_at} />
           <Link
             from="/runs/$runId"
             to="."
@@ -88,7 +88,7 @@ const Times = ({ run }: { run: Run }): ReactNode => (
       <>
         <dt>{run.status === 'interrupted' ? 'Cancelled' : 'Ended'}</dt>
         <dd>
-          <Ago at={endedAt(run)} /> <span className="muted mono">{endedAt(run)}</span>
+          <Moment at={endedAt(run)} />
         </dd>
       </>
     )}
