@@ -20,6 +20,10 @@ describeInBrowser('the runs', () => {
     await page.getByRole('link', { name: `Run ${failed.runId}` }).click();
     await page.getByText('The plan has no first step.').waitFor();
     await page.getByRole('heading', { name: 'Run', exact: true }).waitFor();
+    await page
+      .getByRole('region', { name: 'Stack of the error' })
+      .getByText(/patient\.ts:\d+/)
+      .waitFor();
   });
 
   it('appear while they are watched', async () => {

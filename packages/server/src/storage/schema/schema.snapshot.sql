@@ -291,6 +291,7 @@ runs.waits_for text
 runs.progress_token bigint not null default 0
 runs.first_seq bigint
 runs.cancel_reason text
+runs.error_stack text
 schema_functions.only_row boolean not null default true
 schema_functions.revision integer not null
 schema_functions.checksum text not null
@@ -807,7 +808,7 @@ delete_values(p_space uuid, p_count integer) returns integer
 drop_trace_day(p_day date) returns void
 end_export(p_tenant uuid, p_export uuid, p_status text, p_cause text, p_message text) returns void
 end_lost_traces(p_quiet interval, p_limit integer) returns integer
-end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text, p_told boolean) returns void
+end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text, p_told boolean, p_stack text) returns void
 end_spent_run(p_run runs, p_attempts integer, OUT status text, OUT error text) returns record
 enter_tenant(p_tenant uuid) returns void
 expire_thread(p_thread_id uuid) returns boolean
