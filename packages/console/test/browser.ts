@@ -23,6 +23,8 @@ export interface OpenOptions {
   viewport?: { width: number; height: number };
   /** The time of the page can be moved forward with `page.clock`, to the next poll. */
   hasClock?: boolean;
+  /** The time zone of the browser, such as `Asia/Tokyo`. */
+  timeZone?: string;
   /** Another origin to which the page may lead. It must not send requests there. */
   leadsTo?: string;
 }
@@ -50,15 +52,15 @@ const launch = (): Promise<Browser> =>
 
 export const useConsole = (): Console => {
   const url = inject('serverUrl');
-  const opened: { page: Page; hasClock: boolean }[] = [];
+  const opened: { page: Page; isAltered: boolean }[] = [];
   const problems: string[] = [];
   afterEach(async ({ task }) => {
     const hasFailed = (task.result?.errors?.length ?? 0) > 0;
     const [failed] = hasFailed ? opened.flatMap(({ page }) => page.context().pages()) : [];
     await failed?.screenshot({ path: join(tmpdir(), `svc-console-failed-${task.id}.png`) });
-    for (const { page, hasClock } of opened.splice(0))
-      // A page keeps the clock that was installed.
-      if (worker.reusable === undefined && !hasClock && (await reset(page))) worker.reusable = page;
+    for (const { page, isAltered } of opened.splice(0))
+      // A page keeps the clock that was installed, and its time zone.
+      if (worker.reusable === undefined && !isAltered && (await reset(page))) worker.reusable = page;
       else await page.context().close();
     expect(problems.splice(0)).toEqual([]);
   });
@@ -67,11 +69,21 @@ export const useConsole = (): Console => {
     client: createClient({ apiUrl: url }),
     open: async (
       path,
-      { colorScheme = 'light', expected, url: from = url, viewport, hasClock = false, leadsTo } = {},
+      {
+        colorScheme = 'light',
+        expected,
+        url: from = url,
+        viewport,
+        hasClock = false,
+        timeZone,
+        leadsTo,
+      } = {},
     ) => {
-      const page = worker.reusable ?? (await newPage(await (worker.browser ??= launch())));
-      worker.reusable = undefined;
-      opened.push({ page, hasClock });
+      const browser = await (worker.browser ??= launch());
+      const known = timeZone === undefined ? worker.reusable : undefined;
+      const page = known ?? (await newPage(browser, timeZone));
+      if (known) worker.reusable = undefined;
+      opened.push({ page, isAltered: hasClock || timeZone !== undefined });
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize(viewport ?? { width: 1440, height: 860 });
       if (hasClock) await page.clock.install();
@@ -82,8 +94,11 @@ export const useConsole = (): Console => {
   };
 };
 
-const newPage = async (browser: Browser): Promise<Page> => {
-  const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
+const newPage = async (browser: Browser, timezoneId: string | undefined): Promise<Page> => {
+  const context = await browser.newContext({
+    permissions: ['clipboard-read', 'clipboard-write'],
+    ...(timezoneId === undefined ? {} : { timezoneId }),
+  });
   context.setDefaultTimeout(timeout);
   return context.newPage();
 };

@@ -10,7 +10,7 @@ import { CopyId } from '../ui/copy-id.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
-import { Ago, Until } from '../ui/time.tsx';
+import { Moment } from '../ui/time.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { useCron, useCronRuns } from './cron-queries.ts';
@@ -65,7 +65,7 @@ const Facts = ({ cron }: { cron: Cron }): ReactNode => {
         <dd>
           {cron.enabled && next !== null ? (
             <>
-              <Until at={next} /> <span className="muted mono">{next}</span>
+              <Moment at={next} />
             </>
           ) : (
             'none'
@@ -97,7 +97,7 @@ const Facts = ({ cron }: { cron: Cron }): ReactNode => {
         )}
         <dt>Created</dt>
         <dd>
-          <Ago at={cron.created_at} /> <span className="muted mono">{cron.created_at}</span>
+          <Moment at={cron.created_at} />
         </dd>
         <dt>Options of its runs</dt>
         <dd>

@@ -2,13 +2,14 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { CronOptions } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
 import { isId } from '../app/search-text.ts';
 import { faultsOf, type Faults } from '../ui/faults.ts';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { FormProblems, SelectField, TextField } from '../ui/form-field.tsx';
+import { useFieldsDraft } from '../ui/use-draft.ts';
 import { JsonField } from '../values/json-field.tsx';
 import { readExactJson } from '../values/read-json.ts';
 import { scheduleWords } from './schedule.tsx';
@@ -43,14 +44,15 @@ export const NewCron = ({
   const queries = useQueryClient();
   const navigate = useNavigate();
   const assistants = useAssistants();
-  const [draft, setDraft] = useState<Draft>({
+  const initial: Draft = {
     assistant: assistant ?? '',
     thread: thread ?? '',
     schedule: '',
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     keeps: true,
     input: '',
-  });
+  };
+  const [draft, setDraft] = useFieldsDraft(`cron-${initial.assistant}-${initial.thread}`, initial);
   const chosen = draft.assistant || assistants.data?.[0]?.assistant_id;
   const input = readExactJson(draft.input);
   const create = useMutation({
@@ -61,6 +63,7 @@ export const NewCron = ({
         toOptions(draft, 'value' in input ? input.value : undefined),
       ),
     onSuccess: async ({ cron_id: cronId }) => {
+      setDraft(initial);
       await queries.invalidateQueries({ queryKey: ['crons'] });
       await navigate({ to: '/crons/$cronId', params: { cronId } });
     },

@@ -12,7 +12,7 @@ import { CopyId } from '../ui/copy-id.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
-import { Ago } from '../ui/time.tsx';
+import { Moment } from '../ui/time.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { destinationNeed, useDestination } from './destination-queries.ts';
@@ -129,11 +129,11 @@ const Facts = ({ destination }: { destination: Destination }): ReactNode => {
         )}
         <dt>Created</dt>
         <dd>
-          <Ago at={destination.created_at} /> <span className="muted mono">{destination.created_at}</span>
+          <Moment at={destination.created_at} />
         </dd>
         <dt>Changed</dt>
         <dd>
-          <Ago at={destination.updated_at} /> <span className="muted mono">{destination.updated_at}</span>
+          <Moment at={destination.updated_at} />
         </dd>
         <dt>Configuration</dt>
         <dd>

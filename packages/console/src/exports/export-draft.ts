@@ -1,11 +1,12 @@
 // The form of a new export as text, and the request that it becomes.
 import type { BulkExport, NewExport } from '@svc/sdk';
+import { fieldTime, timeOfField } from '../ui/time-text.ts';
 import type { Column } from './columns.ts';
 
 export interface ExportDraft {
   destination: string;
   project: string;
-  /** In UTC, as a field for date and time writes it: `2026-11-01T00:00`. */
+  /** Local, as a field for date and time writes it: `2026-11-01T00:00`. */
   from: string;
   to: string;
   isSchedule: boolean;
@@ -32,16 +33,16 @@ export const exportPaths = [
 
 const dayMs = 86_400_000;
 
-const fieldTime = (ms: number): string => new Date(ms).toISOString().slice(0, 16);
+const minuteMs = 60_000;
 
-/** The last seven days, until now. */
+/** The last seven days of UTC, by which files are divided, until the current minute. */
 export const emptyDraft = (nowMs: number): ExportDraft => {
   const today = Math.floor(nowMs / dayMs) * dayMs;
   return {
     destination: '',
     project: '',
-    from: fieldTime(today - 7 * dayMs),
-    to: fieldTime(nowMs),
+    from: fieldTime(new Date(today - 7 * dayMs).toISOString()),
+    to: fieldTime(new Date(nowMs - (nowMs % minuteMs)).toISOString()),
     isSchedule: false,
     everyHours: '24',
     filter: '',
@@ -51,15 +52,12 @@ export const emptyDraft = (nowMs: number): ExportDraft => {
   };
 };
 
-/** Fields have milliseconds at most. */
-const fieldTimeOf = (time: string): string => time.slice(0, 23).replace(/(?:\.0*)?Z?$/, '');
-
 /** The request of an earlier export. */
 export const draftOf = (found: BulkExport): ExportDraft => ({
   destination: found.bulk_export_destination_id,
   project: found.session_id,
-  from: fieldTimeOf(found.start_time),
-  to: found.end_time === null ? '' : fieldTimeOf(found.end_time),
+  from: fieldTime(found.start_time),
+  to: found.end_time === null ? '' : fieldTime(found.end_time),
   isSchedule: found.interval_hours !== null,
   everyHours: String(found.interval_hours ?? 24),
   filter: found.filter ?? '',
@@ -75,18 +73,16 @@ export const missingChoices = ({ project, destination }: ExportDraft): ReadonlyM
     ...(destination === '' ? [['bulk_export_destination_id', 'Choose a destination.'] as const] : []),
   ]);
 
-/** Other empty and wrong values are sent as they are: the server validates them, and the form shows its errors. */
-const toTime = (text: string): string => (text === '' ? '' : `${text.length === 16 ? `${text}:00` : text}Z`);
-
+/** Empty and wrong values are sent as they are: the server validates them, and the form shows its errors. */
 export const requestOf = (draft: ExportDraft): NewExport => ({
   bulk_export_destination_id: draft.destination,
   session_id: draft.project,
-  start_time: toTime(draft.from),
+  start_time: timeOfField(draft.from),
   ...(draft.isSchedule
     ? { interval_hours: Number(draft.everyHours) }
     : draft.to === ''
       ? {}
-      : { end_time: toTime(draft.to) }),
+      : { end_time: timeOfField(draft.to) }),
   ...(draft.filter.trim() === '' ? {} : { filter: draft.filter.trim() }),
   format_version: draft.formatVersion,
   compression: draft.compression,

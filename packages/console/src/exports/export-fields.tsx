@@ -95,7 +95,7 @@ const TimeFields = ({ draft, faults, onChange }: FieldsProps): ReactNode => (
   <>
     <div className="form-pair">
       <TextField
-        label="Started at or after (UTC)"
+        label="Started at or after"
         type="datetime-local"
         text={draft.from}
         problem={faults.at.get('start_time')}
@@ -111,7 +111,7 @@ const TimeFields = ({ draft, faults, onChange }: FieldsProps): ReactNode => (
         />
       ) : (
         <TextField
-          label="Started before (UTC)"
+          label="Started before"
           type="datetime-local"
           text={draft.to}
           problem={faults.at.get('end_time')}

@@ -5,6 +5,7 @@ import { useState, type ReactNode } from 'react';
 import { CopyText } from '../ui/copy-text.tsx';
 import { pageNumber, pageSize, Pager, pageText } from '../ui/paging.tsx';
 import { Loaded, State } from '../ui/states.tsx';
+import { LocalTime } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { useManifest, usePartitionRuns } from './export-queries.ts';
 import { statusOf } from '../platform/export-status.ts';
@@ -66,7 +67,9 @@ const ManifestFiles = ({ client, found }: Shown): ReactNode => {
                     </td>
                     <td className="number">{countOf(file.rows)}</td>
                     <td className="number">{sizeOf(file.bytes)}</td>
-                    <td className="mono optional">{file.min_start_time.slice(0, 19)}</td>
+                    <td className="optional">
+                      <LocalTime at={file.min_start_time} />
+                    </td>
                     <td>
                       <CopyText text={file.sha256} shown={file.sha256.slice(0, 12)} label="SHA-256" />
                     </td>

@@ -3,7 +3,7 @@ import type { BulkExport, PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useDestinations } from '../platform/destinations.ts';
 import { useProjects } from '../platform/projects.ts';
-import { Took } from '../ui/time.tsx';
+import { LocalTime, Moment, Took } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 
 /** What was requested, and when it happened. */
@@ -19,7 +19,6 @@ export const ExportOverview = ({
   const project = projects.find(({ id }) => id === found.session_id)?.name;
   const destinationId = found.bulk_export_destination_id;
   const destination = destinations.find(({ id }) => id === destinationId)?.display_name;
-  const { started_at: started, finished_at: finished } = found;
   return (
     <section className="panel" aria-label="Request">
       <dl className="facts pad">
@@ -36,8 +35,9 @@ export const ExportOverview = ({
           </Link>
         </dd>
         <dt>Starts of trace runs</dt>
-        <dd className="mono">
-          {found.start_time} to {found.end_time ?? 'no end'}
+        <dd>
+          <LocalTime at={found.start_time} /> to{' '}
+          {found.end_time === null ? 'no end' : <LocalTime at={found.end_time} />}
         </dd>
         {found.filter !== null && (
           <>
@@ -63,23 +63,37 @@ export const ExportOverview = ({
         <dd>
           {found.format}, {found.format_version}, layout {found.layout_version}, {found.compression}
         </dd>
-        <dt>Created</dt>
-        <dd className="mono">{found.created_at}</dd>
-        {started !== null && (
-          <>
-            <dt>Started</dt>
-            <dd className="mono">{started}</dd>
-          </>
-        )}
-        {started !== null && finished !== null && (
-          <>
-            <dt>Took</dt>
-            <dd>
-              <Took from={started} to={finished} />
-            </dd>
-          </>
-        )}
+        <Times found={found} />
       </dl>
     </section>
   );
 };
+
+const Times = ({
+  found: { created_at: created, started_at: started, finished_at: finished },
+}: {
+  found: BulkExport;
+}): ReactNode => (
+  <>
+    <dt>Created</dt>
+    <dd>
+      <Moment at={created} />
+    </dd>
+    {started !== null && (
+      <>
+        <dt>Started</dt>
+        <dd>
+          <Moment at={started} />
+        </dd>
+      </>
+    )}
+    {started !== null && finished !== null && (
+      <>
+        <dt>Took</dt>
+        <dd>
+          <Took from={started} to={finished} />
+        </dd>
+      </>
+    )}
+  </>
+);

@@ -3,7 +3,7 @@ import type { BulkExport, Destination, PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useProjects } from '../platform/projects.ts';
 import { ProgressBar } from '../ui/progress-bar.tsx';
-import { Ago, Until } from '../ui/time.tsx';
+import { Ago, LocalTime, Until } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { ExportBadge } from './export-badge.tsx';
 import { shareOf } from './export-share.ts';
@@ -66,9 +66,6 @@ export const ExportTable = ({
 /** Longer names would push the other columns out of the page; the title has all of a name. */
 const nameMax = 32;
 
-/** A time without seconds, in UTC as the days of exports are. */
-const minuteOf = (time: string): string => time.slice(0, 16).replace('T', ' ');
-
 const Row = ({
   found,
   project,
@@ -97,8 +94,10 @@ const Row = ({
       <td title={place}>
         {visibleText((place ?? found.bulk_export_destination_id.slice(0, 8)).slice(0, nameMax))}
       </td>
-      <td className="mono optional">{minuteOf(found.start_time)}</td>
-      <td className="mono optional">{found.end_time === null ? '' : minuteOf(found.end_time)}</td>
+      <td className="optional">
+        <LocalTime at={found.start_time} isShort />
+      </td>
+      <td className="optional">{found.end_time !== null && <LocalTime at={found.end_time} isShort />}</td>
       <td>
         {isSchedule ? (
           <>

@@ -7,7 +7,7 @@ import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
 import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { StatusChips } from '../ui/status-chips.tsx';
-import { Until } from '../ui/time.tsx';
+import { LocalTime, Until } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { ExportBadge } from './export-badge.tsx';
 import { usePartitionRuns } from './export-queries.ts';
@@ -109,7 +109,7 @@ const Days = ({ runs, found, opened, onOpen }: DaysProps): ReactNode => (
       <thead>
         <tr>
           <th scope="col">Status</th>
-          <th scope="col">Day</th>
+          <th scope="col">Day of UTC</th>
           <th scope="col">Progress</th>
           <th scope="col" className="number">
             Rows
@@ -192,8 +192,8 @@ const Attempts = ({ run }: { run: ExportRun }): ReactNode => {
     <tr className="export-attempts">
       <td colSpan={9} className="export-attempts-cell">
         <div className="export-errors" role="region" aria-label="Attempts">
-          <p className="muted mono">
-            {run.metadata.start_time} to {run.metadata.end_time}
+          <p className="muted">
+            <LocalTime at={run.metadata.start_time} /> to <LocalTime at={run.metadata.end_time} />
           </p>
           {errors.length === 0 && <p>No attempt has failed.</p>}
           {errors.map(([name, message]) => (

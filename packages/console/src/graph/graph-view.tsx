@@ -136,7 +136,7 @@ export const GraphView = ({
   graph: Graph;
   activity: ReadonlyMap<string, NodeActivity>;
 }): ReactNode => {
-  const positions = useLayout(graph);
+  const layout = useLayout(graph);
   const box = useRef<HTMLDivElement>(null);
   const [flow, setFlow] = useState<ReactFlowInstance<FlowNode, FlowEdge>>();
   // A graph in a hidden tab has no size, and the size changes with the window.
@@ -147,11 +147,11 @@ export const GraphView = ({
     return () => observer.disconnect();
   }, [flow]);
   const edges = useMemo(() => flowEdges(graph), [graph]);
-  if (!positions) return <Skeleton rows={4} />;
+  if (!layout) return <Skeleton rows={4} />;
   const nodes = graph.nodes.map((node): FlowNode => ({
     id: node.id,
     type: 'graph',
-    position: positions[node.id] ?? { x: 0, y: 0 },
+    position: layout.positions[node.id] ?? { x: 0, y: 0 },
     data: { node, activity: activity.get(node.id) },
     ...measuresOf(node),
   }));
@@ -175,6 +175,11 @@ export const GraphView = ({
         fitView
         fitViewOptions={fit}
       />
+      {layout.isSimple && (
+        <p className="graph-note muted" role="status">
+          The graph is too large to arrange its edges: layers by the distance from the start.
+        </p>
+      )}
     </div>
   );
 };

@@ -4,22 +4,28 @@ import { cutText } from '../ui/cut-text.ts';
 import { Icon } from '../ui/icons.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { emptyNote } from './empty-note.ts';
+import { useFailedRuns } from './failed-runs.tsx';
+import { useFailingCrons } from './failing-crons.tsx';
 import { useFailingExports } from './failing-exports.tsx';
 import { useFailingWebhooks } from './failing-webhooks.tsx';
 import type { Finding, Findings } from './finding.tsx';
 import { useServerState } from './queue-state.tsx';
 import { useSlowRuns } from './slow-run-findings.tsx';
 import { useStuckRuns } from './stuck-runs.tsx';
+import { useWaitingThreads } from './waiting-threads.tsx';
 import './attention.css';
 
 const reasonMax = 300;
 
-/** What somebody should look at: a server that cannot execute runs, runs that do not start or end, failing webhooks and exports, slow runs. */
+/** What somebody should look at: a server that cannot execute runs, runs that fail or do not end, open questions, and whatever fails else. */
 export const Attention = (): ReactNode => {
   const exports = useFailingExports();
   const sources: (Findings & { name: string })[] = [
     { name: 'workers', ...useServerState() },
     { name: 'stuck runs', ...useStuckRuns() },
+    { name: 'failed runs', ...useFailedRuns() },
+    { name: 'crons', ...useFailingCrons() },
+    { name: 'open questions', ...useWaitingThreads() },
     { name: 'webhook deliveries', ...useFailingWebhooks() },
     ...(exports ? [{ name: 'exports', ...exports }] : []),
     { name: 'slow runs', ...useSlowRuns() },

@@ -7,6 +7,6 @@ export const emptyNote = (
   if (sources.some(({ found, error }) => found === undefined && error === null)) return 'Reading…';
   if (sources.every(({ found }) => found === undefined)) return undefined;
   return sources.every(({ error, unexamined }) => error === null && unexamined === undefined)
-    ? 'Nothing: no run is stuck or much slower than others, no delivery is failing.'
+    ? 'Nothing: no run is stuck, has failed or was much slower than others, nobody is asked, no cron or delivery is failing.'
     : 'Nothing was found in what was read.';
 };

@@ -5,6 +5,7 @@ import { AdminButton } from '../platform/admin-button.tsx';
 import { useWorkspaces } from '../platform/workspaces.ts';
 import { Confirm } from '../ui/dialog.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
+import { timeTitle } from '../ui/time-text.ts';
 import { Ago, Until } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { roles } from './key-queries.ts';
@@ -100,7 +101,7 @@ const Expiry = ({ at }: { at: string | null }): ReactNode => {
   return Date.parse(at) > Date.now() ? (
     <Until at={at} />
   ) : (
-    <span className="badge" data-tone="red" title={at}>
+    <span className="badge" data-tone="red" title={timeTitle(at)}>
       expired
     </span>
   );

@@ -1,14 +1,17 @@
 // The input of the next run: a message, a form, or JSON, as the schema of the graph says.
-import { useMemo, useRef, useState, type ReactNode, type RefObject } from 'react';
+import { useMemo, useRef, type ReactNode, type RefObject } from 'react';
 import { fieldsOf, messagesField } from '../schemas/read-schema.ts';
 import { SchemaForm, type Draft } from '../schemas/schema-form.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { useDraft, useFieldsDraft } from '../ui/use-draft.ts';
 import { JsonField } from '../values/json-field.tsx';
 import { formatJson } from '../values/read-json.ts';
 import { DropNotice, FoldedComposer, useFolding } from './composer-folding.tsx';
 import { readForm, readInput } from './input-draft.ts';
 
 interface ComposerProps {
+  /** Its drafts are those of this assistant. */
+  assistantId: string;
   schema: unknown;
   isBusy: boolean;
   /** How many questions of the thread, or of both threads, are open. */
@@ -22,6 +25,7 @@ interface ComposerProps {
 }
 
 export const Composer = ({
+  assistantId,
   schema,
   isBusy,
   questions,
@@ -29,10 +33,12 @@ export const Composer = ({
   onSend,
   onFold,
 }: ComposerProps): ReactNode => {
-  const [isJson, setJson] = useState(false);
-  const [message, setMessage] = useState('');
-  const [draft, setDraft] = useState<Draft>({});
-  const [text, setText] = useState('');
+  const key = `input-${assistantId}`;
+  const [mode, setMode] = useDraft(`${key}-mode`, 'form');
+  const [message, setMessage] = useDraft(key, '');
+  const [draft, setDraft] = useFieldsDraft<Draft>(`${key}-fields`, {});
+  const [text, setText] = useDraft(`${key}-json`, '');
+  const isJson = mode === 'json';
   const conversation = messagesField(schema);
   const fields = useMemo(() => fieldsOf(schema), [schema]);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -53,7 +59,7 @@ export const Composer = ({
   };
   const toggle = (): void => {
     if (!isJson && 'value' in read) setText(formatJson(read.value));
-    setJson(!isJson);
+    setMode(isJson ? 'form' : 'json');
   };
   return (
     <>

@@ -95,6 +95,7 @@ const Playground = ({
             </details>
           )}
           <Composer
+            assistantId={assistant.assistant_id}
             schema={schemas.data?.input_schema}
             isBusy={shown.some((conversation) => conversation.isBusy)}
             questions={shown.flatMap(({ questions }) => questions).length}

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useEffect, useState, type ReactNode } from 'react';
 import { RunBadge } from '../ui/badge.tsx';
 import { duration } from '../ui/duration.ts';
+import { waitingText } from '../ui/time-text.ts';
 import { Icon } from '../ui/icons.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import type { Conversation } from './use-conversation.ts';
@@ -16,7 +17,7 @@ export const RunStatus = ({
     {isRunning && run?.status === 'pending' && activity.size === 0 ? (
       <>
         <RunBadge status="pending" />
-        <span className="muted">{visibleText(run.waiting_for?.message ?? '')}</span>
+        <span className="muted">{run.waiting_for && visibleText(waitingText(run.waiting_for))}</span>
       </>
     ) : isRunning ? (
       <RunBadge status="running" />

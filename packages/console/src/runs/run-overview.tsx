@@ -3,12 +3,14 @@ import type { Assistant, Run } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { isOpen } from '../api/statuses.ts';
 import { CopyId } from '../ui/copy-id.tsx';
+import { CopyText } from '../ui/copy-text.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { Ago, Elapsed, Took } from '../ui/time.tsx';
+import { Ago, Elapsed, Moment, Took } from '../ui/time.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { RunProgress } from './run-progress.tsx';
 import { adviceFor } from './waiting.ts';
+import './run-stack.css';
 
 const endedAt = ({ ended_at: ended, updated_at: updated }: Run): string => ended ?? updated;
 
@@ -21,13 +23,7 @@ export const RunOverview = ({
 }): ReactNode => (
   <div className="stack">
     {run.waiting_for && <WhyPending run={run} waiting={run.waiting_for} />}
-    {run.error && (
-      <div className="notice" data-tone="red">
-        <Icon name="warning" />
-        <strong>{visibleText(run.error.error)}</strong>
-        <span>{visibleText(run.error.message)}</span>
-      </div>
-    )}
+    {run.error && <RunError error={run.error} />}
     <section className="panel">
       <dl className="facts pad">
         <dt>Assistant</dt>
@@ -60,18 +56,45 @@ export const RunOverview = ({
   </div>
 );
 
+/** The notice above has the head already. */
+const withoutHead = (stack: string, head: string): string =>
+  stack.startsWith(`${head}\n`) ? stack.slice(head.length + 1) : stack;
+
+const RunError = ({ error: { error, message, stack } }: { error: NonNullable<Run['error']> }): ReactNode => (
+  <>
+    <div className="notice" data-tone="red">
+      <Icon name="warning" />
+      <strong>{visibleText(error)}</strong>
+      <span>{visibleText(message)}</span>
+    </div>
+    {stack !== undefined && (
+      <section className="panel" aria-label="Stack of the error">
+        <div className="panel-head">
+          <h2>Stack</h2>
+          <span className="spread">
+            <CopyText text={stack} shown="Copy" label="stack" />
+          </span>
+        </div>
+        <pre className="run-stack pad mono" tabIndex={0}>
+          {visibleText(withoutHead(stack, `${error}: ${message}`))}
+        </pre>
+      </section>
+    )}
+  </>
+);
+
 /** The times of the run, and what it executes. */
 const Times = ({ run }: { run: Run }): ReactNode => (
   <>
     <dt>Created</dt>
     <dd>
-      <Ago at={run.created_at} /> <span className="muted mono">{run.created_at}</span>
+      <Moment at={run.created_at} />
     </dd>
     {run.started_at !== undefined && (
       <>
         <dt>{run.attempt > 1 ? 'Newest attempt' : 'Started'}</dt>
         <dd className="row">
-          <Ago at={run.started_at} /> <span className="muted mono">{run.started_at}</span>
+          <Moment at={run.started_at} />
           <Link
             from="/runs/$runId"
             to="."
@@ -88,7 +111,7 @@ const Times = ({ run }: { run: Run }): ReactNode => (
       <>
         <dt>{run.status === 'interrupted' ? 'Cancelled' : 'Ended'}</dt>
         <dd>
-          <Ago at={endedAt(run)} /> <span className="muted mono">{endedAt(run)}</span>
+          <Moment at={endedAt(run)} />
         </dd>
       </>
     )}

@@ -7,7 +7,7 @@ import { useClient } from '../api/client.tsx';
 import { isOpen } from '../api/statuses.ts';
 import { usePollMs } from '../live/live-feed.tsx';
 import { countText } from '../ui/count-text.ts';
-import { Elapsed, Took } from '../ui/time.tsx';
+import { Elapsed, LocalTime, Took } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { useTimeline } from './timeline-query.ts';
 import { unfinishedStep } from './timeline-rows.ts';
@@ -41,7 +41,9 @@ const UnfinishedStep = ({ run }: { run: Run }): ReactNode => {
             after <Took from={since} to={to} />
           </>
         )}{' '}
-        <span className="muted mono">since {since}</span>
+        <span className="muted">
+          since <LocalTime at={since} />
+        </span>
       </dd>
     </>
   );

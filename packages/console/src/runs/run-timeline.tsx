@@ -4,6 +4,7 @@ import type { Run, RunTimeline } from '@svc/sdk';
 import { useMemo, type ReactNode } from 'react';
 import { duration } from '../ui/duration.ts';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
+import { timeTitle } from '../ui/time-text.ts';
 import { visibleText } from '../values/visible-text.ts';
 import { useTimeline } from './timeline-query.ts';
 import {
@@ -88,7 +89,7 @@ const TimelineRowView = ({
           </Link>
         )}
       </td>
-      <td className="number run-timeline-after" title={new Date(fromMs).toISOString()}>
+      <td className="number run-timeline-after" title={timeTitle(new Date(fromMs).toISOString())}>
         {duration(fromMs - startMs)}
       </td>
       <td className="number">

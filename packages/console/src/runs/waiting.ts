@@ -1,5 +1,6 @@
 // Why a run is pending, and what a person can do about it.
 import type { Run } from '@svc/sdk';
+import { waitingText } from '../ui/time-text.ts';
 
 type Waiting = NonNullable<Run['waiting_for']>;
 
@@ -18,7 +19,7 @@ const remedies: Record<Waiting['reason'], string> = {
   slot: 'All slots of the workers are taken. Start another worker, or cancel runs that are not wanted any more.',
 };
 
-export const adviceFor = ({ reason, message }: Waiting): Advice => ({
-  sentence: message,
-  remedy: remedies[reason],
+export const adviceFor = (waiting: Waiting): Advice => ({
+  sentence: waitingText(waiting),
+  remedy: remedies[waiting.reason],
 });

@@ -7,6 +7,7 @@ import { useAccess } from '../platform/platform-access.ts';
 import { useWorkspaces } from '../platform/workspaces.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
+import { Moment } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { SessionList } from './session-list.tsx';
 import { session, useIsLocal, useSession } from './session.ts';
@@ -89,7 +90,7 @@ const AccountDialog = ({ current, onClose }: { current: ConsoleSession; onClose:
         <dt>Workspace</dt>
         <dd>{current.workspace ? <OpenWorkspace {...current.workspace} /> : 'not open'}</dd>
         <dt>Session ends</dt>
-        <dd>{current.expires_at === null ? '' : new Date(current.expires_at).toLocaleString()}</dd>
+        <dd>{current.expires_at !== null && <Moment at={current.expires_at} />}</dd>
       </dl>
       <SessionList />
       <p className="muted">

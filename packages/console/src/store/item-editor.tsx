@@ -4,6 +4,7 @@ import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
+import { useDraft } from '../ui/use-draft.ts';
 import { JsonField } from '../values/json-field.tsx';
 import { formatJson, readExactObject } from '../values/read-json.ts';
 
@@ -15,7 +16,12 @@ export const ItemEditor = ({ item, onClose }: { item: Item; onClose: () => void 
   const queries = useQueryClient();
   // The version that is edited. The page may read a newer one while the dialog is open.
   const [base, setBase] = useState(item);
-  const [text, setText] = useState(() => formatJson(item.value));
+  // A draft of an earlier version would undo what was written since.
+  const [edited] = useState(() => ({
+    key: `item-${JSON.stringify([...item.namespace, item.key])}-${item.updated_at}`,
+    initial: formatJson(item.value),
+  }));
+  const [text, setText] = useDraft(edited.key, edited.initial);
   const read = readExactObject(text, 'The value must be an object.');
   const isValid = 'value' in read;
   const save = useMutation({
@@ -32,6 +38,7 @@ export const ItemEditor = ({ item, onClose }: { item: Item; onClose: () => void 
       if ('value' in read) await client.store.put(base.namespace, base.key, read.value as typeof base.value);
     },
     onSuccess: async () => {
+      setText(edited.initial);
       await queries.invalidateQueries({ queryKey: ['store'] });
       onClose();
     },

@@ -7,7 +7,7 @@ import { useClient } from '../api/client.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorNotice, Loaded, State } from '../ui/states.tsx';
-import { Ago } from '../ui/time.tsx';
+import { Moment } from '../ui/time.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { ItemEditor } from './item-editor.tsx';
@@ -65,11 +65,11 @@ const Details = ({ item, onClose }: { item: Item; onClose: () => void }): ReactN
         <dd className="mono">{visibleText(formatNamespace(item.namespace))}</dd>
         <dt>Created</dt>
         <dd>
-          <Ago at={item.created_at} /> <span className="muted mono">{item.created_at}</span>
+          <Moment at={item.created_at} />
         </dd>
         <dt>Updated</dt>
         <dd>
-          <Ago at={item.updated_at} /> <span className="muted mono">{item.updated_at}</span>
+          <Moment at={item.updated_at} />
         </dd>
       </dl>
       <div className="panel pad">

@@ -3,6 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
+import { useDraft } from '../ui/use-draft.ts';
 import { JsonField } from '../values/json-field.tsx';
 import { formatJson, readExactJson } from '../values/read-json.ts';
 import { mayBeRounded } from '../values/rounded-integer.ts';
@@ -58,18 +59,21 @@ const readInput = (text: string): { value: unknown } | { problem: string } => {
 };
 
 const InputDialog = ({
-  chosen: { row, checkpointId },
+  chosen: { thread, row, checkpointId },
   runAt,
   onClose,
   input,
 }: CheckpointEditor & { input: unknown }): ReactNode => {
   const [initial] = useState(() => textOf(input));
-  const [text, setText] = useState(initial.text);
+  const [text, setText] = useDraft(`rerun-${thread.thread_id}-${checkpointId}`, initial.text);
   const read = readInput(text);
   const parent = row.parent_checkpoint_id;
   const run = useMutation({
     // Without a parent the run starts at this checkpoint: a new input replaces one that no node has read.
-    mutationFn: (value: unknown) => runAt({ checkpointId: parent ?? checkpointId, input: value }),
+    mutationFn: async (value: unknown) => {
+      await runAt({ checkpointId: parent ?? checkpointId, input: value });
+      setText(initial.text);
+    },
   });
   const submit = (): void => {
     if ('value' in read && !run.isPending) run.mutate(read.value);

@@ -1,10 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
+import { useMemo, useState, type ReactNode } from 'react';
 import { useStillHere } from '../app/use-still-here.ts';
 import { useStoredState } from '../stored/stored-queries.ts';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
+import { useDraft } from '../ui/use-draft.ts';
 import { JsonField } from '../values/json-field.tsx';
 import { formatJson, readExactObject } from '../values/read-json.ts';
 import { visibleText } from '../values/visible-text.ts';
@@ -45,13 +46,15 @@ const StateDialog = ({
   const wrote = row.nodes ?? [];
   const navigate = route.useNavigate();
   const isStillHere = useStillHere();
-  const [text, setText] = useState(() => formatJson(draft.update));
+  const initial = useMemo(() => formatJson(draft.update), [draft]);
+  const [text, setText] = useDraft(`state-${thread.thread_id}-${checkpointId}`, initial);
   const [asNode, setAsNode] = useState(wrote[0]);
   const read = readExactObject(text, 'The update must be an object whose keys are channels.');
   const fork = useFork(thread.thread_id, checkpointId);
   const save = useMutation({
     mutationFn: async ({ values, isRun }: { values: Record<string, unknown>; isRun: boolean }) => {
       const { checkpointId: id, next } = await fork({ values, asNode });
+      setText(initial);
       // After the last node of a graph there is nothing to run: the page shows so.
       if (isRun && next.length > 0) {
         await runAt({ checkpointId: id, input: null });

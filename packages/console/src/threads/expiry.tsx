@@ -1,6 +1,6 @@
 // When a thread expires, and what is deleted then.
 import type { ReactNode } from 'react';
-import { Until } from '../ui/time.tsx';
+import { Moment, Until } from '../ui/time.tsx';
 import { spanText, type ThreadTtl } from './ttl-draft.ts';
 
 /** In the head of the page; nothing for a thread that does not expire, or has nothing left to delete. */
@@ -22,7 +22,7 @@ export const Expiry = ({ ttl }: { ttl: ThreadTtl | undefined }): ReactNode => {
     return `${span} after the next change of the state: its earlier checkpoints are deleted then. Now nothing is left to delete.`;
   return (
     <>
-      <Until at={at} /> <span className="muted mono">{at}</span>
+      <Moment at={at} />
       <br />
       {strategy === 'delete'
         ? 'The thread is deleted then, with its runs and checkpoints.'

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { Thread } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { Ago } from '../ui/time.tsx';
+import { Moment } from '../ui/time.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { Expiry } from './expiry.tsx';
@@ -27,11 +27,11 @@ export const ThreadDetails = ({ thread }: { thread: Thread }): ReactNode => {
           )}
           <dt>Created</dt>
           <dd>
-            <Ago at={thread.created_at} /> <span className="muted mono">{thread.created_at}</span>
+            <Moment at={thread.created_at} />
           </dd>
           <dt>State changed</dt>
           <dd>
-            <Ago at={thread.state_updated_at} /> <span className="muted mono">{thread.state_updated_at}</span>
+            <Moment at={thread.state_updated_at} />
           </dd>
           <dt>Expires</dt>
           <dd>

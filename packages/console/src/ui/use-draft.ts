@@ -1,11 +1,13 @@
 import { useState } from 'react';
 
 const prefix = 'svc-console-';
+/** A longer draft lasts until the reload: the storage of a tab has room for a few millions of characters. */
+const charsMax = 200_000;
 
 const stored = (key: string): string | undefined => sessionStorage.getItem(prefix + key) ?? undefined;
 
 const store = (key: string, text: string, initial: string): void => {
-  if (text === initial) return sessionStorage.removeItem(prefix + key);
+  if (text === initial || text.length > charsMax) return sessionStorage.removeItem(prefix + key);
   try {
     sessionStorage.setItem(prefix + key, text);
   } catch {
@@ -13,13 +15,29 @@ const store = (key: string, text: string, initial: string): void => {
   }
 };
 
-/** A text that survives a reload of the page, and ends with the tab. `key` names the object of the draft. */
-export const useDraft = (key: string, initial: string): [string, (text: string) => void] => {
+export type ChangeDraft = (change: string | ((now: string) => string)) => void;
+
+/**
+ * A text that survives a reload of the page, and ends with the tab. `key` names the object of the draft. A change to `initial` removes
+ * what is stored: after the text was sent.
+ */
+export const useDraft = (key: string, initial: string): [string, ChangeDraft] => {
   const [draft, setDraft] = useState(() => ({ key, text: stored(key) ?? initial }));
-  const text = draft.key === key ? draft.text : (stored(key) ?? initial);
-  const change = (changed: string): void => {
-    store(key, changed, initial);
-    setDraft({ key, text: changed });
-  };
-  return [text, change];
+  const textOf = (now: typeof draft): string => (now.key === key ? now.text : (stored(key) ?? initial));
+  const change: ChangeDraft = (changed) =>
+    setDraft((now) => {
+      const text = typeof changed === 'string' ? changed : changed(textOf(now));
+      store(key, text, initial);
+      return { key, text };
+    });
+  return [textOf(draft), change];
+};
+
+/** A draft of several fields. */
+export const useFieldsDraft = <Fields extends object>(
+  key: string,
+  initial: Fields,
+): [Fields, (fields: Fields) => void] => {
+  const [text, setText] = useDraft(key, JSON.stringify(initial));
+  return [JSON.parse(text) as Fields, (fields) => setText(JSON.stringify(fields))];
 };

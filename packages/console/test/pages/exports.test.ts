@@ -55,12 +55,12 @@ describeInBrowser('the exports', () => {
     expect(await page.getByLabel('Format of Parquet files').evaluate(fits)).toBe(true);
     await page.getByLabel('Project').selectOption('to-export');
     await page.getByLabel('Destination').selectOption('disk (lake)');
-    await page.getByLabel('Started at or after (UTC)').fill(fieldTime(Date.now() - dayMs));
-    await page.getByLabel('Started before (UTC)').fill('');
+    await page.getByLabel('Started at or after').fill(fieldTime(Date.now() - dayMs));
+    await page.getByLabel('Started before').fill('');
     await page.getByLabel('Filter').fill('gt(name, 5)');
     await page.getByRole('button', { name: 'Dry run' }).click();
     await page.getByRole('alert').filter({ hasText: 'end_time is required' }).waitFor();
-    await page.getByLabel('Started before (UTC)').fill(fieldTime(Date.now() + dayMs));
+    await page.getByLabel('Started before').fill(fieldTime(Date.now() + dayMs));
     await page.getByRole('button', { name: 'Dry run' }).click();
     await page.getByRole('alert').filter({ hasText: 'gt() cannot be used with name' }).waitFor();
     await page.getByLabel('Filter').fill('eq(run_type, "tool")');

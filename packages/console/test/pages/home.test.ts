@@ -121,6 +121,30 @@ describeInBrowser('home', () => {
     await traces.client.exports.cancel(retried.id);
   });
 
+  it('leads to failed runs, to a cron whose runs fail, and to the question that waits longest', async () => {
+    const client = createClient({ apiUrl: server.url });
+    const { cron_id: cronId } = await client.crons.create(null, 'patient', { schedule: '0 0 1 1 *' });
+    for (const words of ['fail first', 'fail again', 'fail more'])
+      await run(client, 'patient', says(words), { cron_id: cronId });
+    const oldest = await run(client, 'approval', { topic: 'the oldest question' });
+    await run(client, 'approval', { topic: 'another question' });
+    const page = await open();
+    const failed = finding(page, '3 runs failed in the last day');
+    await failed.getByText('TypeError: The plan has no first step.').waitFor();
+    await finding(page, `The last 3 runs of cron ${cronId.slice(0, 8)} have failed`)
+      .getByRole('link', { name: 'Open the cron' })
+      .click();
+    await page.waitForURL(`**/crons/${cronId}`);
+    await page.goBack();
+    await failed.getByRole('link', { name: 'Open the failed runs' }).click();
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(3);
+    await page.goBack();
+    await finding(page, '2 threads wait for an answer, the oldest for')
+      .getByRole('link', { name: 'Open the oldest question' })
+      .click();
+    await page.waitForURL(`**/inbox?sel=${oldest.threadId}`);
+  });
+
   it('leads to the trace of a run that took much longer than others of its assistant', async () => {
     const client = createClient({ apiUrl: server.url });
     // Runs of other tests are not compared with its runs.

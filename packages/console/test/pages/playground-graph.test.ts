@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeInBrowser, useConsole, type Page } from '../browser.ts';
+import { describeInBrowser, shownByAPoll, useConsole, type Page } from '../browser.ts';
 
 /** Counts the edges in each frame from now on. The function returns the lowest and the highest count so far. */
 const countEdges = async (page: Page): Promise<() => Promise<number[]>> => {
@@ -33,5 +33,23 @@ describeInBrowser('the graph of the playground', () => {
       await page.locator('.badge', { hasText: 'success' }).first().waitFor();
     }
     expect(await counted()).toEqual([all, all]);
+  });
+
+  it('is drawn in layers, with a note, when its layout takes too long', async () => {
+    const ids = Array.from({ length: 600 }, (_, index) => `node ${index}`);
+    const graph = {
+      nodes: ids.map((id) => ({ id, type: 'runnable', data: { id, name: id } })),
+      edges: ids.flatMap((source, index) =>
+        ids.slice(index + 1, index + 30).map((target) => ({ source, target })),
+      ),
+    };
+    const page = await console.open('/', { hasClock: true });
+    await page.route('**/assistants/*/graph*', (route) => route.fulfill({ json: graph }));
+    await page.goto(`${console.url}/console/playground?assistant=agent`);
+    await shownByAPoll(page, page.getByText('The graph is too large to arrange its edges'));
+    const top = async (id: string): Promise<number> =>
+      (await page.getByTitle(id, { exact: true }).boundingBox())?.y ?? Number.NaN;
+    expect(await top('node 0')).toBeLessThan(await top('node 1'));
+    expect(await top('node 1')).toBeLessThan(await top('node 40'));
   });
 });

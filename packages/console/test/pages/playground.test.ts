@@ -47,6 +47,27 @@ describeInBrowser('the playground', () => {
     await expect.poll(() => page.getByText('The sum is 42.').count()).toBe(1);
   });
 
+  it('keeps the drafts of an assistant over a reload until they are sent', async () => {
+    const page = await console.open('/playground?assistant=agent');
+    const message = page.getByLabel('Message', { exact: true });
+    await message.fill('Add 2 and 3');
+    await page.reload();
+    await message.waitFor();
+    expect(await message.inputValue()).toBe('Add 2 and 3');
+    await page.getByRole('button', { name: 'JSON', exact: true }).click();
+    const json = page.getByLabel('Input, as JSON');
+    await json.fill('{"messages": [{"role": "user", "content": "Add 4 and 5"}]}');
+    await page.reload();
+    await expect.poll(() => json.inputValue()).toContain('Add 4 and 5');
+    await page.getByRole('button', { name: 'JSON', exact: true }).click();
+    await message.press('Enter');
+    await page.getByText('The sum is 5.').waitFor();
+    await badge(page, 'success').waitFor();
+    await page.reload();
+    await page.getByText('The sum is 5.').waitFor();
+    expect(await message.inputValue()).toBe('');
+  });
+
   it('continues a stream after a reload, without losing or doubling a word', async () => {
     await using gate = closedGate();
     const words = `one two three ${gate.word} four five six`;

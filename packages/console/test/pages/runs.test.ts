@@ -20,6 +20,10 @@ describeInBrowser('the runs', () => {
     await page.getByRole('link', { name: `Run ${failed.runId}` }).click();
     await page.getByText('The plan has no first step.').waitFor();
     await page.getByRole('heading', { name: 'Run', exact: true }).waitFor();
+    await page
+      .getByRole('region', { name: 'Stack of the error' })
+      .getByText(/patient\.ts:\d+/)
+      .waitFor();
   });
 
   it('appear while they are watched', async () => {
@@ -63,7 +67,8 @@ describeInBrowser('a run', () => {
     await badge.waitFor();
     await expect.poll(() => badge.getAttribute('title')).toBe('status interrupted');
     const cancelled = page.getByRole('term').filter({ hasText: /^Cancelled$/ });
-    await cancelled.locator('xpath=following-sibling::dd[1]').getByText(/T.*Z$/).waitFor();
+    const cancelledAt = cancelled.locator('xpath=following-sibling::dd[1]//time');
+    await expect.poll(() => cancelledAt.getAttribute('title')).toMatch(/T.*Z$/);
     await page.getByRole('tab', { name: 'Timeline' }).click();
     await page.getByRole('row', { name: 'Attempt 1 cancelled' }).waitFor();
     await page.getByRole('row', { name: 'repeat stopped here' }).waitFor();

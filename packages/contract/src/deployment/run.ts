@@ -24,7 +24,18 @@ export const Run = z
       .describe(
         'The current attempt and the charged ones before it. `lost_attempts` has those that were not charged too',
       ),
-    error: z.object({ error: z.string(), message: z.string() }).optional(),
+    error: z
+      .object({
+        error: z.string().describe('The class of the exception'),
+        message: z.string(),
+        stack: z
+          .string()
+          .optional()
+          .describe(
+            'The stacks of the exception and of its causes, at most about 8,000 characters; only when a single run is read, and absent for errors of the server',
+          ),
+      })
+      .optional(),
     lost_attempts: z
       .array(
         z.object({

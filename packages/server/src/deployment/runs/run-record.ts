@@ -30,7 +30,7 @@ const membersOf = (row: Partial<RunFields> | ListedRun, waiting?: Waiting) =>
     kwargs: asText(row.kwargs),
     attempt: row.attempt,
     lost_attempts: attemptsOf(row.lost_attempts),
-    error: asText(row.error),
+    error: errorText(row),
     cancel_reason: row.cancel_reason ?? undefined,
     waiting_for: waiting && waitingFor(waiting),
   }) satisfies Record<keyof Run, unknown>;
@@ -43,6 +43,12 @@ const jsonOf = (value: unknown): unknown => (typeof value === 'string' ? new Jso
 
 const asText = (text: string | null | undefined): JsonText | undefined =>
   text === null || text === undefined ? undefined : new JsonText(text);
+
+const errorText = (row: Partial<RunFields> | ListedRun): JsonText | undefined => {
+  const { error, error_stack: stack } = row;
+  if (typeof error !== 'string' || typeof stack !== 'string') return asText(error);
+  return new JsonText(objectText({ ...(JSON.parse(error) as object), stack: new JsonText(stack) }));
+};
 
 /** What a pending run waits for. */
 const waitingFor = (waiting: Waiting): NonNullable<Run['waiting_for']> => {

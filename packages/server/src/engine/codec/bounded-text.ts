@@ -23,14 +23,26 @@ export const messageOf = (thrown: unknown): string => {
   }
 };
 
-/** The stack of an error, for the log; undefined when it has none that can be read. */
+/** Causes below this depth are left out; a cause may also be its own cause. */
+const causesMax = 5;
+
+/** The stacks of an error and of its causes; undefined when it has none that can be read. */
 export const stackOf = (thrown: unknown): string | undefined => {
+  const stacks: string[] = [];
   try {
-    const stack: unknown = thrown instanceof Error ? thrown.stack : undefined;
-    return typeof stack === 'string' ? boundedText(stack) : undefined;
+    let error = thrown;
+    while (error instanceof Error && stacks.length <= causesMax) {
+      const { stack, cause } = error as { stack?: unknown; cause?: unknown };
+      if (typeof stack !== 'string') break;
+      stacks.push(stack);
+      error = cause;
+    }
+    // A cause that is no error has no stack.
+    if (stacks.length > 0 && typeof error === 'string') stacks.push(error);
   } catch {
-    return undefined;
+    // A getter throws. What was read before remains.
   }
+  return stacks.length === 0 ? undefined : boundedText(stacks.join('\nCaused by: '));
 };
 
 export const errorName = (error: Error): string => {

@@ -1,7 +1,7 @@
 import type { RunError } from '../dispatch/protocol.ts';
 import { errorName, messageOf } from '../codec/bounded-text.ts';
 
-/** Converts an exception of a graph to the form that is stored and reported: its class and its message. The stack is only logged. */
+/** Converts an exception of a graph to the form that is stored and reported: its class and its message. The stack is logged, and stored with the run. */
 export const errorOf = (thrown: unknown): RunError => {
   if (thrown instanceof Error) return { error: errorName(thrown), message: messageOf(thrown) };
   const message =

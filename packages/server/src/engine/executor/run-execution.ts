@@ -153,7 +153,14 @@ export class RunExecution {
     const isAwaited = this.#command.awaited || this.#areValuesKept;
     const values = isAwaited && status !== 'error' ? this.#result() : undefined;
     const isRefused = thrown instanceof RunRefused;
-    await this.#end(status, error, this.#areValuesKept ? (values ?? null) : null, isRefused);
+    const stack = status === 'error' ? stackOf(thrown) : undefined;
+    await this.#end({
+      status,
+      error,
+      stack,
+      values: this.#areValuesKept ? (values ?? null) : null,
+      isRefused,
+    });
     const { run_id, lease_token } = this.#command;
     this.#tools.send({
       kind: 'done',
@@ -161,7 +168,7 @@ export class RunExecution {
       lease_token,
       status,
       error,
-      stack: stackOf(thrown),
+      stack,
       ...(values === undefined ? {} : { values }),
     });
     this.#tracer?.close({ status, error });
@@ -352,37 +359,33 @@ export class RunExecution {
   }
 
   /** Stores the last checkpoint, the last events and the outcome in one flush. */
-  async #end(
-    status: RunStatus,
-    error: RunError | null,
-    values: string | null,
-    isRefused: boolean,
-  ): Promise<void> {
+  async #end({ isRefused, ...outcome }: Outcome & { isRefused: boolean }): Promise<void> {
+    const { status } = outcome;
     const isFailed = status === 'error' || status === 'timeout';
     await this.#recordStates(isFailed);
     const isOpen = (this.#session?.nextTasks('').length ?? 0) > 0;
     const ending = isFailed ? 'error' : isOpen ? 'interrupted' : null;
-    await this.#store(
-      status,
-      isRefused ? 'as_stored' : ending,
-      error,
-      values,
-      this.#session ?? this.#detached(),
-    );
+    await this.#store(outcome, isRefused ? 'as_stored' : ending, this.#session ?? this.#detached());
   }
 
   async #store(
-    status: RunStatus,
+    { status, error, stack, values }: Outcome,
     ending: string | null,
-    error: RunError | null,
-    values: string | null,
     session: ThreadSession,
   ): Promise<void> {
     const text = error && JSON.stringify(error);
     const interrupts = this.#session?.interrupts() ?? null;
     if (text) this.#events.emit('error', text);
     await this.#deliver();
-    await session.end({ status, ending, interrupts, error: text, values, told: this.#events.isLogged });
+    await session.end({
+      status,
+      ending,
+      interrupts,
+      error: text,
+      ...(stack === undefined ? {} : { stack: JSON.stringify(stack) }),
+      values,
+      told: this.#events.isLogged,
+    });
     this.#events.leaveRestToLog();
   }
 
@@ -431,8 +434,9 @@ export class RunExecution {
     const error = errorOf(thrown);
     try {
       const session = this.#session?.hasFailed === false ? this.#session : this.#detached();
-      await this.#store('error', 'error', error, null, session);
-      this.#tools.send({ kind: 'done', run_id, lease_token, status: 'error', error, stack: stackOf(thrown) });
+      const stack = stackOf(thrown);
+      await this.#store({ status: 'error', error, stack, values: null }, 'error', session);
+      this.#tools.send({ kind: 'done', run_id, lease_token, status: 'error', error, stack });
       this.#tracer?.close({ status: 'error', error });
     } catch (again) {
       this.#lost(again);
@@ -450,6 +454,14 @@ export class RunExecution {
     });
     this.#tracer?.abandon();
   }
+}
+
+/** `values`: the final values as wire JSON, where the outcome keeps them. */
+interface Outcome {
+  status: RunStatus;
+  error: RunError | null;
+  stack: string | undefined;
+  values: string | null;
 }
 
 /** True when the attempt cannot store its outcome for a reason outside of the graph. Another attempt may succeed. */

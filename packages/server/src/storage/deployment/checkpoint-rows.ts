@@ -58,6 +58,8 @@ export interface Ending {
   ending: string | null;
   interrupts: string | null;
   error: string | null;
+  /** JSON text: the stack of the error, if it has one. */
+  stack?: string;
   /** Final values as wire JSON, for receivers that cannot read them from the thread. */
   values: string | null;
   /** True when the run's log contains the error already. */

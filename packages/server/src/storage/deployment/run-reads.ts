@@ -86,7 +86,7 @@ const statements = {
   get: {
     name: 'runs_get',
     reads: true,
-    text: `select ${runColumns} from runs r where r.run_id = $1 and r.thread_id = $2 and ${runPasses('$3')}`,
+    text: `select ${runColumns}, error_stack from runs r where r.run_id = $1 and r.thread_id = $2 and ${runPasses('$3')}`,
   },
   find: {
     name: 'runs_find',

@@ -13,6 +13,8 @@ export interface RunRow {
   temporary: boolean;
   /** JSON text. */
   error: string | null;
+  /** JSON text; only when a single run is read. */
+  error_stack?: string | null;
   /** What the log stores for receivers in other processes. */
   log: RunAudience;
   attempt: number;

@@ -263,6 +263,7 @@ runs.kwargs text not null
 runs.multitask_strategy text not null default 'enqueue'::text
 runs.temporary boolean not null default false
 runs.error text
+runs.error_stack text
 runs.log text not null default 'nothing'::text
 runs.webhook text
 runs.attempt integer not null default 0
@@ -801,7 +802,7 @@ delete_values(p_space uuid, p_count integer) returns integer
 drop_trace_day(p_day date) returns void
 end_export(p_tenant uuid, p_export uuid, p_status text, p_cause text, p_message text) returns void
 end_lost_traces(p_quiet interval, p_limit integer) returns integer
-end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text, p_told boolean) returns void
+end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text, p_told boolean, p_stack text) returns void
 end_spent_run(p_run runs, p_attempts integer, OUT status text, OUT error text) returns record
 enter_tenant(p_tenant uuid) returns void
 expire_thread(p_thread_id uuid) returns boolean

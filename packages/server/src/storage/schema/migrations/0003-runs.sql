@@ -12,6 +12,8 @@ create table runs (
   -- A stateless run: it has no checkpoints, and its row is deleted when it ends.
   temporary          boolean     not null default false,
   error              text,
+  -- JSON text: the stack of the error, and those of its causes. Only who reads the run gets it.
+  error_stack        text,
   -- What other processes receive of the run: nothing, its outcome, or its events, which are stored in run_events from then on.
   log                text        not null default 'nothing' check (log in ('nothing', 'outcome', 'events')),
   -- The URL that receives the outcome.

@@ -180,13 +180,15 @@ begin
   end loop;
 
   for v_item in
-    select e.owner, e.thread_id, e.status, e.ending, e.interrupts, e.error, e."values", e.told
+    select e.owner, e.thread_id, e.status, e.ending, e.interrupts, e.error, e."values", e.told, e.stack
     from json_to_recordset(p_endings)
-      as e(owner uuid, thread_id uuid, status text, ending text, interrupts text, error text, "values" text, told boolean)
+      as e(owner uuid, thread_id uuid, status text, ending text, interrupts text, error text, "values" text, told boolean,
+              stack text)
     where e.owner = any (v_held)
   loop
     if v_item.status is not null then
-      perform end_run(v_item.owner, v_item.status, v_item.ending, v_item.interrupts, v_item.error, v_item."values", v_item.told);
+      perform end_run(v_item.owner, v_item.status, v_item.ending, v_item.interrupts, v_item.error, v_item."values", v_item.told,
+                      v_item.stack);
     else
       -- Later runs depend on the update, so removing an earlier run must not change the thread any more.
       -- `ending` is null for an update that leaves the status as it is.

@@ -3,8 +3,9 @@
 -- p_ending: the thread's new state: 'error', 'interrupted', null for neither, or 'as_stored' to derive it from the newest checkpoint.
 -- A cancelled run with null may have ended before its executor read the checkpoint: its thread is derived from the newest checkpoint, too.
 -- p_told: the log contains the error already.
+-- p_stack: the stack of the error. It is stored with the run only: the thread, the log and the webhook do not get it.
 create or replace function end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text,
-                        p_told boolean default false) returns void
+                        p_told boolean default false, p_stack text default null) returns void
 language plpgsql set enable_seqscan = off as $$
 declare
   v_run runs%rowtype;
@@ -15,7 +16,7 @@ declare
   -- True when the run was ever claimed. A released attempt is not counted in `attempt`, but keeps the lease token.
   v_begun boolean;
 begin
-  update runs r set status = p_status, error = p_error, lease_until = null, updated_at = now(),
+  update runs r set status = p_status, error = p_error, error_stack = p_stack, lease_until = null, updated_at = now(),
     -- Only the run itself moves the head until this transaction commits.
     final_head = (select h.checkpoint_id from checkpoint_heads h
                   where h.thread_id = r.thread_id and h.checkpoint_ns = '' and r.lease_token > 0)

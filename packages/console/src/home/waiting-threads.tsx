@@ -1,0 +1,54 @@
+// Threads that wait for the answer of a person, with the time of the one that waits longest.
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useClient } from '../api/client.tsx';
+import { useThreadCount } from '../api/queries.ts';
+import { countText } from '../ui/count-text.ts';
+import { duration } from '../ui/duration.ts';
+import { useNow } from '../ui/use-now.ts';
+import { findingsMs, type Findings } from './finding.tsx';
+
+const asking = { has_interrupts: true };
+
+export const useWaitingThreads = (): Findings => {
+  const client = useClient();
+  const nowMs = useNow();
+  const count = useThreadCount(asking);
+  const oldest = useQuery({
+    // A change of a thread reads it again, as it does the count.
+    queryKey: ['counts', 'oldest question'],
+    queryFn: ({ signal }) =>
+      client.threads.search(
+        {
+          ...asking,
+          sort_by: 'state_updated_at',
+          sort_order: 'asc',
+          limit: 1,
+          select: ['thread_id', 'state_updated_at'],
+        },
+        { signal },
+      ),
+    refetchInterval: findingsMs,
+  });
+  const error = count.error ?? oldest.error;
+  if (count.data === undefined || !oldest.data) return { found: undefined, error };
+  const [first] = oldest.data;
+  if (count.data === 0 || !first) return { found: [], error };
+  const waits = duration(nowMs - Date.parse(first.state_updated_at));
+  const isOne = count.data === 1;
+  return {
+    found: [
+      {
+        key: 'waiting for an answer',
+        tone: 'amber',
+        sentence: `${countText(count.data, 'thread')} ${isOne ? `has waited for an answer for ${waits}` : `wait for an answer, the oldest for ${waits}`}`,
+        links: (
+          <Link to="/inbox" search={{ sel: first.thread_id }} className="button">
+            {isOne ? 'Open the question' : 'Open the oldest question'}
+          </Link>
+        ),
+      },
+    ],
+    error,
+  };
+};

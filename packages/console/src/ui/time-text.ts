@@ -1,0 +1,45 @@
+// Times in the time zone of the browser. The title of each time also has it in UTC, as the server wrote it.
+
+const minutes: Intl.DateTimeFormatOptions = {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+};
+
+const format = (at: string, options: Intl.DateTimeFormatOptions): string =>
+  new Intl.DateTimeFormat('en-GB', options).format(Date.parse(at));
+
+/** `26 Nov 2026, 14:05:59 GMT+1`. Another time zone is for tests. */
+export const timeText = (at: string, timeZone?: string): string =>
+  format(at, {
+    ...minutes,
+    ...(timeZone === undefined ? {} : { timeZone }),
+    second: '2-digit',
+    timeZoneName: 'short',
+  });
+
+/** `26 Nov 2026, 14:05`, for narrow columns. */
+export const minuteText = (at: string): string => format(at, minutes);
+
+/** The local time, and below it the same time in UTC. */
+export const timeTitle = (at: string, timeZone?: string): string => `${timeText(at, timeZone)}\nUTC: ${at}`;
+
+/** What a field for date and time has for a time: `2026-11-26T14:05:59.25`, local and without a zone. */
+export const fieldTime = (at: string): string => {
+  const date = new Date(at);
+  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString();
+  return local.replace(/(?::00)?(?:\.0*)?Z$/, '').replace(/Z$/, '');
+};
+
+/** The time that a field has, in UTC. A text that is no time is returned as it is: the server explains what is wrong with it. */
+export const timeOfField = (text: string): string => {
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? text : new Date(ms).toISOString().replace('.000Z', 'Z');
+};
+
+/** The message of the server about a pending run, with a local time. */
+export const waitingText = ({ message, until }: { message: string; until?: string | undefined }): string =>
+  until === undefined ? message : message.replace(until, timeText(until));
