@@ -24,9 +24,8 @@ const key = `svc_${randomUUID()}`;
 const env = {
   SVC_SHUTDOWN_GRACE: '2s',
   SVC_BOOTSTRAP_API_KEY: key,
-  // The defaults. The fault tests use short times, in which an executor that is loading graphs may not respond.
+  // The default. The fault tests use a short lease, in which an executor that is loading graphs may not respond.
   SVC_LEASE: '30s',
-  SVC_CANCEL_GRACE: '10s',
 };
 
 /** Takes longer than the grace of a stopping node. */
