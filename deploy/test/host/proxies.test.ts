@@ -93,7 +93,7 @@ const nginx = (upstream: string): Promise<Proxy> =>
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer({ settings: { heartbeat: '100ms' } });
+  server = await startTestServer({ settings: { heartbeatMs: 100 } });
 });
 afterAll(() => server?.[Symbol.asyncDispose]());
 

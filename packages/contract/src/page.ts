@@ -14,7 +14,7 @@ export const SortOrder = nullish(z.enum(['asc', 'desc'])).transform((value) => v
 export const sortBy = <const T extends readonly [string, ...string[]]>(fields: T, fallback: T[number]) =>
   nullish(z.enum(fields)).transform((value) => value ?? fallback);
 
-export const limitedBy = 'bytes: the page ended early, because more rows would exceed SVC_ANSWER_LIMIT';
+export const limitedBy = 'bytes: the page ended early, because more rows would exceed 16 MB';
 
 /** Headers of a list whose matches are not counted. */
 export const pageHeaders = {

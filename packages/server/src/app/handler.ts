@@ -62,7 +62,7 @@ export const createSvcHandler = async (options: SvcHandlerOptions = {}): Promise
   const logger = options.logger ?? createLogger(settings.log);
   for (const warning of project.warnings) logger.warn(warning);
   const exposure = handlerExposure(settings, project, options);
-  for (const warning of exposure.warnings) logger.warn(warning);
+  for (const warning of [...exposure.warnings, ...settings.telemetry.warnings]) logger.warn(warning);
   const { authenticate } = options;
   try {
     const handler = await owning(async (owned) => {

@@ -163,7 +163,7 @@ const createServerApp = (
     streams: OpenStreams;
   },
 ): ServedApp => {
-  const { bodyLimitBytes, json, heartbeatMs } = settings.http;
+  const { bodyLimitBytes, heartbeatMs } = settings.http;
   const { surfaces, limits, authenticate, hasConsole } = createSurfaces(
     { settings, project, mode, logger },
     services,
@@ -184,7 +184,7 @@ const createServerApp = (
     surfaces,
     openStream: (caller) => limits.openStream(caller),
     sites: siteRules({ cors, sameSite: mode.kind === 'anonymous' }),
-    limits: { ...bytes, json: { ...requestLimits, ...json } },
+    limits: { ...bytes, json: requestLimits },
     heartbeatMs,
     streamBufferBytes,
     parsing,
@@ -215,13 +215,13 @@ const messageBytesMax = 5_000_000;
 const streamBufferBytes = 1_048_576;
 
 const createUpgrades = ({ settings, project }: ServedAppOptions, parsing: ServerParsing): Upgrades => {
-  const { bodyLimitBytes, json, heartbeatMs } = settings.http;
+  const { bodyLimitBytes, heartbeatMs } = settings.http;
   return new Upgrades({
     isSocketUrl: socketUrls(servedRoutes(settings.role, project), mountPrefix({ settings, project })),
     messageBytesMax: Math.min(messageBytesMax, bodyLimitBytes),
     heartbeatMs,
     bufferBytesMax: streamBufferBytes,
-    json: { ...requestLimits, ...json },
+    json: requestLimits,
     parsing,
   });
 };

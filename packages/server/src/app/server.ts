@@ -48,7 +48,7 @@ const build = async (
   const { settings, project, logger } = options;
   const exposure = exposureOf(settings, project);
   const { mode, warnings } = exposure;
-  for (const warning of warnings) logger.warn(warning);
+  for (const warning of [...warnings, ...settings.telemetry.warnings]) logger.warn(warning);
   await assertBindable(settings.http.host, settings.http.port);
   const early = startEarlyParts(options, owned);
   // Imported here: half of a start is loading these modules, and PostgreSQL and the executors start meanwhile.

@@ -1,6 +1,7 @@
 import { basename, resolve } from 'node:path';
 import type { SettingKey } from './settings/definitions.ts';
 import { exposureKeys, readExposure } from './settings/exposure.ts';
+import type { Limits } from './settings/limits.ts';
 import { ConfigError } from './project/mistake.ts';
 import type { Mistake } from './project/mistake.ts';
 import { readSettings } from './settings/settings.ts';
@@ -16,6 +17,8 @@ export interface ConfigSources {
   configPath?: string;
   /** Whether the command is `svc dev`. */
   develops?: boolean;
+  /** For tests. */
+  limits?: Partial<Limits>;
 }
 
 export interface Config {
@@ -46,7 +49,7 @@ export function loadSettings(
 
 /** With `checksAccess`, reports settings that a server must not be started with, because anybody could use it. */
 function readConfig(
-  { cwd, env, flags = {}, configPath, develops = false }: ConfigSources,
+  { cwd, env, flags = {}, configPath, develops = false, limits = {} }: ConfigSources,
   { requiresFile, checksAccess }: { requiresFile: boolean; checksAccess: boolean },
 ): { settings: Settings; project: SvcJson | undefined; mistakes: Mistake[] } {
   const path = findConfigFile(cwd, configPath);
@@ -64,6 +67,7 @@ function readConfig(
     flags,
     cwd,
     machine: { develops },
+    limits,
     ...(file === undefined ? {} : { file }),
   });
   // The check needs correct values of all that it looks at.

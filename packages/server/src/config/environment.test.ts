@@ -6,7 +6,6 @@ afterEach(() => void vi.unstubAllEnvs());
 it('the environment of executors has no secrets of the server', () => {
   vi.stubEnv('SVC_STUDIO_KEY', 'secret');
   vi.stubEnv('DATABASE_URI', 'secret');
-  vi.stubEnv('SVC_OTEL_EXPORTER_OTLP_HEADERS', 'secret');
   expect(Object.values(executorEnvironment())).not.toContain('secret');
 });
 

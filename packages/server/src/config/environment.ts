@@ -27,16 +27,13 @@ export function withVariable<T>(name: string, value: string, work: () => T): T {
   }
 }
 
-/** The environment for child processes, without the settings that are secret, except variables that graphs use too. */
+/** The environment for child processes, without the settings that are secret. */
 export function executorEnvironment(): Record<string, string> {
   const secrets = new Set<string>(
     settingKeys
       .map((key): SettingDefinition<unknown> => settingDefinitions[key])
       .filter(({ type }) => type.secret)
-      .flatMap(({ variable, aliases = [] }) => [
-        variable,
-        ...aliases.filter(({ isForGraphsToo }) => isForGraphsToo !== true).map(({ name }) => name),
-      ]),
+      .flatMap(({ variable, aliases = [] }) => [variable, ...aliases.map(({ name }) => name)]),
   );
   return Object.fromEntries(Object.entries(processEnvironment()).filter(([name]) => !secrets.has(name)));
 }

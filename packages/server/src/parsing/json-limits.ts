@@ -11,8 +11,6 @@ export interface JsonLimits {
   depthMax: number;
   /** Bytes of text that is created from the body, where one part of it is repeated for many others. */
   madeBytesMax: number;
-  /** The settings that raise the limits. */
-  settings: Readonly<Record<'values' | 'keys' | 'depth' | 'bytes', string>>;
 }
 
 /** For all bodies except those with traces. */
@@ -21,12 +19,6 @@ export const requestLimits: JsonLimits = {
   keysMax: 50_000,
   depthMax: 100,
   madeBytesMax: 20_971_520,
-  settings: {
-    values: 'SVC_JSON_VALUES',
-    keys: 'SVC_JSON_KEYS',
-    depth: 'SVC_JSON_DEPTH',
-    bytes: 'SVC_BODY_LIMIT',
-  },
 };
 
 /** For bodies with traces. */
@@ -35,12 +27,6 @@ export const ingestLimits: JsonLimits = {
   keysMax: 500_000,
   depthMax: 512,
   madeBytesMax: 104_857_600,
-  settings: {
-    values: 'SVC_INGEST_VALUES',
-    keys: 'SVC_INGEST_KEYS',
-    depth: 'SVC_INGEST_DEPTH',
-    bytes: 'SVC_INGEST_LIMIT',
-  },
 };
 
 /** Bodies with more bytes, values or keys are parsed in a parser thread. */
@@ -58,8 +44,8 @@ export const inlineLimits = (limits: JsonLimits): JsonLimits => ({
 
 /** The body has more than its limits allow. */
 export class BudgetExceeded extends Problem {
-  constructor(what: string, setting: string) {
-    super('too_large', `The body has ${what}, the limit per request; ${setting} raises it.`);
+  constructor(what: string) {
+    super('too_large', `The body has ${what}, the limit per request.`);
     this.name = 'BudgetExceeded';
   }
 }
@@ -88,24 +74,21 @@ export class JsonBudget {
   spend(values: number, keys = 0): void {
     this.#values += values;
     this.#keys += keys;
-    const { valuesMax, keysMax, settings } = this.limits;
-    if (this.#values > valuesMax)
-      throw new BudgetExceeded(`more than ${valuesMax} JSON values`, settings.values);
-    if (this.#keys > keysMax) throw new BudgetExceeded(`more than ${keysMax} JSON keys`, settings.keys);
+    const { valuesMax, keysMax } = this.limits;
+    if (this.#values > valuesMax) throw new BudgetExceeded(`more than ${valuesMax} JSON values`);
+    if (this.#keys > keysMax) throw new BudgetExceeded(`more than ${keysMax} JSON keys`);
   }
 
   /** Counts text that is created from the body. Throws when the total exceeds the limit. */
   make(bytes: number): void {
     this.#madeBytes += bytes;
-    const { madeBytesMax, settings } = this.limits;
+    const { madeBytesMax } = this.limits;
     if (this.#madeBytes <= madeBytesMax) return;
     throw new BudgetExceeded(
       `parts that are repeated for many others and add up to more than ${madeBytesMax} bytes`,
-      settings.bytes,
     );
   }
 }
 
 /** The fault of JSON that is nested too deep. */
-export const tooDeep = ({ depthMax, settings }: JsonLimits): string =>
-  `is nested deeper than ${depthMax} levels; ${settings.depth} raises that limit`;
+export const tooDeep = ({ depthMax }: JsonLimits): string => `is nested deeper than ${depthMax} levels`;

@@ -94,7 +94,4 @@ export class RequestMemory {
 }
 
 const full = (): Problem =>
-  new Problem(
-    'unavailable',
-    'The memory for large requests is in use (SVC_REQUEST_MEMORY); send the request again later.',
-  );
+  new Problem('unavailable', 'The memory for large requests is in use; send the request again later.');

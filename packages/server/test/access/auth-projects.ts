@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { TestSettings } from '../../src/config/test-settings.ts';
 import { startTestServer, type TestExecutors, type TestServer } from '../server.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
@@ -28,7 +29,7 @@ export interface AuthProjects extends Disposable {
   /** Starts a server whose auth file is this code, after the import of the stock Auth. */
   serve(
     code: string,
-    options?: { auth?: object; settings?: object; executors?: TestExecutors; compat?: boolean },
+    options?: { auth?: object; settings?: TestSettings; executors?: TestExecutors; compat?: boolean },
   ): Promise<TestServer>;
 }
 

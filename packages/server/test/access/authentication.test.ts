@@ -196,7 +196,7 @@ describe('an authenticate function', () => {
     await using server = await serve(
       `export const auth = new Auth()
       .authenticate(() => new Promise<string>(() => undefined)).on('*', () => true);`,
-      { settings: { authTimeout: '150ms' } },
+      { settings: { authTimeoutMs: 150 } },
     );
     const answer = await createThread(server);
     expect(answer).toMatchObject({ status: 503 });

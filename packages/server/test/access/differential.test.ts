@@ -23,7 +23,7 @@ let delivered_thread_id = '';
 const as = (user: string) => (method: string, path: string, body?: unknown) =>
   server.call(method, path, body, { authorization: `Bearer ${user}` });
 
-const settings = { jobsPerWorker: '20', heartbeat: '1s' };
+const settings = { jobsPerWorker: '20', heartbeatMs: 1_000 };
 beforeAll(async () => {
   server = await startTestServer({ project, settings });
   alice = await createObjects(as('alice'), 'alice', canary);

@@ -24,7 +24,7 @@ beforeAll(async () => {
     project,
     database: server.database,
     executors: 'none',
-    settings: { encryptionKey, authTimeout: '150ms' },
+    settings: { encryptionKey, authTimeoutMs: 150 },
   });
   const make = async (sent: Sent) => (await call('-', '-', sent)).body as typeof ids;
   ids.thread_id = (await make(['POST', '/threads', { metadata: { graph_id: 'probe' } }])).thread_id;

@@ -128,9 +128,16 @@ describe('svc config', () => {
     });
     const { code, stdout, stderr } = await session.run(['config', '--port', '8080'], {
       cwd: project.dir,
-      env: { N_JOBS_PER_WORKER: '4', DATABASE_URI: 'postgres://u:hunter2@h/d' },
+      env: {
+        N_JOBS_PER_WORKER: '4',
+        DATABASE_URI: 'postgres://u:hunter2@h/d',
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://collector:4318/v1/traces',
+        OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'collector',
+      },
     });
     expect(code).toBe(0);
+    expect(stdout).toMatch(/^spans +sent to http:\/\/collector:4318\/v1\/traces$/m);
+    expect(stderr).toContain('warning: OTEL_EXPORTER_OTLP_METRICS_ENDPOINT is not an http(s) URL');
     expect(stdout).toMatch(/SVC_PORT +8080 +flag --port/);
     expect(stdout).toMatch(/SVC_N_JOBS_PER_WORKER +4 +N_JOBS_PER_WORKER/);
     expect(stdout).toMatch(/SVC_POOL_MAX +3 +svc\.json settings\.poolMax/);

@@ -3,6 +3,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Limits } from '../../src/config/settings/limits.ts';
+import { limitedServer } from '../limited-program.ts';
 import { svcCommand } from '../svc-command.ts';
 import { isRunning } from '../../src/process-identity.ts';
 import { scaled } from '../speed.ts';
@@ -17,17 +19,16 @@ export interface SvcProcess {
 export const startSvc = async (
   dataDir: string,
   project: string,
-  { port = '0', lease = '1s' }: { port?: string; lease?: string } = {},
+  { port = '0', lease = '1s', limits }: { port?: string; lease?: string; limits?: Partial<Limits> } = {},
 ): Promise<SvcProcess> => {
-  const child = spawn(
-    process.execPath,
-    [svcCommand, 'start', '--config', project, '--data-dir', dataDir, '--port', port, '--executors', '1'],
-    {
-      detached: true, // a process group of its own, so that all of it can be killed at once
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, SVC_LOG_LEVEL: 'error', SVC_LEASE: lease },
-    },
-  );
+  const args = limits
+    ? limitedServer({ limits, configPath: project, flags: { dataDir, port, executors: '1' } })
+    : [svcCommand, 'start', '--config', project, '--data-dir', dataDir, '--port', port, '--executors', '1'];
+  const child = spawn(process.execPath, args, {
+    detached: true, // a process group of its own, so that all of it can be killed at once
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, SVC_LOG_LEVEL: 'error', SVC_LEASE: lease },
+  });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));

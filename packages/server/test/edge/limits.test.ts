@@ -155,7 +155,7 @@ describe('streams', () => {
   });
 
   it('over the limit of the server are rejected for every caller', async () => {
-    await using server = await startTestServer({ executors: 'none', settings: { streamsMax: '1' } });
+    await using server = await startTestServer({ executors: 'none', settings: { streamsMax: 1 } });
     const open = await openStream(server, post('/runs/stream', ''));
     const refused = await send(server, post('/runs/stream', ''));
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5']);

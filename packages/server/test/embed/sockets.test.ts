@@ -213,13 +213,13 @@ describe('a WebSocket of a program', () => {
     expect(await refusal(slash)).toMatchObject({ status: 400 });
   });
 
-  it('counts as a stream of the server', async () => {
-    await using limited = await startProgram({ prefix: '/agents', settings: { streamsMax: '1' } });
+  it('counts as a stream of its caller', async () => {
+    await using limited = await startProgram({ prefix: '/agents', settings: { streamsPerCaller: '1' } });
     const first = await openAs('ann', randomUUID(), { of: limited });
-    expect(await refusal(openAs('bob', randomUUID(), { of: limited }))).toMatchObject({ status: 503 });
+    expect(await refusal(openAs('ann', randomUUID(), { of: limited }))).toMatchObject({ status: 429 });
     first.ws.close();
     await first.closed;
-    await eventually(() => openAs('bob', randomUUID(), { of: limited }));
+    await eventually(() => openAs('ann', randomUUID(), { of: limited }));
   });
 });
 

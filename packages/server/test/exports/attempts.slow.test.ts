@@ -56,7 +56,7 @@ describe('an export partition run', () => {
     using plan = new ExporterPlan({ step: 'written', nth: 'every', action: 'fail' });
     await using node = await startExportNode(db, {
       program: plannedExporter,
-      settings: { ...one, exportRetries: '20', exportRetryDelay: '30ms' },
+      settings: { ...one, exportRetries: 20, exportRetryDelayMs: 30 },
     });
     await addRuns(db, place, { start: firstDay, count: 10 });
     const id = await newExport(db, place);
@@ -84,7 +84,7 @@ describe('an export partition run', () => {
       using _ = new ExporterPlan({ step: 'begun', nth: 'every', action: 'wait' });
       await using _node = await startExportNode(db, {
         program: plannedExporter,
-        settings: { ...one, exportRunTimeout: '4s', exportRetries: '1' },
+        settings: { ...one, exportRunTimeoutMs: 4_000, exportRetries: 1 },
       });
       await addRuns(db, place, { start: firstDay, count: 10 });
       const id = await newExport(db, place);
@@ -107,7 +107,7 @@ describe('an export partition run', () => {
       using plan = new ExporterPlan();
       await using _node = await startExportNode(db, {
         program: slowExporter,
-        settings: { ...one, exportRunTimeout: '20s', exportRetries: '0' },
+        settings: { ...one, exportRunTimeoutMs: 20_000, exportRetries: 0 },
       });
       await addRuns(db, place, { start: firstDay, count: 10 });
       const id = await newExport(db, place);
@@ -157,7 +157,7 @@ describe('an export partition run', () => {
     using plan = new ExporterPlan({ step: 'committed', nth: 1, action: 'wait' });
     await using _node = await startExportNode(db, {
       program: plannedExporter,
-      settings: { ...one, exportFileSize: '1kb', exportLease: '1h' },
+      settings: { ...one, exportFileBytes: 1_024, exportLeaseMs: 3_600_000 },
     });
     await addRuns(db, place, { start: firstDay, count: 50 });
     const id = await newExport(db, place);
@@ -216,7 +216,7 @@ describe('a worker that stops', () => {
     {
       await using node = await startExportNode(db, {
         program: plannedExporter,
-        settings: { ...one, exportLease: '1h' },
+        settings: { ...one, exportLeaseMs: 3_600_000 },
       });
       id = await newExport(db, place);
       await untilStep(plan, 'written', 2);
@@ -247,7 +247,7 @@ describe('a worker that stops', () => {
     await addRuns(db, place, { start: firstDay, count: 400 });
     const node = await startExportNode(db, {
       program: plannedExporter,
-      settings: { ...one, exportLease: '1h' },
+      settings: { ...one, exportLeaseMs: 3_600_000 },
     });
     const id = await newExport(db, place);
     await untilStep(plan, 'begun', 2);
@@ -353,7 +353,7 @@ describe('an export whose trace runs change', () => {
     using _ = new ExporterPlan({ step: 'uploaded', nth: 1, action: 'freeze' });
     await using _node = await startExportNode(db, {
       program: plannedExporter,
-      settings: { ...one, exportLease: '1h' },
+      settings: { ...one, exportLeaseMs: 3_600_000 },
     });
     const ids = await addRuns(db, place, { start: firstDay, count: 100 });
     const id = await newExport(db, place);
@@ -419,10 +419,10 @@ describe('temporary files', () => {
       await using node = await startExportNode(db, {
         settings: {
           ...one,
-          exportRetries: '20',
-          exportRetryDelay: '300ms',
-          exportFileSize: '20mb',
-          exportFreeSpace: '0b',
+          exportRetries: 20,
+          exportRetryDelayMs: 300,
+          exportFileBytes: 20_971_520,
+          exportFreeBytes: 0,
         },
       });
       const temp = join(node.dataDir, 'tmp', 'exports');

@@ -4,8 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import type { SettingKey } from '../../src/config/settings/definitions.ts';
-import { testSettings } from '../../src/config/test-settings.ts';
+import { testSettings, type TestSettings } from '../../src/config/test-settings.ts';
 import { EgressGuard } from '../../src/net/guard.ts';
 import { NotificationBus } from '../../src/jobs/notification-bus.ts';
 import { CredentialVault } from '../../src/exports/destinations/credential-vault.ts';
@@ -26,24 +25,22 @@ export interface ExportNode extends AsyncDisposable {
   dataDir: string;
 }
 
-export type GivenSettings = Partial<Record<SettingKey, string>>;
-
 /** Shared by all nodes of a test run, because they share databases. */
 const encryptionKey = Buffer.alloc(32, 7).toString('base64');
-const defaults: GivenSettings = {
+const defaults: TestSettings = {
   encryptionKey,
   exportSlots: '2',
-  exportLease: '30s',
-  exportRetryDelay: '20ms',
-  exportRetries: '3',
-  exportFileSize: '100kb',
+  exportLeaseMs: 30_000,
+  exportRetryDelayMs: 20,
+  exportRetries: 3,
+  exportFileBytes: 102_400,
   egressAllow: '127.0.0.1',
 };
 
 /** `program`: the program of its exporter processes. */
 export const startExportNode = async (
   db: TestDatabase,
-  { settings: given = {}, program }: { settings?: GivenSettings; program?: string } = {},
+  { settings: given = {}, program }: { settings?: TestSettings; program?: string } = {},
 ): Promise<ExportNode> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-exporting-'));
   const settings = testSettings({

@@ -17,16 +17,13 @@ import { scaled } from '../speed.ts';
 
 const rounds = Number(process.env['SVC_EXPORT_KILL_ROUNDS'] ?? 3);
 
+const limits = { exportLeaseMs: 2_000, exportFileBytes: 204_800, exportRetryDelayMs: 100 };
+
 let dataDir: string;
 let last: SvcProcess | undefined;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'svc-export-kill-'));
-  Object.assign(process.env, {
-    SVC_EXPORT_LEASE: '2s',
-    SVC_EXPORT_FILE_SIZE: '200kb',
-    SVC_EXPORT_RETRY_DELAY: '100ms',
-    SVC_EXPORT_SLOTS: '2',
-  });
+  process.env['SVC_EXPORT_SLOTS'] = '2';
 });
 afterAll(async () => {
   await last?.killAll();
@@ -82,7 +79,7 @@ it(
     const made: string[] = [];
     let destination: string | undefined;
     for (let round = 0; round < rounds; round++) {
-      last = await startSvc(dataDir, testProject);
+      last = await startSvc(dataDir, testProject, { limits });
       const { url } = last;
       const key = (await readFile(join(dataDir, 'admin-key'), 'utf8')).trim();
       if (round === 0)
@@ -113,7 +110,7 @@ it(
       await ingest(url, key, killing);
       await killing;
     }
-    last = await startSvc(dataDir, testProject);
+    last = await startSvc(dataDir, testProject, { limits });
     await using embedded = await openEmbedded({ dataDir });
     await using db = await openDatabase({ connection: embedded.connection });
     expect(made.length).toBeGreaterThan(0);

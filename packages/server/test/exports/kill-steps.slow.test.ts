@@ -61,7 +61,7 @@ const completeWith = async (place: Place, settings = {}): Promise<string> => {
   await using _node = await startExportNode(db, {
     program: plannedExporter,
     // An expired lease would count as another lost attempt.
-    settings: { exportSlots: '1', exportLease: '1h', ...settings },
+    settings: { exportSlots: '1', exportLeaseMs: 3_600_000, ...settings },
   });
   const id = await newExport(db, place);
   await eventually(async () => expect(await statusOf(db, id)).toBe('COMPLETED'), 200_000);
@@ -126,7 +126,7 @@ describe('an export to a folder', () => {
     {
       await using _node = await startExportNode(db, {
         program: plannedExporter,
-        settings: { exportSlots: '1', exportFileSize: '20kb', exportRetries: '0', exportLease: '1h' },
+        settings: { exportSlots: '1', exportFileBytes: 20_480, exportRetries: 0, exportLeaseMs: 3_600_000 },
       });
       const id = await newExport(db, place);
       await eventually(async () => expect(await eventsOf(db, id)).toContain('requeued'));
@@ -139,7 +139,7 @@ describe('an export to a folder', () => {
       },
       [begun],
     );
-    await using _node = await startExportNode(db, { settings: { exportFileSize: '10mb' } });
+    await using _node = await startExportNode(db, { settings: { exportFileBytes: 10_485_760 } });
     await eventually(async () => expect(await statusOf(db, pending!.export_id)).toBe('COMPLETED'));
     const manifest = await checkCompleted(db, folderView(folder), pending!.export_id);
     if (pending!.rows !== null) expect(manifest.files[0]?.rows).toBe(pending!.rows);

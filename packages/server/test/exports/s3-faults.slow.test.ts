@@ -31,7 +31,7 @@ describeS3('an export to a bucket', () => {
     db = await testDatabase();
     gateway = await openGateway();
     faults = await openFaultServer(gateway);
-    node = await startExportNode(db, { settings: { exportRetries: '2' } });
+    node = await startExportNode(db, { settings: { exportRetries: 2 } });
   });
   afterAll(async () => {
     faults.clear();
@@ -199,7 +199,7 @@ describeS3('an export to a bucket', () => {
   });
 
   it('aborts a multipart upload when it is cancelled', async () => {
-    await using large = await startExportNode(db, { settings: { exportFileSize: '60mb' } });
+    await using large = await startExportNode(db, { settings: { exportFileBytes: 62_914_560 } });
     await node[Symbol.asyncDispose]();
     try {
       const rule = faults.on({ operation: 'UploadPart', nth: 2 }).hold();
@@ -212,21 +212,21 @@ describeS3('an export to a bucket', () => {
       rule.release();
       expect(await checkUnfinished(view(), id)).toEqual([]);
     } finally {
-      node = await startExportNode(db, { settings: { exportRetries: '2' } });
+      node = await startExportNode(db, { settings: { exportRetries: 2 } });
     }
   });
 
   it('has no duplicates when the response to the end of a multipart upload was lost', async () => {
     await node[Symbol.asyncDispose]();
     try {
-      await using _ = await startExportNode(db, { settings: { exportFileSize: '60mb' } });
+      await using _ = await startExportNode(db, { settings: { exportFileBytes: 62_914_560 } });
       const rule = faults.on({ operation: 'CompleteMultipartUpload', nth: 1 }).resetAfterCommit();
       const id = await start({ count: 50, bytes: 700_000 });
       const manifest = await completed(id);
       expect(rule.hits).toBe(1);
       expect(manifest.files).toHaveLength(1);
     } finally {
-      node = await startExportNode(db, { settings: { exportRetries: '2' } });
+      node = await startExportNode(db, { settings: { exportRetries: 2 } });
     }
   });
 

@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 
 const mb = 1_024 ** 2;
-const settings = { exportSlots: '1', exportRetries: '1000', exportRetryDelay: '100ms' };
+const settings = { exportSlots: '1', exportRetries: 1_000, exportRetryDelayMs: 100 };
 const firstRun = async (id: string) => (await runsOf(db, id))[0]!;
 const untilCompleted = (id: string): Promise<void> =>
   eventually(async () => expect(await statusOf(db, id)).toBe('COMPLETED'), 60_000);
@@ -44,46 +44,51 @@ const filesIn = async (path: string): Promise<{ name: string; bytes: number }[]>
   return all.filter(({ found }) => found.isFile()).map(({ name, found }) => ({ name, bytes: found.size }));
 };
 
-const muchMore = async (): Promise<string> => {
+const muchMore = async (): Promise<number> => {
   const { blocks, bsize } = await statfs(folder);
-  return `${blocks * bsize}b`;
+  return blocks * bsize;
 };
 
 describe('free space', () => {
   it('that would be used up fails the attempt with a message, before anything is written', async () => {
     await using _node = await startExportNode(db, {
-      settings: { ...settings, exportFreeSpace: await muchMore() },
+      settings: { ...settings, exportFreeBytes: await muchMore() },
     });
     await addRuns(db, place, { start: firstDay, count: 10 });
     const id = await newExport(db, place);
     expect(await firstError(id)).toMatch(
-      /^The disk for temporary files of the server has \d+ MB free, and \d+ MB must stay free \(SVC_EXPORT_FREE_SPACE\)\. Free some space, or lower the setting\. \(DiskAlmostFull\)$/,
+      /^The disk for temporary files of the server has \d+ MB free, and \d+ MB must stay free\. Free some space\. \(DiskAlmostFull\)$/,
     );
     expect(await filesIn(folder)).toEqual([]);
   });
 
   it('that is missing prevents the creation of a destination', async () => {
-    await using node = await startExportNode(db, { settings: { exportFreeSpace: await muchMore() } });
+    await using node = await startExportNode(db, { settings: { exportFreeBytes: await muchMore() } });
     const making = node.destinations.create(place.tenant_id, {
       destination_type: 'file',
       display_name: 'full',
       config: { path: folder },
     });
-    await expect(making).rejects.toThrow(/The disk of the folder has .* \(SVC_EXPORT_FREE_SPACE\)/);
+    await expect(making).rejects.toThrow(/The disk of the folder has .* must stay free/);
   });
 });
 
 describe('a quota', () => {
   it('is kept and named in the error, and the export continues when there is room', async () => {
     await using _node = await startExportNode(db, {
-      settings: { ...settings, exportFileRoots: folder, exportQuota: '2mb', exportCompression: 'none' },
+      settings: {
+        ...settings,
+        exportFileRoots: folder,
+        fileRootQuotaBytes: 2_097_152,
+        exportCompression: 'none',
+      },
     });
     const old = join(folder, 'old-export.parquet');
     await writeFile(old, Buffer.alloc(1.5 * mb));
     await addRuns(db, place, { start: firstDay, count: 100, bytes: 10_000 });
     const id = await newExport(db, place);
     expect(await firstError(id)).toMatch(
-      /^Exports in the folder use 1 MB of 2 MB \(SVC_EXPORT_QUOTA\), and \d+ MB more are needed\. Delete old exports, or raise the setting\. \(QuotaExceeded\)$/,
+      /^Exports in the folder use 1 MB of 2 MB, and \d+ MB more are needed\. Delete old exports, or name another folder in SVC_EXPORT_FILE_ROOTS\. \(QuotaExceeded\)$/,
     );
     const bytes = (await filesIn(folder)).reduce((sum, file) => sum + file.bytes, 0);
     expect(bytes).toBeLessThanOrEqual(2 * mb);
@@ -94,14 +99,14 @@ describe('a quota', () => {
 
   it('of zero allows no export to a folder', async () => {
     await using node = await startExportNode(db, {
-      settings: { exportFileRoots: folder, exportQuota: '0b' },
+      settings: { exportFileRoots: folder, fileRootQuotaBytes: 0 },
     });
     const making = node.destinations.create(place.tenant_id, {
       destination_type: 'file',
       display_name: 'none',
       config: { path: folder },
     });
-    await expect(making).rejects.toThrow(/SVC_EXPORT_QUOTA/);
+    await expect(making).rejects.toThrow(/Exports in the folder use/);
   });
 });
 
@@ -126,8 +131,8 @@ describe.runIf(isRoot)('an export to a small disk', () => {
         await using _node = await startExportNode(db, {
           settings: {
             ...settings,
-            exportFreeSpace: '10mb',
-            exportFileSize: '400kb',
+            exportFreeBytes: 10_485_760,
+            exportFileBytes: 409_600,
             exportCompression: 'none',
           },
         });

@@ -88,7 +88,7 @@ describe('clients that', () => {
       const clients = rounds > 1 ? 5_000 : 2_000;
       await runScenario({
         postgres,
-        nodes: { a: { env: { SVC_HEARTBEAT: '2s' } } },
+        nodes: { a: {} },
         async faults(stage) {
           const { cluster } = stage;
           const { pid, url } = cluster.node('a');

@@ -35,11 +35,11 @@ afterEach(async () => {
 });
 
 const startNode = (
-  { wait = '60s', uri = pair.uriOf(), fileSize = '100kb' } = {},
+  { wait = 60_000, uri = pair.uriOf(), fileSize = 102_400 } = {},
   program?: string,
 ): Promise<ExportNode> =>
   startExportNode(pair.db, {
-    settings: { databaseReplicaUri: uri, databaseReplicaExportWait: wait, exportFileSize: fileSize },
+    settings: { databaseReplicaUri: uri, replicaExportWaitMs: wait, exportFileBytes: fileSize },
     ...(program ? { program } : {}),
   });
 
@@ -77,7 +77,7 @@ describe('a replica that keeps up', () => {
   });
 
   it('is read while an idle primary has written nothing since the start of the attempt', async () => {
-    await using node = await startNode({ wait: '30s' });
+    await using node = await startNode({ wait: 30_000 });
     for (let round = 0; round < 3; round++) {
       const id = await newExport(pair.db, await placeWith(10));
       await untilCompleted(id);
@@ -116,7 +116,7 @@ describe('a replica that is behind', () => {
     await pair.caughtUp();
     await pair.pauseReplay();
     await addRuns(pair.db, place, { start: firstDay, count: 100 });
-    await using node = await startNode({ wait: '500ms' });
+    await using node = await startNode({ wait: 500 });
     const id = await newExport(pair.db, place);
     await untilCompleted(id);
     await checkExport(id, 200);
@@ -127,7 +127,7 @@ describe('a replica that is behind', () => {
   it('by seconds, under writes, loses no row of many exports', async () => {
     await pair.setStandby('recovery_min_apply_delay', '1500ms');
     try {
-      await using node = await startNode({ fileSize: '1mb' });
+      await using node = await startNode({ fileSize: 1_048_576 });
       const place = await placeWith(100);
       const over = new AbortController();
       const writing = (async () => {
@@ -175,7 +175,7 @@ describe('a replica that fails during an export', () => {
 
   it('within a page is replaced by the primary, and the file is written again', async () => {
     await using proxy = await openProxy({ host: '127.0.0.1', port: pair.standby.port });
-    await using node = await startNode({ uri: pair.uriOf(proxy.port), fileSize: '10mb' });
+    await using node = await startNode({ uri: pair.uriOf(proxy.port), fileSize: 10_485_760 });
     const first = await newExport(pair.db, await placeWith(10));
     await untilCompleted(first);
     expect(readsOf(node)).toBe(1);

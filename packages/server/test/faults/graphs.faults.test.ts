@@ -159,7 +159,8 @@ describe('a graph that', () => {
   it('ignores its signal is killed with its executor when it is cancelled, and other runs continue', async () => {
     await onOneNode(async (stage) => {
       const neighbours = await Promise.all(
-        Array.from({ length: 4 }, () => startJournal(stage, { steps: 40, ms: 100 })),
+        // Longer than the ten seconds after which the executor is killed.
+        Array.from({ length: 4 }, () => startJournal(stage, { steps: 40, ms: 300 })),
       );
       const run = await startRun(stage, 'hanger', {});
       await expect.poll(async () => (await getRun(stage, run)).status).toBe('running');

@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
 import { childrenOf, signal } from './process-tree.ts';
+import type { Limits } from '../../src/config/settings/limits.ts';
+import { limitedServer } from '../limited-program.ts';
 import { svcCommand } from '../svc-command.ts';
 
 export type Role = 'all' | 'api' | 'worker';
@@ -29,6 +31,8 @@ export interface NodeOptions {
   release?: Release;
   /** Environment variables in addition to those of all test nodes. */
   env?: Record<string, string>;
+  /** Only for this release. */
+  limits?: Partial<Limits>;
 }
 
 export interface Exit {
@@ -75,7 +79,6 @@ const settings = {
   SVC_LOG_FORMAT: 'json',
   SVC_LEASE: `${leaseMs}ms`,
   SVC_SHUTDOWN_GRACE: '10s',
-  SVC_CANCEL_GRACE: '1s',
   SVC_STREAM_TTL: '1h',
   SVC_N_JOBS_PER_WORKER: '10',
 };
@@ -88,12 +91,15 @@ export const startNode = async ({
   executors = 1,
   release: { command, project } = thisRelease,
   env = {},
+  limits,
 }: NodeOptions): Promise<SvcNode> => {
   const dataDir = join(inject('scratch'), 'nodes', name);
   const args = ['start', '--config', project, '--data-dir', dataDir, '--port', '0'];
+  const more = ['--executors', String(executors), ...(role === 'all' ? [] : ['--role', role])];
+  const flags = { dataDir, port: '0', executors: String(executors), role };
   const child = spawn(
     process.execPath,
-    [command, ...args, '--executors', String(executors), ...(role === 'all' ? [] : ['--role', role])],
+    limits ? limitedServer({ limits, configPath: project, flags }) : [command, ...args, ...more],
     {
       detached: true, // a process group of its own, so that all of it can be killed at once
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -77,8 +77,8 @@ describeWithPostgres15('a node with a replica that pg_basebackup has made', () =
         // Longer than a test, so that a paused replica is still read.
         SVC_DATABASE_REPLICA_LAG_MAX: '10m',
         SVC_BOOTSTRAP_API_KEY: key,
-        SVC_EXPORT_FILE_SIZE: '100kb',
       },
+      limits: { exportFileBytes: 102_400 },
     });
     place = { url: node.url, key };
     exported = folderView(join(inject('scratch'), 'nodes', name, 'exports', 'out'));

@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer({ settings: { answerLimit: '256kb' } });
+  server = await startTestServer({ settings: { answerBytesMax: 262_144 } });
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
@@ -202,7 +202,10 @@ describe('the history of a thread', () => {
     const refused = await server.call('GET', `/threads/${other}/state`);
     expect(refused).toMatchObject({
       status: 413,
-      body: { code: 'too_large', message: expect.stringContaining('SVC_ANSWER_LIMIT') as string },
+      body: {
+        code: 'too_large',
+        message: expect.stringContaining('the limit of a response is 1048576') as string,
+      },
     });
     const part = await ok(server.call('GET', `/threads/${other}/state?select=next&select=checkpoint_id`));
     expect(part.body).toMatchObject({ next: [] });
@@ -276,7 +279,7 @@ describe('other lists', () => {
 
 describe('runs of traces', () => {
   it('are returned completely in pages that end early; by ids, as many as fit', async () => {
-    await using platform = await startPlatform({ answerLimit: '256kb' });
+    await using platform = await startPlatform({ answerBytesMax: 262_144 });
     const ids = Array.from({ length: 7 }, () => randomUUID());
     const post = ids.map((id, at) => ({
       id,

@@ -8,7 +8,10 @@ import { type PlatformServer, startPlatform } from '../platform/platform-server.
 
 let platform: PlatformServer;
 beforeAll(async () => {
-  platform = await startPlatform({ ingestValues: '100000', ingestKeys: '50000' }, { executors: 'started' });
+  platform = await startPlatform(
+    { ingestValuesMax: 100_000, ingestKeysMax: 50_000 },
+    { executors: 'started' },
+  );
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 
@@ -48,7 +51,9 @@ describe('a body of traces is rejected', () => {
   it('when it is a gzip of 1 kB that unpacks to 100,000 objects', async () => {
     const bomb = gzipSync(`{"a":${emptyObjects(100_001)}}`);
     expect(bomb.length).toBeLessThan(1_000);
-    expect(await batch(bomb, { 'content-encoding': 'gzip' })).toMatchObject(tooLarge('SVC_INGEST_VALUES'));
+    expect(await batch(bomb, { 'content-encoding': 'gzip' })).toMatchObject(
+      tooLarge('more than 100000 JSON values'),
+    );
   });
 
   it('when one part is such a gzip', async () => {
@@ -57,7 +62,7 @@ describe('a body of traces is rejected', () => {
       part(`post.${id}`, JSON.stringify(run(id))),
       part(`post.${id}.inputs`, emptyObjects(100_001)),
     ];
-    expect(await multipart(parts)).toMatchObject(tooLarge('SVC_INGEST_VALUES'));
+    expect(await multipart(parts)).toMatchObject(tooLarge('more than 100000 JSON values'));
   });
 
   it('when many parts together exceed the limit', async () => {
@@ -67,7 +72,7 @@ describe('a body of traces is rejected', () => {
       part(`post.${id}`, JSON.stringify(run(id))),
       part(`post.${id}.outputs`, keys),
     ]);
-    expect(await multipart(parts)).toMatchObject(tooLarge('SVC_INGEST_KEYS'));
+    expect(await multipart(parts)).toMatchObject(tooLarge('more than 50000 JSON keys'));
   });
 
   it('when a span has an attribute with JSON of too many values', async () => {
@@ -75,7 +80,7 @@ describe('a body of traces is rejected', () => {
     const span = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), startTimeUnixNano: '1', attributes };
     const json = { resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] };
     expect(await platform.call('POST', '/otel/v1/traces', { json })).toMatchObject(
-      tooLarge('SVC_INGEST_VALUES'),
+      tooLarge('more than 100000 JSON values'),
     );
   });
 
@@ -88,7 +93,7 @@ describe('a body of traces is rejected', () => {
     }));
     const json = { resourceSpans: [{ resource, scopeSpans: [{ spans }] }] };
     expect(await platform.call('POST', '/otel/v1/traces', { json })).toMatchObject(
-      tooLarge('SVC_INGEST_LIMIT'),
+      tooLarge('repeated for many others'),
     );
   });
 
@@ -100,7 +105,7 @@ describe('a body of traces is rejected', () => {
     const body = Buffer.from(nested(1, nested(2, nested(2, attributes))));
     const headers = { 'content-type': 'application/x-protobuf' };
     expect(await platform.call('POST', '/otel/v1/traces', { body, headers })).toMatchObject(
-      tooLarge('SVC_INGEST_VALUES'),
+      tooLarge('more than 100000 JSON values'),
     );
   });
 
@@ -183,7 +188,7 @@ describe('a body of the deployment API', () => {
     const { status, text } = await deployment('POST', '/runs/wait', body);
     expect([status, JSON.parse(text)]).toMatchObject([
       413,
-      { code: 'too_large', message: expect.stringContaining('SVC_JSON_VALUES') as string },
+      { code: 'too_large', message: expect.stringContaining('more than 200000 JSON values') as string },
     ]);
   });
 
@@ -192,7 +197,7 @@ describe('a body of the deployment API', () => {
     const { status, text } = await deployment('POST', '/threads', `{"metadata":{${keys}}}`);
     expect([status, JSON.parse(text)]).toMatchObject([
       413,
-      { message: expect.stringContaining('SVC_JSON_KEYS') as string },
+      { message: expect.stringContaining('more than 50000 JSON keys') as string },
     ]);
   });
 

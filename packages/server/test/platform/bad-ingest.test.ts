@@ -8,7 +8,7 @@ import { startPlatform, type PlatformServer } from './platform-server.ts';
 
 let platform: PlatformServer;
 beforeAll(async () => {
-  platform = await startPlatform({ ingestLimit: '4mb' });
+  platform = await startPlatform({ ingestBytesMax: 4_194_304 });
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 

@@ -15,7 +15,7 @@ import { startPlatform, type PlatformServer } from './platform-server.ts';
 
 let platform: PlatformServer;
 beforeAll(async () => {
-  platform = await startPlatform({ ingestLimit: '4mb', ingestValues: '100000' });
+  platform = await startPlatform({ ingestBytesMax: 4_194_304, ingestValuesMax: 100_000 });
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 

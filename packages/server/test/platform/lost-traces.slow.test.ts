@@ -17,7 +17,7 @@ const secret = 'the password is hunter2';
 
 let platform: PlatformServer;
 beforeAll(async () => {
-  platform = await startPlatform({ tracing: 'on', cancelGrace: '300ms' }, { executors: 'started' });
+  platform = await startPlatform({ tracing: 'on', cancelGraceMs: 300 }, { executors: 'started' });
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 

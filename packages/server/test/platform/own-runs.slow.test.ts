@@ -221,7 +221,7 @@ it.each(['waitForAbort', 'sleep'])(
 );
 
 it('unfinished trace runs of a killed executor end with their run, and not before', async () => {
-  await using server = await start({ cancelGrace: '300ms' });
+  await using server = await start({ cancelGraceMs: 300 });
   const { body: thread } = await server.call('POST', '/threads', {});
   const { thread_id } = thread as { thread_id: string };
   const { body } = await server.call('POST', `/threads/${thread_id}/runs`, {

@@ -1,6 +1,6 @@
 // A server, and requests to its platform API with a key.
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { SettingKey } from '../../src/config/settings/definitions.ts';
+import type { TestSettings } from '../../src/config/test-settings.ts';
 import { startTestServer, type TestExecutors, type TestServer } from '../server.ts';
 
 export interface PlatformServer extends AsyncDisposable {
@@ -21,7 +21,7 @@ export interface PlatformServer extends AsyncDisposable {
 }
 
 export const startPlatform = async (
-  settings: Partial<Record<SettingKey, string>> = {},
+  settings: TestSettings = {},
   {
     project,
     executors = 'none',

@@ -44,7 +44,7 @@ export interface SampledPlatform {
 }
 
 export const startSampledPlatform = async (): Promise<SampledPlatform> => {
-  const platform = await startPlatform({ bodyLimit: '200kb', ingestLimit: '200kb' });
+  const platform = await startPlatform({ bodyLimit: '200kb', ingestBytesMax: 204_800 });
   const run_id = randomUUID();
   const folder = () => ({ destination_type: 'file', display_name: 'd', config: { path: 'out' } });
   const span = () => ({

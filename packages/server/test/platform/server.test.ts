@@ -57,7 +57,7 @@ describe('GET /server/settings', () => {
 describe('GET /server/workers', () => {
   let platform: PlatformServer;
   beforeAll(async () => {
-    platform = await startPlatform({ executors: '1', jobsMax: '7' }, { executors: 'started' });
+    platform = await startPlatform({ executors: '1', jobsMax: 7 }, { executors: 'started' });
   });
   afterAll(() => platform[Symbol.asyncDispose]());
 

@@ -43,7 +43,7 @@ beforeAll(async () => {
       databaseUri: `${database.uri}${database.uri.includes('?') ? '&' : '?'}statement_timeout=3000`,
       bootstrapApiKey: key,
       bootstrapWorkspaceId: randomUUID(),
-      traceQueryTime: '1s',
+      traceQueryMs: 1_000,
     },
   });
   const now = Date.now() - 60_000;

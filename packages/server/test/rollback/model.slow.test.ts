@@ -17,7 +17,7 @@ let server: TestServer;
 let client: Client;
 beforeAll(async () => {
   const project = fileURLToPath(new URL('./svc.json', import.meta.url));
-  server = await startTestServer({ project, settings: { cancelGrace: '20s' } });
+  server = await startTestServer({ project, settings: { cancelGraceMs: 20_000 } });
   client = createClient({ apiUrl: server.url });
 });
 afterAll(() => server[Symbol.asyncDispose]());

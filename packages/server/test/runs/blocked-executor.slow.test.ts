@@ -16,7 +16,7 @@ let dir: string;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'svc-blocked-'));
   // The loss of a lease is noticed after two seconds at most, which is before the end of the grace period.
-  server = await startTestServer({ settings: { executors: '1', lease: '5s', cancelGrace: '4s' } });
+  server = await startTestServer({ settings: { executors: '1', lease: '5s', cancelGraceMs: 4_000 } });
   client = createClient({ apiUrl: server.url });
 });
 afterAll(async () => {
@@ -74,7 +74,7 @@ describe('a cancelled run whose graph obeys, while its end cannot be stored,', (
 
   it('keeps its executor, so that other runs of the executor are not executed again', async () => {
     await using server = await startTestServer({
-      settings: { executors: '1', lease: '2m', cancelGrace: `${graceMs}ms` },
+      settings: { executors: '1', lease: '2m', cancelGraceMs: graceMs },
     });
     const client = createClient({ apiUrl: server.url });
     const other = await waitingRun(client);

@@ -11,7 +11,7 @@ const start = async (client: Client, action: string, ms = 60_000) => {
 
 describe('a running run', () => {
   it('that ignores the signal is killed with its executor; other runs of the executor resume elsewhere, uncharged', async () => {
-    await using server = await startTestServer({ settings: { cancelGrace: '300ms' } });
+    await using server = await startTestServer({ settings: { cancelGraceMs: 300 } });
     const client = createClient({ apiUrl: server.url });
     const hanging = await start(client, 'hang');
     const other = await start(client, 'sleep', 1_500);
@@ -25,7 +25,7 @@ describe('a running run', () => {
   });
 
   it('that exceeds its time limit ends as a timeout, whether it handles the signal or not', async () => {
-    await using server = await startTestServer({ settings: { cancelGrace: '300ms', runTimeout: '4s' } });
+    await using server = await startTestServer({ settings: { cancelGraceMs: 300, runTimeout: '4s' } });
     const client = createClient({ apiUrl: server.url });
     for (const action of ['waitForAbort', 'hang']) {
       const { thread_id, run_id } = await start(client, action);

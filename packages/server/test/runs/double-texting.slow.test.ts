@@ -8,7 +8,7 @@ import { scaled } from '../speed.ts';
 let server: TestServer;
 let client: Client;
 beforeAll(async () => {
-  server = await startTestServer({ settings: { jobsPerWorker: '20', cancelGrace: '5s' } });
+  server = await startTestServer({ settings: { jobsPerWorker: '20', cancelGraceMs: 5_000 } });
   client = createClient({ apiUrl: server.url });
 });
 afterAll(() => server[Symbol.asyncDispose]());

@@ -12,7 +12,7 @@ const jobsMax = 11;
 let server: TestServer;
 let client: Client;
 beforeEach(async () => {
-  server = await startTestServer({ settings: { executors: '1', jobsMax: String(jobsMax) } });
+  server = await startTestServer({ settings: { executors: '1', jobsMax } });
   client = createClient({ apiUrl: server.url });
   await eventually(async () => expect((await server.call('GET', '/ready')).status).toBe(200));
   // The server has seen a run of this graph that does not compute.

@@ -12,7 +12,7 @@ let client: Client;
 let dir: string;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'svc-slots-'));
-  server = await startTestServer({ settings: { executors: '1', jobsMax: '120' } });
+  server = await startTestServer({ settings: { executors: '1', jobsMax: 120 } });
   client = createClient({ apiUrl: server.url });
   await eventually(async () => expect((await server.call('GET', '/ready')).status).toBe(200));
 });

@@ -5,7 +5,7 @@ import { eventually } from '../eventually.ts';
 import { startTestServer } from '../server.ts';
 
 it('/ready reports the slots of live workers, the runs that take them, and the age of the oldest run without one', async () => {
-  await using server = await startTestServer({ settings: { executors: '1', jobsMax: '2' } });
+  await using server = await startTestServer({ settings: { executors: '1', jobsMax: 2 } });
   const client = createClient({ apiUrl: server.url });
   await eventually(async () =>
     expect(await client.ready()).toMatchObject({ workers: 1, slots: 2, running: 0, oldest_pending_ms: null }),

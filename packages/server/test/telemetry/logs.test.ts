@@ -1,5 +1,6 @@
 // The log of a server, as a receiver of OTLP gets it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestSettings } from '../../src/config/test-settings.ts';
 import { openLogExport } from '../../src/telemetry/log-export.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { testSettings } from '../../src/config/test-settings.ts';
@@ -10,15 +11,12 @@ import { type OtlpReceiver, type ReceivedLog, startReceiver } from './otlp-recei
 
 const input = { messages: [{ role: 'user', content: 'x' }] };
 
-const settingsFor = (
-  receiver: { url: string },
-  more: Record<string, string> = {},
-): Record<string, string> => ({
-  otlpEndpoint: receiver.url,
-  otelMetricsExporter: 'none',
-  otelTracesExporter: 'none',
-  otelLogsExporter: 'otlp',
-  otelLogDelay: '20',
+const settingsFor = (receiver: { url: string }, more: TestSettings = {}): TestSettings => ({
+  OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+  OTEL_METRICS_EXPORTER: 'none',
+  OTEL_TRACES_EXPORTER: 'none',
+  OTEL_LOGS_EXPORTER: 'otlp',
+  logDelayMs: 20,
   logLevel: 'info',
   ...more,
 });
@@ -67,10 +65,10 @@ const see = () => {
     });
     receiver = await startReceiver();
     const more = {
-      otelTracesExporter: 'otlp',
-      otelSpanDelay: '20',
-      otelServiceName: 'agents',
-      otlpLogsHeaders: 'x-api-key=secret',
+      OTEL_TRACES_EXPORTER: 'otlp',
+      spanDelayMs: 20,
+      OTEL_SERVICE_NAME: 'agents',
+      OTEL_EXPORTER_OTLP_LOGS_HEADERS: 'x-api-key=secret',
     };
     server = await startTestServer({
       settings: settingsFor(receiver, more),
@@ -143,7 +141,7 @@ const see = () => {
 
 it('a server with an endpoint, but without a setting for the log, sends no log', async () => {
   await using receiver = await startReceiver();
-  const { otelLogsExporter: _, ...settings } = settingsFor(receiver, { otelTracesExporter: 'otlp' });
+  const { OTEL_LOGS_EXPORTER: _, ...settings } = settingsFor(receiver, { OTEL_TRACES_EXPORTER: 'otlp' });
   {
     await using server = await startTestServer({ settings, logger: keptLog().logger, executors: 'none' });
     await server.call('GET', '/info');
@@ -157,7 +155,7 @@ it('a server sends the first lines and, when it stops, the last ones', async () 
   logger.warn('before the start');
   {
     await using server = await startTestServer({
-      settings: settingsFor(receiver, { otelLogDelay: '3600000' }),
+      settings: settingsFor(receiver, { logDelayMs: 3_600_000 }),
       logger,
       executors: 'none',
     });

@@ -9,8 +9,8 @@ it('metrics that are sent are those of /metrics, with the same names, types, mea
   await using receiver = await startReceiver();
   await using server = await startTestServer({
     settings: {
-      otlpMetricsEndpoint: `${receiver.url}/collect/v1/metrics`,
-      otelMetricInterval: '50',
+      OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${receiver.url}/collect/v1/metrics`,
+      metricIntervalMs: 50,
     },
   });
   const input = { messages: [{ role: 'user', content: 'x' }] };

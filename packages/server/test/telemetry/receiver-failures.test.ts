@@ -18,7 +18,7 @@ it.each(quietSettings)('nothing is sent about requests %s', async (_, settings) 
 it('a server sends the last spans and metrics when it stops', async () => {
   await using receiver = await startReceiver();
   {
-    await using server = await startTestServer({ settings: { otlpEndpoint: receiver.url } });
+    await using server = await startTestServer({ settings: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url } });
     await server.call('POST', '/runs/wait', { assistant_id: 'chat', input });
     expect(receiver.requests).toEqual([]);
   }
@@ -35,7 +35,7 @@ it('a server works while nothing listens at the receiver, and logs that once', a
   const failures = () => lines.filter(({ msg }) => msg === 'failed to send metrics');
   {
     await using server = await startTestServer({
-      settings: { otlpEndpoint: url, otelSpanDelay: '1', otelMetricInterval: '10' },
+      settings: { OTEL_EXPORTER_OTLP_ENDPOINT: url, spanDelayMs: 1, metricIntervalMs: 10 },
       logger,
     });
     await eventually(() => expect(failures()).toHaveLength(1));
@@ -53,7 +53,11 @@ const stoppedReceiver = async (): Promise<{ url: string }> => {
 
 it('a receiver that does not answer keeps no server from stopping', async () => {
   await using receiver = await startReceiver({ silent: true });
-  const settings = { otlpEndpoint: receiver.url, otelSpanDelay: '1', otelMetricsExporter: 'none' };
+  const settings = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+    spanDelayMs: 1,
+    OTEL_METRICS_EXPORTER: 'none',
+  };
   const lines: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
   {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestSettings } from '../../src/config/test-settings.ts';
 import { startCustomServer } from '../custom-app/custom-server.ts';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
@@ -12,10 +13,10 @@ import { type OtlpReceiver, type ReceivedSpan, startReceiver } from './otlp-rece
 const kinds = { internal: 1, server: 2 };
 const statuses = { unset: 0, error: 2 };
 
-const settingsFor = (receiver: OtlpReceiver, more: Record<string, string> = {}): Record<string, string> => ({
-  otlpEndpoint: receiver.url,
-  otelMetricsExporter: 'none',
-  otelSpanDelay: '20',
+const settingsFor = (receiver: OtlpReceiver, more: TestSettings = {}): TestSettings => ({
+  OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+  OTEL_METRICS_EXPORTER: 'none',
+  spanDelayMs: 20,
   ...more,
 });
 
@@ -39,9 +40,9 @@ let server: TestServer;
 beforeAll(async () => {
   receiver = await startReceiver();
   const more = {
-    otelServiceName: 'agents',
-    otelResourceAttributes: 'deployment.environment.name=test%20one,team=a',
-    otlpHeaders: 'x-api-key=se%2Ccret',
+    OTEL_SERVICE_NAME: 'agents',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test%20one,team=a',
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-api-key=se%2Ccret',
   };
   server = await startTestServer({ settings: settingsFor(receiver, more) });
 });
@@ -264,7 +265,7 @@ it('all spans have the resource and the headers of the settings', async () => {
 
 it('a sampler of the settings decides which spans are sent', async () => {
   await using own = await startReceiver();
-  const settings = settingsFor(own, { otelTracesSampler: 'parentbased_always_off' });
+  const settings = settingsFor(own, { OTEL_TRACES_SAMPLER: 'parentbased_always_off' });
   {
     await using quiet = await startTestServer({ settings, executors: 'none' });
     await quiet.call('GET', '/info');

@@ -134,7 +134,7 @@ it('subscriptions that are sent together get the events together, although one i
         return true;
       });
   `,
-    { settings: { authTimeout: '10s' } },
+    { settings: { authTimeoutMs: 10_000 } },
   );
   const thread_id = randomUUID();
   const socket = await openSocket(other.url, thread_id);

@@ -27,7 +27,7 @@ beforeAll(async () => {
         if (isHeld) await fetch('http://127.0.0.1:${port}');
         return true;
       });`,
-    { settings: { authTimeout: '60s' } },
+    { settings: { authTimeoutMs: 60_000 } },
   );
 });
 afterAll(async () => {

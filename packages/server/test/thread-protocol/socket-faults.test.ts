@@ -11,7 +11,7 @@ let server: TestServer;
 let impatient: TestServer;
 beforeAll(async () => {
   server = await startTestServer({ executors: 'none' });
-  impatient = await startTestServer({ database: server.database, settings: { heartbeat: '100ms' } });
+  impatient = await startTestServer({ database: server.database, settings: { heartbeatMs: 100 } });
 });
 afterAll(async () => {
   for (const node of [impatient, server]) await node[Symbol.asyncDispose]();

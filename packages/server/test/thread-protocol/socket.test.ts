@@ -155,7 +155,7 @@ describe('an upgrade', () => {
   });
 
   it('counts as a stream of its caller', async () => {
-    await using limited = await startTestServer({ settings: { streamsMax: '2' }, executors: 'none' });
+    await using limited = await startTestServer({ settings: { streamsMax: 2 }, executors: 'none' });
     const open = () => openSocket(limited.url, randomUUID());
     const [first, second] = [await open(), await open()];
     expect(await refusal(open())).toMatchObject({ status: 503, body: { code: 'unavailable' } });

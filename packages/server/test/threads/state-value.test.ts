@@ -9,7 +9,7 @@ import { testLongState, threadWithOut } from './long-state.ts';
 let server: TestServer;
 let client: Client;
 beforeAll(async () => {
-  server = await startTestServer({ settings: { answerLimit: '256kb' } });
+  server = await startTestServer({ settings: { answerBytesMax: 262_144 } });
   client = createClient({ apiUrl: server.url });
 });
 afterAll(() => server[Symbol.asyncDispose]());

@@ -122,7 +122,7 @@ describe('the interrupts of a thread after a cancelled run', () => {
   it('are kept when its executor was killed', async () => {
     await using killing = await startTestServer({
       database: server.database,
-      settings: { cancelGrace: '300ms' },
+      settings: { cancelGraceMs: 300 },
     });
     const question = 'a\u0000b';
     const thread_id = await newThread();

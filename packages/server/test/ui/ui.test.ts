@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import type { TestSettings } from '../../src/config/test-settings.ts';
 import type { Logger } from '../../src/telemetry/logger.ts';
 import { createProjectFolder, type ProjectFolder } from '../projects/project-folder.ts';
 import { startTestServer, type TestServer } from '../server.ts';
@@ -33,7 +34,7 @@ const serve = async (
     files = sources,
     logger,
     settings,
-  }: { files?: Record<string, string>; logger?: Logger; settings?: Record<string, string> } = {},
+  }: { files?: Record<string, string>; logger?: Logger; settings?: TestSettings } = {},
 ): Promise<TestServer & { folder: ProjectFolder }> => {
   const folder = createProjectFolder();
   folder.write({ ...files, 'svc.json': { graphs: { probe: graph }, ...config } });

@@ -2,7 +2,7 @@ import { loadSettings } from '../../config/config.ts';
 import type { ConfigSources } from '../../config/config.ts';
 import { shownSettings } from '../../config/settings/shown-settings.ts';
 
-/** Prints the value and the origin of every setting; secrets are redacted. */
+/** Prints the value and the origin of every setting, and the receivers of telemetry; secrets are redacted. */
 export function showConfig(sources: ConfigSources, json: boolean): void {
   const { settings, project } = loadSettings(sources, { checksAccess: true });
   const rows = shownSettings(settings).map(({ key, variable, value, origin }) => ({
@@ -12,8 +12,11 @@ export function showConfig(sources: ConfigSources, json: boolean): void {
     origin,
   }));
   const graphs = [...(project?.graphs ?? [])].map(([id, graph]) => ({ id, ...graph }));
+  const { spans, metrics, logs, warnings } = settings.telemetry;
+  const telemetry = { spans: spans?.url, metrics: metrics?.url, logs: logs?.url };
   if (json) {
-    const config = { file: project?.file ?? null, compat: project?.compat ?? false, graphs, settings: rows };
+    const file = project?.file ?? null;
+    const config = { file, compat: project?.compat ?? false, graphs, telemetry, settings: rows };
     console.log(JSON.stringify(config, null, 2));
     return;
   }
@@ -21,11 +24,13 @@ export function showConfig(sources: ConfigSources, json: boolean): void {
     `config file   ${project?.file ?? 'none'}${project?.compat === true ? ' (stock spellings on)' : ''}`,
   );
   for (const { id, file, export: name } of graphs) console.log(`graph         ${id} = ${file}:${name}`);
+  for (const [name, url] of Object.entries(telemetry))
+    if (url !== undefined) console.log(`${name.padEnd(13)} sent to ${url}`);
   console.log('');
   const width = (column: 'variable' | 'value'): number =>
     Math.max(...rows.map((row) => row[column].length)) + 2;
   for (const { variable, value, origin } of rows) {
     console.log(`${variable.padEnd(width('variable'))}${value.padEnd(width('value'))}${origin}`);
   }
-  for (const warning of project?.warnings ?? []) console.error(`warning: ${warning}`);
+  for (const warning of [...(project?.warnings ?? []), ...warnings]) console.error(`warning: ${warning}`);
 }

@@ -7,7 +7,7 @@ import { ok, type Outcome, problem, warning } from './finding.ts';
 export const settingsOutcomes = ({ project, settings }: Config): Outcome[] => [
   ok(`${project.file} and the settings have no mistakes.`),
   ...project.warnings.map((text) => warning(text, `Correct ${project.file}.`)),
-  ...exposureOf(settings, project).warnings.map((text) =>
+  ...[...exposureOf(settings, project).warnings, ...settings.telemetry.warnings].map((text) =>
     warning(text, `Correct ${project.file} or the settings of the server.`),
   ),
 ];

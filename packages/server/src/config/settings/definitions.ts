@@ -17,12 +17,11 @@ import {
   oneOf,
   originList,
   path,
+  size,
   text,
   uuid,
 } from './setting-type.ts';
 import { exportSettings } from './export-settings.ts';
-import { limitSettings } from './limit-settings.ts';
-import { otelSettings } from './otel-settings.ts';
 import { setting, type SettingDefinition } from './setting-definition.ts';
 import { urlPath } from './url-path.ts';
 
@@ -68,15 +67,9 @@ export const settingDefinitions = {
   }),
   consoleIdle: setting({
     variable: 'SVC_CONSOLE_IDLE',
-    type: duration({ minMs: 60 * second, maxMs: 30 * day }),
+    type: duration({ minMs: 60 * second, maxMs: 7 * day }),
     default: '12h',
-    doc: 'How long a [session of the console](console.md#signing-in) lives after its last request.',
-  }),
-  consoleSession: setting({
-    variable: 'SVC_CONSOLE_SESSION',
-    type: duration({ minMs: 60 * second, maxMs: 90 * day }),
-    default: '7d',
-    doc: 'How long a session of the console lives in all.',
+    doc: 'How long a [session of the console](console.md#signing-in) lives after its last request; it ends after 7 days in any case.',
   }),
   consoleViewer: setting({
     variable: 'SVC_CONSOLE_VIEWER',
@@ -119,12 +112,6 @@ export const settingDefinitions = {
     default: '50',
     doc: 'Open streams and waiting requests of one caller at one server process.',
   }),
-  streamsMax: setting({
-    variable: 'SVC_STREAMS_MAX',
-    type: limit({ min: 1, max: 1_000_000 }),
-    default: '10000',
-    doc: 'Open streams and waiting requests at one server process.',
-  }),
   dataDir: setting({
     variable: 'SVC_DATA_DIR',
     flag: { name: '--data-dir', placeholder: '<dir>' },
@@ -161,12 +148,6 @@ export const settingDefinitions = {
     default: '5s',
     doc: 'How old the data of a replica may be. Lists and sums of traces are read from the primary while it is older.',
   }),
-  databaseReplicaExportWait: setting({
-    variable: 'SVC_DATABASE_REPLICA_EXPORT_WAIT',
-    type: duration({ minMs: 0, maxMs: 3_600 * second }),
-    default: '1m',
-    doc: 'How long an attempt of an export waits until the replica has all of its rows. After that it reads from the primary.',
-  }),
   poolMax: setting({
     variable: 'SVC_POOL_MAX',
     aliases: [{ name: 'LANGGRAPH_POSTGRES_POOL_MAX_SIZE' }],
@@ -195,20 +176,14 @@ export const settingDefinitions = {
     flag: { name: '--n-jobs-per-worker', placeholder: '<number>', short: '-n' },
     type: integerOrAuto({ min: 1, max: 1_000 }),
     default: 'auto',
-    doc: 'Runs that one executor executes concurrently. `auto`: up to `SVC_JOBS_MAX`, and few while its event loop is late or its heap nearly full.',
+    doc: 'Runs that one executor executes concurrently. `auto`: up to 500, and few while its event loop is late or its heap nearly full.',
   }),
-  jobsMax: setting({
-    variable: 'SVC_JOBS_MAX',
-    type: integer({ min: 1, max: 1_000 }),
-    default: '500',
-    doc: 'Most runs that one executor executes concurrently when their number is `auto`.',
-  }),
-  ...limitSettings,
-  heartbeat: setting({
-    variable: 'SVC_HEARTBEAT',
-    type: duration({ minMs: 100, maxMs: 600 * second }),
-    default: '5s',
-    doc: 'Interval of heartbeats in a stream without events.',
+  bodyLimit: setting({
+    variable: 'SVC_BODY_LIMIT',
+    aliases: [{ name: 'HTTP_MAX_REQUEST_BODY_BYTES', unit: 'b' }],
+    type: size({ minBytes: 1_024, maxBytes: 1_024 ** 3 }),
+    default: '20mb',
+    doc: 'Largest request body; a larger one gets 413.',
   }),
   lease: setting({
     variable: 'SVC_LEASE',
@@ -223,12 +198,6 @@ export const settingDefinitions = {
     type: duration({ minMs: 0, maxMs: day }),
     default: '180s',
     doc: 'How long a stopping server waits for its runs to end; in `svc dev`, how long responses stay open after a restart.',
-  }),
-  cancelGrace: setting({
-    variable: 'SVC_CANCEL_GRACE',
-    type: duration({ minMs: 0, maxMs: day }),
-    default: '10s',
-    doc: 'How long a graph may take to react to the cancellation of its run; then its executor is ended.',
   }),
   runTimeout: setting({
     variable: 'SVC_RUN_TIMEOUT',
@@ -264,12 +233,6 @@ export const settingDefinitions = {
     default: '400d',
     doc: 'How long traces are kept, in whole days.',
   }),
-  traceQueryTime: setting({
-    variable: 'SVC_TRACE_QUERY_TIME',
-    type: duration({ minMs: 100, maxMs: 60_000 }),
-    default: '10s',
-    doc: 'Time limit of a query of traces. Then it returns the results so far, and a cursor to continue.',
-  }),
   bootstrapApiKey: setting({
     variable: 'SVC_BOOTSTRAP_API_KEY',
     type: key(),
@@ -298,12 +261,6 @@ export const settingDefinitions = {
     default: undefined,
     defaultDoc: 'none',
     doc: 'Hosts (`minio.local:9000,10.0.0.7`) to which the server may send requests although they are private or use an unusual port.',
-  }),
-  authTimeout: setting({
-    variable: 'SVC_AUTH_TIMEOUT',
-    type: duration({ minMs: 10, maxMs: 600 * second }),
-    default: '5s',
-    doc: 'How long an auth handler may take; then the response is 503.',
   }),
   studioKey: setting({
     variable: 'SVC_STUDIO_KEY',
@@ -345,7 +302,6 @@ export const settingDefinitions = {
     defaultDoc: 'pretty on a terminal, else json',
     doc: 'Format of the log, which goes to standard error.',
   }),
-  ...otelSettings,
 };
 
 export type SettingKey = keyof typeof settingDefinitions;

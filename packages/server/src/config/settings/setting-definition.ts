@@ -16,16 +16,11 @@ export interface Alias {
   name: string;
   /** Appended to the value, for variables of LangGraph Server whose names contain the unit. */
   unit?: 's' | 'b';
-  /**
-   * A variable that graphs use for themselves too. Processes of graphs get it even if it is secret, and it is not read from `env` of
-   * svc.json, which is the environment of the graphs.
-   */
-  isForGraphsToo?: boolean;
 }
 
 export interface SettingDefinition<T> {
   variable: `SVC_${string}`;
-  /** Names of LangGraph Server or OpenTelemetry, read in this order when the variable is not set. */
+  /** Names of LangGraph Server, read in this order when the variable is not set. */
   aliases?: readonly Alias[];
   /** Without a placeholder the flag takes no value and means true. */
   flag?: { name: `--${string}`; placeholder?: string; short?: string };

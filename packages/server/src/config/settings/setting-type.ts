@@ -124,23 +124,6 @@ export function size(range: { minBytes: number; maxBytes: number }): SettingType
   };
 }
 
-/** A size, or `none`: infinity. */
-export function sizeOrNone(range: { minBytes: number; maxBytes: number }): SettingType<number> {
-  const bounded = size(range);
-  return {
-    name: 'size | none',
-    secret: false,
-    parse: (given) => {
-      if (given.toLowerCase() === 'none') return { value: Number.POSITIVE_INFINITY };
-      const parsed = bounded.parse(given);
-      return 'value' in parsed
-        ? parsed
-        : { ...parsed, remedy: `${parsed.remedy} Or none, for no limit at all.` };
-    },
-    format: (value) => (Number.isFinite(value) ? formatSize(value) : 'none'),
-  };
-}
-
 /** `spellings` maps the words of other tools to options. */
 export function oneOf<const T extends string>(
   options: readonly T[],

@@ -23,7 +23,6 @@ describe('settings', () => {
         host: '127.0.0.1',
         port: 2024,
         bodyLimitBytes: 20_971_520,
-        json: { valuesMax: 200_000, keysMax: 50_000, depthMax: 100 },
         memoryBytes: 67_108_864,
         answerLimitBytes: 16_777_216,
         heartbeatMs: 5_000,
@@ -50,7 +49,7 @@ describe('settings', () => {
         bootstrapApiKey: undefined,
         bootstrapWorkspaceId: undefined,
         ingestLimitBytes: 41_943_040,
-        ingestJson: { valuesMax: 1_000_000, keysMax: 500_000, depthMax: 512 },
+        ingestJson: { valuesMax: 1_000_000, keysMax: 500_000 },
         traceDaysKept: 400,
         traceQueryMs: 10_000,
       },
@@ -82,6 +81,7 @@ describe('settings', () => {
         spanDelayMs: 5_000,
         metricIntervalMs: 60_000,
         logDelayMs: 1_000,
+        warnings: [],
       },
     });
     expect(new Set(Object.values(origins).map(({ origin }) => origin))).toEqual(new Set(['default']));
@@ -209,15 +209,15 @@ describe('settings', () => {
       SVC_TRUSTED_PROXIES: '10.0.0.0/8, ::1',
       CORS_ALLOW_ORIGINS: 'https://A.example:443,null',
       SVC_RATE_LIMIT: 'none',
-      SVC_STREAMS_MAX: '7',
+      SVC_STREAMS_PER_CALLER: '7',
       SVC_ALLOW_ANONYMOUS: 'true',
     };
     const { http, limits, access, origins } = resolveSettings({ ...base, env });
     expect([http.corsOrigins, access.allowAnonymous]).toEqual([['https://a.example', 'null'], true]);
     expect(limits).toEqual({
       requestsPerSecond: Number.POSITIVE_INFINITY,
-      streamsPerCaller: 50,
-      streamsMax: 7,
+      streamsPerCaller: 7,
+      streamsMax: 10_000,
     });
     expect([origins.trustedProxies.shown, origins.rateLimit.shown]).toEqual(['10.0.0.0/8, ::1/128', 'none']);
     expect(

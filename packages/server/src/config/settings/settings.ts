@@ -4,14 +4,15 @@ import { isatty } from 'node:tty';
 import type { Cidr } from '../../net/cidr-list.ts';
 import type { AllowedHost } from '../../net/host-list.ts';
 import { settingDefinitions, settingKeys } from './definitions.ts';
-import { dataFolderQuotaBytes } from './export-settings.ts';
 import type { SettingKey, SettingValue } from './definitions.ts';
 import type { Alias, Machine, SettingDefinition } from './setting-definition.ts';
+import { type Limits, standardLimits } from './limits.ts';
 import { ConfigError } from '../project/mistake.ts';
 import type { Mistake } from '../project/mistake.ts';
 import { nearest } from '../project/nearest.ts';
+import { isRemovedKey, removedSettings } from './removed-settings.ts';
 import type { Secret } from './secret.ts';
-import { telemetrySettings, type TelemetrySettings, withoutUnusedMistakes } from './telemetry-settings.ts';
+import { telemetrySettings, type TelemetrySettings } from './telemetry-settings.ts';
 
 /** A standby of the database, for reads of traces and exports. */
 export interface ReplicaSettings {
@@ -20,14 +21,13 @@ export interface ReplicaSettings {
   readonly exportWaitMs: number;
 }
 
-/** The settings. Durations are in milliseconds, sizes in bytes, paths absolute. */
+/** The settings, with the limits that are none. Durations are in milliseconds, sizes in bytes, paths absolute. */
 export interface Settings {
   readonly role: SettingValue<'role'>;
   readonly http: {
     readonly host: string;
     readonly port: number;
     readonly bodyLimitBytes: number;
-    readonly json: JsonCounts;
     /** For large bodies and responses in this process. */
     readonly memoryBytes: number;
     /** For a page of a list. */
@@ -77,7 +77,7 @@ export interface Settings {
     /** For a query of traces. */
     readonly traceQueryMs: number;
     readonly ingestLimitBytes: number;
-    readonly ingestJson: JsonCounts;
+    readonly ingestJson: { readonly valuesMax: number; readonly keysMax: number };
     /** The project for traces of this server's runs; undefined when they are not traced. */
     readonly tracingProject: string | undefined;
     /** Undefined: a key is created at the first start. */
@@ -96,7 +96,7 @@ export interface Settings {
     readonly exportsPerWorkspace: number;
     readonly leaseMs: number;
     readonly scheduleLagMs: number;
-    readonly compression: SettingValue<'exportCompression'>;
+    readonly compression: Limits['exportCompression'];
     readonly fileBytes: number;
     readonly lendsCredentials: boolean;
     /** Not empty. */
@@ -127,13 +127,6 @@ export interface Settings {
   readonly origins: Readonly<Record<SettingKey, SettingOrigin>>;
 }
 
-/** Limits for the JSON of one body. */
-export interface JsonCounts {
-  readonly valuesMax: number;
-  readonly keysMax: number;
-  readonly depthMax: number;
-}
-
 export interface SettingOrigin {
   readonly shown: string;
   /** `flag --port`, `SVC_PORT`, `svc.json env SVC_PORT`, `svc.json settings.port` or `default`. */
@@ -153,6 +146,8 @@ export interface SettingSources {
   /** Base of relative paths in flags and variables. */
   cwd: string;
   machine?: Partial<Machine>;
+  /** For tests. */
+  limits?: Partial<Limits>;
 }
 
 const dayMs = 86_400_000;
@@ -218,14 +213,13 @@ export function readSettings(sources: SettingSources): ReadSettings {
   const values = Object.fromEntries(settingKeys.map((key) => [key, read(key)])) as {
     [K in SettingKey]: SettingValue<K>;
   };
-  withoutUnusedMistakes(values, mistaken);
-  const mistakes = [...unknownKeys(sources), ...mistaken.values()];
+  const mistakes = [...removedSettings(sources), ...unknownKeys(sources), ...mistaken.values()];
   if (values.databaseUri === undefined && !mistaken.has('databaseUri')) {
     if (values.databaseListenUri !== undefined) mistakes.push(listensToNothing(origins.databaseListenUri));
     if (values.databaseReplicaUri !== undefined) mistakes.push(replicaOfNothing(origins.databaseReplicaUri));
   }
   return {
-    settings: group(values, origins as Record<SettingKey, SettingOrigin>),
+    settings: group(values, origins as Record<SettingKey, SettingOrigin>, sources),
     mistaken: new Set(mistaken.keys()),
     mistakes,
   };
@@ -255,13 +249,10 @@ function find(key: SettingKey, { flags = {}, env, file, cwd }: SettingSources): 
   if (flag !== undefined) return { text: flag, origin: `flag ${definition.flag?.name ?? key}`, dir: cwd };
 
   const names: Alias[] = [{ name: definition.variable }, ...(definition.aliases ?? [])];
-  const places = [{ variables: env, names, prefix: '', dir: cwd }];
-  if (file !== undefined) {
-    const own = names.filter(({ isForGraphsToo }) => isForGraphsToo !== true);
-    places.push({ variables: file.env, names: own, prefix: `${file.name} env `, dir: file.dir });
-  }
-  for (const { variables, names: read, prefix, dir } of places) {
-    for (const { name, unit = '' } of read) {
+  const places = [{ variables: env, prefix: '', dir: cwd }];
+  if (file !== undefined) places.push({ variables: file.env, prefix: `${file.name} env `, dir: file.dir });
+  for (const { variables, prefix, dir } of places) {
+    for (const { name, unit = '' } of names) {
       // Shells and compose files set variables to the empty text to unset them.
       const text = Object.hasOwn(variables, name) ? variables[name] : undefined;
       if (text !== undefined && text !== '') return { text: text + unit, origin: prefix + name, dir };
@@ -283,7 +274,9 @@ function defaultOf(definition: SettingDefinition<unknown>, machine: Machine): Gi
 }
 
 function unknownKeys({ file }: SettingSources): Mistake[] {
-  const unknown = Object.keys(file?.settings ?? {}).filter((key) => !Object.hasOwn(settingDefinitions, key));
+  const unknown = Object.keys(file?.settings ?? {}).filter(
+    (key) => !Object.hasOwn(settingDefinitions, key) && !isRemovedKey(key),
+  );
   return unknown.map((key) => {
     const near = nearest(key, settingKeys);
     return {
@@ -300,33 +293,37 @@ function quote(text: string): string {
 
 type SettingValues = { [K in SettingKey]: SettingValue<K> };
 
-function groupHttp(values: SettingValues): Settings['http'] {
+function groupHttp(values: SettingValues, limits: Limits): Settings['http'] {
   return {
     host: values.host,
     port: values.port,
     bodyLimitBytes: values.bodyLimit,
-    json: { valuesMax: values.jsonValues, keysMax: values.jsonKeys, depthMax: values.jsonDepth },
-    memoryBytes: values.requestMemory,
-    answerLimitBytes: values.answerLimit,
-    heartbeatMs: values.heartbeat,
+    memoryBytes: limits.requestMemoryBytes,
+    answerLimitBytes: limits.answerBytesMax,
+    heartbeatMs: limits.heartbeatMs,
     mountPrefix: values.mountPrefix,
     console: values.console === 'on',
     consoleViewer: values.consoleViewer === 'on',
-    consoleSessions: { idleMs: values.consoleIdle, totalMs: values.consoleSession },
+    consoleSessions: { idleMs: values.consoleIdle, totalMs: limits.consoleSessionMs },
     corsOrigins: values.corsOrigins,
     trustedProxies: values.trustedProxies ?? [],
   };
 }
 
-function group(values: SettingValues, origins: Record<SettingKey, SettingOrigin>): Settings {
+function group(
+  values: SettingValues,
+  origins: Record<SettingKey, SettingOrigin>,
+  { env, limits: given }: SettingSources,
+): Settings {
+  const limits = { ...standardLimits, ...given };
   return Object.freeze({
     role: values.role,
-    http: Object.freeze(groupHttp(values)),
+    http: Object.freeze(groupHttp(values, limits)),
     access: Object.freeze({ apiKeys: values.apiKeys ?? [], allowAnonymous: values.allowAnonymous }),
     limits: Object.freeze({
       requestsPerSecond: values.rateLimit,
       streamsPerCaller: values.streamsPerCaller,
-      streamsMax: values.streamsMax,
+      streamsMax: limits.streamsMax,
     }),
     storage: Object.freeze({
       dataDir: values.dataDir,
@@ -338,29 +335,25 @@ function group(values: SettingValues, origins: Record<SettingKey, SettingOrigin>
           : {
               uri: values.databaseReplicaUri,
               lagMaxMs: values.databaseReplicaLagMax,
-              exportWaitMs: values.databaseReplicaExportWait,
+              exportWaitMs: limits.replicaExportWaitMs,
             },
       poolMax: values.poolMax,
     }),
     runs: Object.freeze({
       executors: values.executors,
       jobsPerWorker: values.jobsPerWorker,
-      jobsMax: values.jobsMax,
+      jobsMax: limits.jobsMax,
       leaseMs: values.lease,
       shutdownGraceMs: values.shutdownGrace,
-      cancelGraceMs: values.cancelGrace,
+      cancelGraceMs: limits.cancelGraceMs,
       timeoutMs: values.runTimeout,
       streamTtlMs: values.streamTtl,
     }),
     platform: Object.freeze({
       traceDaysKept: Math.ceil(values.traceRetention / dayMs),
-      traceQueryMs: values.traceQueryTime,
-      ingestLimitBytes: values.ingestLimit,
-      ingestJson: {
-        valuesMax: values.ingestValues,
-        keysMax: values.ingestKeys,
-        depthMax: values.ingestDepth,
-      },
+      traceQueryMs: limits.traceQueryMs,
+      ingestLimitBytes: limits.ingestBytesMax,
+      ingestJson: { valuesMax: limits.ingestValuesMax, keysMax: limits.ingestKeysMax },
       tracingProject: values.tracing === 'on' ? values.tracingProject : undefined,
       bootstrapApiKey: values.bootstrapApiKey,
       bootstrapWorkspaceId: values.bootstrapWorkspaceId,
@@ -368,31 +361,31 @@ function group(values: SettingValues, origins: Record<SettingKey, SettingOrigin>
     exports: Object.freeze({
       slots: values.exportSlots,
       timeoutMs: values.exportTimeout,
-      runTimeoutMs: values.exportRunTimeout,
-      retries: values.exportRetries,
-      retryDelayMs: values.exportRetryDelay,
+      runTimeoutMs: limits.exportRunTimeoutMs,
+      retries: limits.exportRetries,
+      retryDelayMs: limits.exportRetryDelayMs,
       runsPerExport: values.exportRunsPerExport,
       exportsPerWorkspace: values.exportsPerWorkspace,
-      leaseMs: values.exportLease,
-      scheduleLagMs: values.exportScheduleLag,
-      compression: values.exportCompression,
-      fileBytes: values.exportFileSize,
+      leaseMs: limits.exportLeaseMs,
+      scheduleLagMs: limits.exportScheduleLagMs,
+      compression: limits.exportCompression,
+      fileBytes: limits.exportFileBytes,
       lendsCredentials: values.exportAmbientCredentials,
       fileRoots: values.exportFileRoots ?? [resolve(values.dataDir, 'exports')],
       folderRules: Object.freeze({
-        freeBytes: values.exportFreeSpace,
-        quotaBytes: values.exportQuota ?? (values.exportFileRoots ? Infinity : dataFolderQuotaBytes),
+        freeBytes: limits.exportFreeBytes,
+        quotaBytes: values.exportFileRoots ? limits.fileRootQuotaBytes : limits.dataFolderQuotaBytes,
       }),
     }),
     egress: Object.freeze({ allow: values.egressAllow ?? [], webhookSecret: values.webhookSecret }),
     auth: Object.freeze({
-      timeoutMs: values.authTimeout,
+      timeoutMs: limits.authTimeoutMs,
       studioKey: values.studioKey,
       oidcClientSecret: values.consoleOidcSecret,
       encryptionKey: values.encryptionKey,
     }),
     log: Object.freeze({ level: values.logLevel, format: values.logFormat }),
-    telemetry: Object.freeze(telemetrySettings(values)),
+    telemetry: Object.freeze(telemetrySettings(env, limits)),
     origins: Object.freeze(origins),
   });
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError } from '../project/mistake.ts';
 import { resolveSettings } from './settings.ts';
 
 const machine = { cores: 4, terminal: false };
@@ -11,18 +10,11 @@ const read = (env: Record<string, string>, fileEnv: Record<string, string> = {})
     file: { name: 'svc.json', dir: '/project', settings: {}, env: fileEnv },
   });
 
-const mistakesOf = (env: Record<string, string>): string[] => {
-  try {
-    read(env);
-  } catch (error) {
-    if (error instanceof ConfigError)
-      return error.mistakes.map(({ where, problem, remedy }) => `${where} ${problem}. ${remedy}`);
-    throw error;
-  }
-  return [];
-};
-
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
+
+const nothing = { spans: undefined, metrics: undefined, logs: undefined };
+const svc = { 'service.name': 'svc' };
+const all = { name: 'parentbased_always_on', ratio: 1 };
 
 describe('the telemetry of the server', () => {
   it('is sent nowhere without an endpoint', () => {
@@ -82,8 +74,8 @@ describe('the telemetry of the server', () => {
     expect(read({ ...endpoint, ...env }).telemetry).toMatchObject(expected);
   });
 
-  it('has the headers of all telemetry and those of its kind, which the settings do not show', () => {
-    const { telemetry, origins } = read({
+  it('has the headers of all telemetry and those of its kind, which are secrets', () => {
+    const { telemetry } = read({
       ...endpoint,
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abc, x-tenant=one',
       OTEL_EXPORTER_OTLP_METRICS_HEADERS: 'x-tenant=two',
@@ -104,10 +96,7 @@ describe('the telemetry of the server', () => {
       ['authorization', 'Bearer abc'],
       ['x-tenant', 'three'],
     ]);
-    expect(origins.otlpHeaders).toEqual({
-      shown: 'authorization=[redacted],x-tenant=[redacted]',
-      origin: 'OTEL_EXPORTER_OTLP_HEADERS',
-    });
+    expect(JSON.stringify(telemetry)).not.toContain('abc');
   });
 
   it('has a service name from its variable, before that of the resource attributes', () => {
@@ -117,53 +106,42 @@ describe('the telemetry of the server', () => {
     expect(read(named).telemetry.resource).toEqual({ 'service.name': 'b', team: 'x,y' });
   });
 
-  it('has settings of its own beside those that graphs use too', () => {
-    const shared = {
-      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4317',
-      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
-      OTEL_SERVICE_NAME: 'graphs',
-    };
-    const own = {
-      SVC_OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
-      SVC_OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
-      SVC_OTEL_SERVICE_NAME: 'server',
-    };
-    expect(read({ ...shared, ...own }).telemetry).toMatchObject({
-      spans: { url: 'http://collector:4318/v1/traces' },
-      resource: { 'service.name': 'server' },
-    });
-    expect(mistakesOf({ ...shared, SVC_OTEL_SDK_DISABLED: 'true' })).toEqual([]);
-  });
-
-  it('does not follow the standard variables in `env` of svc.json, which are for graphs', () => {
+  it('does not follow the variables in `env` of svc.json, which are for graphs', () => {
     expect(read({}, endpoint).telemetry.spans).toBeUndefined();
-    const own = { SVC_OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
-    expect(read({}, own).telemetry.spans).toBeDefined();
   });
 
-  it.each([
-    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector', /is not a URL\. Write scheme, host, port and path/],
-    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4317', /is not a URL of HTTP/],
-    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://me:key@collector', /has a user, .*OTLP_HEADERS/],
-    ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'http://collector?key=a', /has a user, a password, a query/],
-    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', /is not a protocol that the server supports.*usually 4318/],
-    ['OTEL_EXPORTER_OTLP_METRICS_PROTOCOL', 'http/json', /is not a protocol that the server supports/],
-    ['OTEL_EXPORTER_OTLP_HEADERS', 'abc', /is not a list of headers/],
-    ['OTEL_EXPORTER_OTLP_HEADERS', 'a=%0d%0ab', /is not a list of headers/],
-    ['OTEL_RESOURCE_ATTRIBUTES', 'team', /is not a list of key=value pairs/],
-    ['OTEL_RESOURCE_ATTRIBUTES', 'team=%', /is not a list of key=value pairs/],
-    ['OTEL_TRACES_SAMPLER', 'jaeger_remote', /is not one of the choices. Choose one of: always_on/],
-    ['OTEL_TRACES_SAMPLER_ARG', '1.5', /is not a ratio. Give a number from 0 to 1/],
-    ['OTEL_TRACES_EXPORTER', 'zipkin', /is not one of the choices. Choose one of: otlp, none/],
-    ['OTEL_METRIC_EXPORT_INTERVAL', '0', /is out of range/],
-    ['OTEL_LOGS_EXPORTER', 'console', /is not one of the choices. Choose one of: otlp, none/],
-    ['OTEL_EXPORTER_OTLP_LOGS_PROTOCOL', 'grpc', /is not a protocol that the server supports/],
-  ])('is refused with the mistake in %s=%s', (name, value, message) => {
-    expect(mistakesOf({ ...endpoint, [name]: value })).toEqual([expect.stringMatching(message)]);
-    expect(mistakesOf({ ...endpoint, [name]: value })[0]).toMatch(new RegExp(`^${name} `));
+  it.each<[string, string, RegExp, object]>([
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector', /is not an http\(s\) URL/, nothing],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4317', /is not an http\(s\) URL/, nothing],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://me:key@collector', /Credentials .*OTLP_HEADERS/, nothing],
+    ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'http://collector?key=a', /is not an http/, { spans: undefined }],
+    ['OTEL_EXPORTER_OTLP_METRICS_PROTOCOL', 'http/json', /does not send metrics/, { metrics: undefined }],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'abc', /is not a list of headers/, nothing],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'a=%0d%0ab', /is not a list of headers/, nothing],
+    ['OTEL_TRACES_EXPORTER', 'zipkin', /is neither otlp nor none/, { spans: undefined }],
+    ['OTEL_LOGS_EXPORTER', 'console', /is neither otlp nor none/, { logs: undefined }],
+    ['OTEL_RESOURCE_ATTRIBUTES', 'team', /is not a list of key=value pairs/, { resource: svc }],
+    ['OTEL_RESOURCE_ATTRIBUTES', 'team=%', /is not a list of key=value pairs/, { resource: svc }],
+    ['OTEL_TRACES_SAMPLER', 'jaeger_remote', /is not one of always_on/, { sampler: all }],
+    ['OTEL_TRACES_SAMPLER_ARG', '1.5', /is not a number from 0 to 1/, { sampler: all }],
+  ])('warns of %s=%s, which may be meant for graphs', (name, value, warning, expected) => {
+    const { telemetry } = read({ ...endpoint, [name]: value });
+    expect(telemetry.warnings).toEqual([expect.stringMatching(warning)]);
+    expect(telemetry.warnings[0]).toMatch(new RegExp(`^${name} `));
+    expect(telemetry).toMatchObject(expected);
   });
 
-  it('is refused no mistake in a variable while it is sent nowhere', () => {
-    expect(mistakesOf({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_TRACES_SAMPLER: 'xray' })).toEqual([]);
+  it('is not sent by another protocol, which graphs may use', () => {
+    const { telemetry } = read({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' });
+    expect(telemetry).toMatchObject(nothing);
+    expect(telemetry.warnings).toEqual([
+      expect.stringMatching(/^OTEL_EXPORTER_OTLP_PROTOCOL .* does not send traces\. .* port 4318/),
+      expect.stringMatching(/^OTEL_EXPORTER_OTLP_PROTOCOL .* does not send metrics\. /),
+    ]);
+  });
+
+  it('warns of no variable while it is sent nowhere', () => {
+    const { telemetry } = read({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_TRACES_SAMPLER: 'xray' });
+    expect(telemetry.warnings).toEqual([]);
   });
 });

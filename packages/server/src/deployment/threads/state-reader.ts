@@ -362,7 +362,7 @@ const remedies = {
 const tooLarge = (bytes: number, bytesMax: number, remedy: string): Problem =>
   new Problem(
     'too_large',
-    `The state of a thread has ${bytes} bytes; the limit of a response is ${bytesMax}. ${remedy}, or raise SVC_ANSWER_LIMIT.`,
+    `The state of a thread has ${bytes} bytes; the limit of a response is ${bytesMax}. ${remedy}.`,
   );
 
 const tooMuch = (): Problem =>

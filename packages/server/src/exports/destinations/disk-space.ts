@@ -28,8 +28,7 @@ export const checkFree = async (
   const free = bavail * bsize;
   if (free - bytes >= freeBytes) return;
   throw new DestinationError(
-    `${disk} has ${inMb(free)} free, and ${inMb(freeBytes)} must stay free (SVC_EXPORT_FREE_SPACE). ` +
-      'Free some space, or lower the setting.',
+    `${disk} has ${inMb(free)} free, and ${inMb(freeBytes)} must stay free. Free some space.`,
     { code: 'DiskAlmostFull', isFinal: false },
   );
 };
@@ -40,8 +39,8 @@ export const checkQuota = async (root: string, bytes: number, quotaBytes: number
   const used = await sizeOf(root);
   if (used + bytes <= quotaBytes) return;
   throw new DestinationError(
-    `Exports in the folder use ${inMb(used)} of ${inMb(quotaBytes)} (SVC_EXPORT_QUOTA), and ${inMb(bytes)} more are needed. ` +
-      'Delete old exports, or raise the setting.',
+    `Exports in the folder use ${inMb(used)} of ${inMb(quotaBytes)}, and ${inMb(bytes)} more are needed. ` +
+      'Delete old exports, or name another folder in SVC_EXPORT_FILE_ROOTS.',
     { code: 'QuotaExceeded', isFinal: false },
   );
 };

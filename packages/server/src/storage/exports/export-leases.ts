@@ -325,7 +325,7 @@ const sweep = async (
   const lost = await db.query<ExportLease>(statements.lost, [sweepMax]);
   await settleEach(lost, (lease) => requeue(lease, { reason: 'Its worker was lost', isLost: true }, rules));
   const late = await db.query<ExportLease>(statements.late, [runTimeoutMs, sweepMax]);
-  const message = `The attempt exceeded its time limit (SVC_EXPORT_RUN_TIMEOUT is ${formatDuration(runTimeoutMs)})`;
+  const message = `The attempt exceeded its time limit of ${formatDuration(runTimeoutMs)}`;
   await settleEach(
     late,
     async (lease) => (await fail(lease, { cause: 'timeout', message }, rules)) !== undefined,
