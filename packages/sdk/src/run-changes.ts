@@ -11,7 +11,7 @@ export type RunChanges = { event: 'runs'; thread_ids?: string[] } | { event: 'lo
 
 export interface ChangeOptions {
   signal?: AbortSignal | undefined;
-  /** Milliseconds without a byte after which the connection counts as broken. The server sends heartbeats every 15 seconds or more often. */
+  /** Milliseconds without a byte after which the connection counts as broken. The server sends heartbeats, every five seconds by default. */
   silenceMs?: number | undefined;
 }
 
