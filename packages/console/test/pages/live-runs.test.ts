@@ -66,7 +66,8 @@ describeInBrowser('the lists of runs', () => {
 
   it('offer new runs instead of moving while somebody reads older ones', async () => {
     const waits = { after_seconds: 3_600 };
-    for (let count = 0; count < 45; count++) await start('agent', 'later', { case: 'many' }, waits);
+    const oldest = await start('agent', 'later', { case: 'many' }, waits);
+    for (let count = 1; count < 45; count++) await start('agent', 'later', { case: 'many' }, waits);
     const page = await console.open('/runs?meta=case:many');
     await live(page);
     await expect.poll(() => page.getByRole('row').count()).toBe(46);
@@ -74,6 +75,8 @@ describeInBrowser('the lists of runs', () => {
     const { runId } = await start('agent', 'newest', { case: 'many' }, waits);
     const offer = page.getByRole('button', { name: '1 new run' });
     await offer.waitFor();
+    await console.client.runs.cancel(oldest.threadId, oldest.runId);
+    await badges(page, 'cancelled').waitFor();
     await expect.poll(() => page.getByRole('link', { name: `Run ${runId}` }).count()).toBe(0);
     await offer.click();
     await page.getByRole('link', { name: `Run ${runId}` }).waitFor();
