@@ -1,14 +1,13 @@
 import { onlineManager, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { ApiError, createClient } from '@svc/sdk';
+import { ApiError, createClient, type RunChanges } from '@svc/sdk';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ClientProvider } from './api/client.tsx';
 import { reach } from './session/reach.ts';
 import { apiUrl } from './app/addresses.ts';
 import { reloadOnceFor } from './app/stale-chunks.ts';
-import { LiveFeed } from './live/live-feed.tsx';
-import { SharedFeed } from './live/shared-feed.ts';
+import { LiveRuns } from './live/live-runs.tsx';
 import { createConsoleRouter } from './routes.tsx';
 import { BulkJobProvider } from './runs/bulk-job-provider.tsx';
 import './ui/tokens.css';
@@ -19,12 +18,8 @@ reloadOnceFor(window);
 // Queries pause while the server is away, and are read again when it is back. A server on this machine needs no network.
 onlineManager.setEventListener((setOnline) => reach.subscribe(() => setOnline(!reach.isAway())));
 const client = createClient({ apiUrl, fetch: reach.fetch });
-const feedClient = createClient({ apiUrl, fetch: reach.fetchWhenBack });
 const router = createConsoleRouter();
-const feed = new SharedFeed({
-  name: `svc-console-runs ${apiUrl}`,
-  read: (signal) => feedClient.runs.feed({}, { signal }),
-});
+const changes = (signal: AbortSignal): AsyncIterable<RunChanges> => client.runs.changes({ signal });
 const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
@@ -44,11 +39,11 @@ createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>
       <ClientProvider client={client}>
-        <LiveFeed feed={feed}>
+        <LiveRuns changes={changes}>
           <BulkJobProvider>
             <RouterProvider router={router} />
           </BulkJobProvider>
-        </LiveFeed>
+        </LiveRuns>
       </ClientProvider>
     </QueryClientProvider>
   </StrictMode>,

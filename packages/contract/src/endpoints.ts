@@ -57,7 +57,7 @@ export const endpoints = {
   getRunFigures: { method: 'post', path: '/runs/figures' },
   searchRuns: { method: 'post', path: '/runs/search' },
   getRunTimeline: { method: 'get', path: '/threads/:thread_id/runs/:run_id/timeline' },
-  streamRunFeed: { method: 'post', path: '/runs/feed' },
+  streamRunChanges: { method: 'get', path: '/runs/changes' },
   createCron: { method: 'post', path: '/runs/crons' },
   createThreadCron: { method: 'post', path: '/threads/:thread_id/runs/crons' },
   searchCrons: { method: 'post', path: '/runs/crons/search' },

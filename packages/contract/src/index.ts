@@ -4,7 +4,7 @@ import { a2aRoutes } from './deployment/a2a.ts';
 import { assistantRoutes } from './deployment/assistants.ts';
 import { cronRoutes } from './deployment/crons.ts';
 import { mcpRoutes } from './deployment/mcp.ts';
-import { runFeedRoutes } from './deployment/run-feed.ts';
+import { runChangeRoutes } from './deployment/run-changes.ts';
 import { runFigureRoutes } from './deployment/run-figures.ts';
 import { runSearchRoutes } from './deployment/run-search.ts';
 import { runTimelineRoutes } from './deployment/run-timeline.ts';
@@ -37,7 +37,7 @@ export {
   consoleRoutes,
   cronRoutes,
   mcpRoutes,
-  runFeedRoutes,
+  runChangeRoutes,
   runRoutes,
   runFigureRoutes,
   runSearchRoutes,
@@ -61,7 +61,7 @@ export const deploymentRoutes = {
   ...runFigureRoutes,
   ...runSearchRoutes,
   ...runTimelineRoutes,
-  ...runFeedRoutes,
+  ...runChangeRoutes,
   ...cronRoutes,
   ...webhookRoutes,
   ...storeRoutes,
@@ -106,7 +106,6 @@ export {
 } from './console/sessions.ts';
 export { Cron, CronCreate, CronPatch } from './deployment/crons.ts';
 export { Command } from './deployment/command.ts';
-export { RunSummary } from './deployment/run-feed.ts';
 export { RunCreate, StatelessRunCreate } from './deployment/run-create.ts';
 export { Run, RunStatus } from './deployment/run.ts';
 export { figurePointsMax, RunFigures } from './deployment/run-figures.ts';

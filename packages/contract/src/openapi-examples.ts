@@ -54,7 +54,6 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   },
   streamThreadEvents: { channels: ['values', 'messages', 'lifecycle', 'input'] },
   createRunBatch: [run],
-  streamRunFeed: { status: ['error', 'timeout'], graph_id: 'agent' },
   getRunFigures: { graph_id: 'agent', interval_seconds: 60 },
   searchRuns: { status: ['error', 'timeout'], graph_id: 'agent', limit: 10 },
   searchWebhookDeliveries: { status: ['pending', 'failed'], limit: 10 },

@@ -52,7 +52,7 @@ export type {
   RunStreamEvent,
   StartOptions,
 } from './runs-client.ts';
-export type { FeedOptions, RunFeedEvent } from './run-feed.ts';
+export type { ChangeOptions, RunChanges } from './run-changes.ts';
 export {
   ExportError,
   type ExportQuery,
@@ -90,7 +90,6 @@ export type {
   Project,
   Run,
   RunFigures,
-  RunSummary,
   RunStats,
   RunStatsPoint,
   RunStatsSeries,

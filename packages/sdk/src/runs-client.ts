@@ -1,6 +1,6 @@
 import type { Run, RunFigures, RunStatus, RunTimeline, StreamMode, WebhookDelivery } from '@svc/contract';
 import { RunError } from './api-error.ts';
-import { followFeed, type FeedOptions, type RunFeedEvent } from './run-feed.ts';
+import { followChanges, type ChangeOptions, type RunChanges } from './run-changes.ts';
 import { readEvents, type ServerEvent } from './sse.ts';
 import { pause, type Body, type CallOptions, type Result, type Transport } from './transport.ts';
 
@@ -190,18 +190,15 @@ export class RunsClient {
   }
 
   /**
-   * Runs that are created or change, with the filter of a search. Does not end by itself, and continues after an interruption where it was.
+   * Notifies that runs were created or have changed, at most once in a second. Does not end by itself. After an interruption, and at first,
+   * it yields a notification without threads: read again what you show.
    *
-   * @example for await (const change of client.runs.feed({ graph_id: 'agent' })) if (change.event === 'run') console.log(change.run.status);
+   * @example for await (const change of client.runs.changes()) if (change.event === 'runs') console.log(change.thread_ids ?? 'any thread');
    */
-  feed(body: Body<'streamRunFeed'> = {}, options: FeedOptions = {}): AsyncGenerator<RunFeedEvent> {
-    const open = (after: string | undefined, signal: AbortSignal): Promise<Response> =>
-      this.#transport.open(
-        'streamRunFeed',
-        { body },
-        { headers: afterEvent(after), unbounded: true, signal },
-      );
-    return followFeed(open, options);
+  changes(options: ChangeOptions = {}): AsyncGenerator<RunChanges> {
+    const open = (signal: AbortSignal): Promise<Response> =>
+      this.#transport.open('streamRunChanges', {}, { unbounded: true, signal });
+    return followChanges(open, options);
   }
 
   /**

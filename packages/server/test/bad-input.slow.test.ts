@@ -31,7 +31,7 @@ const routes = (Object.entries(deploymentRoutes) as [string, RouteShape][]).filt
 );
 const withBody = routes.filter(([, route]) => route.body);
 /** A valid request opens a stream that does not end, also for a thread that does not exist yet (test/thread-protocol). */
-const isFeed = (name: string): boolean => ['streamThreadEvents', 'streamRunFeed'].includes(name);
+const isFeed = (name: string): boolean => name === 'streamThreadEvents';
 /** Its errors are part of a response with status 200, except those of a malformed envelope, which are 400. */
 const isCommand = (name: string): boolean => name === 'sendThreadCommand';
 
@@ -69,7 +69,6 @@ const samples: Record<string, unknown> = {
   cancelRuns: { status: 'pending' },
   searchRuns: {},
   getRunFigures: {},
-  streamRunFeed: {},
   searchWebhookDeliveries: {},
   putItem: { namespace: ['a'], key: 'k', value: {} },
   deleteItem: { namespace: ['a'], key: 'k' },

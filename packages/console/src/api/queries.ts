@@ -2,14 +2,14 @@
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { Assistant, Client, GraphSchemas, Run, Thread, ThreadState } from '@svc/sdk';
 import { useIsOpen } from '../session/session.ts';
-import { useFeedState, usePollMs } from '../live/live-feed.tsx';
+import { useLiveState, usePollMs } from '../live/live-runs.tsx';
 import { useClient } from './client.tsx';
 import { isOpen } from './statuses.ts';
 
-/** Without the feed of run changes, visible lists are read again this often. Queries pause while the tab is hidden. */
+/** Without notifications of changes, visible lists are read again this often. Queries pause while the tab is hidden. */
 const listMs = 5_000;
 const openMs = 1_500;
-/** What an open run waits for is no part of the feed. */
+/** A change of what an open run waits for is not notified. */
 const waitingMs = 5_000;
 
 export const useAssistants = (): UseQueryResult<Assistant[]> => {
@@ -109,7 +109,7 @@ export const useOpenTasks = (threadId: string): UseQueryResult<Pick<ThreadState,
 
 export const useRun = (threadId: string | undefined, runId: string | undefined): UseQueryResult<Run> => {
   const client = useClient();
-  const isLive = useFeedState() === 'live';
+  const isLive = useLiveState() === 'live';
   return useQuery({
     queryKey: ['run', threadId, runId],
     queryFn: ({ signal }) => client.runs.get(threadId ?? '', runId ?? '', { signal }),

@@ -53,7 +53,7 @@ it('holds streams until the server is back, fails other reads, and sends changes
   await vi.advanceTimersByTimeAsync(0);
   const stop = new AbortController();
   const [read, left] = [reach.fetch('/a/stream?last=1'), reach.fetch('/b/stream', { signal: stop.signal })];
-  const feed = reach.fetchWhenBack('/feed', { method: 'POST' });
+  const changes = reach.fetch('/runs/changes');
   const leaves = expect(left).rejects.toThrow('left');
   stop.abort(new Error('left'));
   await leaves;
@@ -63,7 +63,7 @@ it('holds streams until the server is back, fails other reads, and sends changes
   server.isUp = true;
   await vi.advanceTimersByTimeAsync(15_000);
   expect((await read).ok).toBe(true);
-  expect((await feed).ok).toBe(true);
+  expect((await changes).ok).toBe(true);
   expect(reach.isAway()).toBe(false);
 });
 

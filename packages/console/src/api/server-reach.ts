@@ -21,7 +21,7 @@ const isAbort = (error: unknown): boolean => error instanceof DOMException && er
 const isRead = (method: string | undefined): boolean => method === undefined || method === 'GET';
 
 const isStream = (input: RequestInfo | URL): boolean =>
-  /\/stream(?:\?|$)/.test(input instanceof Request ? input.url : String(input));
+  /\/(?:stream|runs\/changes)(?:\?|$)/.test(input instanceof Request ? input.url : String(input));
 
 export class ServerReach {
   readonly #options: Required<ServerReachOptions>;
@@ -49,14 +49,9 @@ export class ServerReach {
    */
   readonly fetch: typeof fetch = async (input, init) => {
     if (!this.#isAway || !isRead(init?.method)) return this.#send(input, init);
-    if (isStream(input)) return this.fetchWhenBack(input, init);
     // As a browser names it.
-    throw new TypeError('Failed to fetch');
-  };
-
-  /** Waits with any method: for the feed of changes, which is a POST. */
-  readonly fetchWhenBack: typeof fetch = async (input, init) => {
-    if (this.#isAway) await this.#untilBack(init?.signal ?? undefined);
+    if (!isStream(input)) throw new TypeError('Failed to fetch');
+    await this.#untilBack(init?.signal ?? undefined);
     return this.#send(input, init);
   };
 

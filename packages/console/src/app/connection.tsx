@@ -2,11 +2,11 @@ import type { Client } from '@svc/sdk';
 import { onlineManager, queryOptions, useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
-import { useFeedState } from '../live/live-feed.tsx';
+import { useLiveState } from '../live/live-runs.tsx';
 import { Ago } from '../ui/time.tsx';
 
 const pollMs = 5_000;
-/** The version can have changed; the feed shows whether the server is there. */
+/** The version can have changed; notifications show whether the server is there. */
 const liveMs = 60_000;
 
 /** Version and features of the server. */
@@ -22,13 +22,13 @@ const canReachNow = (): boolean => onlineManager.isOnline();
 
 /** Whether the server answers, and whether the page gets changes of runs as they happen. */
 export const Connection = (): ReactNode => {
-  const feed = useFeedState();
+  const live = useLiveState();
   const canReach = useSyncExternalStore(subscribeToReach, canReachNow);
   const { data, error, dataUpdatedAt } = useQuery({
     ...serverInfo(useClient()),
-    refetchInterval: feed === 'live' ? liveMs : pollMs,
+    refetchInterval: live === 'live' ? liveMs : pollMs,
   });
-  if ((error || !canReach) && feed !== 'live')
+  if ((error || !canReach) && live !== 'live')
     return (
       <span className="connection" data-state="away" role="status">
         server away
@@ -39,18 +39,18 @@ export const Connection = (): ReactNode => {
         )}
       </span>
     );
-  if (data && feed === 'lost')
+  if (data && live === 'lost')
     return (
       <span
         className="connection"
         data-state="polling"
-        title="The feed of changes is interrupted: lists are read every few seconds."
+        title="Notifications of changes are interrupted: lists are read every few seconds."
         role="status"
       >
         catching up
       </span>
     );
-  const isLive = data !== undefined && feed !== 'opening';
+  const isLive = data !== undefined && live !== 'opening';
   return (
     <span
       className="connection"

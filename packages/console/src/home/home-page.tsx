@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { type CountFilter, useAssistants, useThreadCount } from '../api/queries.ts';
-import { usePollMs } from '../live/live-feed.tsx';
+import { usePollMs } from '../live/live-runs.tsx';
 import { RunTable } from '../runs/run-table.tsx';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';

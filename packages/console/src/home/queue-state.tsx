@@ -11,7 +11,7 @@ import { useNow } from '../ui/use-now.ts';
 import { blockedExecutors } from './blocked-executors.ts';
 import type { Finding, Findings } from './finding.tsx';
 
-/** Workers that come and go, and the age of the queue, are no part of the feed. */
+/** Workers that come and go, and the age of the queue, are not notified. */
 const pollMs = 5_000;
 
 /** Changes of runs read it again, too: its key is one of `counts`. */

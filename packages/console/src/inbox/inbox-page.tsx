@@ -4,7 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Thread } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
-import { useFeedState, usePollMs } from '../live/live-feed.tsx';
+import { useLiveState, usePollMs } from '../live/live-runs.tsx';
 import { type CountFilter, useOpenTasks, useRun, useThreadCount } from '../api/queries.ts';
 import { isOpen, runStatusNames } from '../api/statuses.ts';
 import { QuestionBox } from '../interrupts/question-box.tsx';
@@ -237,7 +237,7 @@ const Waiting = ({ thread, onSent }: { thread: Thread; onSent: (sent: SentAnswer
 
 /** What the thread has done until it waits. */
 const SoFar = ({ threadId }: { threadId: string }): ReactNode => {
-  const query = useStoredState(threadId, undefined, { isLive: useFeedState() !== 'live' });
+  const query = useStoredState(threadId, undefined, { isLive: useLiveState() !== 'live' });
   return (
     <section className="panel" aria-label="State of the thread">
       <div className="panel-head">

@@ -5,7 +5,7 @@ import type { Run } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { isOpen } from '../api/statuses.ts';
-import { usePollMs } from '../live/live-feed.tsx';
+import { usePollMs } from '../live/live-runs.tsx';
 import { countText } from '../ui/count-text.ts';
 import { Elapsed, LocalTime, Took } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';

@@ -1,14 +1,15 @@
 // Runs of all threads, newest first. The filter is the query string.
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, type InfiniteData } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Run } from '@svc/sdk';
-import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
+import { useCallback, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
 import { runStatuses, runStatusNames } from '../api/statuses.ts';
 import { metadataProblem, textHint } from '../app/metadata-filter.ts';
 import { GraphSelect } from '../graph/graph-select.tsx';
-import { usePollMs } from '../live/live-feed.tsx';
+import { usePollMs } from '../live/live-runs.tsx';
+import { isLong } from '../live/refreshing.ts';
 import { FilterField } from '../ui/filter-field.tsx';
 import { LoadOlder } from '../ui/paging.tsx';
 import { Failure, InvalidFilter, Skeleton, State } from '../ui/states.tsx';
@@ -17,51 +18,62 @@ import { TimeSelect } from '../plots/time-select.tsx';
 import { StatusChips } from '../ui/status-chips.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import { BulkPanel } from './bulk-progress.tsx';
-import { useNewRuns, type NewRuns } from './new-runs.ts';
+import { countMax, newestOf, useNewRunCount } from './new-runs.ts';
 import { isFiltered, problemOf, threadProblem, toRequest, type RunFilter } from './run-filter.ts';
 import { RunTable, type RowSelection } from './run-table.tsx';
 
 const route = getRouteApi('/runs');
 const pollMs = 4_000;
-/** A longer list is read again when somebody requests its new runs. */
-const livePages = 3;
+/** Pixels below the beginning of the list from which on it is not moved. */
+const topPx = 40;
 
 const nothing: ReadonlySet<string> = new Set();
 
-const useRuns = (filter: RunFilter, { meta, isHeld }: NewRuns) => {
+type Pages = InfiniteData<{ runs: Run[] }>;
+
+/** `isScrolled`: the list does not move while somebody reads older runs, so new runs are left out. */
+const useRuns = (filter: RunFilter, isScrolled: RefObject<boolean>) => {
   const client = useClient();
   const everyMs = usePollMs(pollMs);
+  const queryKey = ['runs', filter];
   return useInfiniteQuery({
-    queryKey: ['runs', filter],
-    queryFn: ({ signal, pageParam }) =>
-      client.runs.searchPage({ ...toRequest(filter, Date.now()), cursor: pageParam }, { signal }),
+    queryKey,
+    queryFn: ({ signal, pageParam, client: queries }) => {
+      const request = toRequest(filter, Date.now());
+      const shown = isScrolled.current ? queries.getQueryData<Pages>(queryKey) : undefined;
+      const newest =
+        shown &&
+        newestOf(
+          shown.pages.flatMap(({ runs }) => runs),
+          filter,
+        );
+      const before = [newest, request.created_before].filter((time) => time !== undefined).toSorted()[0];
+      return client.runs.searchPage({ ...request, created_before: before, cursor: pageParam }, { signal });
+    },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next,
     enabled: problemOf(filter) === undefined,
     placeholderData: keepPreviousData,
-    meta,
-    // The list does not move while somebody reads older runs.
-    refetchInterval: isHeld ? false : everyMs,
+    refetchInterval: ({ state }) => (isLong(state.data) ? false : everyMs),
   });
 };
 
 export const RunsPage = (): ReactNode => {
   const filter = route.useSearch();
   const navigate = route.useNavigate();
-  const fresh = useNewRuns(filter);
-  const query = useRuns(filter, fresh);
+  const isScrolled = useRef(false);
+  const [isHeld, setHeld] = useState(false);
+  const query = useRuns(filter, isScrolled);
   const body = useRef<HTMLDivElement>(null);
   const { refetch } = query;
-  const { count, isHeld, noteLong, clear } = fresh;
-  const isLong = (query.data?.pages.length ?? 0) > livePages;
-  useEffect(() => noteLong(isLong), [noteLong, isLong]);
+  const noteScrolled = useCallback((changed: boolean) => {
+    isScrolled.current = changed;
+    setHeld(changed);
+  }, []);
   const show = useCallback(() => {
-    clear();
+    noteScrolled(false);
     void refetch();
-  }, [clear, refetch]);
-  useEffect(() => {
-    if (count > 0 && !isHeld) show();
-  }, [count, isHeld, show]);
+  }, [noteScrolled, refetch]);
   const [ids, setIds] = useState(nothing);
   const problem = problemOf(filter);
   const [edited, setEdited] = useState(nothing);
@@ -73,6 +85,8 @@ export const RunsPage = (): ReactNode => {
     [],
   );
   const runs = problem === undefined ? query.data?.pages.flatMap((page) => page.runs) : undefined;
+  const mayLack = !query.isPlaceholderData && (isHeld || isLong(query.data));
+  const count = useNewRunCount(filter, mayLack && runs ? newestOf(runs, filter) : undefined);
   const change = (changed: RunFilter): void =>
     void navigate({ search: { ...filter, rejected: undefined, ...changed }, replace: true });
   return (
@@ -97,7 +111,11 @@ export const RunsPage = (): ReactNode => {
         tabIndex={0}
         role="region"
         aria-label="Runs"
-        onScroll={fresh.onScroll}
+        onScroll={({ currentTarget }) => {
+          const isBelow = currentTarget.scrollTop > topPx;
+          if (isBelow) noteScrolled(true);
+          else if (isScrolled.current) show();
+        }}
       >
         <NewRunsBar
           count={count}
@@ -124,7 +142,7 @@ const NewRunsBar = ({ count, onShow }: { count: number; onShow: () => void }): R
   count > 0 && (
     <div className="new-rows" role="status">
       <button type="button" className="button" data-kind="primary" onClick={onShow}>
-        {count === 1 ? '1 new run' : `${count} new runs`}
+        {count === 1 ? '1 new run' : `${count}${count < countMax ? '' : ' or more'} new runs`}
       </button>
     </div>
   );

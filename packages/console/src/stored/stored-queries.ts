@@ -22,7 +22,7 @@ const limitMax = 1_000;
 const answersMax = 10;
 /** Characters of a text for each read. */
 const charsMax = 65_536;
-/** The steps of a run are not in the feed. */
+/** The steps of a run are not notified. */
 const liveMs = 5_000;
 
 export interface StoredState {

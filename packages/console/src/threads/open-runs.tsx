@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
-import { usePollMs } from '../live/live-feed.tsx';
+import { usePollMs } from '../live/live-runs.tsx';
 import { Ago } from '../ui/time.tsx';
 
 const runsMax = 10;

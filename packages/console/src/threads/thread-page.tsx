@@ -4,7 +4,7 @@ import type { Thread } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { MissingThread } from '../app/missing.tsx';
-import { usePollMs } from '../live/live-feed.tsx';
+import { usePollMs } from '../live/live-runs.tsx';
 import { useAssistants, useThread } from '../api/queries.ts';
 import { StateView } from '../messages/state-view.tsx';
 import { RunTable } from '../runs/run-table.tsx';

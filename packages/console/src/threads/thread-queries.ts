@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react
 import type { Client, Thread } from '@svc/sdk';
 import { useClient } from '../api/client.tsx';
 import { metadataProblem } from '../app/metadata-filter.ts';
-import { usePollMs } from '../live/live-feed.tsx';
+import { usePollMs } from '../live/live-runs.tsx';
 import { pageSize } from '../ui/paging.tsx';
 import { conditionsOf, defaultOrder, type ThreadFilter } from './thread-filter.ts';
 

@@ -237,7 +237,6 @@ describeInBrowser('the exports', () => {
     await expect.poll(() => page.getByLabel('Project').inputValue()).toBe(chosen);
     await expect.poll(() => page.getByLabel('Destination').inputValue()).toBe(chosen);
     let sent = 0;
-    // Not the feed of runs, which is a POST too.
     page.on(
       'request',
       (request) => (sent += request.method() === 'POST' && request.url().includes('/bulk-exports') ? 1 : 0),

@@ -4,7 +4,7 @@ import { limit, limitedBy, SortOrder } from '../page.ts';
 import { route } from '../route.ts';
 import { Run, RunStatus } from './run.ts';
 
-/** Which runs a search or a feed returns. */
+/** Which runs a search returns. */
 export const runFilter = {
   status: nullish(z.union([RunStatus, z.array(RunStatus).min(1).max(RunStatus.options.length)])),
   assistant_id: nullish(Id),

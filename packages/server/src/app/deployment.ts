@@ -12,8 +12,8 @@ import { CronService } from '../deployment/crons/cron-service.ts';
 import { RunCanceller } from '../deployment/runs/run-canceller.ts';
 import { RunOutcomeReader } from '../deployment/runs/run-outcome-reader.ts';
 import { runHandlers } from '../deployment/runs/run-handlers.ts';
-import { RunFeed } from '../deployment/runs/feed/run-feed.ts';
-import { runFeedHandlers } from '../deployment/runs/feed/run-feed-handlers.ts';
+import { RunChangeNotifier } from '../deployment/runs/run-change-notifier.ts';
+import { runChangeHandlers } from '../deployment/runs/run-change-handlers.ts';
 import { RunGranter } from '../deployment/runs/run-grant.ts';
 import { RunFigureService } from '../deployment/runs/run-figure-service.ts';
 import { RunSearchService } from '../deployment/runs/run-search-service.ts';
@@ -138,7 +138,7 @@ export const createDeployment = async ({
     graphs: new Set(project.graphs.keys()),
     onDeletionRepeated: () => metrics.runDeletionRepeated(),
   });
-  const feed = new RunFeed({ runs: storage.runs, logger });
+  const runChanges = new RunChangeNotifier({ runs: storage.runs, logger });
   const granter = new RunGranter(assistants.defaultIds, project.configurableHeaders);
   const signals = new ThreadSignals(notifications, pollMs);
   const threadEvents = new ThreadRunStream({
@@ -161,7 +161,7 @@ export const createDeployment = async ({
       compat: project.compat,
       feedback: feedbackLinks(parts, storage),
     }),
-    ...runFeedHandlers(feed),
+    ...runChangeHandlers(runChanges),
     ...threadProtocolHandlers(threadProtocol({ runs, granter, states, outcomes, storage, signals })),
     ...ticketHandlers(tickets),
     ...cronHandlers(new CronService(storage, webhooks, users), granter),
@@ -178,5 +178,5 @@ export const createDeployment = async ({
       version: facts.svc_version,
     }),
   };
-  return { handlers, pruning, feed };
+  return { handlers, pruning, runChanges };
 };

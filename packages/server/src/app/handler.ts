@@ -71,7 +71,7 @@ export const createSvcHandler = async (options: SvcHandlerOptions = {}): Promise
       const { app, upgrades, streams, services } = await openServedApp(served, exposure, early, owned);
       owned.keep({ [Symbol.asyncDispose]: () => upgrades.close(socketGraceMs) });
       owned.keep({ [Symbol.asyncDispose]: () => streams.interrupt() });
-      owned.keep(services.runFeed);
+      owned.keep(services.runChanges);
       services.dispatcher.pool.setAddress(options.url ?? null);
       const prefix = mountPrefix({ settings, project });
       const guard = pageGuard(served, exposure);

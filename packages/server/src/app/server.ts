@@ -67,7 +67,7 @@ const build = async (
   const guard = { ...pageGuard(options, exposure), hosts };
   const listener = await listen(app, { host, port, logger, guard, upgrades, streams });
   owned.keep({ [Symbol.asyncDispose]: () => listener.close() });
-  owned.keep(services.runFeed);
+  owned.keep(services.runChanges);
   const url = listener.url + mountPrefix(options);
   if (settings.role !== 'worker') owned.keep(await announced(url, settings, logger));
   services.dispatcher.pool.setAddress(settings.role === 'worker' ? null : reachableUrl(url));

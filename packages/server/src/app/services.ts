@@ -49,7 +49,7 @@ export interface Services extends AsyncDisposable {
   metrics: Metrics;
   telemetry: ServerTelemetry;
   /** To be disposed before the listener, which waits for open responses. */
-  runFeed: AsyncDisposable;
+  runChanges: AsyncDisposable;
   /**
    * Gives the runs that execute here back to other workers. Readers on this node follow the logs of these runs. Resolves when no run is
    * executed here.
@@ -187,7 +187,7 @@ const buildServices = async (
   metrics.watchLogExport(() => parts.logExport?.lost);
   const { dispatcher, notifications, pollMs, reporter } = engine;
   const guard = new EgressGuard(settings.egress.allow);
-  const { handlers, pruning, feed } = await createDeployment({
+  const { handlers, pruning, runChanges } = await createDeployment({
     parts,
     storage,
     assistants,
@@ -219,17 +219,17 @@ const buildServices = async (
     dispatcher,
     metrics,
     telemetry,
-    runFeed: feed,
+    runChanges,
     handOver: async () => {
       const handedOver = dispatcher.handOver();
       reporter.report();
-      await Promise.all([handedOver, feed.end()]);
+      await Promise.all([handedOver, runChanges.end()]);
     },
     drain: async (graceMs, hurry) => {
       const drained = [
         dispatcher.drain(graceMs, hurry),
         exporting?.drain(graceMs, hurry) ?? Promise.resolve(),
-        feed.end(),
+        runChanges.end(),
       ];
       reporter.report();
       await Promise.all(drained);

@@ -257,7 +257,7 @@ const others = new Set([
   'createAssistant',
   'createThread',
   'streamThreadEvents',
-  'streamRunFeed', // in run-feed.test.ts
+  'streamRunChanges', // in run-changes.test.ts
   'openThreadSocket',
   'createTicket',
   'getUi', // in test/ui: components belong to the project, not to a user

@@ -64,7 +64,7 @@ export const statuses: readonly Status[] = [
 const order = (alias: string, { sort_order }: RunSearchPage): Sql =>
   raw(['created_at', 'thread_id', 'run_id'].map((name) => `${alias}.${name} ${sort_order}`).join(', '));
 
-export const createdWithin = ({ created_after, created_before }: RunSearch): Sql[] => [
+const createdWithin = ({ created_after, created_before }: RunSearch): Sql[] => [
   ...(created_after === undefined ? [] : [sql`r.created_at >= ${created_after}::timestamptz`]),
   ...(created_before === undefined ? [] : [sql`r.created_at < ${created_before}::timestamptz`]),
 ];

@@ -69,7 +69,7 @@ const createAll = async (
 export const runStorage = (db: Database, answers = defaultAnswerLimits, creation = groupedCreation(db)) => ({
   ...runReads(db, answers),
   ...runSearch(db, answers),
-  ...runChanges(db, answers),
+  ...runChanges(db),
   ...runFigures(db),
   ...runTimeline(db),
   ...runSequence(db),

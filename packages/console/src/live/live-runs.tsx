@@ -1,0 +1,72 @@
+// Keeps what is shown up to date: the server notifies that runs have changed, and queries are read again.
+import { useQueryClient } from '@tanstack/react-query';
+import type { RunChanges } from '@svc/sdk';
+import { createContext, useContext, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
+import { useIsOpen } from '../session/session.ts';
+import { refreshing } from './refreshing.ts';
+
+/** `off`: the server refuses notifications. Lists are polled unless the state is `live`. */
+export type LiveState = 'off' | 'opening' | 'live' | 'lost';
+
+const LiveContext = createContext<LiveState | undefined>(undefined);
+
+/** Milliseconds until notifications that were refused are requested again. */
+const retryMs = 30_000;
+
+const subscribeToVisibility = (subscriber: () => void): (() => void) => {
+  document.addEventListener('visibilitychange', subscriber);
+  return () => document.removeEventListener('visibilitychange', subscriber);
+};
+const isVisibleNow = (): boolean => document.visibilityState === 'visible';
+
+export interface LiveRunsProps {
+  changes: (signal: AbortSignal) => AsyncIterable<RunChanges>;
+  children: ReactNode;
+}
+
+/**
+ * Follows the changes while the user may read runs and the tab is visible: browsers open few connections to a server. The first notification
+ * refreshes everything, so a tab that becomes visible is up to date.
+ */
+export const LiveRuns = ({ changes, children }: LiveRunsProps): ReactNode => {
+  const queries = useQueryClient();
+  const isOpen = useIsOpen();
+  const isVisible = useSyncExternalStore(subscribeToVisibility, isVisibleNow);
+  const [state, setState] = useState<LiveState>('opening');
+  const [refusals, setRefusals] = useState(0);
+  useEffect(() => {
+    if (!isOpen || !isVisible) return undefined;
+    const stop = new AbortController();
+    let retry: ReturnType<typeof setTimeout> | undefined;
+    const refresh = refreshing(queries);
+    const follow = async (): Promise<void> => {
+      for await (const change of changes(stop.signal)) {
+        setState(change.event === 'runs' ? 'live' : 'lost');
+        if (change.event === 'runs') refresh(change.thread_ids);
+      }
+    };
+    // The caller may not read threads, for example. The queries show why.
+    follow().catch(() => {
+      if (stop.signal.aborted) return;
+      setState('off');
+      retry = setTimeout(() => setRefusals((count) => count + 1), retryMs);
+    });
+    return () => {
+      stop.abort();
+      clearTimeout(retry);
+    };
+  }, [changes, queries, isOpen, isVisible, refusals]);
+  return <LiveContext value={state}>{children}</LiveContext>;
+};
+
+export const useLiveState = (): LiveState => {
+  const state = useContext(LiveContext);
+  if (state === undefined) throw new Error('useLiveState() is only available below LiveRuns');
+  return state;
+};
+
+/** What is not notified, such as a thread without runs, is read again this often. */
+const liveMs = 30_000;
+
+/** How often something is read whose changes are notified: rarely while notifications come. */
+export const usePollMs = (otherwiseMs: number): number => (useLiveState() === 'live' ? liveMs : otherwiseMs);
