@@ -28,7 +28,9 @@ const pack = (folder: string): void => {
   });
 };
 
-await rm(join(root, 'build'), { recursive: true, force: true });
+// The folder also has what test programs and earlier test runs have left.
+for (const built of ['packages', 'tarballs'])
+  await rm(join(root, 'build', built), { recursive: true, force: true });
 await mkdir(tarballs, { recursive: true });
 for (const published of publishedPackages) {
   const { folder, bundle } = published;

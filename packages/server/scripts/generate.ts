@@ -1,7 +1,7 @@
 // Generates the committed files that are derived from the source. For each of them, a test fails while it is outdated.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { consoleRoutes, deploymentRoutes, openapiDocument, platformRoutes } from '@svc/contract';
+import { consoleRoutes, deploymentRoutes, platformRoutes } from '@svc/contract';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,10 +22,6 @@ const rewrite = (path: string, change: (content: string) => string): void =>
 
 writeFileSync(at('packages/server/svc.schema.json'), svcJsonSchema());
 const routes = { ...deploymentRoutes, ...platformRoutes, ...consoleRoutes };
-writeFileSync(
-  at('packages/contract/openapi/openapi.json'),
-  `${JSON.stringify(openapiDocument(routes, '0.1.0'), null, 2)}\n`,
-);
 const endpoints = Object.entries(routes).map(
   ([name, { method, path }]) => `  ${name}: { method: '${method}', path: '${path}' },\n`,
 );

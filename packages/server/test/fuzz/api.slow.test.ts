@@ -1,8 +1,8 @@
 // Generated requests from the OpenAPI document, most of them invalid, to both APIs. No response may have an undocumented 5xx status.
 // SVC_FUZZ_REQUESTS is their number; SVC_FUZZ_SEED repeats a sequence.
-import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { fileURLToPath } from 'node:url';
+import { consoleRoutes, deploymentRoutes, openapiDocument, platformRoutes } from '@svc/contract';
 import { describe, expect, it } from 'vitest';
 import { Random } from '../faults/random.ts';
 import { type PlatformServer, startPlatform } from '../platform/platform-server.ts';
@@ -18,9 +18,8 @@ const settings = { trustedProxies: '127.0.0.1' };
 const shownMax = 20;
 const timeoutMs = 60_000 + count * 100;
 
-const document = JSON.parse(
-  readFileSync(new URL('../../../contract/openapi/openapi.json', import.meta.url), 'utf8'),
-) as OpenApi;
+const routes = { ...deploymentRoutes, ...platformRoutes, ...consoleRoutes };
+const document = openapiDocument(routes, '0.1.0') as unknown as OpenApi;
 const operations = operationsOf(document);
 
 const fuzz = async ({ server, key }: PlatformServer, users: string[], random: Random): Promise<string[]> => {
