@@ -1,12 +1,12 @@
 // One attempt of a run: builds the engine's config, streams the graph, and stores the outcome.
 import { GraphRecursionError } from '@langchain/langgraph';
 import { onAbort } from '../../abort.ts';
-import { isOutage, isUnavailable } from '../../storage/postgres/sql-state.ts';
+import { isOutage } from '../../storage/postgres/sql-state.ts';
 import { LeaseLost } from '../checkpoints/commit-queue.ts';
 import { JointWriter } from '../checkpoints/joint-writer.ts';
 import { type OnStart, SvcCheckpointer } from '../checkpoints/checkpointer.ts';
 import { ThreadSession } from '../checkpoints/thread-session.ts';
-import type { RunError, ParsedRunCommand, RunStatus, StopReason } from '../dispatch/protocol.ts';
+import type { ParsedRunCommand, StopReason } from '../dispatch/protocol.ts';
 import { messageOf, stackOf } from '../codec/bounded-text.ts';
 import { ChunkEvents, type CheckpointChunk, isInterrupt, publicChunk } from './chunk-events.ts';
 import { type Chunk, takeChunks } from './engine-chunks.ts';
@@ -19,6 +19,7 @@ import { RepeatedEvents } from './repeated-events.ts';
 import { RunEventWriter } from './run-event-writer.ts';
 import { assertNodes, continuesTasks, lostInRun } from './removed-nodes.ts';
 import { RunRefused } from './run-refused.ts';
+import { isAttemptLost, type Outcome, outcomeOf } from './run-outcome.ts';
 import { RunTracer } from './run-tracer.ts';
 import type { Graph } from './graph-registry.ts';
 import { recordStates, stateValues, summaryTasks } from './state-summary.ts';
@@ -455,30 +456,6 @@ export class RunExecution {
     this.#tracer?.abandon();
   }
 }
-
-/** `values`: the final values as wire JSON, where the outcome keeps them. */
-interface Outcome {
-  status: RunStatus;
-  error: RunError | null;
-  stack: string | undefined;
-  values: string | null;
-}
-
-/** True when the attempt cannot store its outcome for a reason outside of the graph. Another attempt may succeed. */
-const isAttemptLost = (error: unknown): boolean => error instanceof LeaseLost || isUnavailable(error);
-
-const outcomeOf = (
-  stopped: StopReason | undefined,
-  thrown: unknown,
-): { status: RunStatus; error: RunError | null } => {
-  if (stopped === 'cancelled') return { status: 'interrupted', error: null };
-  if (stopped === 'timeout') {
-    return { status: 'timeout', error: { error: 'RunTimeout', message: 'The run exceeded its time limit' } };
-  }
-  return thrown === undefined
-    ? { status: 'success', error: null }
-    : { status: 'error', error: errorOf(thrown) };
-};
 
 const isCached = (payload: unknown): payload is object =>
   typeof payload === 'object' &&
