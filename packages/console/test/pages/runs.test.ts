@@ -67,7 +67,7 @@ describeInBrowser('a run', () => {
     await badge.waitFor();
     await expect.poll(() => badge.getAttribute('title')).toBe('status interrupted');
     const cancelled = page.getByRole('term').filter({ hasText: /^Cancelled$/ });
-    const cancelledAt = cancelled.locator('xpath=following-sibling::dd[1]//time');
+    const cancelledAt = cancelled.locator('xpath=following-sibling::dd[1]//time').first();
     await expect.poll(() => cancelledAt.getAttribute('title')).toMatch(/T.*Z$/);
     await page.getByRole('tab', { name: 'Timeline' }).click();
     await page.getByRole('row', { name: 'Attempt 1 cancelled' }).waitFor();
