@@ -5,7 +5,7 @@ import { Problem } from '@svc/contract/problem';
 import type { Authenticate, Caller, KeyGrant } from '../principal/caller.ts';
 import type { ApiKeyStorage, KeyRole, LiveKey } from '../../storage/auth/api-keys.ts';
 import { hashKey, isMistyped } from './key-text.ts';
-import { isUuid } from '../../uuid.ts';
+import { isUuid } from '../../storage/postgres/uuid.ts';
 
 /** The permissions of each role. */
 const permissionsOf: Readonly<Record<KeyRole, readonly Permission[]>> = {

@@ -4,7 +4,7 @@ import { cursorOfBody, foreignCursor, isId, toCursor } from '../../api/cursor.ts
 import { invalid } from '@svc/contract/problem';
 import type { ListedThread, ThreadPage } from '../../storage/deployment/threads.ts';
 import type { SortedPlace } from '../../storage/postgres/sorted-page.ts';
-import { toTime } from '../../time.ts';
+import { toTime } from '../../api/time.ts';
 
 type Order = Pick<ThreadPage, 'sort_by' | 'sort_order'>;
 
