@@ -14,12 +14,10 @@ import {
 import type { OtlpReceiver, TelemetrySettings } from '../../config/settings/telemetry-settings.ts';
 import { closedInTime } from '../closed-in-time.ts';
 import type { ServerTelemetry, TelemetrySources } from '../server-telemetry.ts';
-import { AttemptSpans } from './attempt-spans.ts';
-import { CreatedRuns } from './created-runs.ts';
+import { AttemptSpans, CreatedRuns, RequestSpans } from './spans.ts';
 import { FailureLog } from './failure-log.ts';
 import { metricProducer } from './metric-producer.ts';
 import { metricExporter, spanExporter } from './otlp-exporters.ts';
-import { RequestSpans } from './request-spans.ts';
 import { serverResource } from './server-resource.ts';
 
 /** Ended spans that wait to be sent. Later ones are dropped. */
