@@ -6,11 +6,19 @@ import { ticketHandlers } from '../auth/tickets/ticket-handlers.ts';
 import type { TicketService } from '../auth/tickets/ticket-service.ts';
 import { defaultWorkspaceId } from '../auth/workspaces/default-workspace.ts';
 import { LoadedModules } from '../config/project/loaded-modules.ts';
+import { a2aHandlers } from '../deployment/a2a/a2a-handlers.ts';
+import { AgentFinder } from '../deployment/a2a/agent-finder.ts';
+import { TaskReader } from '../deployment/a2a/task-reader.ts';
+import { TaskSender } from '../deployment/a2a/task-sender.ts';
+import { TaskService } from '../deployment/a2a/task-service.ts';
 import { assistantHandlers } from '../deployment/assistants/assistant-handlers.ts';
 import type { AssistantService } from '../deployment/assistants/assistant-service.ts';
 import { IntrospectionService } from '../deployment/assistants/introspection-service.ts';
 import { cronHandlers } from '../deployment/crons/cron-handlers.ts';
 import { CronService } from '../deployment/crons/cron-service.ts';
+import { mcpHandlers } from '../deployment/mcp/mcp-handlers.ts';
+import { ToolCaller, type ToolCallParts } from '../deployment/mcp/tool-call.ts';
+import { ToolList } from '../deployment/mcp/tool-list.ts';
 import { RunCanceller } from '../deployment/runs/run-canceller.ts';
 import { RunFeedback } from '../deployment/runs/run-feedback.ts';
 import { RunOutcomeReader } from '../deployment/runs/run-outcome-reader.ts';
@@ -49,7 +57,6 @@ import { createReadiness } from './node-readiness.ts';
 import type { AnswerLimits } from '../storage/postgres/answer-limits.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { agentProtocolHandlers } from './agent-protocols.ts';
 import type { ServiceParts } from './service-parts.ts';
 import type { Engine } from './engine.ts';
 
@@ -204,4 +211,32 @@ const feedbackLinks = ({ settings, logger }: ServiceParts, storage: Storage): Ru
     const tenant_id = await defaultWorkspaceId(storage.workspaces);
     return tokens.linksFor({ tenant_id, run_id }, keys, address);
   }, logger);
+};
+
+interface AgentProtocolParts extends ToolCallParts {
+  assistants: AssistantService;
+  introspection: IntrospectionService;
+  states: StateService;
+  storage: Storage;
+  version: string;
+}
+
+/** Wiring of the protocols that serve assistants to other products: as tools (MCP) and as agents (A2A). */
+const agentProtocolHandlers = (parts: AgentProtocolParts) => {
+  const { assistants, introspection, states, storage, runs, granter, logger, version } = parts;
+  const { agentTasks, checkpoints } = storage;
+  const reader = new TaskReader({ tasks: agentTasks, checkpoints, states });
+  const sender = new TaskSender({ runs, granter, reader, storage: storage.runs });
+  return {
+    ...mcpHandlers({
+      tools: new ToolList(assistants, introspection),
+      caller: new ToolCaller(parts),
+      version,
+    }),
+    ...a2aHandlers({
+      agents: new AgentFinder(assistants, introspection, granter),
+      tasks: new TaskService({ ...parts, tasks: agentTasks, sender, reader }),
+      logger,
+    }),
+  };
 };
