@@ -4,12 +4,23 @@ import { AccessFilter } from '../auth/authorization/access-filter.ts';
 import type { RunUsers } from '../auth/sealed-users/run-users.ts';
 import { ticketHandlers } from '../auth/tickets/ticket-handlers.ts';
 import type { TicketService } from '../auth/tickets/ticket-service.ts';
+import { defaultWorkspaceId } from '../auth/workspaces/default-workspace.ts';
+import { LoadedModules } from '../config/project/loaded-modules.ts';
+import { a2aHandlers } from '../deployment/a2a/a2a-handlers.ts';
+import { AgentFinder } from '../deployment/a2a/agent-finder.ts';
+import { TaskReader } from '../deployment/a2a/task-reader.ts';
+import { TaskSender } from '../deployment/a2a/task-sender.ts';
+import { TaskService } from '../deployment/a2a/task-service.ts';
 import { assistantHandlers } from '../deployment/assistants/assistant-handlers.ts';
 import type { AssistantService } from '../deployment/assistants/assistant-service.ts';
 import { IntrospectionService } from '../deployment/assistants/introspection-service.ts';
 import { cronHandlers } from '../deployment/crons/cron-handlers.ts';
 import { CronService } from '../deployment/crons/cron-service.ts';
+import { mcpHandlers } from '../deployment/mcp/mcp-handlers.ts';
+import { ToolCaller, type ToolCallParts } from '../deployment/mcp/tool-call.ts';
+import { ToolList } from '../deployment/mcp/tool-list.ts';
 import { RunCanceller } from '../deployment/runs/run-canceller.ts';
+import { RunFeedback } from '../deployment/runs/run-feedback.ts';
 import { RunOutcomeReader } from '../deployment/runs/run-outcome-reader.ts';
 import { runHandlers } from '../deployment/runs/run-handlers.ts';
 import { RunChangeNotifier } from '../deployment/runs/run-change-notifier.ts';
@@ -34,19 +45,18 @@ import { ReadCommands } from '../deployment/thread-protocol/read-commands.ts';
 import { RunCommands } from '../deployment/thread-protocol/run-commands.ts';
 import { ThreadEventFeed } from '../deployment/thread-protocol/thread-event-feed.ts';
 import { threadProtocolHandlers } from '../deployment/thread-protocol/thread-protocol-handlers.ts';
-import { uiBundles } from './ui.ts';
+import { UiBundles } from '../deployment/ui/ui-bundles.ts';
 import { uiHandlers } from '../deployment/ui/ui-handlers.ts';
 import { DeliverySearchService } from '../deployment/webhooks/delivery-search-service.ts';
 import { webhookHandlers } from '../deployment/webhooks/webhook-handlers.ts';
 import { WebhookService } from '../deployment/webhooks/webhook-service.ts';
 import type { EgressGuard } from '../net/guard.ts';
-import { feedbackLinks } from './feedback-links.ts';
+import { FeedbackService } from '../tracing/feedback/feedback-service.ts';
+import { FeedbackTokenService } from '../tracing/feedback/feedback-token-service.ts';
 import { createReadiness } from './node-readiness.ts';
 import type { AnswerLimits } from '../storage/postgres/answer-limits.ts';
-import { type Storage } from '../storage/storage.ts';
+import type { Storage } from '../storage/storage.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-
-import { agentProtocolHandlers } from './agent-protocols.ts';
 import type { ServiceParts } from './service-parts.ts';
 import type { Engine } from './engine.ts';
 
@@ -179,4 +189,54 @@ export const createDeployment = async ({
     }),
   };
   return { handlers, pruning, runChanges };
+};
+
+/** A process that does not serve `/ui` builds nothing. */
+const uiBundles = ({ project, settings, logger, onModules }: ServiceParts): UiBundles => {
+  const isServed = settings.role !== 'worker' && !project.disabled.tags.has('UI');
+  const modules = onModules && new LoadedModules(onModules);
+  return new UiBundles({
+    dir: project.dir,
+    config: isServed ? project.ui : { ...project.ui, files: new Map() },
+    logger,
+    onInput: modules?.add,
+  });
+};
+
+/** Links with which browsers give feedback on the traces of runs; undefined when runs are not traced. These traces are in the default workspace. */
+const feedbackLinks = ({ settings, logger }: ServiceParts, storage: Storage): RunFeedback | undefined => {
+  if (settings.platform.tracingProject === undefined) return undefined;
+  const tokens = new FeedbackTokenService(storage.feedbackTokens, new FeedbackService(storage.feedback));
+  return new RunFeedback(async ({ run_id, keys, address }) => {
+    const tenant_id = await defaultWorkspaceId(storage.workspaces);
+    return tokens.linksFor({ tenant_id, run_id }, keys, address);
+  }, logger);
+};
+
+interface AgentProtocolParts extends ToolCallParts {
+  assistants: AssistantService;
+  introspection: IntrospectionService;
+  states: StateService;
+  storage: Storage;
+  version: string;
+}
+
+/** Wiring of the protocols that serve assistants to other products: as tools (MCP) and as agents (A2A). */
+const agentProtocolHandlers = (parts: AgentProtocolParts) => {
+  const { assistants, introspection, states, storage, runs, granter, logger, version } = parts;
+  const { agentTasks, checkpoints } = storage;
+  const reader = new TaskReader({ tasks: agentTasks, checkpoints, states });
+  const sender = new TaskSender({ runs, granter, reader, storage: storage.runs });
+  return {
+    ...mcpHandlers({
+      tools: new ToolList(assistants, introspection),
+      caller: new ToolCaller(parts),
+      version,
+    }),
+    ...a2aHandlers({
+      agents: new AgentFinder(assistants, introspection, granter),
+      tasks: new TaskService({ ...parts, tasks: agentTasks, sender, reader }),
+      logger,
+    }),
+  };
 };

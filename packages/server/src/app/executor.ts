@@ -6,7 +6,7 @@ import * as checkpoint from '@langchain/langgraph-checkpoint';
 import { exposeEnvironment } from '../config/environment.ts';
 import { LoadedModules } from '../config/project/loaded-modules.ts';
 import type { StoreIndexConfig } from '../config/project/store-index.ts';
-import { optimizeEarly } from '../process-flags.ts';
+import { optimizeEarly } from './process-flags.ts';
 import { createCodec } from '../engine/codec/value-codec.ts';
 import { openDatabase, type Database } from '../storage/postgres/database.ts';
 import { MessageEvents } from '../deployment/thread-protocol/translation/message-events.ts';

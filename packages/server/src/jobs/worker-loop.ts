@@ -7,7 +7,6 @@
 // One claim is under way at a time. A wake that arrives meanwhile causes another claim, so no notification is lost.
 import type { Logger } from 'pino';
 import { Backoff, settledWithin } from '../backoff.ts';
-import { CoalescedTask } from './coalesced-task.ts';
 import type { NotificationBus, NotificationKind } from './notification-bus.ts';
 
 export interface WorkerLoopOptions {
@@ -118,5 +117,38 @@ export class WorkerLoop implements AsyncDisposable {
       logger.error({ err: error }, `failed to ${task}, retrying`);
       if (!this.#isStopped) this.#retry = setTimeout(() => this.#wakeNow(), this.#backoff.next());
     }
+  }
+}
+
+/** Work that can be triggered at any time and never runs twice at once: a trigger during the work repeats it once afterwards. */
+class CoalescedTask {
+  readonly #work: () => Promise<void>;
+  #doing: Promise<void> | undefined;
+  #isTriggeredAgain = false;
+  #isStopped = false;
+
+  /** `work` must not reject. */
+  constructor(work: () => Promise<void>) {
+    this.#work = work;
+  }
+
+  trigger(): void {
+    if (this.#isStopped) return;
+    if (this.#doing) {
+      this.#isTriggeredAgain = true;
+      return;
+    }
+    this.#doing = this.#work().finally(() => {
+      this.#doing = undefined;
+      if (!this.#isTriggeredAgain) return;
+      this.#isTriggeredAgain = false;
+      this.trigger();
+    });
+  }
+
+  /** Ignores further triggers; resolves when no work is under way. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#doing;
   }
 }

@@ -2,7 +2,7 @@
 import { Problem } from '@svc/contract/problem';
 import { defaultAssistantId } from '../deployment/assistants/default-assistant.ts';
 import { configWithoutUser, withoutUser } from '../engine/thread-import/imported-run.ts';
-import { isUuid } from '../uuid.ts';
+import { isUuid } from '../storage/postgres/uuid.ts';
 import type { AssistantImport, AssistantVersionImport } from '../storage/deployment/assistant-imports.ts';
 import { type ItemImport, toItemImport } from '../storage/deployment/item-imports.ts';
 import type { ThreadImport } from '../storage/deployment/thread-imports.ts';

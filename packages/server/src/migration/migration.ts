@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { Problem, type ProblemCode } from '@svc/contract/problem';
 import type { ImportThreadAnswer, ImportThreadCommand } from '../engine/dispatch/protocol.ts';
 import { type FilePart, readPart } from '../engine/thread-import/file-part.ts';
-import { isUuid } from '../uuid.ts';
+import { isUuid } from '../storage/postgres/uuid.ts';
 import type { AssistantVersionImport } from '../storage/deployment/assistant-imports.ts';
 import type { ItemImport } from '../storage/deployment/item-imports.ts';
 import type { ThreadImport } from '../storage/deployment/thread-imports.ts';

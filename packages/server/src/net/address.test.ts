@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { BlockList } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { addressFault } from './address.ts';
+import { addressFault } from './guard.ts';
 
 /** The registries of special addresses, written out as a second implementation. */
 const special4: [string, number][] = [

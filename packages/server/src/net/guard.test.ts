@@ -2,8 +2,14 @@ import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressFault } from './address.ts';
-import { EgressGuard, EgressRefused, type EgressRules, type EgressTarget, type Resolve } from './guard.ts';
+import {
+  addressFault,
+  EgressGuard,
+  EgressRefused,
+  type EgressRules,
+  type EgressTarget,
+  type Resolve,
+} from './guard.ts';
 import { parseHostList } from './host-list.ts';
 
 const guardOf = (allow = '', resolve?: Resolve) =>

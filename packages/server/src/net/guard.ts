@@ -4,7 +4,7 @@
 import { lookup as resolveAll } from 'node:dns/promises';
 import type { LookupAddress, LookupAllOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { addressFault } from './address.ts';
+import ipaddr from 'ipaddr.js';
 import { isMetadataAddress } from './cloud-metadata.ts';
 import type { AllowedHost } from './host-list.ts';
 
@@ -152,4 +152,24 @@ const checkHost = (url: URL, { ports, loopback = false }: EgressRules): void => 
   const allowedPorts = ports ?? (opened ? undefined : usualPorts);
   if (allowedPorts && !allowedPorts.includes(portOf(url)))
     throw new EgressRefused(`must use one of these ports: ${allowedPorts.join(', ')}`);
+};
+
+/** The part of IPv6 from which addresses are assigned. */
+const global6 = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/**
+ * Why requests to an address are forbidden, or undefined. Only public addresses are allowed. Addresses that contain another one
+ * (v4-mapped, NAT64, 6to4, Teredo) are forbidden, because the network decides where they lead.
+ */
+export const addressFault = (
+  text: string,
+  { loopback = false }: { loopback?: boolean } = {},
+): string | undefined => {
+  if (!ipaddr.isValid(text)) return 'unreadable';
+  const address = ipaddr.parse(text);
+  const range = address.range();
+  if (range === 'loopback' && loopback) return undefined;
+  if (range !== 'unicast') return range;
+  if (isMetadataAddress(text)) return 'metadata';
+  return address instanceof ipaddr.IPv6 && !address.match(global6) ? 'reserved' : undefined;
 };

@@ -1,6 +1,6 @@
 // An object that is uploaded in one request.
+import { createHash } from 'node:crypto';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { md5 } from './md5.ts';
 import type { UploadOptions } from './s3-options.ts';
 
 export interface SingleUpload {
@@ -31,3 +31,6 @@ export const putCommand = (
     ...(checksum ? { ChecksumAlgorithm: checksum } : { ContentMD5: md5(body) }),
     ...(ifAbsent ? { IfNoneMatch: '*' } : {}),
   });
+
+/** The checksum of Content-MD5, which every S3 service supports. */
+export const md5 = (body: Buffer): string => createHash('md5').update(body).digest('base64');

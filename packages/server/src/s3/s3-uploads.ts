@@ -15,7 +15,7 @@ import {
 import { onAbort } from '../abort.ts';
 import { withDeadline } from './deadline.ts';
 import { DestinationError, StoreConflict } from './destination-error.ts';
-import { md5 } from './md5.ts';
+import { md5 } from './put-command.ts';
 import { isConflict } from './s3-error.ts';
 import type { UploadOptions } from './s3-options.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../config/settings/secret.ts';
-import { createLogger } from './logger.ts';
-import { prettyRecord } from './pretty.ts';
+import { createLogger, prettyRecord } from './logger.ts';
 
 const capture = (format: 'json' | 'pretty', level: 'info' | 'silent' = 'info') => {
   const lines: string[] = [];

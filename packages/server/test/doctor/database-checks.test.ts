@@ -4,7 +4,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { checkClock } from '../../src/cli/doctor/clock.ts';
+import { checkClock } from '../../src/cli/doctor/database.ts';
 import { openEmbedded } from '../../src/storage/embedded/embedded.ts';
 import { openDatabase } from '../../src/storage/postgres/database.ts';
 import { installationStorage } from '../../src/storage/postgres/installation.ts';

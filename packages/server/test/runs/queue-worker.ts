@@ -1,6 +1,6 @@
 // A worker without executors: it claims runs as a dispatcher does, and the test ends them.
 import { randomUUID } from 'node:crypto';
-import { ServedQueues } from '../../src/engine/dispatch/served-queues.ts';
+import { ServedQueues } from '../../src/engine/dispatch/run-claims.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
 import {
   type ClaimedRun,

@@ -1,11 +1,19 @@
 // Authenticates requests to the platform API: finds the key and its workspace. Keys are cached for a short time. Every node is
 // notified of a revocation; if the notification is lost, the cache entry expires.
+import type { Permission } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import type { Authenticate, Caller, KeyGrant } from '../principal/caller.ts';
-import type { ApiKeyStorage, LiveKey } from '../../storage/auth/api-keys.ts';
+import type { ApiKeyStorage, KeyRole, LiveKey } from '../../storage/auth/api-keys.ts';
 import { hashKey, isMistyped } from './key-text.ts';
-import { permissionsOf } from './permissions.ts';
-import { isUuid } from '../../uuid.ts';
+import { isUuid } from '../../storage/postgres/uuid.ts';
+
+/** The permissions of each role. */
+const permissionsOf: Readonly<Record<KeyRole, readonly Permission[]>> = {
+  admin: ['ingest', 'read', 'write', 'admin'],
+  editor: ['ingest', 'read', 'write'],
+  viewer: ['read'],
+  ingest: ['ingest'],
+};
 
 const cachedMs = 30_000;
 /** Unknown keys are cached too, so that a tracer with a wrong key does not cause a query per request. */

@@ -1,6 +1,5 @@
-import { loadConfig } from '../../config/config.ts';
-import type { ConfigSources } from '../../config/config.ts';
-import { exposeGarbageCollector, optimizeEarly } from '../../process-flags.ts';
+import { type ConfigSources, loadConfig } from '../../config/config.ts';
+import { exposeGarbageCollector, optimizeEarly } from '../../app/process-flags.ts';
 import { createLogger } from '../../telemetry/logger.ts';
 import { banner } from '../output/banner.ts';
 import { serveToExit, startOrStop } from '../serving.ts';

@@ -1,8 +1,11 @@
-// The data folder: it exists or can be created, this user may write to it, and other users may not read it.
+// The data folder: it exists or can be created, this user may write to it, other users may not read it, and its disk has
+// free space.
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { spaceOf } from '../../storage/embedded/data-folder.ts';
 import { hasRestoreMark, restoreProblem } from '../../storage/embedded/restore-mark.ts';
-import { ok, type Outcome, problem, warning } from './finding.ts';
+import { bytes } from '../output/quantities.ts';
+import { ok, type Outcome, problem, skipped, warning } from './finding.ts';
 
 /** Files with secrets. */
 const secretFiles = ['encryption.key', 'admin-key', 'postgres-access.json', 'postgres-password'];
@@ -90,3 +93,16 @@ const privacyOutcomes = async (
 };
 
 const octal = (mode: number): string => (mode & 0o777).toString(8);
+
+const warningBytes = 1_000_000_000;
+/** PostgreSQL writes log segments of 16 MB. */
+const problemBytes = 64_000_000;
+
+export const checkDiskSpace = async (folder: string): Promise<Outcome> => {
+  const space = await spaceOf(folder);
+  if (space === undefined) return skipped(`The free space of ${folder} cannot be determined.`);
+  const message = `${bytes(space.free)} of ${bytes(space.size)} are free on the disk of ${folder}.`;
+  const remedy = 'Free some space, or choose a folder on another disk with --data-dir.';
+  if (space.free < problemBytes) return problem(message, remedy);
+  return space.free < warningBytes ? warning(message, remedy) : ok(message);
+};

@@ -1,4 +1,6 @@
-// The embedded PostgreSQL: binaries of the right version, and the server that runs on the data folder.
+// The embedded PostgreSQL: binaries of the right version, the server that runs on the data folder, and its files.
+import { realpath, stat } from 'node:fs/promises';
+import { findDamage } from '../../storage/embedded/data-files.ts';
 import { versionProblem } from '../../storage/embedded/data-version.ts';
 import type { EmbeddedState } from '../../storage/embedded/embedded-state.ts';
 import { ok, type Outcome, problem, warning } from './finding.ts';
@@ -32,4 +34,29 @@ export const embeddedOutcome = ({
       ? `PostgreSQL ${binaries} is installed, and there is no data yet; the first start creates it.`
       : `${folder} contains data of PostgreSQL ${dataVersion}, as installed. No server runs on it.`,
   );
+};
+
+/** PostgreSQL starts only when others have no rights, and the group may at most read. */
+const refusedMode = 0o027;
+
+/** Call it while PostgreSQL does not run: the files are complete, and PostgreSQL accepts the mode of their folder. */
+export const checkDataFiles = async (folder: string): Promise<Outcome[]> => {
+  const data = await realpath(folder); // a link, where root runs PostgreSQL as nobody
+  const outcomes: Outcome[] = [];
+  const { mode } = await stat(data);
+  if (process.platform !== 'win32' && (mode & refusedMode) !== 0)
+    outcomes.push(
+      problem(
+        `Other users have rights on ${data} (mode ${(mode & 0o777).toString(8)}), and PostgreSQL does not start then.`,
+        `chmod 700 ${data}`,
+      ),
+    );
+  for (const fault of await findDamage(data))
+    outcomes.push(
+      problem(
+        `The data of PostgreSQL is damaged: ${fault}`,
+        'Restore a backup into a new data folder: svc restore <backup> --data-dir <folder>.',
+      ),
+    );
+  return outcomes.length > 0 ? outcomes : [ok(`The files of PostgreSQL in ${folder} have valid sizes.`)];
 };

@@ -1,7 +1,10 @@
 // All checks of an installation, in the order in which they depend on each other. Nothing is changed, and nothing is started.
+import type { DestinationProbe } from '../../app/destination-probes.ts';
 import { nodeProcesses } from '../../app/node-processes.ts';
 import { type Config, type ConfigSources, loadConfig } from '../../config/config.ts';
-import { ConfigError } from '../../config/project/mistake.ts';
+import { ConfigError, type Mistake } from '../../config/project/mistake.ts';
+import { exposureOf } from '../../config/settings/exposure.ts';
+import type { FailingDeliveries } from '../../storage/deployment/webhook-deliveries.ts';
 import { nodeTtlMs } from '../../storage/deployment/workers.ts';
 import { type EmbeddedState, readEmbeddedState } from '../../storage/embedded/embedded-state.ts';
 import { readConnectionLimits } from '../../storage/postgres/connection-plan.ts';
@@ -11,25 +14,25 @@ import { checkDirect } from '../../storage/postgres/direct-connection.ts';
 import { installationStorage } from '../../storage/postgres/installation.ts';
 import { readReplicaFacts } from '../../storage/replica/replica-facts.ts';
 import { createStorage } from '../../storage/storage.ts';
+import { plural } from '../output/quantities.ts';
 import { type Check, runCheck } from './check.ts';
-import { checkClock } from './clock.ts';
+import {
+  checkClock,
+  checkSchemaState,
+  connectionsOutcome,
+  directOutcome,
+  factsOutcome,
+  pooledConnectionsOutcome,
+  unreachableOutcome,
+} from './database.ts';
 import { collectorOutcome, sentSignals } from './collector.ts';
-import { connectionsOutcome, pooledConnectionsOutcome } from './connections.ts';
-import { checkDataFiles } from './data-files.ts';
-import { checkDataFolder } from './data-folder.ts';
-import { directOutcome, factsOutcome, unreachableOutcome } from './database.ts';
-import { destinationOutcomes } from './destinations.ts';
-import { checkDiskSpace } from './disk-space.ts';
-import { embeddedOutcome } from './embedded-postgres.ts';
+import { checkDataFiles, embeddedOutcome } from './embedded-postgres.ts';
+import { checkDataFolder, checkDiskSpace } from './data-folder.ts';
 import { checkEncryptionKey, checkKeyFile } from './encryption-key.ts';
-import { type Finding, type Outcome, skipped } from './finding.ts';
-import { checkNode } from './node-version.ts';
+import { type Finding, ok, type Outcome, problem, skipped, warning } from './finding.ts';
 import { checkPort } from './port.ts';
 import { replicaOutcome } from './replica.ts';
 import { rightsOutcomes } from './rights.ts';
-import { checkSchemaState } from './schema.ts';
-import { mistakeOutcomes, settingsOutcomes } from './settings.ts';
-import { webhooksOutcome } from './webhooks.ts';
 
 const localMs = 5_000;
 const filesMs = 30_000;
@@ -175,3 +178,64 @@ const examineDatabase = async (
   });
   await run('webhooks', queryMs, async () => webhooksOutcome(await storage.deliveries.failing()));
 };
+
+/** bin/svc.js refuses older versions too, before it loads anything. */
+const oldest = { major: 20, minor: 19 };
+/** Node 20 gets no more security updates. https://github.com/nodejs/release#release-schedule */
+const endOfLife = { major: 20, on: '2026-04-30' };
+
+export const checkNode = (version: string): Outcome => {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major < oldest.major || (major === oldest.major && minor < oldest.minor))
+    return problem(
+      `Node.js ${version} is too old: svc needs ${oldest.major}.${oldest.minor} or newer.`,
+      'Install Node.js 24.',
+    );
+  if (major <= endOfLife.major)
+    return warning(
+      `Node.js ${version} works, but it gets no security updates since ${endOfLife.on}.`,
+      'Install Node.js 24, with which graphs also run faster.',
+    );
+  return ok(`Node.js ${version} is supported.`);
+};
+
+const webhooksMax = 1_000;
+
+const webhooksOutcome = ({ count, origin, error }: FailingDeliveries): Outcome => {
+  if (count === 0) return ok('No webhook delivery is failing.');
+  const subject =
+    count > webhooksMax ? `More than ${plural(webhooksMax, 'webhook')}` : `${plural(count, 'webhook')}`;
+  return warning(
+    `${subject} could not be delivered yet and will be retried. The last error, of ${origin}: ${error}.`,
+    'Make the receiver respond with 2xx, and check SVC_EGRESS_ALLOW when it is in a private network.',
+  );
+};
+
+/** The test of svc destinations test, with the stored credentials. */
+const destinationOutcomes = (probes: readonly DestinationProbe[]): Outcome[] =>
+  probes.length === 0 ? [ok('There are no destinations of exports.')] : probes.map(destinationOutcome);
+
+const destinationOutcome = ({ name, id, workspace, failure }: DestinationProbe): Outcome => {
+  const subject = `Destination "${name}" (${id.slice(0, 8)}, workspace "${workspace}")`;
+  if (failure === undefined) return ok(`${subject} can be written to.`);
+  if (failure.kind === 'skipped')
+    return warning(`${subject} was not tested: ${failure.message}.`, 'Test it with svc destinations test.');
+  return problem(
+    `${subject} cannot be written to: ${failure.message}`,
+    'Correct its permissions, or its credentials with svc destinations rotate. svc destinations test shows each step.',
+  );
+};
+
+/** By the same validation as a start. */
+const settingsOutcomes = ({ project, settings }: Config): Outcome[] => [
+  ok(`${project.file} and the settings have no mistakes.`),
+  ...project.warnings.map((text) => warning(text, `Correct ${project.file}.`)),
+  ...[...exposureOf(settings, project).warnings, ...settings.telemetry.warnings].map((text) =>
+    warning(text, `Correct ${project.file} or the settings of the server.`),
+  ),
+];
+
+const mistakeOutcomes = ({ mistakes }: ConfigError): Outcome[] => mistakes.map(mistakeOutcome);
+
+const mistakeOutcome = ({ where, value, problem: wrong, remedy }: Mistake): Outcome =>
+  problem(`${value === undefined ? where : `${where} = ${value}`}: ${wrong}.`, remedy);

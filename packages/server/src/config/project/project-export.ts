@@ -1,7 +1,7 @@
 // Imports what a module of the project exports into the server process: the auth object and the custom app.
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { withVariable } from '../environment.ts';
-import { exportOf } from '../../module-export.ts';
+import { exportOf } from './module-export.ts';
 import { packageFile } from '../../package-files.ts';
 import type { GraphSource } from './graphs.ts';
 import type { LoadedModules } from './loaded-modules.ts';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { ItemPathError, parseItemPath } from '../../item-path.ts';
+import { ItemPathError, parseItemPath } from './item-path.ts';
 import { readSource } from './graphs.ts';
 import type { IndexSection } from './expiry-schema.ts';
 import type { Mistake } from './mistake.ts';

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { When } from '@svc/contract';
 import type { AgentTaskState } from '../../storage/deployment/agent-tasks.ts';
-import { isUuid } from '../../uuid.ts';
+import { isUuid } from '../../storage/postgres/uuid.ts';
 import type { Part } from './agent-task.ts';
 import { states } from './wire.ts';
 

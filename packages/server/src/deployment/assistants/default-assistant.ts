@@ -1,6 +1,6 @@
 // Every graph has a default assistant, whose id is derived from the graph's id. Clients may use either id.
 import { createHash } from 'node:crypto';
-import { isUuid } from '../../uuid.ts';
+import { isUuid } from '../../storage/postgres/uuid.ts';
 
 /** The UUID namespace of these ids. Stored ids depend on it, so it must not change. */
 const namespace = Buffer.from('6ba7b8219dad11d180b400c04fd430c8', 'hex');

@@ -3,6 +3,8 @@ import { StatelessRunCreate } from '@svc/contract';
 import type { Logger } from 'pino';
 import { type Call, DeferredResponse, EventStreamResponse, type EventWriter } from '../../api/handlers.ts';
 import { rpcFailure, type RpcId, rpcResult } from '../../api/json-rpc.ts';
+import { isRecord } from '../../engine/codec/tagged.ts';
+import type { RunOutcome } from '../../engine/streams/run-event-stream.ts';
 import { readRun } from '../../engine/streams/run-replay.ts';
 import { everyRow } from '../../storage/postgres/row-filter.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
@@ -11,7 +13,6 @@ import type { RunGranter } from '../runs/run-grant.ts';
 import { runIdOf } from '../runs/run-key.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
 import type { Created, RunService } from '../runs/run-service.ts';
-import { toolResult } from './tool-result.ts';
 
 export interface ToolCallParts {
   runs: RunService;
@@ -117,3 +118,29 @@ export class ToolCaller {
 }
 
 const send = (sink: EventWriter, data: string): boolean => sink.send({ event: 'message', data });
+
+const result = (text: string, structured: string | undefined, isError: boolean): string => {
+  const content = `"content":[{"type":"text","text":${JSON.stringify(text)}}]`;
+  return `{${content}${structured === undefined ? '' : `,"structuredContent":${structured}`}${isError ? ',"isError":true' : ''}}`;
+};
+
+/**
+ * JSON text of a CallToolResult. `values`: the response of `wait`, JSON text. A run that failed, was cancelled or was interrupted is an error of
+ * the tool: a stateless run cannot be resumed.
+ */
+const toolResult = (values: string, status: RunOutcome['status']): string => {
+  const value = JSON.parse(values) as unknown;
+  const error = isRecord(value) ? value['__error__'] : undefined;
+  if (isRecord(error)) {
+    const { error: name, message } = error as { error: string; message: string };
+    return result(`${name}: ${message}`, undefined, true);
+  }
+  const structured = isRecord(value) ? values : undefined;
+  if (structured === undefined || !('__interrupt__' in (value as object)))
+    return status === 'success'
+      ? result(values, structured, false)
+      : result(`The run was cancelled. Values so far: ${values}`, structured, true);
+  const requested = JSON.stringify((value as { __interrupt__: unknown }).__interrupt__);
+  const text = `The run was interrupted and waits for an answer, which this protocol cannot send. Interrupts: ${requested}`;
+  return result(text, structured, true);
+};

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defaultAssistantId } from '../assistants/default-assistant.ts';
-import { assistantIdIn, toolNameOf } from './tool-name.ts';
+import { assistantIdIn, toolNameOf } from './tool-list.ts';
 
 const id = '0b1c2d3e-4f50-4123-8abc-def012345678';
 const defaultOf = (graph_id: string) => ({

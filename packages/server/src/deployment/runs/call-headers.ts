@@ -1,7 +1,7 @@
 // Headers of requests about runs.
 import { invalid } from '@svc/contract/problem';
 import type { Call } from '../../api/handlers.ts';
-import { isUuid } from '../../uuid.ts';
+import { isUuid } from '../../storage/postgres/uuid.ts';
 
 /** Undefined when the header is missing or invalid: then only new events are sent. */
 export const lastEventId = (call: Call): number | undefined => {

@@ -5,7 +5,7 @@ import type { FigurePoint } from '../../storage/deployment/run-figures.ts';
 import type { RunSearch } from '../../storage/deployment/run-search.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { timeMs } from '../../time.ts';
+import { timeMs } from '../../api/time.ts';
 
 type Times = 'created_after' | 'created_before' | 'ended_after' | 'ended_before';
 

@@ -4,11 +4,11 @@ import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
 import {
+  type Call,
   EventStreamResponse,
+  type Handlers,
   RawJson,
   Reply,
-  type Call,
-  type Handlers,
   type SseBody,
 } from '../../api/handlers.ts';
 import { textPage } from '../../api/pagination.ts';
@@ -20,9 +20,10 @@ import type { RunCanceller } from './run-canceller.ts';
 import { creationHandlers } from './run-creation-handlers.ts';
 import { runEventResponse } from './run-event-response.ts';
 import type { RunFeedback } from './run-feedback.ts';
+import type { RunFigureService } from './run-figure-service.ts';
 import type { RunOutcomeReader } from './run-outcome-reader.ts';
 import type { RunGranter } from './run-grant.ts';
-import { runSearchHandlers, type RunSearchParts } from './run-search-handlers.ts';
+import type { RunSearchService } from './run-search-service.ts';
 import type { RunService } from './run-service.ts';
 import type { RunTimelineService } from './run-timeline-service.ts';
 
@@ -138,3 +139,29 @@ const cancelAccess = async (
   action: 'interrupt' | 'rollback' = 'interrupt',
 ): Promise<RowFilter> =>
   (await authorizer.authorize('threads:update', { thread_id, metadata: undefined, action })).access;
+
+interface RunSearchParts {
+  searches: RunSearchService;
+  figures: RunFigureService;
+}
+
+const listOf = <T extends string>(one: T | T[] | undefined): T[] | undefined =>
+  typeof one === 'string' ? [one] : one;
+
+/** Runs across threads. */
+const runSearchHandlers = ({
+  searches,
+  figures,
+}: RunSearchParts): Handlers<typeof runSearchRoutes & typeof runFigureRoutes> => ({
+  searchRuns: async ({ body }, { authorizer }) => {
+    const { status, ...rest } = body;
+    const access = await readAccess(authorizer, { thread_id: body.thread_id, run_id: body.run_id });
+    const { rows, next, limitedBy } = await searches.search({ ...rest, status: listOf(status) }, access);
+    return new Reply(RawJson.list(rows), { next: next ?? undefined, limitedBy });
+  },
+  getRunFigures: async ({ body }, { authorizer }) => {
+    const { status, ...rest } = body;
+    const access = await readAccess(authorizer, { thread_id: body.thread_id });
+    return figures.read({ ...rest, status: listOf(status) }, access);
+  },
+});

@@ -2,7 +2,7 @@
 import type { Run } from '@svc/contract';
 import { cursorOfBody, foreignCursor, isId, toCursor } from '../../api/cursor.ts';
 import { type FoundPage, foundPage, searchWindows } from '../../api/windowed-search.ts';
-import { toTime } from '../../time.ts';
+import { toTime } from '../../api/time.ts';
 import type {
   RunPlace,
   RunSearch,

@@ -17,7 +17,7 @@ import type { RunKwargs } from '../../engine/dispatch/protocol.ts';
 import { deleteRun } from './run-deletion.ts';
 import { toRunCommand, type Audience } from '../../engine/dispatch/run-command.ts';
 import { retryWhileUnavailable } from '../../jobs/retry.ts';
-import { isUuid } from '../../uuid.ts';
+import { isUuid } from '../../storage/postgres/uuid.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import type {
   CreatedRun as StoredRun,

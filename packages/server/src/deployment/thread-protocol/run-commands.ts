@@ -16,7 +16,7 @@ import { readAccess } from '../threads/read-access.ts';
 import type { StateService } from '../threads/state-service.ts';
 import { unlessGone } from '../unless-gone.ts';
 import { CommandError, parsed } from './command-error.ts';
-import { pendingIds } from './pending-ids.ts';
+import { pendingIds } from './interrupt-ids.ts';
 import { type CommandKey, commandKey } from './repeated-commands.ts';
 
 export interface RunCommandParts {

@@ -14,9 +14,8 @@ import type { ThreadSubscription } from '../threads/thread-run-stream.ts';
 import type { ThreadSignal, ThreadSignals } from '../threads/thread-signals.ts';
 import { keepWatched, watch } from '../threads/watched-thread.ts';
 import { unlessGone } from '../unless-gone.ts';
-import { answeredInterrupts } from './answered-interrupts.ts';
+import { answeredInterrupts } from './interrupt-ids.ts';
 import type { EventFilter } from './event-filter.ts';
-import { SubagentMounts } from './subagent-mounts.ts';
 import type { Dialect } from './translation/dialect.ts';
 import { eventText, type NumberedEvent } from './translation/protocol-event.ts';
 import { RunTranslator } from './translation/run-translator.ts';
@@ -201,3 +200,31 @@ const send = ({ filter, since, sink }: Reader, events: NumberedEvent[]): boolean
   }
   return isKeepingUp;
 };
+
+/** How long a component may take to mount and to open its feed. */
+const mountMs = 1_000;
+
+/** A state of a graph that a tool executes. */
+const stateOfSubagent = /^values\|(?:.*\|)?tools:[^|]*$/;
+
+/**
+ * Pages select the events of a subagent when they learn of it: a component mounts, and selects the namespace with a request or a command. The stock
+ * client stops each selection at the end of the run, and then drops the replayed events of a selection that it has made before the end. In a
+ * short run the end would arrive first, so a page gets it some time after the first state of the newest subagent.
+ */
+class SubagentMounts {
+  readonly #known = new Set<string>();
+  #newestMs = -Infinity;
+
+  /** Takes the name of a logged event that is sent to the page. */
+  take(name: string): void {
+    if (!stateOfSubagent.test(name) || this.#known.has(name)) return;
+    this.#known.add(name);
+    this.#newestMs = performance.now();
+  }
+
+  /** How long the end of the run is to be delayed from now on. */
+  get remainingMs(): number {
+    return Math.max(0, this.#newestMs + mountMs - performance.now());
+  }
+}

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { notFound, Problem } from '@svc/contract/problem';
 import type { JsonPart } from '../../parsing/json-bytes.ts';
 import { defaultAssistantId } from '../assistants/default-assistant.ts';
-import { isUuid } from '../../uuid.ts';
+import { isUuid } from '../../storage/postgres/uuid.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
 import { summaryOf } from '../../engine/checkpoints/checkpoint-summary.ts';
 import { findCheckpoint, memoryNamespace } from '../../engine/checkpoints/namespaces.ts';

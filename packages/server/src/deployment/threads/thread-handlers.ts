@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { Thread, type threadRoutes } from '@svc/contract';
+import { Thread, type threadRoutes, ThreadStatus } from '@svc/contract';
 import type * as z from 'zod';
 import { invalid, Problem } from '@svc/contract/problem';
+import { cursorOfBody, foreignCursor, isId, toCursor } from '../../api/cursor.ts';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
+import type { ListedThread, ThreadPage } from '../../storage/deployment/threads.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import { type Handlers, RawJson, Reply } from '../../api/handlers.ts';
 import { pageReply } from '../../api/pagination.ts';
+import type { SortedPlace } from '../../storage/postgres/sorted-page.ts';
+import { toTime } from '../../api/time.ts';
 import { parseExtracts } from './extract-paths.ts';
 import type { PruneService } from './prune-service.ts';
 import { readAccess } from './read-access.ts';
-import { threadCursor, threadPlace } from './thread-cursor.ts';
 import { stateHandlers } from './state-handlers.ts';
 import type { StateService, Updater } from './state-service.ts';
 import type { ThreadSearch, ThreadService } from './thread-service.ts';
@@ -138,3 +141,27 @@ export const threadHandlers = (
   },
   ...stateHandlers(states, updaterOf),
 });
+
+type Order = Pick<ThreadPage, 'sort_by' | 'sort_order'>;
+
+/** A place in the order of the search, and that order. */
+const threadCursor = (
+  { place, thread_id }: Pick<ListedThread, 'place' | 'thread_id'>,
+  { sort_by, sort_order }: Order,
+): string => toCursor({ start_time: place, id: thread_id }, { sort_by, sort_order });
+
+/** Clients send cursors, so the value must be one of the column. */
+const isValueOf = (sort_by: Order['sort_by'], value: string): boolean => {
+  if (sort_by === 'thread_id') return isId(value);
+  if (sort_by === 'status') return ThreadStatus.safeParse(value).success;
+  return toTime(value) !== undefined;
+};
+
+/** Throws invalid for a cursor of another order, and for text that is none. */
+const threadPlace = (cursor: string, { sort_by, sort_order }: Order): SortedPlace => {
+  const { start_time: value, id, more } = cursorOfBody(cursor);
+  if (!isValueOf(sort_by, value)) throw foreignCursor();
+  if (more['sort_by'] !== sort_by || more['sort_order'] !== sort_order)
+    throw invalid(['body', 'cursor'], 'cursor belongs to a search with another sort_by or sort_order');
+  return { value, id };
+};

@@ -2,7 +2,7 @@
 import type { WebhookDelivery } from '@svc/contract';
 import { cursorOfBody, foreignCursor, toCursor } from '../../api/cursor.ts';
 import { type FoundPage, foundPage, searchWindows } from '../../api/windowed-search.ts';
-import { toTime } from '../../time.ts';
+import { toTime } from '../../api/time.ts';
 import type { DeliveryPlace, DeliverySearch } from '../../storage/deployment/delivery-search.ts';
 import type { DeliveryAttempt } from '../../storage/deployment/delivery-rows.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';

@@ -1,7 +1,6 @@
 // The ids under which checkpoints are stored. They are those of the engine, except after the clock went back: a checkpoint must sort after
 // its parent. The body of such a checkpoint has the engine's id too, because the engine derives from it the ids of the tasks, and from
 // these the namespaces of subgraphs and the ids of interrupts. A later attempt needs the same ones.
-import { idAfter } from './checkpoint-id.ts';
 
 export class StoredIds {
   /** By the engine's ids, and by themselves. */
@@ -34,3 +33,21 @@ export class StoredIds {
     return this.assign(ns, engine_id, this.#last.get(ns) ?? head ?? undefined);
   }
 }
+
+// Checkpoint ids are UUIDv6: their text sorts by the time in their first 60 bits (RFC 9562, 5.6).
+const timeOf = (id: string): bigint => {
+  const hex = id.replaceAll('-', '');
+  return (BigInt(`0x${hex.slice(0, 12)}`) << 12n) | BigInt(`0x${hex.slice(13, 16)}`);
+};
+
+const withTime = (id: string, time: bigint): string => {
+  const hex = time.toString(16).padStart(15, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-6${hex.slice(12, 15)}${id.slice(18)}`;
+};
+
+/**
+ * Returns `id` when it sorts after its parent's id. Otherwise (the clock went back) returns the same id with the parent's
+ * time plus one tick. A child therefore always sorts after its parent.
+ */
+export const idAfter = (id: string, parent: string | undefined): string =>
+  parent === undefined || id > parent ? id : withTime(id, timeOf(parent) + 1n);

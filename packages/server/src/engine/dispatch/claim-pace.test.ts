@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ClaimPace } from './claim-pace.ts';
+import { ClaimPace } from './run-claims.ts';
 
 describe('the pace of claims', () => {
   it('is halved by each claim that was not started whole, down to one run, and reports the failure', () => {

@@ -4,9 +4,7 @@ import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import type { RunLeaseStorage } from '../../storage/deployment/run-leases.ts';
 import type { RunRow } from '../../storage/deployment/run-rows.ts';
-import { ClaimPace } from './claim-pace.ts';
 import type { ExecutorPool } from './executor-pool.ts';
-import { ServedQueues } from './served-queues.ts';
 
 export interface RunClaimOptions {
   leases: Pick<RunLeaseStorage, 'claim'>;
@@ -141,5 +139,71 @@ export class RunClaims {
     await start(runs, sinceMs);
     this.#pace.noteClaim(runs.length, this.#pace.unstarted - unstarted);
     return runs.length === limit;
+  }
+}
+
+/** From this number on, the free slots are the only limit again. */
+const unlimitedFrom = 500;
+
+/**
+ * How many runs a worker claims at once. A worker that could not start all runs of a claim is too slow for so many, or one of the runs makes
+ * the start of all fail: it claims half as many, down to one, and twice as many after each claim that has started whole.
+ */
+export class ClaimPace {
+  #limit = Infinity;
+  /** Runs that were claimed by this process and given back before they started. */
+  unstarted = 0;
+
+  /** True while the worker claims fewer runs than it has slots for. */
+  get isLimited(): boolean {
+    return this.#limit !== Infinity;
+  }
+
+  /** How many runs to claim. */
+  limit(freeSlots: number): number {
+    return Math.min(freeSlots, this.#limit);
+  }
+
+  /** Runs were given back before they started. */
+  noteUnstarted(count: number): void {
+    this.unstarted += count;
+    this.#limit = Math.min(this.#limit, unlimitedFrom / 2);
+  }
+
+  /** All runs of a claim have been started or given back. Throws if some were given back, so that the next claim follows after a pause. */
+  noteClaim(claimed: number, unstarted: number): void {
+    if (unstarted > 0) {
+      this.#limit = Math.max(1, Math.floor(claimed / 2));
+      throw new Error(`${unstarted} of ${claimed} claimed runs were given back before they started`);
+    }
+    if (claimed === 0) return;
+    this.#limit *= 2;
+    if (this.#limit >= unlimitedFrom) this.#limit = Infinity;
+  }
+}
+
+/** Assistants to remember. For a forgotten assistant, the next claim begins at any owner. */
+const assistantsMax = 256;
+
+/**
+ * Remembers from which queues this worker has claimed runs, so that the next claim continues behind them: for each
+ * assistant the owner that was served last, least recently served first. The database does not store this, because claims
+ * would then wait for each other.
+ */
+export class ServedQueues {
+  readonly #owners = new Map<string, number>();
+
+  note({ assistant_id, owner_hash }: { assistant_id: string; owner_hash: number }): void {
+    this.#owners.delete(assistant_id);
+    this.#owners.set(assistant_id, owner_hash);
+    for (const oldest of this.#owners.keys()) {
+      if (this.#owners.size <= assistantsMax) return;
+      this.#owners.delete(oldest);
+    }
+  }
+
+  /** Least recently served first. */
+  list(): [assistant_id: string, owner_hash: number][] {
+    return [...this.#owners];
   }
 }

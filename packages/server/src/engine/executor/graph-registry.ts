@@ -4,7 +4,7 @@
 import { Problem } from '@svc/contract/problem';
 import type { Pregel } from '@langchain/langgraph/pregel';
 import { messageOf } from '../codec/bounded-text.ts';
-import { exportOf } from '../../module-export.ts';
+import { exportOf } from '../../config/project/module-export.ts';
 import type { LoadReport } from '../dispatch/protocol.ts';
 import { engineDifferences } from './engine-copies.ts';
 import { explainImport } from './load-failure.ts';

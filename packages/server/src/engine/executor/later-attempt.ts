@@ -6,11 +6,12 @@
 //                                         the run found, but not those that it has raised since in a subgraph
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
-import type { RunKwargs, ParsedRunCommand } from '../dispatch/protocol.ts';
+import { findCheckpoint } from '../checkpoints/namespaces.ts';
+import type { ParsedRunCommand, RunKwargs } from '../dispatch/protocol.ts';
 import { namesInterrupts } from '../dispatch/resume-value.ts';
 import type { EphemeralCheckpointer } from './ephemeral-checkpointer.ts';
 import type { Graph } from './graph-registry.ts';
-import { withCheckpointMap } from './starting-point.ts';
+import { RunRefused } from './run-refused.ts';
 
 export interface RunStart {
   kwargs: RunKwargs;
@@ -68,3 +69,26 @@ const rootIdOf = (checkpoint: RunKwargs['checkpoint']): string | undefined =>
 /** True when the resume value answers all interrupts. For the engine, `false`, 0 and "" are answers too. */
 const isPlainAnswer = (resume: unknown): boolean =>
   resume !== undefined && resume !== null && !namesInterrupts(resume);
+
+type StartingPoint = RunKwargs['checkpoint'];
+
+/**
+ * Adds `checkpoint_map` to the checkpoint of a subgraph: the engine starts at the root, and finds by this map the checkpoints of the root and of the
+ * subgraphs between. Throws when there is no such checkpoint.
+ */
+const withCheckpointMap = async (
+  thread_id: string,
+  checkpoint: StartingPoint,
+  storage: Pick<CheckpointStorage, 'find'>,
+): Promise<StartingPoint> => {
+  const { checkpoint_ns = '', checkpoint_id, checkpoint_map } = checkpoint ?? {};
+  if (checkpoint_ns === '' || checkpoint_id === undefined || checkpoint_map) return checkpoint;
+  const found = await findCheckpoint(storage, { thread_id, checkpoint_ns, checkpoint_id });
+  if (!found)
+    throw new RunRefused(
+      `checkpoint: the thread has no checkpoint ${checkpoint_id} in the namespace "${checkpoint_ns}". Take the checkpoint of a state or of a history of this thread`,
+    );
+  const { metadata, checkpoint_ns: ns } = found.checkpoint;
+  const { parents = {} } = JSON.parse(metadata) as { parents?: Record<string, string> };
+  return { checkpoint_ns: ns, checkpoint_id, checkpoint_map: { ...parents, [ns]: checkpoint_id } };
+};

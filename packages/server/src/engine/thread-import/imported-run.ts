@@ -1,7 +1,7 @@
 // An ended run of the dev server as a row.
 import type { RunImport } from '../../storage/deployment/thread-imports.ts';
 import type { RunKwargs } from '../dispatch/protocol.ts';
-import { isUuid } from '../../uuid.ts';
+import { isUuid } from '../../storage/postgres/uuid.ts';
 
 type Fields = Record<string, unknown>;
 

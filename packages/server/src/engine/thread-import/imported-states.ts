@@ -17,7 +17,7 @@ import type { Graph } from '../executor/graph-registry.ts';
 import type { DescribedState } from '../checkpoints/checkpoint-records.ts';
 import { describedState } from '../executor/state-summary.ts';
 import type { CheckpointFiles, ReadCheckpoint } from './checkpoint-files.ts';
-import { isUuid } from '../../uuid.ts';
+import { isUuid } from '../../storage/postgres/uuid.ts';
 import { withoutUser } from './imported-run.ts';
 
 /** What a child of a checkpoint needs to know of it. */

@@ -7,7 +7,7 @@ import type { RunTools } from '../executor/run-tools.ts';
 import { CheckpointFiles } from './checkpoint-files.ts';
 import { changedFile, readParts, versionOf } from './file-part.ts';
 import { emptyAnswer } from './import-answer.ts';
-import { isUuid } from '../../uuid.ts';
+import { isUuid } from '../../storage/postgres/uuid.ts';
 import { configurableKeys, isObject, toRun, unfinishedOf } from './imported-run.ts';
 import { ImportedStates, type RootHead } from './imported-states.ts';
 

@@ -5,7 +5,7 @@ import type { TraceRunCondition } from '../../storage/tracing/trace-condition.ts
 import type { Window } from '../../storage/exports/export-creation.ts';
 import { FilterError, filterProblem } from '../../tracing/filter/filter-error.ts';
 import { parseFilter } from '../../tracing/filter/parse-filter.ts';
-import { microsOf, timeOfMicros } from '../../time.ts';
+import { microsOf, timeOfMicros } from '../../api/time.ts';
 import { countPartitions, partitionsMax, partitionsOf } from '../worker/partitions.ts';
 
 const hourMicros = 3_600_000_000n;

@@ -2,7 +2,7 @@
 import { type BulkExport, type ExportRun, type ExportRunStatus, type ExportStatus } from '@svc/contract';
 import type { PartitionRunRow } from '../../storage/exports/export-row.ts';
 import type { FoundExport } from '../../storage/exports/exports.ts';
-import { microsOf, timeOfMicros } from '../../time.ts';
+import { microsOf, timeOfMicros } from '../../api/time.ts';
 import { partitionFolder, prefixOf, rootOf } from '../exporter/layout.ts';
 
 export interface WireRules {

@@ -1,6 +1,6 @@
 // Stores files in a bucket of any S3 compatible service.
 import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { DeleteObjectCommand, HeadObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { bucketAddress, type BucketAddress } from '../../s3/bucket-address.ts';
@@ -13,7 +13,6 @@ import { isConflict, toDestinationError } from '../../s3/s3-error.ts';
 import { uploadOptions, type UploadOptions } from '../../s3/s3-options.ts';
 import { partBytesOf, S3Uploads } from '../../s3/s3-uploads.ts';
 import { type CredentialRules, credentialsOf } from './destination-credentials.ts';
-import { filePartsOf, readSlice } from './file-parts.ts';
 import type { LocalFile, ProbedStore, PutOptions, StoredFile } from './file-store.ts';
 import { partsOfKey } from './store-key.ts';
 import type { S3Target } from './store-target.ts';
@@ -224,3 +223,23 @@ const lookUp = (lookup: LookupFunction, hostname: string): Promise<void> =>
     if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return resolve();
     lookup(hostname, { all: true }, (error) => (error ? reject(error) : resolve()));
   });
+
+/** Reads a local file in the parts of a multipart upload. */
+async function* filePartsOf(
+  source: FileHandle,
+  { bytes, partBytes }: { bytes: number; partBytes: number },
+): AsyncGenerator<Buffer> {
+  for (let start = 0; start < bytes; start += partBytes)
+    yield await readSlice(source, start, Math.min(partBytes, bytes - start));
+}
+
+/** Reads exactly `bytes` bytes; throws when the file is shorter. */
+const readSlice = async (source: FileHandle, start: number, bytes: number): Promise<Buffer> => {
+  const slice = Buffer.allocUnsafe(bytes);
+  for (let filled = 0; filled < bytes;) {
+    const { bytesRead } = await source.read(slice, filled, bytes - filled, start + filled);
+    if (bytesRead === 0) throw new Error(`The local file ends at byte ${start + filled}`);
+    filled += bytesRead;
+  }
+  return slice;
+};

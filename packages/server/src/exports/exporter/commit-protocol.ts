@@ -23,8 +23,7 @@ import type { FileStore, StoredFile } from '../destinations/file-store.ts';
 import { fileName, partitionFolder } from './layout.ts';
 import type { RowPlace, WriteFile, WrittenFile } from '../parquet/export-file.ts';
 import type { PartitionRunCommand, WrittenFigures } from './exporter-protocol.ts';
-import { toCursor } from '../../api/cursor.ts';
-import { fromCursor } from './row-cursor.ts';
+import { readCursor, toCursor } from '../../api/cursor.ts';
 import { LeaseLost } from './lease-lost.ts';
 
 /** The step that was just finished. `resumed` comes before the first step, when an earlier attempt has begun a file. */
@@ -190,3 +189,10 @@ const isSame = (
   found: StoredFile | 'unknown' | undefined,
   { bytes, sha256 }: { bytes: number; sha256: string },
 ): boolean => typeof found === 'object' && found.bytes === bytes && found.sha256 === sha256;
+
+/** Decodes stored cursors of export partition runs. */
+const fromCursor = (cursor: string): RowPlace => {
+  const place = readCursor(cursor);
+  if (!place) throw new Error('The stored cursor of the partition run is malformed');
+  return { start_time: place.start_time, id: place.id };
+};

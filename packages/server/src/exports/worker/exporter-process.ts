@@ -4,10 +4,10 @@ import { executorEnvironment } from '../../config/environment.ts';
 import { programFile } from '../../programs.ts';
 import type { PooledProcess } from '../../jobs/process-pool.ts';
 import { ProgramProcess } from '../../jobs/program-process.ts';
-import { parseFromExporter } from './exporter-message.ts';
+import { fallbackReasons } from '../../storage/replica/fallback.ts';
 import type {
-  ExporterSetup,
   ExportCommand,
+  ExporterSetup,
   ExportOutcome,
   FromExporter,
   ReplicaFigures,
@@ -88,3 +88,40 @@ export class ExporterProcess implements PooledProcess {
     return events;
   }
 }
+
+type Fields = Record<string, unknown>;
+
+/** Checks a message of an exporter before the server process acts on it. Returns undefined when the value is not a valid message. */
+const parseFromExporter = (value: unknown): FromExporter | undefined => {
+  if (!isObject(value)) return undefined;
+  switch (value['kind']) {
+    case 'ready':
+      return { kind: 'ready' };
+    case 'file':
+      return ['rows', 'bytes', 'raw_bytes'].every((name) => Number.isFinite(value[name]))
+        ? (value as FromExporter)
+        : undefined;
+    case 'replica':
+      return Number.isFinite(value['reads']) && (value['fallback'] === null || isReason(value['fallback']))
+        ? (value as FromExporter)
+        : undefined;
+    case 'outcome':
+      return isOutcome(value['outcome']) ? (value as FromExporter) : undefined;
+    default:
+      return undefined;
+  }
+};
+
+const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+
+const reasons: ReadonlySet<unknown> = new Set(fallbackReasons);
+
+const isReason = (value: unknown): boolean => reasons.has(value);
+
+const withoutDetail: ReadonlySet<unknown> = new Set<ExportOutcome['kind']>(['done', 'fenced', 'stopped']);
+
+const isOutcome = (outcome: unknown): boolean =>
+  isObject(outcome) &&
+  (withoutDetail.has(outcome['kind']) ||
+    (outcome['kind'] === 'failed' &&
+      ['cause', 'message', 'detail'].every((name) => typeof outcome[name] === 'string')));

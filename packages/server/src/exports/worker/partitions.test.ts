@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { microsOf, timeOfMicros } from '../../time.ts';
+import { microsOf, timeOfMicros } from '../../api/time.ts';
 import { countPartitions, partitionsOf } from './partitions.ts';
 
 const dayMicros = 86_400_000_000n;

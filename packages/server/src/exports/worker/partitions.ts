@@ -1,6 +1,6 @@
 // Splits the window of an export into partitions, one for each UTC day. Each partition becomes a partition run.
 import type { Window } from '../../storage/exports/export-creation.ts';
-import { microsOf, timeOfMicros } from '../../time.ts';
+import { microsOf, timeOfMicros } from '../../api/time.ts';
 
 const dayMicros = 86_400_000_000n;
 

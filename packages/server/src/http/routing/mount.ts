@@ -9,6 +9,7 @@ import type { Authenticate, Caller } from '../../auth/principal/caller.ts';
 import type { Call, Handlers } from '../../api/handlers.ts';
 import type { Parsing } from '../../parsing/parsing.ts';
 import type { BodyLimits } from '../body/body.ts';
+import { probePaths } from '../server/probe-paths.ts';
 import { type Authenticated, type CallOptions, type HttpContext, type HttpEnv, RequestCall } from './call.ts';
 import { type Input, readInput } from './input.ts';
 import { HttpProblem, problemResponse } from '../server/problem.ts';
@@ -17,9 +18,8 @@ import { logRequest, type RequestEntry } from '../server/request-log.ts';
 import { logAnswer } from './log-answer.ts';
 import { foreignPage, siteOf, type SiteRules } from '../server/request-site.ts';
 import { isStream, type PathMethods, supportsHead } from './path-methods.ts';
-import type { StartRequestSpan } from './request-span.ts';
+import type { RequestSpan, StartRequestSpan } from './request-span.ts';
 import { respond, type ResponseOptions } from './respond.ts';
-import { spanOf } from './route-span.ts';
 
 /** Called for every response when it is complete. */
 export type Observe = (method: string, route: string, status: number, ms: number) => void;
@@ -231,4 +231,14 @@ const assertSite = (route: RouteShape, { query }: Input, context: HttpContext, r
       'forbidden',
       `With a cookie, ${changes.when} needs a header that shows the origin of the request: Origin, Sec-Fetch-Site, or X-Requested-With with any value.`,
     );
+};
+
+/** The span of a built-in route. Behind the project's app, the span is that of the client's request. Requests of probes have none. */
+const spanOf = (
+  call: RequestCall,
+  { method, route }: { method: string; route: string },
+  start: StartRequestSpan | undefined,
+): RequestSpan | undefined => {
+  if (call.outer?.onAnswer) return call.outer.span;
+  return probePaths.has(route) ? undefined : start?.(method, (name) => call.header(name));
 };

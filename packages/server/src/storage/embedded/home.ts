@@ -1,12 +1,12 @@
 // The paths of the embedded PostgreSQL. Everything is in the data directory, with one exception: when root must run PostgreSQL as the
 // user nobody, who cannot enter private directories, `postgres` in the data directory is a link to the data.
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, chown, lstat, mkdir, readlink, stat, symlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Problem } from '@svc/contract/problem';
 import { openServerAddress, type ServerAddress } from './server-address.ts';
 import { findBinaries, type Binaries } from './binaries.ts';
-import { asNobody, findNamespace, ourselves, type Unprivileged } from './unprivileged.ts';
 
 export interface Home {
   data: string;
@@ -121,3 +121,29 @@ export const exists = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   );
+
+// PostgreSQL refuses to run as root. As root, svc runs it in a user namespace that maps root to nobody (files keep their owner, so
+// this works below /root too). Where user namespaces are not allowed, it runs as the user nobody.
+const nobody = 65_534;
+const unshare = ['-U', `--map-user=${nobody}`, `--map-group=${nobody}`];
+
+interface Unprivileged {
+  /** Adds a command in front of the program. */
+  wrap(program: string, args: string[]): [string, string[]];
+  /** Options for spawn. With a uid, the user nobody must be able to access the data and the binaries. */
+  ids: { uid?: number; gid?: number };
+}
+
+/** As the current user: it is not root, or the system has no users. */
+const ourselves: Unprivileged = { wrap: (program, args) => [program, args], ids: {} };
+
+const asNobody: Unprivileged = { ...ourselves, ids: { uid: nobody, gid: nobody } };
+
+const inNamespace: Unprivileged = {
+  wrap: (program, args) => ['unshare', [...unshare, program, ...args]],
+  ids: {},
+};
+
+/** Undefined where user namespaces are not allowed, or unshare is missing. */
+const findNamespace = (): Unprivileged | undefined =>
+  spawnSync('unshare', [...unshare, 'true']).status === 0 ? inNamespace : undefined;

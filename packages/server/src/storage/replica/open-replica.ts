@@ -1,9 +1,8 @@
 // The replica of a server process: its connections, its monitor, and the reads of traces that use it.
 import type { Database, Transactions } from '../postgres/database.ts';
-import { ReplicaTally } from './fallback.ts';
+import { fallbackReasonOf, ReplicaTally } from './fallback.ts';
 import { ReplicaConnections, replicaOptions } from './replica-connections.ts';
 import { ReplicaMonitor, type ReplicaState } from './replica-monitor.ts';
-import { traceReads } from './trace-reads.ts';
 
 export interface Replica extends AsyncDisposable {
   traceReads: Transactions;
@@ -43,3 +42,30 @@ export const openReplica = ({ uri, primary, poolMax, lagMaxMs, onChange }: Repli
     },
   };
 };
+
+interface TraceReadParts {
+  primary: Transactions;
+  replica: ReplicaConnections;
+  monitor: ReplicaMonitor;
+  tally: ReplicaTally;
+}
+
+/**
+ * Reads of traces: on the replica while it is reachable and its lag is within the limit, otherwise on the primary. The transactions must only read,
+ * and may be executed twice.
+ */
+const traceReads = ({ primary, replica, monitor, tally }: TraceReadParts): Transactions => ({
+  async transact<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    try {
+      const reachable = monitor.reachable();
+      const result = await replica.transact((position) => monitor.check(position), work, reachable);
+      tally.addRead('traces');
+      return result;
+    } catch (error) {
+      const reason = fallbackReasonOf(error);
+      if (reason === undefined) throw error;
+      tally.addFallback('traces', reason);
+    }
+    return primary.transact(work);
+  },
+});

@@ -1,18 +1,24 @@
 // Trace runs: ingested in batches; read by id, by trace, or by project and time.
 import { Problem } from '@svc/contract/problem';
-import { defaultAnswerLimits } from '../postgres/answer-limits.ts';
+import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type Cell, toBytes, toColumn } from '../postgres/column-array.ts';
-import type { Database, Transactions } from '../postgres/database.ts';
+import type { Database, Statement, Transactions } from '../postgres/database.ts';
 import { functionCall } from '../postgres/named-statement.ts';
+import { boundedSql, readRuns, type TraceRunPage } from './bounded-trace-runs.ts';
 import { otelTraces } from './otel-traces.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import { threadTurns } from './thread-turns.ts';
 import { traceFieldNames, type TraceField } from './trace-columns.ts';
-import { traceLists } from './trace-lists.ts';
+import {
+  type FoundTraceRuns,
+  type TraceRunListFilter,
+  searchTraceRuns,
+  type SearchLimits,
+} from './trace-search.ts';
 import { traceSums } from './trace-sums.ts';
 import { traceTotals } from './trace-totals.ts';
 import { unpricedRuns } from './unpriced-runs.ts';
-import { type TraceRunRow, traceColumns } from './trace-row.ts';
+import { type PayloadColumn, traceColumns, type TraceRunRow } from './trace-row.ts';
 
 /** A trace write: one POST or PATCH for a trace run. Payloads are JSON text, other texts in their exact form, times as PostgreSQL parses them. */
 export interface TraceWrite {
@@ -188,4 +194,46 @@ export const traceStorage = (db: Database, answers = defaultAnswerLimits, reads:
       async (tx) =>
         (await tx.query<Omit<Attachment, 'run_id'>>(statements.attachment, [tenant_id, run_id, name]))[0],
     ),
+});
+
+type Columns = ReadonlySet<PayloadColumn> | null;
+
+const byIds = (columns: Columns): Statement => ({
+  name: columns === null ? 'traces_by_ids' : '',
+  text: boundedSql({
+    runs: `select r.* from unnest($2::uuid[]) wanted
+      cross join lateral (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = wanted) d
+      cross join lateral (select * from tenant_runs r where r.tenant_id = $1 and r.id = wanted and r.day = d.day) r
+      order by r.start_time desc, r.id desc limit $3`,
+    order: 'r.start_time desc, r.id desc',
+    columns,
+    bytesMax: '$4',
+  }),
+});
+
+const tree: Statement = {
+  name: 'traces_tree',
+  text: boundedSql({
+    runs: `select r.* from tenant_runs r
+      where r.tenant_id = $1 and r.trace_id = $2 and (r.day = '-infinity' or r.day >= coalesce(
+        (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = $2 and isfinite(d.day)), '1000-01-01') - 1)
+      order by r.start_time, r.id limit $3`,
+    order: 'r.start_time, r.id',
+    columns: new Set(['error']),
+    bytesMax: '$4',
+  }),
+};
+
+/** Lists of trace runs by id or by trace. Searches by time are in trace-search.ts. */
+const traceLists = (db: Transactions, { pageBytes }: AnswerLimits) => ({
+  listByIds: (tenant_id: string, ids: string[], columns: Columns): Promise<TraceRunPage> =>
+    asTenant(db, tenant_id, (tx) => readRuns(tx, byIds(columns), [tenant_id, ids, ids.length, pageBytes])),
+
+  /** All trace runs of a trace, without payloads except errors, ordered by start. */
+  tree: (tenant_id: string, trace_id: string, limit: number): Promise<TraceRunPage> =>
+    asTenant(db, tenant_id, (tx) => readRuns(tx, tree, [tenant_id, trace_id, limit, pageBytes])),
+
+  /** Ordered by start. Trace runs without a start are in no list. */
+  search: (filter: TraceRunListFilter, limits: SearchLimits): Promise<FoundTraceRuns> =>
+    searchTraceRuns(db, filter, { ...limits, pageBytes }),
 });

@@ -2,7 +2,7 @@
 import { type Context, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { millisToHrTime } from '@opentelemetry/core';
 import type { LoggerProvider } from '@opentelemetry/sdk-logs';
-import { levelAndTime } from '../level-and-time.ts';
+import { levelAndTime } from '../sent-line.ts';
 
 export type LogRecord = Parameters<ReturnType<LoggerProvider['getLogger']>['emit']>[0];
 

@@ -2,17 +2,22 @@
 // contain the server, use OpenTelemetry for themselves.
 import type { Resource } from '@opentelemetry/resources';
 import { PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
 import type { OtlpReceiver, TelemetrySettings } from '../../config/settings/telemetry-settings.ts';
 import { closedInTime } from '../closed-in-time.ts';
 import type { ServerTelemetry, TelemetrySources } from '../server-telemetry.ts';
-import { AttemptSpans } from './attempt-spans.ts';
-import { CreatedRuns } from './created-runs.ts';
+import { AttemptSpans, CreatedRuns, RequestSpans } from './spans.ts';
 import { FailureLog } from './failure-log.ts';
 import { metricProducer } from './metric-producer.ts';
 import { metricExporter, spanExporter } from './otlp-exporters.ts';
-import { RequestSpans } from './request-spans.ts';
-import { samplerOf } from './sampler.ts';
 import { serverResource } from './server-resource.ts';
 
 /** Ended spans that wait to be sent. Later ones are dropped. */
@@ -74,4 +79,22 @@ const startSpans = (
   const requests = new RequestSpans(tracer, created);
   const attempts = new AttemptSpans(tracer, created);
   return { provider, startRequest: requests.start, startAttempt: attempts.start };
+};
+
+/** The sampler of `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`. */
+const samplerOf = ({ name, ratio }: TelemetrySettings['sampler']): Sampler => {
+  switch (name) {
+    case 'always_on':
+      return new AlwaysOnSampler();
+    case 'always_off':
+      return new AlwaysOffSampler();
+    case 'traceidratio':
+      return new TraceIdRatioBasedSampler(ratio);
+    case 'parentbased_always_on':
+      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
+    case 'parentbased_always_off':
+      return new ParentBasedSampler({ root: new AlwaysOffSampler() });
+    case 'parentbased_traceidratio':
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
+  }
 };

@@ -4,7 +4,7 @@ import type { FeedbackToken } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { FeedbackTokenRow, FeedbackTokenStorage } from '../../storage/tracing/feedback-tokens.ts';
 import { hashUuid } from '../ingest/hash-uuid.ts';
-import { timeMs } from '../../time.ts';
+import { timeMs } from '../../api/time.ts';
 import type { FeedbackService, GivenFeedback } from './feedback-service.ts';
 
 export interface NewFeedbackToken {

@@ -12,7 +12,7 @@ import type {
 } from '../../storage/tracing/trace-condition.ts';
 import { toExactText } from '../../storage/postgres/exact-text.ts';
 import { compareDecimals, type Decimal, parseDecimal } from '../decimal.ts';
-import { microsOf } from '../../time.ts';
+import { microsOf } from '../../api/time.ts';
 import { contains, isLike, isObject, lowerAscii } from './matching.ts';
 
 export type EvaluatedRun = Record<TextField | PayloadField | TimeField, string | null> &

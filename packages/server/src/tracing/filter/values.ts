@@ -1,6 +1,6 @@
 // Reads the operands of comparisons.
-import { toTime } from '../../time.ts';
-import { isUuid } from '../../uuid.ts';
+import { toTime } from '../../api/time.ts';
+import { isUuid } from '../../storage/postgres/uuid.ts';
 import { decimalText, parseDecimal, timesDecimal } from '../decimal.ts';
 import { FilterError } from './filter-error.ts';
 import type { Node } from './parse.ts';

@@ -1,6 +1,6 @@
 // `dotted_order`: the path of a trace run from the root of its trace. Its segments consist of start time and id, such as
 // `20261121T080000123456Z<uuid>`, and are separated by dots. Sorting by it lists the runs of a trace in the order of the tree.
-import { timeMs, toTime } from '../../time.ts';
+import { timeMs, toTime } from '../../api/time.ts';
 
 export interface DottedPath {
   /** From the root to the run itself. */

@@ -3,7 +3,7 @@
 import { type Chunks, joined, moved } from '../../parsing/byte-blocks.ts';
 import { JsonBudget, type JsonLimits } from '../../parsing/json-limits.ts';
 import type { Attachment } from '../../storage/tracing/traces.ts';
-import { isUuid } from '../../uuid.ts';
+import { isUuid } from '../../storage/postgres/uuid.ts';
 import { type BatchSlice, slicesOf } from './batch-slice.ts';
 import { foldAll } from './fold.ts';
 import { type OtlpRequest, readOtlp, type TracesOf } from './otlp/read-otlp.ts';

@@ -12,8 +12,8 @@ import type { TraceWrite } from '../../storage/tracing/traces.ts';
 import { addressOf, agentAddress } from '../projects/agent-address.ts';
 import { parseDottedOrder, segmentOf } from './dotted-order.ts';
 import { type Payload, RunRejected, type SentRun } from './sent-run.ts';
-import { timeMs, toTime } from '../../time.ts';
-import { isUuid } from '../../uuid.ts';
+import { timeMs, toTime } from '../../api/time.ts';
+import { isUuid } from '../../storage/postgres/uuid.ts';
 import { usageOf } from './usage.ts';
 
 export interface ProjectOf {

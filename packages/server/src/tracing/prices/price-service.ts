@@ -10,7 +10,7 @@ import type {
 } from '../../storage/tracing/model-prices.ts';
 import { pricedBit } from '../../storage/tracing/trace-columns.ts';
 import type { TraceWrite } from '../../storage/tracing/traces.ts';
-import { microsOf } from '../../time.ts';
+import { microsOf } from '../../api/time.ts';
 import { costOf } from './cost.ts';
 
 export interface GivenPrice {

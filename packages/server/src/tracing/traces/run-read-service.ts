@@ -6,7 +6,7 @@ import type { TraceRunPage } from './run-page.ts';
 import type { RunSelection } from './run-scope.ts';
 import { payloadsOf, selectedRunText } from './selected-run.ts';
 import { toCursor } from './search-cursor.ts';
-import { timeOfMicros } from '../../time.ts';
+import { timeOfMicros } from '../../api/time.ts';
 import { type FoundRuns, type TraceService, withTotals } from './trace-service.ts';
 
 export interface SelectedPage {

@@ -4,7 +4,7 @@ import type { TraceRunCondition } from '../../storage/tracing/trace-condition.ts
 import type { TraceRunScope } from '../../storage/tracing/trace-scope.ts';
 import { FilterError, filterProblem } from '../filter/filter-error.ts';
 import { parseFilter } from '../filter/parse-filter.ts';
-import { microsOf } from '../../time.ts';
+import { microsOf } from '../../api/time.ts';
 
 export interface RunSelection {
   id?: string[] | undefined;

@@ -2,7 +2,7 @@
 import { type RunStatsPoint, statsPointsMax } from '@svc/contract';
 import { type Intervals, intervalsOf, startTime } from '../../api/intervals.ts';
 import type { IntervalSums } from '../../storage/tracing/trace-run-sums.ts';
-import { microsOf, timeMs, timeOfMicros } from '../../time.ts';
+import { microsOf, timeMs, timeOfMicros } from '../../api/time.ts';
 import type { RunSelection } from './run-scope.ts';
 
 export interface SeriesSelection extends RunSelection {

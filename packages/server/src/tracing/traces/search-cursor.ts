@@ -1,7 +1,7 @@
 // The cursors of lists in the order of (start_time, id).
 import { cursorOfBody, foreignCursor, toCursor as encodeCursor } from '../../api/cursor.ts';
 import type { SearchPosition } from '../../storage/tracing/trace-search.ts';
-import { toTime } from '../../time.ts';
+import { toTime } from '../../api/time.ts';
 
 export const toCursor = ({ stretch, ...position }: SearchPosition): string =>
   encodeCursor(position, { stretch });

@@ -3,7 +3,7 @@ import type { runFields } from '@svc/contract';
 import { fromExactJson, fromExactText } from '../../storage/postgres/exact-text.ts';
 import type { TraceRunRow } from '../../storage/tracing/trace-row.ts';
 import { isObject } from '../filter/matching.ts';
-import { microsOf } from '../../time.ts';
+import { microsOf } from '../../api/time.ts';
 import { previewOf } from '../threads/preview.ts';
 import { appPath, extraText, type FeedbackStats } from './run-text.ts';
 

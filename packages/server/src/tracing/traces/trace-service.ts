@@ -6,11 +6,10 @@ import { payloadColumns, type PayloadColumn, type TraceRunRow } from '../../stor
 import type { SearchPosition } from '../../storage/tracing/trace-search.ts';
 import type { TraceTotals } from '../../storage/tracing/trace-totals.ts';
 import { type PartialAnswer, partialOf, withTimeoutAdvice } from '../ingest/partial.ts';
-import { type FeedbackStats, toRunText } from './run-text.ts';
+import { type FeedbackStats, toRunText, treeText } from './run-text.ts';
 import type { TraceRunPage } from './run-page.ts';
 import { type RunSelection, toScope } from './run-scope.ts';
 import { type SeriesSelection, toPoints, toSeries } from './run-series.ts';
-import { treeText } from './run-tree.ts';
 import { parseCursor, toCursor } from './search-cursor.ts';
 
 export interface RunQuery extends RunSelection {

@@ -1,10 +1,9 @@
 // Channel `messages`: messages of models as content blocks. The engine streams chunks, and does not say when a message is complete: it
 // is when the task that streams it has ended. Blocks of a message do not interleave.
 import { blocksOf, finalBlock, piecesOf } from './message-pieces.ts';
-import { addUsage, isLast, reasonOf, startMetadata } from './message-facts.ts';
 import { isRecord } from '../../../engine/codec/tagged.ts';
 import type { Dialect } from './dialect.ts';
-import { textOr, type JsonRecord, type LoggedEvent, type ProtocolEvent } from './protocol-event.ts';
+import { type JsonRecord, type LoggedEvent, type ProtocolEvent, textOr } from './protocol-event.ts';
 
 interface OpenMessage {
   id: string;
@@ -167,4 +166,42 @@ const endBlock = (open: OpenMessage, prefix: string): ProtocolEvent[] => {
   if (last === undefined) return [];
   const data = { event: 'content-block-finish', index, content: finalBlock(last.block) };
   return [event(open, data, `${prefix}${index}.finish`)];
+};
+
+const usageDetails = ['input_token_details', 'output_token_details'] as const;
+
+const addNumbers = (a: JsonRecord, b: JsonRecord): JsonRecord => {
+  const sum: Record<string, unknown> = { ...a };
+  for (const [name, value] of Object.entries(b))
+    if (typeof value === 'number') sum[name] = value + (typeof sum[name] === 'number' ? sum[name] : 0);
+  return sum;
+};
+
+/** Providers report usage in parts, which are added up. */
+const addUsage = (before: JsonRecord | undefined, part: unknown): JsonRecord | undefined => {
+  if (!isRecord(part)) return before;
+  const usage: Record<string, unknown> = { ...addNumbers(before ?? {}, part) };
+  for (const name of usageDetails) {
+    const [old, added] = [before?.[name], part[name]];
+    if (isRecord(added)) usage[name] = addNumbers(isRecord(old) ? old : {}, added);
+  }
+  return usage;
+};
+
+/** Newer models mark the last chunk of a message. */
+const isLast = ({ chunk_position }: JsonRecord): boolean => chunk_position === 'last';
+
+const reasonOf = ({ finish_reason, stop_reason }: JsonRecord): string => {
+  const reason = finish_reason ?? stop_reason;
+  return typeof reason === 'string' ? reason : 'stop';
+};
+
+/** Facts about the model, from the metadata of a chunk. */
+const startMetadata = (metadata: JsonRecord): { metadata?: JsonRecord } => {
+  const facts = Object.entries({
+    provider: metadata['ls_provider'],
+    model: metadata['ls_model_name'],
+    model_type: metadata['ls_model_type'],
+  }).filter(([, value]) => typeof value === 'string');
+  return facts.length === 0 ? {} : { metadata: Object.fromEntries(facts) };
 };

@@ -9,14 +9,15 @@
 // The oldest events of a long log are deleted while the run still executes. Then a message whose beginning is missing is left out: only a
 // message of a task whose start is in the log is translated. All other events keep their ids. Their numbers stay between those of the logged
 // events before and after them.
+import { JsonText } from '../../../api/json-text.ts';
+import { checkpointTimeMs } from '../../../engine/checkpoints/checkpoint-time.ts';
+import { isRecord } from '../../../engine/codec/tagged.ts';
 import { checkpointEvents, plainValues, taskEvents, updatesEvents, valuesEvents } from './state-json.ts';
-import { customEvents } from './custom-events.ts';
 import type { Dialect } from './dialect.ts';
 import { InterruptEvents } from './interrupt-events.ts';
 import { isTaskResult, LifecycleEvents, taskNamespace } from './lifecycle-events.ts';
 import { MessageEvents } from './message-events.ts';
-import type { LoggedEvent, NumberedEvent, ProtocolEvent } from './protocol-event.ts';
-import { checkpointMs, firstSeqMs } from './event-time.ts';
+import type { JsonRecord, LoggedEvent, NumberedEvent, ProtocolEvent } from './protocol-event.ts';
 import { toolEvents } from './tool-events.ts';
 
 /** Numbers for each logged event. */
@@ -199,3 +200,36 @@ const inputAnswered = (interrupt_ids: readonly string[]): ProtocolEvent => ({
   data: { interrupt_ids },
   key: 'input.answered',
 });
+
+/**
+ * Channel `custom`: what a node writes. A node names an event by writing an object with a `name`. `text`: the JSON text of what was written. Only a
+ * text that may have a name is parsed.
+ */
+const customEvents = (namespace: readonly string[], text: string, dialect: Dialect): ProtocolEvent[] => {
+  const named = namedData(text);
+  const plain = new JsonText(dialect === 'python' ? text : `{"payload":${text}}`);
+  const data = named === undefined ? plain : dialect === 'python' ? named : withPayload(named);
+  return [{ channel: 'custom', method: 'custom', namespace, data, key: 'custom' }];
+};
+
+const namedData = (text: string): JsonRecord | undefined => {
+  if (!text.startsWith('{') || !text.includes('"name"')) return undefined;
+  const data: unknown = JSON.parse(text);
+  return isRecord(data) && typeof data['name'] === 'string' ? data : undefined;
+};
+
+/** The JavaScript client reads only `payload`. */
+const withPayload = (data: JsonRecord): JsonRecord => ('payload' in data ? data : { ...data, payload: data });
+
+// The time of an event comes from what the log contains, because readers at any time must get the same. It is the time of the newest checkpoint
+// before the event, or of the run's first claim.
+const epochMs = Date.UTC(2025, 0, 1);
+/** Units of first_seq in a millisecond (functions/runs/new_first_seq.sql). */
+const seqPerMs = 4096;
+
+const firstSeqMs = (first_seq: number): number => epochMs + Math.floor(first_seq / seqPerMs);
+
+const checkpointMs = ({ name, data }: LoggedEvent): number | undefined =>
+  name === 'checkpoint_refs' && isRecord(data) && typeof data['id'] === 'string'
+    ? checkpointTimeMs(data['id'])
+    : undefined;

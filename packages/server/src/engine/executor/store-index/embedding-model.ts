@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { EmbedSource, StoreIndexConfig } from '../../../config/project/store-index.ts';
-import { exportOf } from '../../../module-export.ts';
+import { exportOf } from '../../../config/project/module-export.ts';
 import { messageOf } from '../../codec/bounded-text.ts';
 import { explainImport } from '../load-failure.ts';
 import { importProjectModule } from '../project-module.ts';

@@ -1,6 +1,11 @@
 // The texts of a store item that are embedded.
 import { invalid, Problem } from '@svc/contract/problem';
-import { type ItemPath, ItemPathError, type ItemPathStep, parseItemPath } from '../../../item-path.ts';
+import {
+  type ItemPath,
+  ItemPathError,
+  type ItemPathStep,
+  parseItemPath,
+} from '../../../config/project/item-path.ts';
 
 /** Limits of one item. */
 export const textLimits = { texts: 100, charsOfText: 100_000, chars: 1_000_000 };

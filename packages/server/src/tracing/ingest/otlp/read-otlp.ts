@@ -1,14 +1,14 @@
 // Reads trace runs from a request of an OpenTelemetry exporter.
 import { Problem } from '@svc/contract/problem';
 import type { JsonBudget } from '../../../parsing/json-limits.ts';
+import { hashUuid } from '../hash-uuid.ts';
 import { parseJson } from '../json-text.ts';
 import { type Batch, emptyBatch } from '../read-parts.ts';
-import { assertRuns, RunRejected } from '../sent-run.ts';
+import { assertRuns, RunRejected, type SentRun } from '../sent-run.ts';
 import { readJson } from './read-json.ts';
 import { readProtobuf } from './read-protobuf.ts';
 import type { SpanSink } from './span.ts';
-import { resolveSpanIds, type SpanRun } from './span-ids.ts';
-import { toRun } from './to-run.ts';
+import { isSpanRunId, toRun } from './to-run.ts';
 
 /** Returns the OpenTelemetry trace ids of stored runs, by run id. */
 export type TracesOf = (run_ids: string[]) => Promise<ReadonlyMap<string, string>>;
@@ -53,5 +53,36 @@ const readJsonBody = (bytes: Uint8Array, sink: SpanSink, budget: JsonBudget): vo
   } catch (cause) {
     if (cause instanceof RunRejected) throw new Problem('bad_request', `${cause.message}.`, { cause });
     throw cause;
+  }
+};
+
+interface SpanRun {
+  run: SentRun;
+  /** The trace id of OpenTelemetry. */
+  trace_id: string;
+}
+
+/**
+ * Resolves collisions of span ids. A span id has 64 bits and is unique only within its trace. When another trace has already stored a run
+ * with the id of a span, the span's run gets an id that is derived from trace id and span id. Two concurrent requests may both find no
+ * stored run, and then use the same id.
+ * `find` returns the OpenTelemetry trace ids of stored runs, by run id.
+ */
+const resolveSpanIds = async (
+  spans: readonly SpanRun[],
+  find: (ids: string[]) => Promise<ReadonlyMap<string, string>>,
+): Promise<void> => {
+  const mentioned = spans.flatMap(({ run }) => [run.id, run.main['parent_run_id']]).filter(isSpanRunId);
+  const traces = new Map(await find([...new Set(mentioned)]));
+  for (const { run, trace_id } of spans)
+    if (isSpanRunId(run.id) && !traces.has(run.id)) traces.set(run.id, trace_id);
+  const resolve = (id: string, trace_id: string): string =>
+    (traces.get(id) ?? trace_id) === trace_id ? id : hashUuid(trace_id, id);
+  for (const { run, trace_id } of spans) {
+    const { parent_run_id } = run.main;
+    // A dotted_order contains the ids already.
+    if (run.main['dotted_order'] !== undefined) continue;
+    if (isSpanRunId(run.id)) run.main['id'] = run.id = resolve(run.id, trace_id);
+    if (isSpanRunId(parent_run_id)) run.main['parent_run_id'] = resolve(parent_run_id, trace_id);
   }
 };

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonBudget } from '../../../parsing/json-limits.ts';
 import { otelTraceKey } from '../../../storage/tracing/otel-traces.ts';
-import { isUuid } from '../../../uuid.ts';
+import { isUuid } from '../../../storage/postgres/uuid.ts';
 import { RunRejected, type SentRun } from '../sent-run.ts';
 import { invocationParamsOf, metadataOf, runTypeOf, textAt } from './conventions.ts';
 import { payloadsOf } from './payloads.ts';

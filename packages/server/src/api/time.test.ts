@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseDottedOrder, segmentOf } from './tracing/ingest/dotted-order.ts';
+import { parseDottedOrder, segmentOf } from '../tracing/ingest/dotted-order.ts';
 import { microsOf, timeMs, timeOfMicros, toTime } from './time.ts';
 
 describe('a time', () => {
