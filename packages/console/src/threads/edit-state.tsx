@@ -54,12 +54,14 @@ const StateDialog = ({
   const save = useMutation({
     mutationFn: async ({ values, isRun }: { values: Record<string, unknown>; isRun: boolean }) => {
       const { checkpointId: id, next } = await fork({ values, asNode });
-      setText(initial);
       // After the last node of a graph there is nothing to run: the page shows so.
       if (isRun && next.length > 0) {
+        // The draft stays when the run is refused.
         await runAt({ checkpointId: id, input: null });
+        setText(initial);
         return;
       }
+      setText(initial);
       onClose();
       if (isStillHere()) await navigate({ search: (search) => ({ ...search, checkpoint: id }) });
     },
