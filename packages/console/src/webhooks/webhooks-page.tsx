@@ -1,14 +1,16 @@
 // Deliveries to webhooks of all runs, newest first. The filter is the query string.
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { WebhookDelivery } from '@svc/sdk';
 import { useEffect, useState, type ReactNode } from 'react';
+import { useClient } from '../api/client.tsx';
+import { hasEndedEarly } from '../api/delivery-pages.ts';
 import { deliveryNames, deliveryStatuses, type DeliveryStatus } from '../api/statuses.ts';
 import { useSentText } from '../runs/sent-delivery.ts';
 import { LoadOlder } from '../ui/paging.tsx';
 import { Failure, Skeleton, State } from '../ui/states.tsx';
 import { StatusChips } from '../ui/status-chips.tsx';
 import { visibleText } from '../values/visible-text.ts';
-import { useDeliveries } from './delivery-queries.ts';
 import { DeliveryTable } from './delivery-table.tsx';
 
 const route = getRouteApi('/webhooks');
@@ -149,4 +151,27 @@ const NoDeliveries = ({
       </p>
     </State>
   );
+};
+
+const pollMs = 5_000;
+const pageSize = 50;
+/** Pages that are read again while they are visible. Older ones change rarely. */
+const livePages = 3;
+
+/** The newest first. */
+const useDeliveries = (status: DeliveryStatus[] | undefined) => {
+  const client = useClient();
+  return useInfiniteQuery({
+    queryKey: ['webhooks', status],
+    queryFn: ({ signal, pageParam: cursor }) =>
+      client.runs.searchWebhooks({ status, limit: pageSize, cursor }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next,
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => {
+      const pages = state.data?.pages ?? [];
+      const isExpensive = pages.some((page) => hasEndedEarly(page, pageSize));
+      return pages.length <= livePages && !isExpensive ? pollMs : false;
+    },
+  });
 };
