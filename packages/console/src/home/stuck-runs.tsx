@@ -131,7 +131,7 @@ const runningFinding = (runs: RunningRun[], assistants: readonly Assistant[], no
   ];
 };
 
-/** Of a running run that is reported. */
+/** A run that has been running for longer is a finding. */
 const longMs = 10 * 60_000;
 const runningMax = 50;
 
