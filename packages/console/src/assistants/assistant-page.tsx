@@ -1,9 +1,10 @@
 // An assistant with its versions: what one has changed since another one, and which is the current one.
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Assistant } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
+import { usePagedQuery } from '../api/paged-query.ts';
 import { MissingAssistant } from '../app/missing.tsx';
 import { CopyId } from '../ui/copy-id.tsx';
 import { Confirm } from '../ui/dialog.tsx';
@@ -56,12 +57,11 @@ const AssistantView = ({ assistant }: { assistant: Assistant }): ReactNode => (
 
 const useVersions = (assistantId: string) => {
   const client = useClient();
-  return useInfiniteQuery({
+  return usePagedQuery({
     queryKey: ['assistants', assistantId, 'versions'],
-    queryFn: ({ signal, pageParam: offset }) =>
-      client.assistants.versions(assistantId, { limit: versionsMax, offset }, { signal }),
-    initialPageParam: 0,
-    getNextPageParam: (page, pages) => (page.length < versionsMax ? undefined : pages.length * versionsMax),
+    read: (offset: number = 0, call) =>
+      client.assistants.versions(assistantId, { limit: versionsMax, offset }, call),
+    next: (page, pages) => (page.length < versionsMax ? undefined : pages.length * versionsMax),
     refetchInterval: pollMs,
   });
 };

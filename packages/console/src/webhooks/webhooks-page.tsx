@@ -1,10 +1,11 @@
 // Deliveries to webhooks of all runs, newest first. The filter is the query string.
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { WebhookDelivery } from '@svc/sdk';
 import { useEffect, useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { hasEndedEarly } from '../api/delivery-pages.ts';
+import { usePagedQuery } from '../api/paged-query.ts';
 import { deliveryNames, deliveryStatuses, type DeliveryStatus } from '../api/statuses.ts';
 import { useSentText } from '../runs/sent-delivery.ts';
 import { LoadOlder } from '../ui/paging.tsx';
@@ -161,12 +162,10 @@ const livePages = 3;
 /** The newest first. */
 const useDeliveries = (status: DeliveryStatus[] | undefined) => {
   const client = useClient();
-  return useInfiniteQuery({
+  return usePagedQuery({
     queryKey: ['webhooks', status],
-    queryFn: ({ signal, pageParam: cursor }) =>
-      client.runs.searchWebhooks({ status, limit: pageSize, cursor }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next }) => next,
+    read: (cursor, call) => client.runs.searchWebhooks({ status, limit: pageSize, cursor }, call),
+    next: ({ next }) => next,
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => {
       const pages = state.data?.pages ?? [];
