@@ -2,8 +2,8 @@
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { BulkExport, ExportEvent, ExportManifest, ExportRun, PlatformClient } from '@svc/sdk';
 import { usePagedQuery, type PagedQuery } from '../api/paged-query.ts';
-import { pageNumber, pageSize } from '../ui/paging.tsx';
 import { isOpenExport, type ExportStatus } from '../platform/export-status.ts';
+import { pageNumber, pageSize } from '../ui/paging.tsx';
 
 export interface ExportFilter {
   status?: ExportStatus[] | undefined;

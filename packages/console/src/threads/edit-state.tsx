@@ -13,7 +13,7 @@ import { JsonField } from '../values/json-field.tsx';
 import { formatJson, readExactObject } from '../values/read-json.ts';
 import { visibleText } from '../values/visible-text.ts';
 import type { ChosenCheckpoint, CheckpointEditor } from './checkpoint-editor.ts';
-import { stepOf, nodeLabel } from './checkpoint-row.ts';
+import { nodeLabel, stepOf } from './checkpoint-row.ts';
 import { draftOf, type StateDraft } from './state-draft.ts';
 import { useFork } from './use-fork.ts';
 
