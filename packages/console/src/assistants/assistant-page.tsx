@@ -1,17 +1,19 @@
 // An assistant with its versions: what one has changed since another one, and which is the current one.
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Assistant } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
+import { usePagedQuery } from '../api/paged-query.ts';
 import { MissingAssistant } from '../app/missing.tsx';
 import { CopyId } from '../ui/copy-id.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorNotice, Failure, Loaded, Skeleton } from '../ui/states.tsx';
+import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
-import { VersionList } from './version-list.tsx';
 import { VersionView } from './version-view.tsx';
+import './versions.css';
 
 const route = getRouteApi('/assistants/$assistantId');
 const pollMs = 10_000;
@@ -55,12 +57,11 @@ const AssistantView = ({ assistant }: { assistant: Assistant }): ReactNode => (
 
 const useVersions = (assistantId: string) => {
   const client = useClient();
-  return useInfiniteQuery({
+  return usePagedQuery({
     queryKey: ['assistants', assistantId, 'versions'],
-    queryFn: ({ signal, pageParam: offset }) =>
-      client.assistants.versions(assistantId, { limit: versionsMax, offset }, { signal }),
-    initialPageParam: 0,
-    getNextPageParam: (page, pages) => (page.length < versionsMax ? undefined : pages.length * versionsMax),
+    read: (offset: number = 0, call) =>
+      client.assistants.versions(assistantId, { limit: versionsMax, offset }, call),
+    next: (page, pages) => (page.length < versionsMax ? undefined : pages.length * versionsMax),
     refetchInterval: pollMs,
   });
 };
@@ -131,3 +132,49 @@ const MakeCurrent = ({
     </Confirm>
   );
 };
+
+const VersionList = ({
+  versions,
+  selected,
+  current,
+  onMore,
+}: {
+  versions: readonly Assistant[];
+  selected: Assistant;
+  current: number;
+  onMore: (() => void) | undefined;
+}): ReactNode => (
+  <nav className="split-list" aria-label="Versions, newest first" tabIndex={0}>
+    {versions.map(({ version, name, updated_at: updatedAt }) => (
+      <Link
+        key={version}
+        from="/assistants/$assistantId"
+        to="."
+        search={{ v: String(version) }}
+        className="version"
+        data-row
+        data-selected={version === selected.version}
+      >
+        <span className="row">
+          <strong>Version {version}</strong>
+          {version === current && (
+            <span className="badge" data-tone="green">
+              current
+            </span>
+          )}
+          <span className="spread muted">
+            <Ago at={updatedAt} />
+          </span>
+        </span>
+        <span className="muted">{visibleText(name)}</span>
+      </Link>
+    ))}
+    {onMore && (
+      <div className="load-more">
+        <button type="button" className="button" onClick={onMore}>
+          Load older versions
+        </button>
+      </div>
+    )}
+  </nav>
+);

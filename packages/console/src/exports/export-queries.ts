@@ -1,15 +1,9 @@
 // What the pages of exports read. Exports have no stream: unfinished ones are read again every two seconds while the tab is visible.
-import {
-  keepPreviousData,
-  useInfiniteQuery,
-  useQuery,
-  type InfiniteData,
-  type UseInfiniteQueryResult,
-  type UseQueryResult,
-} from '@tanstack/react-query';
+import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { BulkExport, ExportEvent, ExportManifest, ExportRun, PlatformClient } from '@svc/sdk';
-import { pageNumber, pageSize } from '../ui/paging.tsx';
+import { usePagedQuery, type PagedQuery } from '../api/paged-query.ts';
 import { isOpenExport, type ExportStatus } from '../platform/export-status.ts';
+import { pageNumber, pageSize } from '../ui/paging.tsx';
 
 export interface ExportFilter {
   status?: ExportStatus[] | undefined;
@@ -79,16 +73,11 @@ const eventsMax = 200;
 const polledPagesMax = 5;
 
 /** Pages of events, the oldest first. */
-export const useExportEvents = (
-  client: PlatformClient,
-  found: BulkExport,
-): UseInfiniteQueryResult<InfiniteData<ExportEvent[]>> =>
-  useInfiniteQuery({
+export const useExportEvents = (client: PlatformClient, found: BulkExport): PagedQuery<ExportEvent[]> =>
+  usePagedQuery({
     queryKey: partOf(found, 'events'),
-    queryFn: ({ signal, pageParam }) =>
-      client.exports.events(found.id, { after: pageParam, limit: eventsMax }, { signal }),
-    initialPageParam: 0,
-    getNextPageParam: (page) => (page.length === eventsMax ? page.at(-1)?.id : undefined),
+    read: (after: number = 0, call) => client.exports.events(found.id, { after, limit: eventsMax }, call),
+    next: (page) => (page.length === eventsMax ? page.at(-1)?.id : undefined),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) =>
       (state.data?.pages.length ?? 0) <= polledPagesMax ? whileOpen(found) : false,

@@ -18,7 +18,7 @@ import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import type { NodeActivity } from '../messages/fold-run.ts';
 import { Skeleton } from '../ui/states.tsx';
 import { visibleText } from '../values/visible-text.ts';
-import { activityText } from './activity-text.ts';
+import { duration } from '../ui/duration.ts';
 import { sizeOf, type Graph, type GraphNode } from './read-graph.ts';
 import { useLayout } from './use-layout.ts';
 import './graph.css';
@@ -182,4 +182,19 @@ export const GraphView = ({
       )}
     </div>
   );
+};
+
+const signs: Record<NodeActivity['state'], string> = {
+  running: '…',
+  interrupted: '‖',
+  error: '✗',
+  done: '✓',
+};
+
+/** What the box of a node says of its last visit. Events that arrive together say nothing of the time between them. */
+export const activityText = ({ state, tookMs = 0 }: Pick<NodeActivity, 'state' | 'tookMs'>): string => {
+  const time = state === 'running' || state === 'interrupted' || tookMs < 1 ? undefined : duration(tookMs);
+  return state === 'done'
+    ? (time ?? signs.done)
+    : [signs[state], time].filter((text) => text !== undefined).join(' ');
 };

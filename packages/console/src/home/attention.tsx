@@ -3,14 +3,13 @@ import { exportNeed, KeyDialog } from '../platform/key-gate.tsx';
 import { cutText } from '../ui/cut-text.ts';
 import { Icon } from '../ui/icons.tsx';
 import { visibleText } from '../values/visible-text.ts';
-import { emptyNote } from './empty-note.ts';
 import { useFailedRuns } from './failed-runs.tsx';
 import { useFailingCrons } from './failing-crons.tsx';
 import { useFailingExports } from './failing-exports.tsx';
 import { useFailingWebhooks } from './failing-webhooks.tsx';
 import type { Finding, Findings } from './finding.tsx';
 import { useServerState } from './queue-state.tsx';
-import { useSlowRuns } from './slow-run-findings.tsx';
+import { useSlowRuns } from './slow-runs.tsx';
 import { useStuckRuns } from './stuck-runs.tsx';
 import { useWaitingThreads } from './waiting-threads.tsx';
 import './attention.css';
@@ -94,3 +93,14 @@ const FindingRow = ({ finding: { tone, sentence, reason, links } }: { finding: F
     <div className="finding-links">{links}</div>
   </li>
 );
+
+/** The line of the panel without a finding. Undefined when nothing could be read: the panel names what that is. */
+export const emptyNote = (
+  sources: readonly Pick<Findings, 'found' | 'error' | 'unexamined'>[],
+): string | undefined => {
+  if (sources.some(({ found, error }) => found === undefined && error === null)) return 'Reading…';
+  if (sources.every(({ found }) => found === undefined)) return undefined;
+  return sources.every(({ error, unexamined }) => error === null && unexamined === undefined)
+    ? 'Nothing: no run is stuck, has failed or was much slower than others, nobody is asked, no cron or delivery is failing.'
+    : 'Nothing was found in what was read.';
+};

@@ -4,7 +4,6 @@ import { Link } from '@tanstack/react-router';
 import type { Client, Run } from '@svc/sdk';
 import { useClient } from '../api/client.tsx';
 import { countText } from '../ui/count-text.ts';
-import { failedCrons, isFailed, type CronFailures } from './failed-crons.ts';
 import { dayMs, findingsMs, type Finding, type Findings } from './finding.tsx';
 
 const failedMax = 100;
@@ -103,3 +102,15 @@ const cronFinding = ({ cronId, runs }: CronFailures): Finding => ({
     </Link>
   ),
 });
+
+export interface CronFailures {
+  cronId: string;
+  /** The newest first. */
+  runs: Pick<Run, 'status' | 'error'>[];
+}
+
+const isFailed = ({ status }: Pick<Run, 'status'>): boolean => status === 'error' || status === 'timeout';
+
+/** The crons that have so many ended runs, of which the newest have all failed. */
+export const failedCrons = (newest: readonly CronFailures[], count: number): CronFailures[] =>
+  newest.filter(({ runs }) => runs.length === count && runs.every(isFailed));

@@ -4,14 +4,15 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { RunFigures } from '@svc/sdk';
 import { useCallback, useMemo, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
+import { runStatusNames } from '../api/statuses.ts';
 import { useAccess } from '../platform/platform-access.ts';
 import { momentText } from '../plots/bucket-text.ts';
+import type { Buckets, PlotSeries } from '../plots/plot-series.ts';
 import { Plot } from '../plots/plot.tsx';
 import { plotPollMs } from '../plots/poll-ms.ts';
 import { countUnit, durationAxis } from '../plots/units.ts';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { figureSpans, rangeOf, spanTitles, type FigureSpan } from './figure-spans.ts';
-import { runPlots } from './figures.ts';
 import { UsagePlots } from './usage-plots.tsx';
 
 const route = getRouteApi('/');
@@ -109,4 +110,47 @@ const RunPlots = ({ figures }: { figures: RunFigures }): ReactNode => {
       <Plot {...times} title="Duration from the first attempt" series={execution} onPick={openRuns} />
     </>
   );
+};
+
+/** The series of the plots of runs, from what the server counts. */
+interface RunSeries extends Buckets {
+  ended: PlotSeries[];
+  wait: PlotSeries[];
+  execution: PlotSeries[];
+  /** No run was created or ended. */
+  isEmpty: boolean;
+}
+
+type Measured = 'wait_ms' | 'execution_ms';
+
+export const runPlots = ({ points, interval_seconds: seconds }: RunFigures): RunSeries => {
+  const percentiles = (measured: Measured): PlotSeries[] => [
+    { label: 'p50', tone: 'blue', values: points.map(({ [measured]: found }) => found?.p50 ?? null) },
+    {
+      label: 'p95',
+      tone: 'amber',
+      isDashed: true,
+      values: points.map(({ [measured]: found }) => found?.p95 ?? null),
+    },
+  ];
+  return {
+    times: points.map(({ at }) => Date.parse(at)),
+    bucketMs: seconds * 1_000,
+    ended: [
+      { label: 'success', tone: 'green', values: points.map(({ success }) => success) },
+      {
+        label: runStatusNames.interrupted,
+        tone: 'muted',
+        values: points.map(({ interrupted }) => interrupted),
+      },
+      { label: 'timeout', tone: 'amber', values: points.map(({ timeout }) => timeout) },
+      { label: 'error', tone: 'red', values: points.map(({ error }) => error) },
+    ],
+    wait: percentiles('wait_ms'),
+    execution: percentiles('execution_ms'),
+    isEmpty: points.every(
+      ({ created, success, interrupted, timeout, error }) =>
+        created + success + interrupted + timeout + error === 0,
+    ),
+  };
 };

@@ -8,7 +8,6 @@ import { countText } from '../ui/count-text.ts';
 import { duration } from '../ui/duration.ts';
 import { Icon } from '../ui/icons.tsx';
 import { useNow } from '../ui/use-now.ts';
-import { blockedExecutors } from './blocked-executors.ts';
 import type { Finding, Findings } from './finding.tsx';
 
 /** Workers that come and go, and the age of the queue, are not notified. */
@@ -100,3 +99,18 @@ const failuresOf = ({
     : []),
   ...blockedExecutors(blocked),
 ];
+
+/** Of the server process that answers; `/ready` counts them. */
+export const blockedExecutors = (count: number): Finding[] =>
+  count === 0
+    ? []
+    : [
+        {
+          key: 'blocked executors',
+          tone: 'red',
+          sentence: `${countText(count, 'executor')} of this server process blocked by a graph`,
+          reason:
+            'A node computes without a pause, so its executor executes no other run. Cancel the run, or move the computation out of the event loop.',
+          links: null,
+        },
+      ];

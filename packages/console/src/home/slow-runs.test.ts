@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { slowRuns, type EndedRun } from './slow-runs.ts';
+import { slowRuns, type EndedRun } from './slow-runs.tsx';
 
 const startMs = Date.parse('2026-01-01T00:00:00Z');
 

@@ -1,15 +1,14 @@
 // Runs that have been pending for a minute, by the reason, and runs that have been running for ten minutes.
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { Assistant } from '@svc/sdk';
+import type { Assistant, Client, Run } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
+import { countText } from '../ui/count-text.ts';
 import { duration } from '../ui/duration.ts';
 import { useNow } from '../ui/use-now.ts';
-import { countText } from '../ui/count-text.ts';
 import { findingsMs, type Finding, type Findings } from './finding.tsx';
-import { readRunning, runningMax, type RunningRun } from './running-runs.ts';
 import { readPending, unexaminedText, type Group, type StuckRun } from './pending-runs.ts';
 
 /** Used instead of `findingsMs` when each reading takes many requests. */
@@ -130,4 +129,32 @@ const runningFinding = (runs: RunningRun[], assistants: readonly Assistant[], no
       ),
     },
   ];
+};
+
+/** A run that has been running for longer is a finding. */
+const longMs = 10 * 60_000;
+const runningMax = 50;
+
+type CreatedRun = StuckRun & Pick<Run, 'started_at'>;
+type RunningRun = StuckRun & { started_at: string };
+
+/** The runs that started before this time, with the time of their start. A run that has waited for long may have started just now. */
+export const startedBefore = (runs: readonly CreatedRun[], before: string): RunningRun[] =>
+  runs.flatMap(({ started_at: started, ...run }) =>
+    started !== undefined && started < before ? [{ ...run, started_at: started }] : [],
+  );
+
+const readRunning = async (client: Client, signal: AbortSignal): Promise<RunningRun[]> => {
+  const before = new Date(Date.now() - longMs).toISOString();
+  const created = await client.runs.search(
+    {
+      status: 'running',
+      created_before: before,
+      sort_order: 'asc',
+      limit: runningMax,
+      select: ['run_id', 'thread_id', 'assistant_id', 'created_at', 'started_at'],
+    },
+    { signal },
+  );
+  return startedBefore(created, before);
 };

@@ -2,9 +2,9 @@
 import { useState, type ReactNode } from 'react';
 import { Icon } from '../ui/icons.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
+import { Markdown } from '../values/markdown.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { MediaBox } from './media-box.tsx';
-import { MessageText } from './message-text.tsx';
 import { isBlank, type Message } from './read-messages.ts';
 import { ToolCallBox } from './tool-call.tsx';
 import './messages.css';
@@ -219,5 +219,21 @@ const EditBox = ({
         <span className="muted">The messages after it stay in the earlier branch.</span>
       </div>
     </div>
+  );
+};
+
+/** A longer text is cut: the browser would need seconds to lay it out. */
+const charsMax = 50_000;
+
+const MessageText = ({ text }: { text: string }): ReactNode => {
+  const [isWhole, setWhole] = useState(false);
+  if (isWhole || text.length <= charsMax) return <Markdown text={text} />;
+  return (
+    <>
+      <Markdown text={text.slice(0, charsMax)} />
+      <button type="button" className="button" data-kind="plain" onClick={() => setWhole(true)}>
+        {text.length - charsMax} more characters
+      </button>
+    </>
   );
 };

@@ -1,10 +1,12 @@
+import { useQuery } from '@tanstack/react-query';
 import type { Run } from '@svc/sdk';
 import type { ReactNode } from 'react';
+import { isOpen } from '../api/statuses.ts';
+import { isObject, type Message } from '../messages/read-messages.ts';
+import { useAccess } from '../platform/platform-access.ts';
 import { duration } from '../ui/duration.ts';
 import { costOf, tokensOf } from '../ui/token-text.ts';
 import { ThreadLink } from './thread-link.tsx';
-import { useTraceCost } from './trace-cost.ts';
-import { turnUsage } from './turn-figures.ts';
 import type { Conversation } from './use-conversation.ts';
 
 /** How fast the newest run was, and what its turn has used, as far as it is known. */
@@ -53,3 +55,61 @@ export const ColumnFigures = ({ conversation }: { conversation: Conversation }):
 /** As the server has recorded it. */
 const recordedMs = (run: Run | undefined): number | undefined =>
   run?.ended_at === undefined ? undefined : Date.parse(run.ended_at) - Date.parse(run.created_at);
+
+/** A trace is stored a moment after its run. A server without tracing never has it. */
+const pollMs = 1_000;
+const readsMax = 5;
+
+/** What a run has cost, in dollars as a decimal, from its trace: trace routes need an API key. Undefined while or where it is unknown. */
+const useTraceCost = (run: Run | undefined): string | undefined => {
+  const access = useAccess();
+  const runId = run === undefined || isOpen(run.status) ? undefined : run.run_id;
+  const query = useQuery({
+    queryKey: ['traces', 'cost', access?.workspaceId, runId],
+    queryFn: async ({ signal }) => {
+      const select = ['id', 'status', 'total_cost'];
+      const page = await access?.client.traces.query({ trace: runId, is_root: true, select }, { signal });
+      const [root] = page?.runs ?? [];
+      return {
+        isComplete: root !== undefined && root.status !== 'pending',
+        cost: root?.total_cost ?? undefined,
+      };
+    },
+    enabled: access !== undefined && runId !== undefined,
+    staleTime: 60_000,
+    retry: false,
+    refetchInterval: ({ state: { data, dataUpdateCount } }) =>
+      data?.isComplete === false && dataUpdateCount < readsMax ? pollMs : false,
+  });
+  return query.data?.cost;
+};
+
+interface TurnUsage {
+  input: number;
+  output: number;
+  /** In dollars, where the messages have it. */
+  cost: number | undefined;
+}
+
+const messageCost = ({ raw }: Message): number | undefined => {
+  const usage = 'usage_metadata' in raw ? raw.usage_metadata : undefined;
+  const cost = isObject(usage) ? usage['total_cost'] : undefined;
+  return typeof cost === 'number' ? cost : undefined;
+};
+
+/** The usage of the messages behind the last one of the person. Undefined where no message has one. */
+export const turnUsage = (messages: readonly Message[]): TurnUsage | undefined => {
+  const turn = messages.slice(messages.findLastIndex(({ kind }) => kind === 'human') + 1);
+  let total: TurnUsage | undefined;
+  for (const message of turn) {
+    if (!message.usage) continue;
+    const { input = 0, output = 0, cost } = total ?? {};
+    const added = messageCost(message);
+    total = {
+      input: input + message.usage.input,
+      output: output + message.usage.output,
+      cost: added === undefined ? cost : (cost ?? 0) + added,
+    };
+  }
+  return total;
+};

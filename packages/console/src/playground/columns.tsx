@@ -3,13 +3,14 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { Assistant } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useSchemas } from '../api/queries.ts';
+import { isObject } from '../messages/read-messages.ts';
+import { fieldsOf, messagesField } from '../schemas/read-schema.ts';
 import { Tabs } from '../ui/tabs.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { AssistantSelect } from './assistant-select.tsx';
 import { ColumnFigures } from './column-figures.tsx';
 import { sideNames, withAssistant, withoutSide, type Side } from './compared-search.ts';
 import { Conversation } from './conversation.tsx';
-import { lackingFields } from './lacking-fields.ts';
 import { RunStatus } from './run-status.tsx';
 import type { Conversation as ConversationOf } from './use-conversation.ts';
 import './columns.css';
@@ -121,4 +122,16 @@ const ColumnTabs = ({ left, right }: { left: Compared; right: Compared }): React
       />
     </div>
   );
+};
+
+const namesOf = (schema: unknown): string[] => {
+  const conversation = messagesField(schema);
+  return [...(conversation === undefined ? [] : [conversation]), ...fieldsOf(schema).map(({ name }) => name)];
+};
+
+/** Names in the input schema of a form that another input schema lacks. A schema that names no field takes any. */
+export const lackingFields = (form: unknown, other: unknown): string[] => {
+  if (!isObject(other) || !isObject(other['properties'])) return [];
+  const taken = new Set(namesOf(other));
+  return namesOf(form).filter((name) => !taken.has(name));
 };

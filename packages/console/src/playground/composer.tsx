@@ -1,13 +1,12 @@
 // The input of the next run: a message, a form, or JSON, as the schema of the graph says.
 import { useMemo, useRef, type ReactNode, type RefObject } from 'react';
 import { fieldsOf, messagesField } from '../schemas/read-schema.ts';
-import { SchemaForm, type Draft } from '../schemas/schema-form.tsx';
+import { readDraft, SchemaForm, type Draft } from '../schemas/schema-form.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { useDraft, useFieldsDraft } from '../ui/use-draft.ts';
 import { JsonField } from '../values/json-field.tsx';
-import { formatJson } from '../values/read-json.ts';
+import { formatJson, readExactObject } from '../values/read-json.ts';
 import { DropNotice, FoldedComposer, useFolding } from './composer-folding.tsx';
-import { readForm, readInput } from './input-draft.ts';
 
 interface ComposerProps {
   /** Its drafts are those of this assistant. */
@@ -157,3 +156,24 @@ const SendRow = ({
     </button>
   </div>
 );
+
+export const readInput = (text: string): { value: Record<string, unknown> } | { problem: string } =>
+  readExactObject(text, 'The input must be an object.');
+
+export const readForm = ({
+  fields,
+  draft,
+  conversation,
+  message,
+}: {
+  fields: ReturnType<typeof fieldsOf>;
+  draft: Draft;
+  conversation: string | undefined;
+  message: string;
+}): { value: Record<string, unknown> } | { problem: string } => {
+  const read = readDraft(fields, draft);
+  if ('problem' in read || conversation === undefined) return read;
+  // The id makes the message in the state the one that is shown already.
+  const sent = { type: 'human', content: message, id: crypto.randomUUID() };
+  return { value: { ...read.value, [conversation]: [sent] } };
+};

@@ -4,12 +4,12 @@ import type { Assistant } from '@svc/sdk';
 import { useRef, type ReactNode } from 'react';
 import { useAssistants, useSchemas } from '../api/queries.ts';
 import { Loaded, State } from '../ui/states.tsx';
+import { Tabs } from '../ui/tabs.tsx';
 import { useColumnAddress } from './column-address.ts';
 import { Columns } from './columns.tsx';
 import { Composer } from './composer.tsx';
 import { Conversation } from './conversation.tsx';
 import { GraphPanel } from './graph-panel.tsx';
-import { PartTabs } from './part-tabs.tsx';
 import { PlaygroundHead } from './playground-head.tsx';
 import { ConfigForm, SidePanel } from './side-panel.tsx';
 import { useConversation } from './use-conversation.ts';
@@ -111,6 +111,33 @@ const Playground = ({
           <SidePanel schemas={schemas.data} settings={settings} onSettings={setSettings} state={left.state} />
         )}
       </div>
+    </div>
+  );
+};
+
+const parts = [
+  { name: 'talk', label: 'Conversation' },
+  { name: 'graph', label: 'Graph' },
+  { name: 'settings', label: 'Config and state' },
+] as const;
+
+/** On a narrow screen, one part of the page is shown at a time. A wide screen shows all, without these tabs. */
+const PartTabs = (): ReactNode => {
+  const { part = 'talk' } = route.useSearch();
+  const navigate = route.useNavigate();
+  return (
+    <div className="playground-parts">
+      <Tabs
+        label="Parts of the playground"
+        tabs={parts}
+        active={part}
+        onChange={(next) =>
+          void navigate({
+            search: (search) => ({ ...search, part: next === 'talk' ? undefined : next }),
+            replace: true,
+          })
+        }
+      />
     </div>
   );
 };

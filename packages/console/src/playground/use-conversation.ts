@@ -1,18 +1,17 @@
 // The thread of a column: its state, the run that streams into it, and what a person can do with it.
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Assistant, Run, RunOptions, ThreadState } from '@svc/sdk';
 import { useEffect, useMemo, useState } from 'react';
+import { useClient } from '../api/client.tsx';
 import { useRun, useStateAt, useThreadState } from '../api/queries.ts';
 import { questionsOf, type Question } from '../interrupts/read-interrupt.ts';
 import type { NodeActivity } from '../messages/fold-run.ts';
-import { readMessages, type Message } from '../messages/read-messages.ts';
+import { isObject, readMessages, type Message } from '../messages/read-messages.ts';
 import type { ColumnAddress } from './column-address.ts';
 import { useConversationActions, type ConversationActions } from './conversation-actions.ts';
 import { keepEnded, useEndedRun } from './ended-run.ts';
-import { mergeMessages, type Sent } from './merge-messages.ts';
-import { useNewestRunId } from './newest-run.ts';
+import { mergeMessages, messagesIn, type Sent } from './merge-messages.ts';
 import { withWaiting } from './run-nodes.ts';
-import { startOf } from './run-start.ts';
 import { useShownThread } from './shown-thread.ts';
 import { useFollowedRun } from './use-followed-run.ts';
 import type { RunStream, RunTimes } from './use-run-stream.ts';
@@ -156,4 +155,38 @@ const useActivity = ({
 const runError = (streamed: string | undefined, run: Run | undefined): Error | undefined => {
   if (streamed !== undefined) return new Error(streamed);
   return run?.error === undefined ? undefined : new Error(`${run.error.error}: ${run.error.message}`);
+};
+
+/**
+ * The run that a column shows when the address names only a thread: the running one, for which later runs wait, or else the newest.
+ * Undefined while it is not known, and for a thread without runs.
+ */
+const useNewestRunId = (threadId: string | undefined): string | undefined => {
+  const client = useClient();
+  const { data } = useQuery({
+    queryKey: ['thread', threadId, 'newest-run'],
+    queryFn: async ({ signal }) => {
+      const newest = (status?: 'running') =>
+        client.runs.list(threadId ?? '', { limit: 1, signal, ...(status === undefined ? {} : { status }) });
+      const [[running], [last]] = await Promise.all([newest('running'), newest()]);
+      return (running ?? last)?.run_id ?? null;
+    },
+    enabled: threadId !== undefined,
+  });
+  return data ?? undefined;
+};
+
+/** Where a run has started, when it is not at the newest checkpoint of its thread. */
+interface RunStart {
+  checkpointId: string;
+  /** The input of the run, which the state at the checkpoint lacks. */
+  sent: Sent;
+}
+
+/** Undefined for a run that started at the newest checkpoint. */
+export const startOf = ({ kwargs }: Pick<Run, 'kwargs'>): RunStart | undefined => {
+  const { checkpoint, input } = kwargs as Record<string, unknown>;
+  const id = isObject(checkpoint) ? checkpoint['checkpoint_id'] : undefined;
+  if (typeof id !== 'string') return undefined;
+  return { checkpointId: id, sent: { messages: messagesIn(input), cutId: undefined } };
 };

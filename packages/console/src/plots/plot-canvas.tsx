@@ -1,11 +1,10 @@
 // The canvas of a plot. Loaded on demand, because uPlot is part of no page's first content.
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { useEffect, useRef, type ReactNode } from 'react';
+import { useEffect, useRef, useSyncExternalStore, type ReactNode } from 'react';
 import { readColors } from './plot-colors.ts';
 import { plotOptions, type PlotContent } from './plot-options.ts';
 import { plotData, stepsOf } from './plot-series.ts';
-import { useColorScheme } from './use-color-scheme.ts';
 
 export interface PlotCanvasProps {
   content: PlotContent;
@@ -69,3 +68,15 @@ export const PlotCanvas = (props: PlotCanvasProps): ReactNode => {
     <div ref={host} className="plot-canvas" data-picks={props.onPick ? '' : undefined} aria-hidden="true" />
   );
 };
+
+const dark = '(prefers-color-scheme: dark)';
+
+const subscribe = (listener: () => void): (() => void) => {
+  const query = matchMedia(dark);
+  query.addEventListener('change', listener);
+  return () => query.removeEventListener('change', listener);
+};
+
+/** Changes when the browser changes between light and dark. */
+const useColorScheme = (): 'light' | 'dark' =>
+  useSyncExternalStore(subscribe, () => (matchMedia(dark).matches ? 'dark' : 'light'));

@@ -5,11 +5,11 @@ import { isOpen } from '../api/statuses.ts';
 import { CopyId } from '../ui/copy-id.tsx';
 import { CopyText } from '../ui/copy-text.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { waitingText } from '../ui/time-text.ts';
 import { Ago, Elapsed, Moment, Took } from '../ui/time.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { RunProgress } from './run-progress.tsx';
-import { adviceFor } from './waiting.ts';
 import './run-stack.css';
 
 const endedAt = ({ ended_at: ended, updated_at: updated }: Run): string => ended ?? updated;
@@ -126,25 +126,34 @@ const Times = ({ run }: { run: Run }): ReactNode => (
   </>
 );
 
-const WhyPending = ({ run, waiting }: { run: Run; waiting: NonNullable<Run['waiting_for']> }): ReactNode => {
-  const { sentence, remedy } = adviceFor(waiting);
-  return (
-    <section className="notice" data-tone="amber" aria-label="Why the run is pending">
-      <strong>{visibleText(sentence)}</strong>
-      <span>{remedy}</span>
-      {waiting.run_id !== undefined && (
-        <Link
-          className="button spread"
-          to="/runs/$runId"
-          params={{ runId: waiting.run_id }}
-          search={{ thread: run.thread_id }}
-        >
-          Open the run in front
-        </Link>
-      )}
-    </section>
-  );
+type Waiting = NonNullable<Run['waiting_for']>;
+
+const remedies: Record<Waiting['reason'], string> = {
+  time: 'It starts by itself. Cancel it if it is not wanted any more.',
+  thread:
+    'Runs of a thread are executed one after the other. Cancel the run in front of it to let this one start.',
+  worker:
+    'Start a server or a worker whose configuration has this graph, or look at the log of the workers. Cancel the run if the graph was removed.',
+  slot: 'All slots of the workers are taken. Start another worker, or cancel runs that are not wanted any more.',
 };
+
+/** Why a run is pending, and what a person can do about it. */
+const WhyPending = ({ run, waiting }: { run: Run; waiting: Waiting }): ReactNode => (
+  <section className="notice" data-tone="amber" aria-label="Why the run is pending">
+    <strong>{visibleText(waitingText(waiting))}</strong>
+    <span>{remedies[waiting.reason]}</span>
+    {waiting.run_id !== undefined && (
+      <Link
+        className="button spread"
+        to="/runs/$runId"
+        params={{ runId: waiting.run_id }}
+        search={{ thread: run.thread_id }}
+      >
+        Open the run in front
+      </Link>
+    )}
+  </section>
+);
 
 const LostAttempts = ({ attempts }: { attempts: NonNullable<Run['lost_attempts']> }): ReactNode => (
   <section className="panel" aria-label="Lost attempts">

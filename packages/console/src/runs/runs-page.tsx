@@ -1,9 +1,10 @@
 // Runs of all threads, newest first. The filter is the query string.
-import { keepPreviousData, useInfiniteQuery, type InfiniteData } from '@tanstack/react-query';
+import { keepPreviousData, useQueryClient, type InfiniteData } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Run } from '@svc/sdk';
 import { useCallback, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { useClient } from '../api/client.tsx';
+import { usePagedQuery } from '../api/paged-query.ts';
 import { useAssistants } from '../api/queries.ts';
 import { runStatuses, runStatusNames } from '../api/statuses.ts';
 import { metadataProblem, textHint } from '../app/metadata-filter.ts';
@@ -34,11 +35,12 @@ type Pages = InfiniteData<{ runs: Run[] }>;
 /** `isScrolled`: the list does not move while somebody reads older runs, so new runs are left out. */
 const useRuns = (filter: RunFilter, isScrolled: RefObject<boolean>) => {
   const client = useClient();
+  const queries = useQueryClient();
   const everyMs = usePollMs(pollMs);
   const queryKey = ['runs', filter];
-  return useInfiniteQuery({
+  return usePagedQuery({
     queryKey,
-    queryFn: ({ signal, pageParam, client: queries }) => {
+    read: (cursor, call) => {
       const request = toRequest(filter, Date.now());
       const shown = isScrolled.current ? queries.getQueryData<Pages>(queryKey) : undefined;
       const newest =
@@ -48,10 +50,9 @@ const useRuns = (filter: RunFilter, isScrolled: RefObject<boolean>) => {
           filter,
         );
       const before = [newest, request.created_before].filter((time) => time !== undefined).toSorted()[0];
-      return client.runs.searchPage({ ...request, created_before: before, cursor: pageParam }, { signal });
+      return client.runs.searchPage({ ...request, created_before: before, cursor }, call);
     },
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next }) => next,
+    next: ({ next }) => next,
     enabled: problemOf(filter) === undefined,
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (isLong(state.data) ? false : everyMs),

@@ -1,14 +1,13 @@
 // A delivery that a person has sent, and its outcome. The cache of mutations keeps it when its row leaves a filtered list.
 import {
-  type QueryClient,
   useMutation,
   useMutationState,
   useQuery,
   useQueryClient,
+  type QueryClient,
 } from '@tanstack/react-query';
 import type { Client, WebhookDelivery } from '@svc/sdk';
 import { useClient } from '../api/client.tsx';
-import { sentText } from './sent-text.ts';
 
 /** Receivers answer within 10 seconds: until then, the outcome is read often. */
 const soonMs = 10_000;
@@ -69,4 +68,28 @@ export const useSentText = (delivery: WebhookDelivery): string | undefined => {
     },
   });
   return sent && sentText(sent.queued.attempts, outcome.data ?? undefined);
+};
+
+type Attempts = WebhookDelivery['attempts'];
+
+/** What follows the attempt. */
+const next: Record<WebhookDelivery['status'], string> = {
+  delivered: '',
+  pending: ' Another attempt follows.',
+  failed: ' No other attempt follows.',
+};
+
+/** What became of a delivery that a person has sent. `now`: undefined until the attempt has an outcome. */
+export const sentText = (
+  before: Attempts,
+  now: Pick<WebhookDelivery, 'attempts' | 'status'> | undefined,
+): string => {
+  const last = now?.attempts.at(-1);
+  if (now === undefined || last === undefined) return 'Queued: it is sent at once.';
+  const sent = before.length > 0 ? 'Sent again' : 'Sent';
+  const outcome =
+    last.status === undefined
+      ? `${sent}, without a response: ${last.error ?? 'the reason is not known'}.`
+      : `${sent}: the receiver answered ${last.status}.`;
+  return `${outcome}${next[now.status]}`;
 };

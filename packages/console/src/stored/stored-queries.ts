@@ -1,13 +1,8 @@
 // Reads of states in parts: an answer has at most a megabyte, whatever the size of the state.
-import {
-  useInfiniteQuery,
-  useQuery,
-  type InfiniteData,
-  type UseInfiniteQueryResult,
-  type UseQueryResult,
-} from '@tanstack/react-query';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { ApiError, type Client, type StateValue } from '@svc/sdk';
 import { useClient } from '../api/client.tsx';
+import { usePagedQuery, type PagedQuery } from '../api/paged-query.ts';
 import { entriesIn, StoredPart, type StateAt } from './stored-part.ts';
 
 /** Entries up to this many characters of JSON come with their list. */
@@ -138,50 +133,41 @@ const readElements = async (
 };
 
 /** Entries of a list or an object from its beginning, a page at a time. */
-export const useEntries = (part: StoredPart): UseInfiniteQueryResult<InfiniteData<StateValue, number>> => {
+export const useEntries = (part: StoredPart): PagedQuery<StateValue> => {
   const client = useClient();
   const queryKey = [...keyOf(part), 'entries', part.from];
-  return useInfiniteQuery({
+  return usePagedQuery({
     queryKey,
-    queryFn: ({ signal, pageParam }) =>
-      readPart(client, part, { offset: pageParam, limit: pageSize }, signal),
-    initialPageParam: part.from,
-    getNextPageParam: ({ next }) => next,
+    read: (offset: number = part.from, { signal }) =>
+      readPart(client, part, { offset, limit: pageSize }, signal),
+    next: ({ next }) => next,
     staleTime: 'static',
     placeholderData: whileRead(queryKey),
   });
 };
 
 /** Elements of a list from its end, a page at a time. */
-export const useLastElements = (
-  part: StoredPart,
-): UseInfiniteQueryResult<InfiniteData<StateValue, number>> => {
+export const useLastElements = (part: StoredPart): PagedQuery<StateValue> => {
   const client = useClient();
   const queryKey = [...keyOf(part), 'last'];
-  return useInfiniteQuery({
+  return usePagedQuery({
     queryKey,
-    queryFn: ({ signal, pageParam: end }) =>
+    read: (end: number = part.length, { signal }) =>
       readElements(client, part, { offset: Math.max(0, end - messagesMax), end }, signal),
-    initialPageParam: part.length,
-    getNextPageParam: ({ offset }) => (offset === 0 ? undefined : offset),
+    next: ({ offset }) => (offset === 0 ? undefined : offset),
     staleTime: 'static',
     placeholderData: whileRead(queryKey),
   });
 };
 
 /** A text from its beginning. */
-export const useText = (
-  part: StoredPart,
-  isOpen: boolean,
-): UseInfiniteQueryResult<InfiniteData<StateValue, number>> => {
+export const useText = (part: StoredPart, isOpen: boolean): PagedQuery<StateValue> => {
   const client = useClient();
-  return useInfiniteQuery({
+  return usePagedQuery({
     queryKey: [...keyOf(part), 'text'],
-    queryFn: ({ signal, pageParam }) =>
-      readPart(client, part, { offset: pageParam, chars: charsMax }, signal),
+    read: (offset: number = 0, { signal }) => readPart(client, part, { offset, chars: charsMax }, signal),
+    next: ({ next }) => next,
     enabled: isOpen,
-    initialPageParam: 0,
-    getNextPageParam: ({ next }) => next,
     staleTime: 'static',
   });
 };

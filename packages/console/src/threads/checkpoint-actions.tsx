@@ -1,14 +1,18 @@
 // What can be started from a checkpoint: its next nodes as they are, or with an edited state or input.
-import { useMutation } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { ApiError, type Client, type Run } from '@svc/sdk';
 import { useId, useState, type ReactNode } from 'react';
+import { useClient } from '../api/client.tsx';
+import { refreshChanged } from '../api/refresh.ts';
+import { useStillHere } from '../app/use-still-here.ts';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import type { ChosenCheckpoint } from './checkpoint-editor.ts';
 import { hasInput, nodeLabel } from './checkpoint-row.ts';
 import { EditInput } from './edit-input.tsx';
 import { EditState } from './edit-state.tsx';
-import { useRunAt } from './use-run-at.ts';
+import { runOptionsAt, type NewRun } from './run-at.ts';
 import { useThreadAssistant } from './use-thread-assistant.ts';
 
 const route = getRouteApi('/threads/$threadId');
@@ -56,4 +60,44 @@ export const CheckpointActions = (chosen: ChosenCheckpoint): ReactNode => {
       )}
     </>
   );
+};
+
+interface RunOrigin {
+  threadId: string;
+  /** The run that created the checkpoint. */
+  runId: string | undefined;
+  /** The assistant of the thread, for a checkpoint whose run cannot be read. */
+  assistantId: string | undefined;
+}
+
+/** Starts a run at a checkpoint, and opens the playground, where it streams, unless the user has left the page. Rejects when the server refuses the run. */
+const useRunAt = ({ threadId, runId, assistantId }: RunOrigin): ((run: NewRun) => Promise<void>) => {
+  const client = useClient();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const isStillHere = useStillHere();
+  return async (run) => {
+    const origin = runId === undefined ? undefined : await findRun(client, threadId, runId);
+    const assistant = origin?.assistant_id ?? assistantId;
+    if (assistant === undefined) throw new Error('No assistant found for the graph of the thread.');
+    const created = await client.runs.create(threadId, assistant, runOptionsAt(run, origin), {
+      idempotencyKey: crypto.randomUUID(),
+    });
+    if (isStillHere())
+      await navigate({
+        to: '/playground',
+        search: { assistant: created.assistant_id, thread: threadId, run: created.run_id },
+      });
+    void refreshChanged(queries);
+  };
+};
+
+/** Undefined for a run that was deleted, such as that of a copied thread, or that the user may not read. */
+const findRun = async (client: Client, threadId: string, runId: string): Promise<Run | undefined> => {
+  try {
+    return await client.runs.get(threadId, runId);
+  } catch (error) {
+    if (error instanceof ApiError && (error.status === 404 || error.status === 403)) return undefined;
+    throw error;
+  }
 };

@@ -1,9 +1,10 @@
 // The checkpoints of a thread as a tree, with the selected one beside it.
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Thread } from '@svc/sdk';
 import { useMemo, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
+import { usePagedQuery } from '../api/paged-query.ts';
+import { LoadOlder } from '../ui/paging.tsx';
 import { ErrorNotice, Failure, Skeleton, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
 import { nameOf, rowFields, runOfInput, stepOf, type CheckpointRow } from './checkpoint-row.ts';
@@ -18,17 +19,11 @@ export const Checkpoints = ({ thread }: { thread: Thread }): ReactNode => {
   const client = useClient();
   const { thread_id: threadId } = thread;
   const { checkpoint: chosen } = route.useSearch();
-  const query = useInfiniteQuery({
+  const query = usePagedQuery({
     queryKey: ['thread', threadId, 'checkpoints'],
-    queryFn: ({ signal, pageParam }) =>
-      client.threads.getHistory(
-        threadId,
-        { limit: pageSize, before: pageParam, select: [...rowFields] },
-        { signal },
-      ),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) =>
-      page.length < pageSize ? undefined : (page.at(-1)?.checkpoint_id ?? undefined),
+    read: (before, call) =>
+      client.threads.getHistory(threadId, { limit: pageSize, before, select: [...rowFields] }, call),
+    next: (page) => (page.length < pageSize ? undefined : page.at(-1)?.checkpoint_id),
   });
   if (query.data === undefined)
     return query.error ? <Failure error={query.error} onRetry={() => void query.refetch()} /> : <Skeleton />;
@@ -48,13 +43,7 @@ export const Checkpoints = ({ thread }: { thread: Thread }): ReactNode => {
       <nav className="split-list checkpoint-list" aria-label="Checkpoints, newest first" tabIndex={0}>
         <ErrorNotice error={query.error} />
         <CheckpointTree rows={rows} names={names} selected={byId.get(selectedId)} />
-        {query.hasNextPage && (
-          <div className="load-more">
-            <button type="button" className="button" onClick={() => void query.fetchNextPage()}>
-              Load older
-            </button>
-          </div>
-        )}
+        <LoadOlder query={query} label="Load older" />
       </nav>
       <SelectedCheckpoint thread={thread} checkpointId={selectedId} rows={byId} />
     </div>

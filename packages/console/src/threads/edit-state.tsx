@@ -1,17 +1,19 @@
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo, useState, type ReactNode } from 'react';
+import { useGraph } from '../api/queries.ts';
 import { useStillHere } from '../app/use-still-here.ts';
+import { readGraph } from '../graph/read-graph.ts';
 import { useStoredState } from '../stored/stored-queries.ts';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
+import { SelectField } from '../ui/form-field.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { useDraft } from '../ui/use-draft.ts';
 import { JsonField } from '../values/json-field.tsx';
 import { formatJson, readExactObject } from '../values/read-json.ts';
 import { visibleText } from '../values/visible-text.ts';
-import { AsNodeSelect } from './as-node-select.tsx';
-import { stepOf } from './checkpoint-row.ts';
 import type { ChosenCheckpoint, CheckpointEditor } from './checkpoint-editor.ts';
+import { nodeLabel, stepOf } from './checkpoint-row.ts';
 import { draftOf, type StateDraft } from './state-draft.ts';
 import { useFork } from './use-fork.ts';
 
@@ -159,3 +161,43 @@ const Notes = ({
     </p>
   </>
 );
+
+/** Chooses the node as which an update is written; undefined leaves it to the server. `wrote`: the nodes that wrote the checkpoint. */
+const AsNodeSelect = ({
+  assistantId,
+  wrote,
+  node,
+  onChange,
+}: {
+  assistantId: string | undefined;
+  wrote: readonly string[];
+  node: string | undefined;
+  onChange: (node: string | undefined) => void;
+}): ReactNode => {
+  const graph = useGraph(assistantId);
+  const nodes = graph.data ? readGraph(graph.data).nodes.filter(({ kind }) => kind === 'node') : [];
+  const others = nodes.map(({ id }) => id).filter((id) => !wrote.includes(id));
+  return (
+    <SelectField
+      label="As node"
+      hint="The nodes that follow this one run next."
+      value={node ?? ''}
+      onChange={(value) => onChange(value === '' ? undefined : value)}
+    >
+      <Options label="Wrote this checkpoint" nodes={wrote} />
+      <Options label="Other nodes" nodes={others} />
+      <option value="">None: the node that wrote last</option>
+    </SelectField>
+  );
+};
+
+const Options = ({ label, nodes }: { label: string; nodes: readonly string[] }): ReactNode =>
+  nodes.length > 0 && (
+    <optgroup label={label}>
+      {nodes.map((node) => (
+        <option key={node} value={node}>
+          {nodeLabel(node)}
+        </option>
+      ))}
+    </optgroup>
+  );

@@ -1,26 +1,27 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Thread } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
+import { useAssistants, useThread } from '../api/queries.ts';
 import { MissingThread } from '../app/missing.tsx';
 import { usePollMs } from '../live/live-runs.tsx';
-import { useAssistants, useThread } from '../api/queries.ts';
 import { StateView } from '../messages/state-view.tsx';
 import { RunTable } from '../runs/run-table.tsx';
 import { useStoredState } from '../stored/stored-queries.ts';
 import { CopyId } from '../ui/copy-id.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
+import { Ago, Moment } from '../ui/time.tsx';
 import { isBranch } from '../values/json-entries.ts';
+import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { Checkpoints } from './checkpoints.tsx';
-import { ExpirySummary } from './expiry.tsx';
-import { OpenRuns } from './open-runs.tsx';
+import { ExpirySummary, Expiry } from './expiry.tsx';
 import { PruneResult, type Pruned } from './prune-dialog.tsx';
 import { ThreadActions } from './thread-actions.tsx';
 import { ThreadBadge } from './thread-badge.tsx';
-import { ThreadDetails } from './thread-details.tsx';
+import { ownerOf } from './thread-filter.ts';
 import { useAsks } from './thread-queries.ts';
 
 const route = getRouteApi('/threads/$threadId');
@@ -115,6 +116,98 @@ const ThreadRuns = ({ threadId }: { threadId: string }): ReactNode => {
           )
         }
       </Loaded>
+    </div>
+  );
+};
+
+const openRunsMax = 10;
+
+/** The runs of a busy thread that have not ended: what the thread waits for. */
+const OpenRuns = ({ threadId }: { threadId: string }): ReactNode => {
+  const client = useClient();
+  const { data: runs = [] } = useQuery({
+    // A change of a run of the thread reads everything below this key again.
+    queryKey: ['thread', threadId, 'open-runs'],
+    queryFn: ({ signal }) =>
+      client.runs.search(
+        {
+          thread_id: threadId,
+          status: ['pending', 'running'],
+          sort_order: 'asc',
+          limit: openRunsMax,
+          select: ['run_id', 'status', 'created_at'],
+        },
+        { signal },
+      ),
+    refetchInterval: usePollMs(4_000),
+  });
+  const first = runs.find(({ status }) => status === 'running') ?? runs[0];
+  if (!first) return null;
+  const { run_id: runId, status, created_at: at } = first;
+  const others = runs.length - 1;
+  return (
+    <div className="pad">
+      <div className="notice" data-tone="blue">
+        <span className="notice-text">
+          {/* The time is outside of the live region: screen readers would announce each change. */}
+          <span role="status">
+            Run {runId.slice(0, 8)} is {status}
+            {others > 0 && `; ${others}${runs.length === openRunsMax ? '+' : ''} more behind it`}.
+          </span>{' '}
+          Created <Ago at={at} />.
+        </span>
+        <Link to="/runs/$runId" params={{ runId }} search={{ thread: threadId }} className="button">
+          Open the run
+        </Link>
+      </div>
+    </div>
+  );
+};
+
+const ThreadDetails = ({ thread }: { thread: Thread }): ReactNode => {
+  const owner = ownerOf(thread);
+  return (
+    <div className="page-body pad" tabIndex={0} role="region" aria-label="Details">
+      <section className="panel">
+        <dl className="facts pad">
+          <dt>Thread</dt>
+          <dd className="mono">{thread.thread_id}</dd>
+          {owner !== undefined && (
+            <>
+              <dt>Owner</dt>
+              <dd>
+                <Link to="/threads" search={{ owner }} title="Show the threads of this owner">
+                  {visibleText(owner)}
+                </Link>
+              </dd>
+            </>
+          )}
+          <dt>Created</dt>
+          <dd>
+            <Moment at={thread.created_at} />
+          </dd>
+          <dt>State changed</dt>
+          <dd>
+            <Moment at={thread.state_updated_at} />
+          </dd>
+          <dt>Expires</dt>
+          <dd>
+            <Expiry ttl={thread.ttl} />
+          </dd>
+          <dt>Metadata</dt>
+          <dd>
+            <JsonTree value={thread.metadata} openDepth={2} />
+          </dd>
+          {thread.error !== undefined && thread.error !== null && (
+            <>
+              <dt>Error of the last run</dt>
+              <dd>
+                <JsonTree value={thread.error} />
+              </dd>
+            </>
+          )}
+        </dl>
+      </section>
     </div>
   );
 };

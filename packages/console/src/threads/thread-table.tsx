@@ -1,8 +1,8 @@
 import { Link, useNavigate } from '@tanstack/react-router';
+import type { Thread } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
-import { previewOf } from './preview.ts';
 import { ThreadBadge } from './thread-badge.tsx';
 import { ownerOf } from './thread-filter.ts';
 import type { ThreadRow } from './thread-queries.ts';
@@ -80,3 +80,18 @@ const OwnerLink = ({ owner }: { owner: string | undefined }): ReactNode =>
       {shown(owner)}
     </Link>
   );
+
+const charsMax = 200;
+
+const textOf = (content: unknown): string => {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content
+    .map((part: unknown) => (part as { text?: unknown } | null)?.text)
+    .filter((text) => typeof text === 'string')
+    .join(' ');
+};
+
+/** The first words of the newest message, or of the first one when the newest has no text. */
+const previewOf = ({ extracted = {} }: Pick<Thread, 'extracted'>): string =>
+  (textOf(extracted['last']) || textOf(extracted['first'])).replaceAll(/\s+/g, ' ').slice(0, charsMax);

@@ -1,12 +1,6 @@
-import {
-  useInfiniteQuery,
-  useMutation,
-  useQueryClient,
-  type InfiniteData,
-  type UseInfiniteQueryResult,
-  type UseMutationResult,
-} from '@tanstack/react-query';
+import { useMutation, useQueryClient, type UseMutationResult } from '@tanstack/react-query';
 import type { Feedback, PlatformClient } from '@svc/sdk';
+import { usePagedQuery, type PagedQuery } from '../api/paged-query.ts';
 import type { FeedbackGiven } from './feedback-draft.ts';
 
 const pageSize = 20;
@@ -14,16 +8,12 @@ const pageSize = 20;
 const keyOf = (runId: string): string[] => ['traces', 'feedback', runId];
 
 /** Feedback on a trace run, newest first. */
-export const useFeedback = (
-  client: PlatformClient,
-  runId: string,
-): UseInfiniteQueryResult<InfiniteData<Feedback[]>> =>
-  useInfiniteQuery({
+export const useFeedback = (client: PlatformClient, runId: string): PagedQuery<Feedback[]> =>
+  usePagedQuery({
     queryKey: keyOf(runId),
-    queryFn: ({ signal, pageParam }) =>
-      client.traces.feedback({ run: [runId], limit: pageSize, offset: pageParam }, { signal }),
-    initialPageParam: 0,
-    getNextPageParam: (last, pages) => (last.length < pageSize ? undefined : pages.length * pageSize),
+    read: (offset: number = 0, call) =>
+      client.traces.feedback({ run: [runId], limit: pageSize, offset }, call),
+    next: (last, pages) => (last.length < pageSize ? undefined : pages.length * pageSize),
     staleTime: 10_000,
   });
 

@@ -1,14 +1,8 @@
 // What the pages of traces read. All keys begin with `traces`: another API key removes them.
-import {
-  keepPreviousData,
-  useInfiniteQuery,
-  useQuery,
-  type InfiniteData,
-  type UseInfiniteQueryResult,
-  type UseQueryResult,
-} from '@tanstack/react-query';
+import { keepPreviousData, useQuery, type InfiniteData, type UseQueryResult } from '@tanstack/react-query';
 import type { PlatformClient, RunPage, RunTree, TraceRun } from '@svc/sdk';
 import { useClient } from '../api/client.tsx';
+import { usePagedQuery, type PagedQuery } from '../api/paged-query.ts';
 import { isId } from '../app/search-text.ts';
 import type { KeyNeed } from '../platform/key-gate.tsx';
 import { plotPollMs } from '../plots/poll-ms.ts';
@@ -58,13 +52,10 @@ export const everyWhileOnePage =
 
 export const traceNeed = { what: 'Traces', role: 'viewer' } as const satisfies KeyNeed;
 
-export const useTraceRuns = (
-  client: PlatformClient,
-  asked: TraceFilter,
-): UseInfiniteQueryResult<InfiniteData<RunPage>> =>
-  useInfiniteQuery({
+export const useTraceRuns = (client: PlatformClient, asked: TraceFilter): PagedQuery<RunPage> =>
+  usePagedQuery({
     queryKey: ['traces', 'runs', asked],
-    queryFn: ({ signal, pageParam }) => {
+    read: (cursor, call) => {
       const { project, filter, runs } = asked;
       return client.traces.query(
         {
@@ -74,13 +65,12 @@ export const useTraceRuns = (
           filter,
           select,
           limit: pageSize,
-          cursor: pageParam,
+          cursor,
         },
-        { signal },
+        call,
       );
     },
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ cursors }) => cursors.next ?? undefined,
+    next: ({ cursors }) => cursors.next,
     placeholderData: keepPreviousData,
     // A filter that the server has rejected stays rejected.
     refetchInterval: everyWhileOnePage(pollMs),

@@ -1,14 +1,8 @@
 // Threads of traces: conversations that the metadata of trace runs names. A thread of this server is one of them if its runs are traced.
-import {
-  keepPreviousData,
-  useInfiniteQuery,
-  useQuery,
-  type InfiniteData,
-  type UseInfiniteQueryResult,
-  type UseQueryResult,
-} from '@tanstack/react-query';
+import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { PlatformClient, RunPage, ThreadPage, TraceThread } from '@svc/sdk';
 import { useClient } from '../api/client.tsx';
+import { usePagedQuery, type PagedQuery } from '../api/paged-query.ts';
 import { isId } from '../app/search-text.ts';
 import { useIsOpen } from '../session/session.ts';
 import { everyWhileOnePage, select, type TraceFilter } from './trace-queries.ts';
@@ -37,19 +31,12 @@ const conditionsOf = ({ project, filter, runs, ...time }: ThreadFilter) => {
 };
 
 /** Threads with a trace that matches the filter, or with a trace run that does, for `runs: all`. Newest trace runs first. */
-export const useTraceThreads = (
-  client: PlatformClient,
-  asked: ThreadFilter,
-): UseInfiniteQueryResult<InfiniteData<ThreadPage>> =>
-  useInfiniteQuery({
+export const useTraceThreads = (client: PlatformClient, asked: ThreadFilter): PagedQuery<ThreadPage> =>
+  usePagedQuery({
     queryKey: ['traces', 'threads', asked],
-    queryFn: ({ signal, pageParam }) =>
-      client.traces.threads(
-        { ...conditionsOf(asked), page_size: threadsOfPage, cursor: pageParam },
-        { signal },
-      ),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    read: (cursor, call) =>
+      client.traces.threads({ ...conditionsOf(asked), page_size: threadsOfPage, cursor }, call),
+    next: (page) => page.next_cursor,
     placeholderData: keepPreviousData,
     refetchInterval: everyWhileOnePage(pollMs),
   });
@@ -75,11 +62,11 @@ export const useTracesOfThread = (
   client: PlatformClient,
   project: string,
   threadId: string,
-): UseInfiniteQueryResult<InfiniteData<RunPage>> =>
-  useInfiniteQuery({
+): PagedQuery<RunPage> =>
+  usePagedQuery({
     queryKey: ['traces', 'thread', project, threadId, 'traces'],
     // Not the route of a thread's trace runs, which sends their inputs and outputs too.
-    queryFn: ({ signal, pageParam }) =>
+    read: (cursor, call) =>
       client.traces.query(
         {
           session: [project],
@@ -88,12 +75,11 @@ export const useTracesOfThread = (
           order: 'asc',
           select,
           limit: tracesOfPage,
-          cursor: pageParam,
+          cursor,
         },
-        { signal },
+        call,
       ),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ cursors }) => cursors.next ?? undefined,
+    next: ({ cursors }) => cursors.next,
     refetchInterval: everyWhileOnePage(tracePollMs),
   });
 

@@ -1,10 +1,10 @@
 // The frame of the views of traces: tabs, filters, and what keeps a view from being read.
 import { getRouteApi } from '@tanstack/react-router';
-import type { PlatformClient } from '@svc/sdk';
+import { ApiError, type PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { Tabs } from '../ui/tabs.tsx';
 import { ForgetKey, KeyForm, needsOtherKey } from '../platform/key-gate.tsx';
-import { rejectedFilter } from './rejected-filter.ts';
+import { faultsOf } from '../ui/faults.ts';
+import { Tabs } from '../ui/tabs.tsx';
 import { TraceFilters, type TraceSearch } from './trace-filters.tsx';
 import { traceNeed } from './trace-queries.ts';
 
@@ -53,3 +53,10 @@ const views = [
   { name: 'threads', label: 'Threads' },
   { name: 'charts', label: 'Charts' },
 ] as const;
+
+/** The parameters of a request that contain the filter: charts request whole traces by the second one. */
+const names = ['filter', 'trace_filter'];
+
+/** The error if the server has rejected the filter: it belongs to the field. Any other error belongs to the page. */
+export const rejectedFilter = (error: Error | null): ApiError | undefined =>
+  error instanceof ApiError && error.status === 422 && faultsOf(error, names).at.size > 0 ? error : undefined;

@@ -1,5 +1,6 @@
-import { useEffect, useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Icon } from './icons.tsx';
+import { useCopied } from './use-copied.ts';
 
 /** The start of an id, or another short form of it; a click copies all of it. */
 export const CopyId = ({
@@ -11,22 +12,14 @@ export const CopyId = ({
   label?: string;
   shown?: string;
 }): ReactNode => {
-  const [isCopied, setCopied] = useState(false);
-  useEffect(() => {
-    if (!isCopied) return undefined;
-    const timer = setTimeout(() => setCopied(false), 1_500);
-    return () => clearTimeout(timer);
-  }, [isCopied]);
+  const { isCopied, copy } = useCopied(id);
   return (
     <button
       type="button"
       className="copy-id"
       title={`Copy ${id}`}
       aria-label={isCopied ? `Copied ${label}` : `Copy ${label} ${id}`}
-      onClick={(event) => {
-        event.stopPropagation();
-        void navigator.clipboard.writeText(id).then(() => setCopied(true));
-      }}
+      onClick={copy}
     >
       {shown}
       <Icon name={isCopied ? 'check' : 'copy'} size={12} />

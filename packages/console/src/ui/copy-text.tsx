@@ -1,5 +1,6 @@
-import { useEffect, useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Icon } from './icons.tsx';
+import { useCopied } from './use-copied.ts';
 
 /** A text of any length, of which a part may be shown; a click copies all of it. */
 export const CopyText = ({
@@ -12,21 +13,9 @@ export const CopyText = ({
   /** The name of the text, where the text itself does not say it. */
   label?: string;
 }): ReactNode => {
-  const [isCopied, setCopied] = useState(false);
-  useEffect(() => {
-    if (!isCopied) return undefined;
-    const timer = setTimeout(() => setCopied(false), 1_500);
-    return () => clearTimeout(timer);
-  }, [isCopied]);
+  const { isCopied, copy } = useCopied(text);
   return (
-    <button
-      type="button"
-      className="copy-id"
-      onClick={(event) => {
-        event.stopPropagation();
-        void navigator.clipboard.writeText(text).then(() => setCopied(true));
-      }}
-    >
+    <button type="button" className="copy-id" onClick={copy}>
       {label !== undefined && (
         <span className="visually-hidden">
           {isCopied ? 'Copied' : 'Copy'} {label}{' '}

@@ -1,14 +1,17 @@
 // Deliveries to webhooks of all runs, newest first. The filter is the query string.
+import { keepPreviousData } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { WebhookDelivery } from '@svc/sdk';
 import { useEffect, useState, type ReactNode } from 'react';
+import { useClient } from '../api/client.tsx';
+import { hasEndedEarly } from '../api/delivery-pages.ts';
+import { usePagedQuery } from '../api/paged-query.ts';
 import { deliveryNames, deliveryStatuses, type DeliveryStatus } from '../api/statuses.ts';
 import { useSentText } from '../runs/sent-delivery.ts';
 import { LoadOlder } from '../ui/paging.tsx';
 import { Failure, Skeleton, State } from '../ui/states.tsx';
 import { StatusChips } from '../ui/status-chips.tsx';
 import { visibleText } from '../values/visible-text.ts';
-import { useDeliveries } from './delivery-queries.ts';
 import { DeliveryTable } from './delivery-table.tsx';
 
 const route = getRouteApi('/webhooks');
@@ -149,4 +152,25 @@ const NoDeliveries = ({
       </p>
     </State>
   );
+};
+
+const pollMs = 5_000;
+const pageSize = 50;
+/** Pages that are read again while they are visible. Older ones change rarely. */
+const livePages = 3;
+
+/** The newest first. */
+const useDeliveries = (status: DeliveryStatus[] | undefined) => {
+  const client = useClient();
+  return usePagedQuery({
+    queryKey: ['webhooks', status],
+    read: (cursor, call) => client.runs.searchWebhooks({ status, limit: pageSize, cursor }, call),
+    next: ({ next }) => next,
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => {
+      const pages = state.data?.pages ?? [];
+      const isExpensive = pages.some((page) => hasEndedEarly(page, pageSize));
+      return pages.length <= livePages && !isExpensive ? pollMs : false;
+    },
+  });
 };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startOf } from './run-start.ts';
+import { startOf } from './use-conversation.ts';
 
 it('a run at a checkpoint starts with the messages of its input', () => {
   const message = { role: 'user', content: 'hello' };

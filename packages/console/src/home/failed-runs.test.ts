@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { failedCrons, type CronFailures } from './failed-crons.ts';
+import { failedCrons, type CronFailures } from './failed-runs.tsx';
 
 const cron = (cronId: string, ...statuses: CronFailures['runs'][number]['status'][]): CronFailures => ({
   cronId,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { fieldsOf } from '../schemas/read-schema.ts';
-import { readForm, readInput } from './input-draft.ts';
+import { readForm, readInput } from './composer.tsx';
 
 it('an input is an object', () => {
   expect(readInput('{ "topic": "tea" }')).toEqual({ value: { topic: 'tea' } });

@@ -1,6 +1,6 @@
 import type { WebhookDelivery } from '@svc/sdk';
 import { expect, it } from 'vitest';
-import { failingOf, unexaminedText } from './failing-deliveries.ts';
+import { failingOf, unexaminedText } from './failing-webhooks.tsx';
 
 const nowMs = Date.parse('2026-01-08T12:00:00Z');
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { emptyNote } from './empty-note.ts';
+import { emptyNote } from './attention.tsx';
 
 const read = { found: [], error: null };
 const reading = { found: undefined, error: null };

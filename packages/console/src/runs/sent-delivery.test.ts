@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sentText } from './sent-text.ts';
+import { sentText } from './sent-delivery.ts';
 
 const failed = { at: '2026-01-01T00:00:00Z', status: 503, error: 'The answer was 503', ms: 3 };
 const second = { at: '2026-01-01T00:00:09Z', ms: 3 };

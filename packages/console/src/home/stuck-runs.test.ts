@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startedBefore } from './running-runs.ts';
+import { startedBefore } from './stuck-runs.tsx';
 
 const run = (id: string, started_at?: string) => ({
   run_id: id,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { activityText } from './activity-text.ts';
+import { activityText } from './graph-view.tsx';
 
 it.each([
   ['done', undefined, '✓'],

@@ -1,6 +1,6 @@
 import type { RunStatsSeries } from '@svc/sdk';
 import { expect, it } from 'vitest';
-import { usagePlots, usageRequest } from './usage.ts';
+import { usagePlots, usageRequest } from './usage-plots.tsx';
 
 it('requests the same intervals as the plots of runs, and no interval after their end', () => {
   expect(usageRequest('1h', Date.parse('2026-11-26T14:05:30Z'))).toEqual({

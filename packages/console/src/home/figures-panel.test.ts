@@ -1,6 +1,6 @@
 import type { RunFigures } from '@svc/sdk';
 import { expect, it } from 'vitest';
-import { runPlots } from './figures.ts';
+import { runPlots } from './figures-panel.tsx';
 
 const none = {
   created: 0,

@@ -1,6 +1,6 @@
 import { ApiError } from '@svc/sdk';
 import { expect, it } from 'vitest';
-import { rejectedFilter } from './rejected-filter.ts';
+import { rejectedFilter } from './traces-view.tsx';
 
 const refusal = (status: number, field: string): ApiError =>
   new ApiError(status, { detail: [{ loc: ['body', field], msg: 'no', type: 'value_error' }] }, 'id');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { forkPoint } from './fork.ts';
+import { forkPoint } from './conversation-actions.ts';
 
 const at = (id: string, parent: string | null, ...messages: string[]) => ({
   checkpoint_id: id,

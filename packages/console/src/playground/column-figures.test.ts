@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readMessages } from '../messages/read-messages.ts';
-import { turnUsage } from './turn-figures.ts';
+import { turnUsage } from './column-figures.tsx';
 
 const ai = (input: number, output: number, total_cost?: number) => ({
   type: 'ai',

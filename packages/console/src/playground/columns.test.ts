@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { lackingFields } from './lacking-fields.ts';
+import { lackingFields } from './columns.tsx';
 
 const messages = { type: 'array', langgraph_type: 'messages' };
 const schema = (properties: object) => ({ type: 'object', properties });

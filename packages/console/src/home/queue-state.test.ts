@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { blockedExecutors } from './blocked-executors.ts';
+import { blockedExecutors } from './queue-state.tsx';
 
 it('names the number of executors that are blocked by a graph', () => {
   expect(blockedExecutors(0)).toEqual([]);
