@@ -10,6 +10,7 @@ import { assistantStorage } from '../packages/server/src/storage/deployment/assi
 import { openDatabase, type Database } from '../packages/server/src/storage/postgres/database.ts';
 import { openEmbedded } from '../packages/server/src/storage/embedded/embedded.ts';
 import { everyRow } from '../packages/server/src/storage/postgres/row-filter.ts';
+import { recordOf } from '../packages/server/src/storage/deployment/run-creation.ts';
 import { runLeaseStorage } from '../packages/server/src/storage/deployment/run-leases.ts';
 import { runQueueStorage } from '../packages/server/src/storage/deployment/run-queue.ts';
 import { runStorage } from '../packages/server/src/storage/deployment/runs.ts';
@@ -38,11 +39,11 @@ const titles: Record<Backlog, string> = {
 const fill = {
   name: '',
   text: `select count(*) from (
-    select create_run(p_run_id => gen_random_uuid(), p_assistant_id => ($2::uuid[])[g % 20 + 1],
-      p_thread_id => case when $3 = 'thread' then $4::uuid else gen_random_uuid() end,
-      p_metadata => jsonb_build_object('svc_auth_user_id', g % 1000), p_kwargs => '{}', p_strategy => 'enqueue',
-      p_create_thread => true, p_claim => false, p_lease => '0',
-      p_delay => case when $3 = 'delayed' then interval '1 day' else '0' end)
+    select create_run(json_populate_record(json_populate_record(null::new_run, $5), json_build_object(
+      'run_id', gen_random_uuid(), 'assistant_id', ($2::uuid[])[g % 20 + 1],
+      'thread_id', case when $3 = 'thread' then $4::uuid else gen_random_uuid() end,
+      'metadata', json_build_object('svc_auth_user_id', g % 1000),
+      'delay', case when $3 = 'delayed' then '1 day' else '0' end)), '{}')
     from generate_series(1, $1::integer) g) s`,
 };
 
@@ -171,7 +172,13 @@ const sections: string[] = [];
     const batch = shape === 'thread' ? 200 : 5_000;
     for (const size of sizes) {
       for (; stored < size; stored += Math.min(batch, size - stored))
-        await db.query(fill, [Math.min(batch, size - stored), assistants, shape, busyThread]);
+        await db.query(fill, [
+          Math.min(batch, size - stored),
+          assistants,
+          shape,
+          busyThread,
+          JSON.stringify(recordOf(runOf(busyThread, false))),
+        ]);
       await runQueueStorage(db).count();
       results.push(await measureAll(db));
       process.stderr.write(`${shape} ${size} ${JSON.stringify(results.at(-1))}\n`);

@@ -10,7 +10,7 @@ import { workerStorage } from '../../src/storage/deployment/workers.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { QueueWorker } from './queue-worker.ts';
-import { newAssistant, newRun } from './run-rows.ts';
+import { createCopies, newAssistant, newRun } from './run-rows.ts';
 
 let db: TestDatabase;
 let assistant_id: string;
@@ -35,17 +35,7 @@ const create = async (owner: string | undefined, more: Partial<NewRun> = {}): Pr
 };
 
 /** Many runs of one owner, in one statement. */
-const createMany = (owner: string, count: number) =>
-  db.query(
-    {
-      name: 'many',
-      text: `select count(*) from (select create_run(p_run_id => gen_random_uuid(), p_thread_id => gen_random_uuid(),
-        p_assistant_id => $1, p_metadata => jsonb_build_object('svc_auth_user_id', $2::text), p_kwargs => '{}',
-        p_strategy => 'enqueue', p_create_thread => true, p_claim => false, p_lease => '0', p_delay => '0')
-        from generate_series(1, $3)) s`,
-    },
-    [assistant_id, owner, count],
-  );
+const createMany = (owner: string, count: number) => createCopies(db, runFor(owner), count);
 
 const ownersOf = (runs: ClaimedRun[]): unknown[] => runs.map(({ metadata }) => metadata['svc_auth_user_id']);
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { assistantStorage } from '../../src/storage/deployment/assistants.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
+import { recordOf } from '../../src/storage/deployment/run-creation.ts';
 import type { ClaimOptions } from '../../src/storage/deployment/run-leases.ts';
 import type { NewRun } from '../../src/storage/deployment/run-rows.ts';
 
@@ -49,3 +50,15 @@ export const newRun = (assistant_id: string, thread_id: string | null): NewRun =
   workerTtlMs: 60_000,
   answered_state_at: null,
 });
+
+/** Creates runs by one statement. Each has an id and a thread of its own, and is otherwise like `run`. */
+export const createCopies = (db: Database, run: NewRun, count: number) =>
+  db.query(
+    {
+      name: 'create_copies',
+      text: `select count(*) from (select create_run(json_populate_record(json_populate_record(null::new_run, $1),
+        json_build_object('run_id', gen_random_uuid(), 'thread_id', gen_random_uuid())), $2)
+        from generate_series(1, $3)) s`,
+    },
+    [JSON.stringify(recordOf({ ...run, keyed: false })), run.kwargs, count],
+  );

@@ -3,10 +3,11 @@ import pg from 'pg';
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import type { BoundedPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
-import { functionCall, namedStatement } from '../postgres/named-statement.ts';
-import { containsMetadata, passes, type RowFilter } from '../postgres/row-filter.ts';
+import { namedStatement } from '../postgres/named-statement.ts';
+import { containsMetadata, everyRow, passes, type RowFilter } from '../postgres/row-filter.ts';
 import { readSortedPage, type SortedPage } from '../postgres/sorted-page.ts';
 import { count, type Sql, sql } from '../postgres/sql.ts';
+import { createRun } from './run-creation.ts';
 import type { NewRun } from './run-rows.ts';
 
 export interface CronRow {
@@ -154,26 +155,6 @@ const statements = {
     name: 'crons_tick',
     text: 'insert into cron_ticks (cron_id, scheduled_for, run_id) values ($1, $2, $3) on conflict do nothing returning cron_id',
   },
-  run: functionCall({
-    name: 'crons_run',
-    function: 'create_run',
-    parameters: [
-      'run_id',
-      'thread_id',
-      'assistant_id',
-      'metadata',
-      'kwargs',
-      'strategy',
-      'create_thread',
-      'claim',
-      'lease',
-      'delay',
-      'resumable',
-      'webhook',
-      'sealed_user',
-    ],
-    casts: { lease: `:lease * interval '1 ms'`, delay: `:delay * interval '1 ms'` },
-  }),
   name: {
     name: 'crons_name',
     text: `update threads set metadata = metadata || jsonb_build_object('cron_id', $2::text) where thread_id = $1`,
@@ -232,24 +213,26 @@ const reachedLimit = async (
 };
 
 const fireOne = async (tx: Database, cron: CronRow, { run, next }: TickPlan): Promise<void> => {
-  const values = statements.run.values({
+  const made = await createRun(tx, {
     ...run,
     assistant_id: cron.assistant_id,
-    metadata: JSON.stringify(run.metadata),
-    strategy: run.multitask_strategy,
     create_thread: cron.thread_id === null,
     claim: false,
-    lease: 0,
-    delay: 0,
+    leaseMs: 0,
+    delayMs: 0,
+    worker_id: null,
+    log: 'nothing',
+    keyed: false,
+    access: everyRow,
+    assistantAccess: everyRow,
+    graphs: null,
+    workerTtlMs: 0,
+    answered_state_at: null,
   });
-  const [made] = await tx.query<{ outcome: string; thread_id: string | null }>(
-    statements.run.statement,
-    values,
-  );
-  const isMade = made?.outcome === 'created';
+  const isMade = made.outcome === 'created';
   // With strategy `reject`, a busy thread skips the tick. A deleted thread or assistant disables the cron.
-  const staysEnabled = isMade || made?.outcome === 'busy';
-  const deleted = made?.outcome === 'no_thread' ? 'thread' : 'assistant';
+  const staysEnabled = isMade || made.outcome === 'busy';
+  const deleted = made.outcome === 'no_thread' ? 'thread' : 'assistant';
   const error = isMade
     ? null
     : staysEnabled

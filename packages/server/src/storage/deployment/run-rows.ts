@@ -62,7 +62,8 @@ export interface NewRun {
   claim: boolean;
   leaseMs: number;
   delayMs: number;
-  worker_id: string;
+  /** Null when the run is not claimed. */
+  worker_id: string | null;
   /** What the log stores when the run does not start in this process. */
   log: RunAudience;
   /** The log stores all events, in whichever process the run executes. */

@@ -26,9 +26,8 @@ describe('a statement with named parameters', () => {
 
 it('a call of a function names its arguments', () => {
   const parameters = ['id', 'lease'] as const;
-  const casts = { lease: `:lease * interval '1 ms'` };
-  expect(functionCall({ name: 'f', function: 'f', parameters, casts }).statement.text).toBe(
-    `select * from f(p_id => $1, p_lease => $2 * interval '1 ms')`,
+  expect(functionCall({ name: 'f', function: 'f', parameters }).statement.text).toBe(
+    `select * from f(p_id => $1, p_lease => $2)`,
   );
   expect(functionCall({ name: 'f', function: 'f', parameters: ['id'], as: 'done' }).statement.text).toBe(
     'select f(p_id => $1) as done',

@@ -31,23 +31,20 @@ export const namedStatement = <const Name extends string>({
 };
 
 /**
- * Calls a SQL function with named arguments: the parameter `name` is passed as `p_name`. `casts` has the expressions of arguments that
- * are not passed as they are. `as` names the result of a function that returns a single value; without it, all columns are selected.
+ * Calls a SQL function with named arguments: the parameter `name` is passed as `p_name`. `as` names the result of a function
+ * that returns a single value; without it, all columns are selected.
  */
 export const functionCall = <const Name extends string>({
   function: called,
-  casts = {},
   as,
   ...options
 }: {
   name: string;
   function: string;
   parameters: readonly Name[];
-  casts?: Partial<Record<NoInfer<Name>, string>>;
   as?: string;
 }): NamedStatement<Name> => {
-  const given: Partial<Record<string, string>> = casts;
-  const list = options.parameters.map((name) => `p_${name} => ${given[name] ?? `:${name}`}`);
+  const list = options.parameters.map((name) => `p_${name} => :${name}`);
   const call = `${called}(${list.join(', ')})`;
   const text = as === undefined ? `select * from ${call}` : `select ${call} as ${as}`;
   return namedStatement({ ...options, text });

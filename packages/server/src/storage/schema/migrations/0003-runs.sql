@@ -83,6 +83,43 @@ create index runs_by_status on runs (status, created_at, thread_id, run_id);
 -- updated_at, so none gets this index.
 create index runs_settled on runs (updated_at) where status <> 'running' and (status <> 'pending' or lease_token > 0);
 
+-- A run that create_run() creates. Callers send it as JSON, and kwargs as a parameter of its own, because escaping megabytes of text a second
+-- time is expensive.
+create type new_run as (
+  run_id             uuid,
+  -- Null for a stateless run (`temporary`). It has no thread and no checkpoints. Its row is deleted when it ends, or with its log if it has
+  -- one.
+  thread_id          uuid,
+  assistant_id       uuid,
+  metadata           jsonb,
+  multitask_strategy text,
+  create_thread      boolean,
+  -- The run is created as running with the caller's lease, if its thread is free and no other run of the caller's graphs waits for a slot.
+  -- Otherwise it is queued.
+  claim              boolean,
+  lease              interval,
+  delay              interval,
+  worker_id          uuid,
+  -- What the run's log stores when the run does not start in the caller's process.
+  log                text,
+  -- The log stores all events, whatever `log` is.
+  resumable          boolean,
+  webhook            text,
+  -- The run may exist already under this id.
+  keyed              boolean,
+  -- Filter that the thread must pass (for a stateless run its own metadata), and filter for the assistant. What does not pass is treated as
+  -- absent.
+  access             jsonpath,
+  assistant_access   jsonpath,
+  sealed_user        text,
+  -- The graphs that the caller executes; null for all. A run of another graph is created only if a worker that executes the graph has reported
+  -- itself within `served_within`.
+  graphs             text[],
+  served_within      interval,
+  -- The run answers interrupts of the thread's state of this time (in milliseconds).
+  answered_state_at  timestamptz
+);
+
 -- The backlog when no worker keeps up: /metrics reads it here when counting would take long.
 create table run_queue_size (
   only_row   boolean primary key default true check (only_row),
