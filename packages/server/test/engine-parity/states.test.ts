@@ -287,6 +287,15 @@ it('the values of delta channels that a command gives to an empty thread stay', 
   );
 });
 
+it('a command with durability exit keeps what an earlier command has given to the empty thread', async () => {
+  const { thread_id } = await client.threads.create();
+  await client.runs.wait(thread_id, 'noted', { command: { update: { notes: ['given'] }, goto: 'read' } });
+  const update = { notes: ['more'] };
+  await client.runs.wait(thread_id, 'noted', { command: { update }, durability: 'exit' });
+  const { values } = await client.threads.getState(thread_id);
+  expect(values).toMatchObject({ notes: ['given', 'read 1', 'more'] });
+});
+
 it('a thread keeps the question of its newest checkpoint when an older one is answered and asks again', async () => {
   const begin = { input: {} };
   const { thread_id } = await compare('pair', [begin, begin, { resume: 'one', from: 2 }]);

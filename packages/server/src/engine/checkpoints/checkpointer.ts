@@ -13,8 +13,8 @@ import {
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
 import { summaryOf } from './checkpoint-summary.ts';
+import { joinDeltas, walkDeltas } from './delta-history.ts';
 import { engineWrites, recordedIn } from '../../storage/deployment/recorded-state.ts';
-import { seedOf } from './task-writes.ts';
 import type { ThreadSession } from './thread-session.ts';
 
 /** `id`: that of the engine, where the stored one differs. */
@@ -139,38 +139,30 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     });
   }
 
-  /**
-   * The values of delta channels at a checkpoint. They are recorded with it, as readers see them. The engine would rebuild them from the writes of
-   * all ancestors, also those that a run has stored at an ancestor since: an answer there would change the branch that had followed.
-   */
-  override async getDeltaChannelHistory(options: {
+  /** The values of delta channels at a checkpoint, which the engine then changes by its writes. */
+  override async getDeltaChannelHistory({
+    config,
+    channels,
+  }: {
     config: RunnableConfig;
     channels: string[];
   }): Promise<Record<string, DeltaChannelHistory>> {
-    const { ns, checkpoint_id } = this.#place(options.config);
-    const recorded = checkpoint_id === undefined ? {} : await this.#recordedValues(ns, checkpoint_id);
-    const missing = options.channels.filter((channel) => !Object.hasOwn(recorded, channel));
-    const rebuilt = await super.getDeltaChannelHistory({ ...options, channels: missing });
-    const found = options.channels.filter((channel) => Object.hasOwn(recorded, channel));
-    return {
-      ...rebuilt,
-      ...Object.fromEntries(found.map((channel) => [channel, { seed: recorded[channel], writes: [] }])),
+    const { ns, checkpoint_id } = this.#place(config);
+    const session = this.#session;
+    const { storedIds, codec, cache } = session;
+    if (checkpoint_id === undefined) await this.#readHead(ns);
+    const start = checkpoint_id === undefined ? session.head(ns) : storedIds.of(checkpoint_id);
+    const source = {
+      find: async (id: string) => session.pendingCheckpoint(ns, id) ?? (await this.#find(ns, id)),
+      loadedSeed: (id: string) => session.seed(ns, id),
     };
-  }
-
-  async #recordedValues(ns: string, checkpoint_id: string): Promise<Record<string, unknown>> {
-    const { storedIds, codec, cache } = this.#session;
-    const stored = storedIds.of(checkpoint_id);
-    const refs = Object.entries(this.#session.seed(ns, stored) ?? (await this.#findSeed(ns, stored)) ?? {});
-    const blobs = await this.#blobs(refs.flatMap(([, ref]) => codec.hashesOf(ref)));
-    return Object.fromEntries(
-      refs.map(([channel, ref]) => [channel, codec.join(ref, (hash) => blobs.get(hash), cache)]),
-    );
-  }
-
-  async #findSeed(ns: string, checkpoint_id: string): Promise<Record<string, string> | undefined> {
-    const found = this.#session.pendingCheckpoint(ns, checkpoint_id) ?? (await this.#find(ns, checkpoint_id));
-    return found && seedOf({ writes: found.writes, recorded: recordedIn(found.writes) });
+    const deltas = await walkDeltas(source, start, channels);
+    const refs = [...deltas.values()].flatMap(({ seed = [], writes }) => [
+      seed,
+      writes.map(({ ref }) => ref),
+    ]);
+    const blobs = await this.#blobs(refs.flat().flatMap((ref) => codec.hashesOf(ref)));
+    return joinDeltas(deltas, (ref) => codec.join(ref, (hash) => blobs.get(hash), cache));
   }
 
   async put(

@@ -66,3 +66,12 @@ it('are those of tasks, and not of the calls within them', () => {
   interrupts.add('1', 'call', [asked]);
   expect([...(interrupts.ofTasks([{ id: 'task' }])?.keys() ?? [])]).toEqual(['task']);
 });
+
+it('are in the order of the tasks, whichever asks first', () => {
+  const interrupts = opened(
+    ['second', '__interrupt__', [{ value: '?' }]],
+    ['first', '__interrupt__', [{ value: '?' }]],
+  );
+  const tasks = [{ id: 'first' }, { id: 'second' }];
+  expect([...(interrupts.ofTasks(tasks)?.keys() ?? [])]).toEqual(['first', 'second']);
+});

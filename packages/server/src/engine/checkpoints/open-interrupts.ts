@@ -19,10 +19,16 @@ export class OpenInterrupts {
     return this.#byTask;
   }
 
-  /** `tasks`: those of the newest root checkpoint, if they are known. Undefined when no root checkpoint was loaded or created. */
+  /** In the order of `tasks`: those of the newest root checkpoint, if they are known. Undefined when no root checkpoint was loaded or created. */
   ofTasks(tasks: readonly { id: string }[] | undefined): ReadonlyMap<string, unknown[]> | undefined {
-    if (!this.#byTask || !tasks) return this.#byTask;
-    return new Map([...this.#byTask].filter(([id]) => tasks.some((task) => task.id === id)));
+    const byTask = this.#byTask;
+    if (!byTask || !tasks) return byTask;
+    return new Map(
+      tasks.flatMap(({ id }) => {
+        const interrupts = byTask.get(id);
+        return interrupts ? [[id, interrupts] as const] : [];
+      }),
+    );
   }
 
   /**

@@ -96,10 +96,9 @@ class Play {
     const { by, value, update } = operation;
     const updating = update === undefined ? {} : { update };
     if (by === 'plain') return this.#run(operation, undefined, { resume: value, ...updating });
-    const idsOf = (interrupts: Record<string, unknown>): string[] =>
-      Object.values(interrupts).flatMap((list) => (list as { id: string }[]).map(({ id }) => id));
-    const open = idsOf(await this.#engine.openInterrupts());
-    const openOnServer = idsOf((await this.#server.summary()).interrupts as Record<string, unknown>);
+    const open = idsOf(await this.#engine.openInterrupts(), await this.#engine.state());
+    const { interrupts } = await this.#server.summary();
+    const openOnServer = idsOf(interrupts as Record<string, unknown>, await this.#server.state());
     if (open.length === 0) return false;
     const count = by === 'one' ? 1 : open.length;
     const answers = (ids: string[]) => Object.fromEntries(ids.slice(-count).map((id) => [id, value]));
@@ -209,6 +208,10 @@ const updatesOf = ({ error, events }: Outcome): Outcome => ({
   error,
   events: events.filter(({ mode }) => mode === 'updates'),
 });
+
+/** Ids of interrupts by the names of their tasks, so that both sides choose the same ones. */
+const idsOf = (interrupts: Record<string, unknown>, { tasks }: SeenState): string[] =>
+  tasks.flatMap((task) => ((interrupts[task.id] ?? []) as { id: string }[]).map(({ id }) => id));
 
 /** The state of the innermost subgraph; that of the graph itself when it has none. */
 const innerOf = (state: SeenState): SeenState => {
