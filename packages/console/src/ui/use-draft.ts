@@ -24,12 +24,15 @@ export type ChangeDraft = (change: string | ((now: string) => string)) => void;
 export const useDraft = (key: string, initial: string): [string, ChangeDraft] => {
   const [draft, setDraft] = useState(() => ({ key, text: stored(key) ?? initial }));
   const textOf = (now: typeof draft): string => (now.key === key ? now.text : (stored(key) ?? initial));
-  const change: ChangeDraft = (changed) =>
+  const change: ChangeDraft = (changed) => {
+    // At once: a component that has been removed, because its text was sent, does not update its state any more.
+    if (typeof changed === 'string') store(key, changed, initial);
     setDraft((now) => {
       const text = typeof changed === 'string' ? changed : changed(textOf(now));
       store(key, text, initial);
       return { key, text };
     });
+  };
   return [textOf(draft), change];
 };
 
