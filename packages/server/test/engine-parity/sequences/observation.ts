@@ -177,6 +177,11 @@ export class Names {
     return id === null ? undefined : this.#names.get(id);
   }
 
+  /** The value as text, with the names of the ids that have one. */
+  known(value: unknown): string {
+    return JSON.stringify(value).replaceAll(idPattern, (id) => this.#names.get(id) ?? '#');
+  }
+
   /** The id that has this name. */
   idOf(name: string): string | undefined {
     return this.#ids[Number(name.slice(1))];
@@ -194,9 +199,30 @@ export class Names {
 
 const withoutIds = (value: unknown): string => JSON.stringify(value).replaceAll(idPattern, '#');
 
-const byText = (a: unknown, b: unknown): number => {
-  const [one, other] = [withoutIds(a), withoutIds(b)];
-  return one < other ? -1 : one > other ? 1 : 0;
+const compareTexts = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+
+/**
+ * Sorts by the text of the keys without ids. Tasks that ask the same question differ in their ids only. Their starts come in one order, which names
+ * the ids, and what has the same text later is sorted by these names.
+ */
+const inOrder = <T, R>(
+  all: readonly T[],
+  names: Names,
+  { keyOf, resultOf }: { keyOf: (one: T) => unknown; resultOf: (one: T) => R },
+): R[] => {
+  const byText = new Map<string, T[]>();
+  for (const one of all) {
+    const text = withoutIds(keyOf(one));
+    byText.set(text, [...(byText.get(text) ?? []), one]);
+  }
+  const nameOf = (one: T): string => names.known(keyOf(one));
+  return [...byText]
+    .toSorted(([one], [other]) => compareTexts(one, other))
+    .flatMap(([, same]) => {
+      const ordered = same.toSorted((a, b) => compareTexts(nameOf(a), nameOf(b)));
+      names.name(ordered.map(keyOf));
+      return ordered.map(resultOf);
+    });
 };
 
 /** Also the `values` that a task emits when it asks: they have its question only. */
@@ -206,11 +232,11 @@ const isOfTask = ({ mode, data }: SeenEvent): boolean =>
   (mode === 'values' && typeof data === 'object' && data !== null && '__interrupt__' in data);
 
 /** Tasks of a step run at the same time: which ends first depends on the saver, so their events are sorted. */
-const sortedTasks = (events: SeenEvent[]): SeenEvent[] => {
+const sortedTasks = (events: SeenEvent[], names: Names): SeenEvent[] => {
   const sorted: SeenEvent[] = [];
   let ofTasks: SeenEvent[] = [];
   const flush = (): void => {
-    sorted.push(...ofTasks.toSorted(byText));
+    sorted.push(...inOrder(ofTasks, names, { keyOf: (event) => event, resultOf: (event) => event }));
     ofTasks = [];
   };
   for (const event of events) {
@@ -228,10 +254,13 @@ const sortedTasks = (events: SeenEvent[]): SeenEvent[] => {
  * Graphs that run at the same time interleave their events by how long the saver takes, so events are compared by
  * namespace. Within one namespace their order counts.
  */
-export const byNamespace = (events: SeenEvent[]): SeenEvent[][] => {
+export const byNamespace = (events: SeenEvent[], names: Names): SeenEvent[][] => {
   const groups = new Map<string, SeenEvent[]>();
   for (const event of events) groups.set(event.namespace, [...(groups.get(event.namespace) ?? []), event]);
-  return [...groups.values()].map(sortedTasks).toSorted(byText);
+  return inOrder([...groups], names, {
+    keyOf: ([namespace]) => namespace,
+    resultOf: ([, group]) => sortedTasks(group, names),
+  });
 };
 
 /** As many of the events as there are of `others`. */

@@ -191,7 +191,8 @@ class Play {
     compare('error', actual.error, expected.error);
     // The engine drops the events that wait in its queue when a run fails. The server has taken all of them before.
     const events = expected.error === null ? actual.events : earliest(actual.events, expected.events);
-    this.#compare('events', byNamespace(events), byNamespace(expected.events));
+    const ofServer = byNamespace(events, this.#serverNames);
+    this.#compare('events', ofServer, byNamespace(expected.events, this.#engineNames));
   }
 
   #compare(what: string, server: unknown, engine: unknown): void {
