@@ -30,10 +30,13 @@ export class CpuReporter implements Reporter {
         tests.push({ name: `${file} > ${test.fullName}`, cpuMs: test.meta().cpuMs ?? 0 });
     }
     const slow = tests.filter(({ cpuMs }) => cpuMs > testCpuMsMax);
+    const busy = modules.filter((module) => module.meta().isBusy === true);
     const seconds = files.reduce((sum, { cpuMs }) => sum + cpuMs, 0) / 1000;
     process.stdout.write(
       `\nCPU seconds without PostgreSQL: ${seconds.toFixed(0)}. The ${listed} most expensive files:\n` +
         `${dearest(files, listed)}\n\nTests above ${testCpuMsMax / 1000} s of CPU:\n${dearest(slow, slow.length) || '   none'}\n`,
     );
+    for (const { moduleId } of busy)
+      process.stdout.write(`${relative(process.cwd(), moduleId)} leaves work that never ends.\n`);
   }
 }
