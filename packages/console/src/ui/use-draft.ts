@@ -26,9 +26,12 @@ export const useDraft = (key: string, initial: string): [string, ChangeDraft] =>
   const textOf = (now: typeof draft): string => (now.key === key ? now.text : (stored(key) ?? initial));
   const change: ChangeDraft = (changed) => {
     // At once: a component that has been removed, because its text was sent, does not update its state any more.
-    if (typeof changed === 'string') store(key, changed, initial);
+    if (typeof changed === 'string') {
+      store(key, changed, initial);
+      return setDraft({ key, text: changed });
+    }
     setDraft((now) => {
-      const text = typeof changed === 'string' ? changed : changed(textOf(now));
+      const text = changed(textOf(now));
       store(key, text, initial);
       return { key, text };
     });

@@ -77,9 +77,10 @@ export class RunChangeNotifier implements AsyncDisposable {
     while (this.#readers.size > 0 && !signal.aborted) {
       try {
         const changed = await runs.listChanged();
-        const known = seen ?? new Map(changed.map(toEntry));
+        const versions = new Map(changed.map(({ run_id, version }) => [run_id, version]));
+        const known = seen ?? versions;
         await this.#notify(changed.filter((run) => known.get(run.run_id) !== run.version));
-        seen = new Map(changed.map(toEntry));
+        seen = versions;
         backoff.reset();
         await wait(everyMs, signal);
       } catch (error) {
@@ -117,11 +118,6 @@ export class RunChangeNotifier implements AsyncDisposable {
     }
   }
 }
-
-const toEntry = ({ run_id, version }: { run_id: string; version: string }): [string, string] => [
-  run_id,
-  version,
-];
 
 const send = (reader: Reader, thread_ids?: readonly string[]): void => {
   const isKeepingUp = reader.sink.send({ event: 'runs', data: JSON.stringify({ thread_ids }) });

@@ -1,9 +1,9 @@
 // The feed of thread protocol v2: the translated events of a thread's runs, in the order of their first claims, on whichever nodes they
 // execute. It begins with the oldest retained log, or after the number `since`, and ends when the client leaves. A sibling of
 // ThreadRunStream, which has the untranslated events.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { notFound } from '@svc/contract/problem';
 import type { EventWriter } from '../../api/handlers.ts';
+import { pause } from '../../backoff.ts';
 import type { SequencedRun } from '../../storage/deployment/run-sequence.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
 import type { ThreadStorage } from '../../storage/deployment/threads.ts';
@@ -144,17 +144,17 @@ export class ThreadEventFeed {
     const reading = await this.#options.outcomes
       .openReplay(thread_id, run.run_id, access, -1)
       .catch(unlessGone);
-    const mounts = new SubagentMounts();
+    const mounts = reader.filter.isNarrow ? new SubagentMounts() : undefined;
     const isOver =
       reading === undefined ||
       (await forwardRun(reading, reader, ({ id, event, data }) => {
-        mounts.take(event);
+        mounts?.take(event);
         return send(reader, translator.take(id, event, data));
       }));
     if (!isOver) return false;
     const isReplay = !isInFlight(run);
     const hasNewer = isReplay && (isFollowed || (await this.#isFollowedSoon(reader, run)));
-    if (reader.filter.isNarrow && !hasNewer) await pause(mounts.remainingMs, stop);
+    if (mounts && !hasNewer) await pause(mounts.remainingMs, stop);
     if (stop.aborted) return false;
     const row = await this.#options.runs.find(run.run_id, thread_id, access);
     if (!send(reader, translator.end(row, hasNewer))) await sink.drained();
@@ -180,11 +180,6 @@ export class ThreadEventFeed {
     return answer === undefined ? [] : answeredInterrupts(answer);
   }
 }
-
-/** Ends early when it is stopped. */
-const pause = async (ms: number, stop: AbortSignal): Promise<void> => {
-  if (ms > 0) await sleep(ms, undefined, { signal: stop }).catch(() => undefined);
-};
 
 const isInFlight = ({ status }: SequencedRun): boolean => status === 'pending' || status === 'running';
 

@@ -176,8 +176,10 @@ const isUndescribed = ({ refs, summary, shape }: CheckpointRecord): boolean =>
 
 /** A task that waits at a loaded checkpoint, and that the engine no longer finds there: the graph has lost its node. */
 export const lostTask = ({ shape, summary }: CheckpointRecord): SummaryTask | undefined => {
+  const waiting = summaryOf({ shape })?.tasks;
+  if (waiting === undefined) return undefined;
   const found = new Set(summary?.tasks.map(({ id }) => id));
-  return summaryOf({ shape })?.tasks.find(({ id }) => !found.has(id));
+  return waiting.find(({ id }) => !found.has(id));
 };
 
 export const namedWrites = ({ summary, writes }: CheckpointRecord): NodeWrite[] => {

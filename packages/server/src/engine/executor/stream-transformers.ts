@@ -83,6 +83,7 @@ export class StreamTransformers {
 
   /** Emits the final values, when the graph has ended without an error. Waits for them until the signal is aborted. */
   async finish(signal: AbortSignal): Promise<void> {
+    if (this.#transformers.length === 0) return;
     const finalized = this.#transformers.map(async (transformer) => transformer.finalize?.());
     for (const channel of this.#channels) channel._close();
     const emitted = this.#finals.map(async ({ name, value }) => {
@@ -90,7 +91,6 @@ export class StreamTransformers {
       if (!signal.aborted) this.#tools.emit('custom', { name, payload });
     });
     const settled = Promise.allSettled([...finalized, ...emitted]);
-    if (this.#transformers.length === 0) return;
     let stopWaiting = (): void => undefined;
     const aborted = new Promise<void>((resolve) => {
       stopWaiting = onAbort(signal, () => resolve());
