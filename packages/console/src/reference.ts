@@ -1,4 +1,4 @@
-// The API reference at /docs: the OpenAPI document of this server in Swagger UI, whose requests go to this server.
+// The API reference at /docs: Swagger UI with the OpenAPI document of this server. It sends requests to this server.
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 import 'swagger-ui-dist/swagger-ui.css';
 

@@ -1,4 +1,4 @@
-// Threads that wait for the answer of a person, with the time of the one that waits longest.
+// The number of threads with open questions, and the time of the oldest question.
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useClient } from '../api/client.tsx';

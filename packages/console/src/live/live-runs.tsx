@@ -68,5 +68,5 @@ export const useLiveState = (): LiveState => {
 /** What is not notified, such as a thread without runs, is read again this often. */
 const liveMs = 30_000;
 
-/** How often something is read whose changes are notified: rarely while notifications come. */
+/** The interval of polls, for queries that notifications also refresh. It is longer while notifications arrive. */
 export const usePollMs = (otherwiseMs: number): number => (useLiveState() === 'live' ? liveMs : otherwiseMs);

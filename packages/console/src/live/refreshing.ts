@@ -1,13 +1,13 @@
 import type { InfiniteData, Query, QueryClient } from '@tanstack/react-query';
 import { refreshChanged } from '../api/refresh.ts';
 
-/** A list of more pages is read again only when somebody asks for it. */
+/** A list of more pages is read again only when the user requests it. */
 const pagesMax = 3;
 
 export const isLong = (data: unknown): boolean =>
   ((data as Partial<InfiniteData<unknown>> | undefined)?.pages?.length ?? 0) > pagesMax;
 
-/** Somebody waits for the next page of a list: a new read of the list would cancel it. */
+/** The next page of a list is being read. A new read of the list would cancel it. */
 const isLoadingMore = ({ state: { fetchStatus, fetchMeta } }: Query): boolean =>
   fetchStatus !== 'idle' && fetchMeta?.fetchMore !== undefined;
 

@@ -173,7 +173,7 @@ export const readForm = ({
 }): { value: Record<string, unknown> } | { problem: string } => {
   const read = readDraft(fields, draft);
   if ('problem' in read || conversation === undefined) return read;
-  // The id makes the message in the state the one that is shown already.
+  // With this id, the page recognizes the message of the state as the one that it already shows.
   const sent = { type: 'human', content: message, id: crypto.randomUUID() };
   return { value: { ...read.value, [conversation]: [sent] } };
 };

@@ -131,7 +131,7 @@ const historyMax = 1_000;
 type Checkpoint = Pick<ThreadState, 'checkpoint_id' | 'parent_checkpoint_id' | 'values'>;
 
 /**
- * The newest checkpoint on the way to `headId` whose conversation lacks the message: a run from it, with the edited message, makes a
+ * The newest checkpoint on the way to `headId` without the message: a run from it, with the edited message, makes a
  * fork. Undefined when the history that was read does not reach back far enough.
  */
 export const forkPoint = (

@@ -9,7 +9,7 @@ it('newer runs than those of a list begin at the next millisecond', () => {
   expect(newestOf(runs, {})).toBe('2026-01-31T12:00:01.001Z');
 });
 
-it('a list whose newest runs are last has no newer ones, and an empty one none', () => {
+it('ascending lists and empty lists have no newer runs', () => {
   expect(newestOf([at('2026-01-31T12:00:00.000000Z')], { sort: 'asc' })).toBeUndefined();
   expect(newestOf([], {})).toBeUndefined();
 });

@@ -9,7 +9,7 @@ import { toRequest, type RunFilter } from './run-filter.ts';
 export const countMax = 100;
 const pollMs = 4_000;
 
-/** A time after which all runs are newer than those of the list; undefined for an empty list and one whose newest runs are last. */
+/** Runs after this time are newer than those of the list. Undefined for an empty list and for an ascending one. */
 export const newestOf = (runs: readonly Run[], { sort }: RunFilter): string | undefined => {
   const newestMs = Math.max(...runs.map(({ created_at: at }) => Date.parse(at)));
   return sort === 'asc' || runs.length === 0 ? undefined : new Date(newestMs + 1).toISOString();

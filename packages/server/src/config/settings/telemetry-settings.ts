@@ -90,7 +90,7 @@ class Variables {
     const endpoint = this.#find(own, 'OTEL_EXPORTER_OTLP_ENDPOINT');
     if (endpoint === undefined) return undefined;
     const isOwn = endpoint[0] === own;
-    // The log not by the general endpoint alone: where the lines on standard error are collected already, each would exist twice.
+    // The log needs its own endpoint or exporter. Lines of standard error are often collected already, and each would exist twice.
     const exporter = this.#find(`OTEL_${signal}_EXPORTER`) ?? [
       '',
       signal === 'LOGS' && !isOwn ? 'none' : 'otlp',

@@ -129,7 +129,7 @@ export const threadProtocol: readonly ListedDifference[] = [
   },
   {
     behaviour: 'A new feed does not contain the end of an ended run if the thread has a newer run.',
-    reason: 'Clients take the end of any run for the end of the one that they have started.',
+    reason: 'Clients mistake the end of any run for the end of the run that they have started.',
     where: { 'thread protocol interrupts': ['- answered.lifecycle:*'] },
   },
 ];
