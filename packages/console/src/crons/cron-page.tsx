@@ -114,7 +114,6 @@ const Facts = ({ cron }: { cron: Cron }): ReactNode => {
 
 const LastRuns = ({ cron }: { cron: Cron }): ReactNode => {
   const runs = useCronRuns(cron.cron_id);
-  const assistants = useAssistants();
   const isDeleted = cron.thread_id === null && cron.on_run_completed === 'delete';
   return (
     <section className="panel" aria-label="Last runs">
@@ -122,17 +121,19 @@ const LastRuns = ({ cron }: { cron: Cron }): ReactNode => {
         <h2>Last runs</h2>
       </div>
       <Loaded query={runs}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <p className="muted pad">
-              {isDeleted
-                ? 'Runs of this cron are deleted with their threads when they end.'
-                : 'No run of this cron is stored.'}
-            </p>
-          ) : (
-            <RunTable runs={rows} assistants={assistants.data ?? []} showsThread={cron.thread_id === null} />
-          )
-        }
+        {(rows) => (
+          <RunTable
+            runs={rows}
+            showsThread={cron.thread_id === null}
+            empty={
+              <p className="muted pad">
+                {isDeleted
+                  ? 'Runs of this cron are deleted with their threads when they end.'
+                  : 'No run of this cron is stored.'}
+              </p>
+            }
+          />
+        )}
       </Loaded>
     </section>
   );

@@ -1,11 +1,12 @@
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import type { Cron } from '@svc/sdk';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { Assistant, Cron } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useAssistants } from '../api/queries.ts';
 import { isId } from '../app/search-text.ts';
+import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
-import { Loaded, State } from '../ui/states.tsx';
+import { Loaded, NoMatch, State } from '../ui/states.tsx';
 import { Until } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { CronState } from './cron-state.tsx';
@@ -20,6 +21,7 @@ export const CronsPage = (): ReactNode => {
   const navigate = route.useNavigate();
   const [isCreating, setCreating] = useState(false);
   const crons = useCrons(filter);
+  const assistants = useAssistants();
   const page = pageNumber(filter.page);
   const change = (changed: CronFilter): void =>
     void navigate({ search: { ...filter, page: undefined, ...changed }, replace: true });
@@ -37,16 +39,19 @@ export const CronsPage = (): ReactNode => {
       <Filters filter={filter} onChange={change} />
       <div className="page-body" tabIndex={0} role="region" aria-label="Crons">
         <Loaded query={crons}>
-          {(rows) =>
-            rows.length === 0 ? (
-              <NoCrons
-                isFiltered={Object.values(filter).some((value) => value !== undefined)}
-                onCreate={create}
-              />
-            ) : (
-              <CronTable crons={rows} />
-            )
-          }
+          {(rows) => (
+            <DataTable
+              rows={rows}
+              columns={columnsOf(assistants.data)}
+              keyOf={(cron) => cron.cron_id}
+              empty={
+                <NoCrons
+                  isFiltered={Object.values(filter).some((value) => value !== undefined)}
+                  onCreate={create}
+                />
+              }
+            />
+          )}
         </Loaded>
         <Pager page={page} count={crons.data?.length} onPage={(next) => change({ page: pageText(next) })} />
       </div>
@@ -59,11 +64,7 @@ export const CronsPage = (): ReactNode => {
 
 const NoCrons = ({ isFiltered, onCreate }: { isFiltered: boolean; onCreate: () => void }): ReactNode =>
   isFiltered ? (
-    <State icon="empty" title="No cron matches the filter">
-      <Link to="/crons" className="button">
-        Clear the filter
-      </Link>
-    </State>
+    <NoMatch noun="cron" to="/crons" />
   ) : (
     <State icon="crons" title="There are no crons yet">
       <p className="muted">A cron creates runs on a schedule, on one thread or each run on a new one.</p>
@@ -73,58 +74,35 @@ const NoCrons = ({ isFiltered, onCreate }: { isFiltered: boolean; onCreate: () =
     </State>
   );
 
-const CronTable = ({ crons }: { crons: readonly Cron[] }): ReactNode => {
-  const assistants = useAssistants();
-  const names = new Map(assistants.data?.map(({ assistant_id: id, name }) => [id, name]));
-  return (
-    <table className="table">
-      <thead>
-        <tr>
-          <th scope="col">State</th>
-          <th scope="col">Cron</th>
-          <th scope="col">Schedule</th>
-          <th scope="col">Assistant</th>
-          <th scope="col" className="optional">
-            Thread
-          </th>
-          <th scope="col">Last error</th>
-          <th scope="col" className="number">
-            Next run
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {crons.map((cron) => (
-          <CronRow key={cron.cron_id} cron={cron} assistant={names.get(cron.assistant_id)} />
-        ))}
-      </tbody>
-    </table>
-  );
-};
-
-const CronRow = ({ cron, assistant }: { cron: Cron; assistant: string | undefined }): ReactNode => {
-  const navigate = useNavigate();
-  const { cron_id: cronId, next_run_date: next, enabled } = cron;
-  const target = { to: '/crons/$cronId', params: { cronId } } as const;
-  return (
-    <tr onClick={() => void navigate(target)}>
-      <td>
-        <CronState cron={cron} />
-      </td>
-      <td>
-        <Link {...target} data-row className="mono" aria-label={`Cron ${cronId}`}>
+const columnsOf = (assistants: readonly Assistant[] = []): Column<Cron>[] => {
+  const names = new Map(assistants.map(({ assistant_id: id, name }) => [id, name]));
+  return [
+    { name: 'State', cell: (cron) => <CronState cron={cron} /> },
+    {
+      name: 'Cron',
+      cell: ({ cron_id: cronId }) => (
+        <Link to="/crons/$cronId" params={{ cronId }} data-row className="mono" aria-label={`Cron ${cronId}`}>
           {cronId.slice(0, 8)}
         </Link>
-      </td>
-      <td>
-        <Schedule schedule={cron.schedule} timezone={cron.timezone} />
-      </td>
-      <td>{visibleText(assistant ?? cron.assistant_id.slice(0, 8))}</td>
-      <td className="mono optional">{cron.thread_id?.slice(0, 8) ?? 'new one each'}</td>
-      <td className="wide">{visibleText(cron.last_error ?? '')}</td>
-      <td className="number">{enabled && next !== null ? <Until at={next} /> : 'none'}</td>
-    </tr>
-  );
+      ),
+    },
+    { name: 'Schedule', cell: (cron) => <Schedule schedule={cron.schedule} timezone={cron.timezone} /> },
+    {
+      name: 'Assistant',
+      cell: ({ assistant_id: id }) => visibleText(names.get(id) ?? id.slice(0, 8)),
+    },
+    {
+      name: 'Thread',
+      className: 'mono optional',
+      cell: ({ thread_id: threadId }) => threadId?.slice(0, 8) ?? 'new one each',
+    },
+    { name: 'Last error', className: 'wide', cell: (cron) => visibleText(cron.last_error ?? '') },
+    {
+      name: 'Next run',
+      className: 'number',
+      cell: ({ enabled, next_run_date: next }) => (enabled && next !== null ? <Until at={next} /> : 'none'),
+    },
+  ];
 };
 
 const Filters = ({

@@ -1,43 +1,26 @@
-import type { BulkExport, PlatformClient } from '@svc/sdk';
+import type { BulkExport, ExportEvent, PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { LoadOlder } from '../ui/paging.tsx';
-import { Failure, Skeleton } from '../ui/states.tsx';
+import { DataTable, type Column } from '../ui/data-table.tsx';
+import { LoadedPages } from '../ui/paging.tsx';
 import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { useExportEvents } from './export-queries.ts';
 
+const columns: readonly Column<ExportEvent>[] = [
+  { name: 'When', cell: ({ at }) => <Ago at={at} /> },
+  { name: 'Event', className: 'mono', cell: ({ type }) => type },
+  { name: 'Partition run', className: 'mono', cell: (event) => event.run_id?.slice(0, 8) },
+  {
+    name: 'Message',
+    className: 'wide',
+    title: ({ message }) => message,
+    cell: ({ message }) => visibleText(message),
+  },
+];
+
 /** The history of an export, the oldest event first. */
-export const ExportEvents = ({ client, found }: { client: PlatformClient; found: BulkExport }): ReactNode => {
-  const query = useExportEvents(client, found);
-  if (query.data === undefined)
-    return query.error ? <Failure error={query.error} onRetry={() => void query.refetch()} /> : <Skeleton />;
-  return (
-    <>
-      <table className="table events">
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">Event</th>
-            <th scope="col">Partition run</th>
-            <th scope="col">Message</th>
-          </tr>
-        </thead>
-        <tbody>
-          {query.data.pages.flat().map((event) => (
-            <tr key={event.id}>
-              <td>
-                <Ago at={event.at} />
-              </td>
-              <td className="mono">{event.type}</td>
-              <td className="mono">{event.run_id?.slice(0, 8) ?? ''}</td>
-              <td className="wide" title={event.message}>
-                {visibleText(event.message)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <LoadOlder query={query} label="Load later events" />
-    </>
-  );
-};
+export const ExportEvents = ({ client, found }: { client: PlatformClient; found: BulkExport }): ReactNode => (
+  <LoadedPages query={useExportEvents(client, found)} rowsOf={(events) => events} more="Load later events">
+    {(events) => <DataTable rows={events} columns={columns} keyOf={({ id }) => id} />}
+  </LoadedPages>
+);

@@ -1,6 +1,6 @@
 // Exports of a workspace, the newest first. The filter is the query string.
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import type { BulkExport, PlatformClient } from '@svc/sdk';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { AdminButton } from '../platform/admin-button.tsx';
 import { useDestinations } from '../platform/destinations.ts';
@@ -10,7 +10,7 @@ import { ProjectSelect } from '../platform/project-select.tsx';
 import { useReadOnly } from '../platform/workspaces.ts';
 import { Icon } from '../ui/icons.tsx';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
-import { Loaded, State } from '../ui/states.tsx';
+import { Loaded, NoMatch, State } from '../ui/states.tsx';
 import { StatusChips } from '../ui/status-chips.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { useExports, type ExportFilter } from './export-queries.ts';
@@ -41,15 +41,15 @@ const Exports = ({ client }: { client: PlatformClient }): ReactNode => {
         <ExportTabs />
         <div className="page-actions">
           <ForgetKey />
-          <NewExportButton readOnly={readOnly} />
+          <AdminButton readOnly={readOnly} onPress={() => void navigate({ to: '/exports/new' })}>
+            <Icon name="plus" size={14} /> New export…
+          </AdminButton>
         </div>
       </header>
       <Filters client={client} filter={filter} onChange={change} />
       <div className="page-body" tabIndex={0} role="region" aria-label="Exports">
         <Loaded query={query}>
-          {(rows) =>
-            rows.length === 0 ? <NoExports filter={filter} /> : <Rows client={client} exports={rows} />
-          }
+          {(rows) => <ExportTable client={client} exports={rows} empty={<NoExports filter={filter} />} />}
         </Loaded>
         <Pager
           page={pageNumber(filter.page)}
@@ -61,27 +61,9 @@ const Exports = ({ client }: { client: PlatformClient }): ReactNode => {
   );
 };
 
-const NewExportButton = ({ readOnly }: { readOnly: string | undefined }): ReactNode => {
-  const navigate = useNavigate();
-  return (
-    <AdminButton readOnly={readOnly} onPress={() => void navigate({ to: '/exports/new' })}>
-      <Icon name="plus" size={14} /> New export…
-    </AdminButton>
-  );
-};
-
-const Rows = ({ client, exports }: { client: PlatformClient; exports: BulkExport[] }): ReactNode => {
-  const { data: destinations = [] } = useDestinations(client);
-  return <ExportTable client={client} exports={exports} destinations={destinations} />;
-};
-
 const NoExports = ({ filter }: { filter: ExportFilter }): ReactNode =>
   Object.values(filter).some((value) => value !== undefined) ? (
-    <State icon="empty" title="No export matches the filter">
-      <Link to="/exports" className="button">
-        Clear the filter
-      </Link>
-    </State>
+    <NoMatch noun="export" to="/exports" />
   ) : (
     <State icon="exports" title="There are no exports yet">
       <p className="muted">

@@ -1,7 +1,8 @@
 // The partition runs of an export: one for each UTC day.
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { BulkExport, ExportRun, PlatformClient } from '@svc/sdk';
-import { Fragment, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
+import { DataTable, RowToggle, type Column } from '../ui/data-table.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
 import { ProgressBar } from '../ui/progress-bar.tsx';
@@ -105,104 +106,65 @@ const Days = ({ runs, found, opened, onOpen }: DaysProps): ReactNode => (
         </div>
       </div>
     ))}
-    <table className="table">
-      <thead>
-        <tr>
-          <th scope="col">Status</th>
-          <th scope="col">Day of UTC</th>
-          <th scope="col">Progress</th>
-          <th scope="col" className="number">
-            Rows
-          </th>
-          <th scope="col" className="number">
-            Files
-          </th>
-          <th scope="col" className="number">
-            Size
-          </th>
-          <th scope="col" className="number">
-            Attempt
-          </th>
-          <th scope="col">Next try</th>
-          <th scope="col">Last error</th>
-        </tr>
-      </thead>
-      <tbody>
-        {runs.map((run) => (
-          <Fragment key={run.id}>
-            <Day run={run} isOpen={run.id === opened} onOpen={onOpen} />
-            {run.id === opened && <Attempts run={run} />}
-          </Fragment>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      rows={runs}
+      columns={columnsOf(opened, onOpen)}
+      keyOf={({ id }) => id}
+      opened={{ key: opened, label: () => 'Attempts', details: (run) => <Attempts run={run} /> }}
+    />
   </>
 );
 
-const Day = ({
-  run,
-  isOpen,
-  onOpen,
-}: {
-  run: ExportRun;
-  isOpen: boolean;
-  onOpen: (run: string | undefined) => void;
-}): ReactNode => {
-  const { progress, metadata } = run;
-  const day = metadata.start_time.slice(0, 10);
-  const toggle = (): void => onOpen(isOpen ? undefined : run.id);
-  return (
-    <tr onClick={toggle} aria-selected={isOpen}>
-      <td>
-        <ExportBadge of={run} />
-      </td>
-      <td>
-        <button
-          type="button"
-          data-row
-          className="button mono"
-          data-kind="plain"
-          aria-expanded={isOpen}
-          aria-label={`Attempts of ${day}`}
-          onClick={(event) => (event.stopPropagation(), toggle())}
-        >
-          {day}
-        </button>
-      </td>
-      <td>
-        <ProgressBar
-          value={progress.percent}
-          label={`Progress of ${day}`}
-          tone={progressTones[statusOf(run)]}
-        />
-      </td>
-      <td className="number">{countOf(progress.rows_written)}</td>
-      <td className="number">{countOf(progress.files)}</td>
-      <td className="number">{sizeOf(progress.bytes_written)}</td>
-      <td className="number">{progress.attempt}</td>
-      <td>{progress.next_retry_at !== null && <Until at={progress.next_retry_at} />}</td>
-      <td className="wide">{visibleText(lastErrorOf(run) ?? '')}</td>
-    </tr>
-  );
-};
+const columnsOf = (opened: string | undefined, onOpen: DaysProps['onOpen']): Column<ExportRun>[] => [
+  { name: 'Status', cell: (run) => <ExportBadge of={run} /> },
+  {
+    name: 'Day of UTC',
+    cell: (run) => (
+      <RowToggle
+        label={`Attempts of ${dayOf(run)}`}
+        isOpen={run.id === opened}
+        onToggle={() => onOpen(run.id === opened ? undefined : run.id)}
+      >
+        {dayOf(run)}
+      </RowToggle>
+    ),
+  },
+  {
+    name: 'Progress',
+    cell: (run) => (
+      <ProgressBar
+        value={run.progress.percent}
+        label={`Progress of ${dayOf(run)}`}
+        tone={progressTones[statusOf(run)]}
+      />
+    ),
+  },
+  { name: 'Rows', className: 'number', cell: ({ progress }) => countOf(progress.rows_written) },
+  { name: 'Files', className: 'number', cell: ({ progress }) => countOf(progress.files) },
+  { name: 'Size', className: 'number', cell: ({ progress }) => sizeOf(progress.bytes_written) },
+  { name: 'Attempt', className: 'number', cell: ({ progress }) => progress.attempt },
+  {
+    name: 'Next try',
+    cell: ({ progress: { next_retry_at: next } }) => next !== null && <Until at={next} />,
+  },
+  { name: 'Last error', className: 'wide', cell: (run) => visibleText(lastErrorOf(run) ?? '') },
+];
+
+const dayOf = (run: ExportRun): string => run.metadata.start_time.slice(0, 10);
 
 const Attempts = ({ run }: { run: ExportRun }): ReactNode => {
   const errors = Object.entries(run.errors ?? {});
   return (
-    <tr className="export-attempts">
-      <td colSpan={9} className="export-attempts-cell">
-        <div className="export-errors" role="region" aria-label="Attempts">
-          <p className="muted">
-            <LocalTime at={run.metadata.start_time} /> to <LocalTime at={run.metadata.end_time} />
-          </p>
-          {errors.length === 0 && <p>No attempt has failed.</p>}
-          {errors.map(([name, message]) => (
-            <p key={name}>
-              <strong>attempt {Number(/\d+$/.exec(name)?.[0] ?? 0) + 1}</strong> {visibleText(message)}
-            </p>
-          ))}
-        </div>
-      </td>
-    </tr>
+    <>
+      <p className="muted">
+        <LocalTime at={run.metadata.start_time} /> to <LocalTime at={run.metadata.end_time} />
+      </p>
+      {errors.length === 0 && <p>No attempt has failed.</p>}
+      {errors.map(([name, message]) => (
+        <p key={name}>
+          <strong>attempt {Number(/\d+$/.exec(name)?.[0] ?? 0) + 1}</strong> {visibleText(message)}
+        </p>
+      ))}
+    </>
   );
 };

@@ -97,7 +97,6 @@ const Assistants = (): ReactNode => {
 
 const Newest = ({ title, isFailed }: { title: string; isFailed: boolean }): ReactNode => {
   const client = useClient();
-  const assistants = useAssistants();
   const runs = useQuery({
     queryKey: ['runs', 'newest', isFailed],
     queryFn: ({ signal }) =>
@@ -126,13 +125,14 @@ const Newest = ({ title, isFailed }: { title: string; isFailed: boolean }): Reac
       </div>
       <ErrorNotice error={runs.data && runs.error} />
       <Loaded query={runs}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <p className="muted pad">{isFailed ? 'No run has failed.' : 'No run has been started yet.'}</p>
-          ) : (
-            <RunTable runs={rows} assistants={assistants.data ?? []} />
-          )
-        }
+        {(rows) => (
+          <RunTable
+            runs={rows}
+            empty={
+              <p className="muted pad">{isFailed ? 'No run has failed.' : 'No run has been started yet.'}</p>
+            }
+          />
+        )}
       </Loaded>
     </section>
   );

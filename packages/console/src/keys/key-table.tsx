@@ -3,6 +3,7 @@ import type { ApiKey, PlatformClient } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { AdminButton } from '../platform/admin-button.tsx';
 import { useWorkspaces } from '../platform/workspaces.ts';
+import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import { timeTitle } from '../ui/time-text.ts';
@@ -18,81 +19,39 @@ interface TableProps {
 
 export const KeyTable = ({ client, keys, readOnly }: TableProps): ReactNode => {
   const [revoked, setRevoked] = useState<ApiKey>();
+  const { data: workspaces = [] } = useWorkspaces(client);
+  const names = new Map(workspaces.map(({ id, display_name: name }) => [id, name]));
+  const columns: Column<ApiKey>[] = [
+    { name: 'Key', className: 'mono', cell: (key) => key.short_key },
+    { name: 'Description', className: 'wide', cell: (key) => visibleText(key.description) },
+    { name: 'Role', title: ({ role }) => roles[role], cell: ({ role }) => role },
+    {
+      name: 'Workspaces',
+      className: 'optional',
+      cell: (key) => visibleText(key.workspaces.map((id) => names.get(id) ?? id.slice(0, 8)).join(', ')),
+    },
+    {
+      name: 'Last use',
+      cell: ({ last_used_at: used }) => (used === null ? 'never' : <Ago at={used} />),
+    },
+    { name: 'Expires', cell: (key) => <Expiry at={key.expires_at} /> },
+    { name: 'Created', className: 'optional', cell: (key) => <Ago at={key.created_at} /> },
+    {
+      name: <span className="visually-hidden">Actions</span>,
+      cell: (key) => (
+        <AdminButton readOnly={readOnly} kind="danger" onPress={() => setRevoked(key)}>
+          Revoke…<span className="visually-hidden"> {key.short_key}</span>
+        </AdminButton>
+      ),
+    },
+  ];
   return (
     <>
-      <table className="table keys">
-        <thead>
-          <tr>
-            <th scope="col">Key</th>
-            <th scope="col">Description</th>
-            <th scope="col">Role</th>
-            <th scope="col" className="optional">
-              Workspaces
-            </th>
-            <th scope="col">Last use</th>
-            <th scope="col">Expires</th>
-            <th scope="col" className="optional">
-              Created
-            </th>
-            <th scope="col">
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map((key) => (
-            <Row
-              key={key.id}
-              client={client}
-              apiKey={key}
-              readOnly={readOnly}
-              onRevoke={() => setRevoked(key)}
-            />
-          ))}
-        </tbody>
-      </table>
+      <DataTable rows={keys} columns={columns} keyOf={({ id }) => id} />
       {revoked && (
         <Revoke key={revoked.id} client={client} apiKey={revoked} onClose={() => setRevoked(undefined)} />
       )}
     </>
-  );
-};
-
-const Row = ({
-  client,
-  apiKey,
-  readOnly,
-  onRevoke,
-}: {
-  client: PlatformClient;
-  apiKey: ApiKey;
-  readOnly: string | undefined;
-  onRevoke: () => void;
-}): ReactNode => {
-  const { data: workspaces = [] } = useWorkspaces(client);
-  const names = new Map(workspaces.map(({ id, display_name: name }) => [id, name]));
-  const { short_key: shortKey, expires_at: expires, last_used_at: used } = apiKey;
-  return (
-    <tr>
-      <td className="mono">{shortKey}</td>
-      <td className="wide">{visibleText(apiKey.description)}</td>
-      <td title={roles[apiKey.role]}>{apiKey.role}</td>
-      <td className="optional">
-        {visibleText(apiKey.workspaces.map((id) => names.get(id) ?? id.slice(0, 8)).join(', '))}
-      </td>
-      <td>{used === null ? 'never' : <Ago at={used} />}</td>
-      <td>
-        <Expiry at={expires} />
-      </td>
-      <td className="optional">
-        <Ago at={apiKey.created_at} />
-      </td>
-      <td>
-        <AdminButton readOnly={readOnly} kind="danger" onPress={onRevoke}>
-          Revoke…<span className="visually-hidden"> {shortKey}</span>
-        </AdminButton>
-      </td>
-    </tr>
   );
 };
 

@@ -13,7 +13,6 @@ import { KeyTable } from './key-table.tsx';
 import { NewKey } from './new-key.tsx';
 import { NewWorkspace } from './new-workspace.tsx';
 import { WorkspaceTable } from './workspace-table.tsx';
-import './keys.css';
 
 const route = getRouteApi('/keys');
 

@@ -5,6 +5,7 @@ import { forgetAnswers, KeyForm, needsOtherKey } from '../platform/key-gate.tsx'
 import { chooseWorkspace, useAccess } from '../platform/platform-access.ts';
 import { useWorkspaces } from '../platform/workspaces.ts';
 import { CopyId } from '../ui/copy-id.tsx';
+import { DataTable } from '../ui/data-table.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
@@ -23,40 +24,31 @@ export const WorkspaceTable = ({ client }: { client: PlatformClient }): ReactNod
   return (
     <Loaded query={query}>
       {(workspaces) => (
-        <table className="table keys">
-          <thead>
-            <tr>
-              <th scope="col">Workspace</th>
-              <th scope="col">Id</th>
-              <th scope="col">Role of your key</th>
-              <th scope="col">Created</th>
-              <th scope="col">Shown</th>
-            </tr>
-          </thead>
-          <tbody>
-            {workspaces.map(({ id, display_name: name, role_name: role, created_at: created }) => (
-              <tr key={id}>
-                <td className="wide">{visibleText(name)}</td>
-                <td>
-                  <CopyId id={id} label="workspace id" />
-                </td>
-                <td>{visibleText(role)}</td>
-                <td>
-                  <Ago at={created} />
-                </td>
-                <td>
-                  {workspaces.length === 1 || access?.workspaceId === id ? (
-                    'in use'
-                  ) : (
-                    <button type="button" className="button" onClick={() => use(id)}>
-                      Use<span className="visually-hidden"> {visibleText(name)}</span>
-                    </button>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <DataTable
+          rows={workspaces}
+          columns={[
+            {
+              name: 'Workspace',
+              className: 'wide',
+              cell: ({ display_name: name }) => visibleText(name),
+            },
+            { name: 'Id', cell: ({ id }) => <CopyId id={id} label="workspace id" /> },
+            { name: 'Role of your key', cell: ({ role_name: role }) => visibleText(role) },
+            { name: 'Created', cell: ({ created_at: created }) => <Ago at={created} /> },
+            {
+              name: 'Shown',
+              cell: ({ id, display_name: name }) =>
+                workspaces.length === 1 || access?.workspaceId === id ? (
+                  'in use'
+                ) : (
+                  <button type="button" className="button" onClick={() => use(id)}>
+                    Use<span className="visually-hidden"> {visibleText(name)}</span>
+                  </button>
+                ),
+            },
+          ]}
+          keyOf={({ id }) => id}
+        />
       )}
     </Loaded>
   );

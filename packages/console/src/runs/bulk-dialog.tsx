@@ -5,6 +5,7 @@ import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { runStatuses } from '../api/statuses.ts';
 import { RunBadge } from '../ui/badge.tsx';
+import { DataTable } from '../ui/data-table.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { TextField } from '../ui/form-field.tsx';
 import { Loaded } from '../ui/states.tsx';
@@ -176,34 +177,20 @@ const Sample = ({
   const names = new Map(assistants.map(({ assistant_id: id, name }) => [id, name]));
   return (
     <div className="bulk-sample" tabIndex={0} role="region" aria-label="The newest of these runs">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">Status</th>
-            <th scope="col">Run</th>
-            <th scope="col">Assistant</th>
-            <th scope="col" className="number">
-              Created
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.slice(0, sampleMax).map((run) => (
-            <tr key={run.run_id}>
-              <td>
-                <RunBadge status={run.status} />
-              </td>
-              <td className="mono">{run.run_id.slice(0, 8)}</td>
-              <td className="wide">
-                {visibleText(names.get(run.assistant_id) ?? run.assistant_id.slice(0, 8))}
-              </td>
-              <td className="number">
-                <Ago at={run.created_at} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        rows={runs.slice(0, sampleMax)}
+        columns={[
+          { name: 'Status', cell: ({ status }) => <RunBadge status={status} /> },
+          { name: 'Run', className: 'mono', cell: ({ run_id: id }) => id.slice(0, 8) },
+          {
+            name: 'Assistant',
+            className: 'wide',
+            cell: ({ assistant_id: id }) => visibleText(names.get(id) ?? id.slice(0, 8)),
+          },
+          { name: 'Created', className: 'number', cell: (run) => <Ago at={run.created_at} /> },
+        ]}
+        keyOf={({ run_id: id }) => id}
+      />
     </div>
   );
 };

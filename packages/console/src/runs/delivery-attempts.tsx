@@ -1,5 +1,6 @@
 import type { WebhookDelivery } from '@svc/sdk';
 import type { ReactNode } from 'react';
+import { DataTable, type Column } from '../ui/data-table.tsx';
 import { duration } from '../ui/duration.ts';
 import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
@@ -11,30 +12,19 @@ const storedMax = 20;
 export const attemptCount = ({ attempts }: Pick<WebhookDelivery, 'attempts'>): string =>
   `${attempts.length}${attempts.length < storedMax ? '' : '+'}`;
 
+const columns: readonly Column<WebhookDelivery['attempts'][number]>[] = [
+  { name: 'When', cell: ({ at }) => <Ago at={at} /> },
+  { name: 'Response', cell: ({ status }) => status ?? 'none' },
+  { name: 'Error', className: 'wide', cell: ({ error }) => visibleText(error ?? '') },
+  { name: 'Took', className: 'number', cell: ({ ms }) => duration(ms) },
+];
+
 /** The attempts to deliver one end of a run, newest first: the last response says what is wrong now. */
 export const DeliveryAttempts = ({ attempts }: { attempts: WebhookDelivery['attempts'] }): ReactNode => (
-  <table className="table" aria-label="Attempts, newest first">
-    <thead>
-      <tr>
-        <th scope="col">When</th>
-        <th scope="col">Response</th>
-        <th scope="col">Error</th>
-        <th scope="col" className="number">
-          Took
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {attempts.toReversed().map(({ at, status, error, ms }) => (
-        <tr key={at} style={{ cursor: 'default' }}>
-          <td>
-            <Ago at={at} />
-          </td>
-          <td>{status ?? 'none'}</td>
-          <td className="wide">{visibleText(error ?? '')}</td>
-          <td className="number">{duration(ms)}</td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
+  <DataTable
+    label="Attempts, newest first"
+    rows={attempts.toReversed()}
+    columns={columns}
+    keyOf={({ at }) => at}
+  />
 );

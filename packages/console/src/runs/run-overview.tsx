@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { isOpen } from '../api/statuses.ts';
 import { CopyId } from '../ui/copy-id.tsx';
 import { CopyText } from '../ui/copy-text.tsx';
+import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { waitingText } from '../ui/time-text.ts';
 import { Ago, Elapsed, Moment, Took } from '../ui/time.tsx';
@@ -155,32 +156,20 @@ const WhyPending = ({ run, waiting }: { run: Run; waiting: Waiting }): ReactNode
   </section>
 );
 
-const LostAttempts = ({ attempts }: { attempts: NonNullable<Run['lost_attempts']> }): ReactNode => (
+type LostAttempt = NonNullable<Run['lost_attempts']>[number];
+
+const lostColumns: readonly Column<LostAttempt>[] = [
+  { name: 'Attempt', cell: ({ attempt }) => attempt },
+  { name: 'When', cell: ({ at }) => <Ago at={at} /> },
+  { name: 'Reason', className: 'wide', cell: ({ message }) => visibleText(message) },
+  { name: 'Charged', cell: ({ charged }) => (charged === false ? 'no' : 'yes') },
+];
+
+const LostAttempts = ({ attempts }: { attempts: readonly LostAttempt[] }): ReactNode => (
   <section className="panel" aria-label="Lost attempts">
     <div className="panel-head">
       <h2>Lost attempts</h2>
     </div>
-    <table className="table">
-      <thead>
-        <tr>
-          <th scope="col">Attempt</th>
-          <th scope="col">When</th>
-          <th scope="col">Reason</th>
-          <th scope="col">Charged</th>
-        </tr>
-      </thead>
-      <tbody>
-        {attempts.map(({ attempt, at, message, charged }) => (
-          <tr key={`${attempt} ${at}`}>
-            <td>{attempt}</td>
-            <td>
-              <Ago at={at} />
-            </td>
-            <td className="wide">{visibleText(message)}</td>
-            <td>{charged === false ? 'no' : 'yes'}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable rows={attempts} columns={lostColumns} keyOf={({ attempt, at }) => `${attempt} ${at}`} />
   </section>
 );

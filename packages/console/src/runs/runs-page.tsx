@@ -5,15 +5,14 @@ import type { Run } from '@svc/sdk';
 import { useCallback, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { useClient } from '../api/client.tsx';
 import { usePagedQuery } from '../api/paged-query.ts';
-import { useAssistants } from '../api/queries.ts';
 import { runStatuses, runStatusNames } from '../api/statuses.ts';
 import { metadataProblem, textHint } from '../app/metadata-filter.ts';
 import { GraphSelect } from '../graph/graph-select.tsx';
 import { usePollMs } from '../live/live-runs.tsx';
 import { isLong } from '../live/refreshing.ts';
 import { FilterField } from '../ui/filter-field.tsx';
-import { LoadOlder } from '../ui/paging.tsx';
-import { Failure, InvalidFilter, Skeleton, State } from '../ui/states.tsx';
+import { LoadedPages } from '../ui/paging.tsx';
+import { InvalidFilter, NoMatch, State } from '../ui/states.tsx';
 import { rangeText } from '../plots/range-text.ts';
 import { TimeSelect } from '../plots/time-select.tsx';
 import { StatusChips } from '../ui/status-chips.tsx';
@@ -126,7 +125,7 @@ export const RunsPage = (): ReactNode => {
           }}
         />
         {problem === undefined ? (
-          <RunList filter={filter} query={query} runs={runs} selection={{ ids, onChange: setIds }} />
+          <RunList filter={filter} query={query} selection={{ ids, onChange: setIds }} />
         ) : (
           <InvalidFilter problem={problem}>
             <Link to="/runs" className="button">
@@ -148,41 +147,28 @@ const NewRunsBar = ({ count, onShow }: { count: number; onShow: () => void }): R
     </div>
   );
 
-const RunList = ({
-  filter,
-  query,
-  runs,
-  selection,
-}: {
+interface RunListProps {
   filter: RunFilter;
   query: ReturnType<typeof useRuns>;
-  runs: readonly Run[] | undefined;
   selection: RowSelection;
-}): ReactNode => {
-  const assistants = useAssistants();
-  if (runs === undefined)
-    return query.error ? (
-      <Failure error={query.error} onRetry={() => void query.refetch()} />
-    ) : (
-      <Skeleton rows={12} />
-    );
-  if (runs.length === 0 && !query.hasNextPage) return <NoRuns filter={filter} />;
-  return (
-    <>
-      <RunTable runs={runs} assistants={assistants.data ?? []} selection={selection} />
-      <LoadOlder query={query} label="Load older runs" />
-    </>
-  );
-};
+}
+
+const RunList = ({ filter, query, selection }: RunListProps): ReactNode => (
+  <LoadedPages
+    query={query}
+    rowsOf={({ runs }) => runs}
+    empty={<NoRuns filter={filter} />}
+    more="Load older runs"
+  >
+    {(runs) => <RunTable runs={runs} selection={selection} />}
+  </LoadedPages>
+);
 
 const NoRuns = ({ filter }: { filter: RunFilter }): ReactNode =>
   isFiltered(filter) ? (
-    <State icon="empty" title="No run matches the filter">
+    <NoMatch noun="run" to="/runs">
       {textHint(filter.meta) !== undefined && <p className="muted">{textHint(filter.meta)}</p>}
-      <Link to="/runs" className="button">
-        Clear the filter
-      </Link>
-    </State>
+    </NoMatch>
   ) : (
     <State icon="empty" title="There are no runs yet">
       <p className="muted">A run is one execution of an assistant. Start one in the playground.</p>

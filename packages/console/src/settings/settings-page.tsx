@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { PlatformClient, ServerSetting } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { ForgetKey, KeyForm, KeyGate, needsOtherKey, type KeyNeed } from '../platform/key-gate.tsx';
+import { DataTable, type Column } from '../ui/data-table.tsx';
 import { FilterField } from '../ui/filter-field.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
@@ -90,8 +91,12 @@ const SettingsInForce = ({ client }: { client: PlatformClient }): ReactNode => {
     <div className="page-body" tabIndex={0} role="region" aria-label="Settings in force">
       <Loaded query={query}>
         {(settings) => (
-          <SettingTable
-            settings={settings.filter((one) => isShown(one, { q, isChangedOnly: only === 'changed' }))}
+          <DataTable
+            className="settings"
+            rows={settings.filter((one) => isShown(one, { q, isChangedOnly: only === 'changed' }))}
+            columns={columns}
+            keyOf={({ key }) => key}
+            empty={<State icon="settings" title="No setting matches" />}
           />
         )}
       </Loaded>
@@ -107,37 +112,18 @@ const isShown = (
   return [key, variable, value, meaning].some((text) => text.toLowerCase().includes(q.toLowerCase()));
 };
 
-const SettingTable = ({ settings }: { settings: readonly ServerSetting[] }): ReactNode =>
-  settings.length === 0 ? (
-    <State icon="settings" title="No setting matches" />
-  ) : (
-    <table className="table settings">
-      <thead>
-        <tr>
-          <th scope="col">Setting</th>
-          <th scope="col">Value</th>
-          <th scope="col">From</th>
-          <th scope="col" className="optional">
-            Meaning
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {settings.map(({ key, variable, value, origin, meaning }) => (
-          <tr key={key} data-changed={origin === 'default' ? undefined : true}>
-            <th scope="row" className="mono">
-              {variable}
-            </th>
-            <td className="mono value">{visibleText(value)}</td>
-            <td>{visibleText(origin)}</td>
-            <td className="optional meaning">
-              <Meaning text={meaning} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
+const columns: readonly Column<ServerSetting>[] = [
+  { name: 'Setting', className: 'mono', isHeader: true, cell: ({ variable }) => variable },
+  {
+    name: 'Value',
+    className: 'mono value',
+    cell: ({ value, origin }) => (
+      <span data-changed={origin === 'default' ? undefined : true}>{visibleText(value)}</span>
+    ),
+  },
+  { name: 'From', cell: ({ origin }) => visibleText(origin) },
+  { name: 'Meaning', className: 'optional meaning', cell: ({ meaning }) => <Meaning text={meaning} /> },
+];
 
 /** The meaning is written for docs/configuration.md: links are shown as their text. */
 const Meaning = ({ text }: { text: string }): ReactNode =>

@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Thread } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
-import { useAssistants, useThread } from '../api/queries.ts';
+import { useThread } from '../api/queries.ts';
 import { MissingThread } from '../app/missing.tsx';
 import { usePollMs } from '../live/live-runs.tsx';
 import { StateView } from '../messages/state-view.tsx';
@@ -99,7 +99,6 @@ const runsMax = 100;
 
 const ThreadRuns = ({ threadId }: { threadId: string }): ReactNode => {
   const client = useClient();
-  const assistants = useAssistants();
   const runs = useQuery({
     queryKey: ['runs', 'of', threadId],
     queryFn: ({ signal }) => client.runs.list(threadId, { limit: runsMax, signal }),
@@ -108,13 +107,13 @@ const ThreadRuns = ({ threadId }: { threadId: string }): ReactNode => {
   return (
     <div className="page-body" tabIndex={0} role="region" aria-label="Runs">
       <Loaded query={runs}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <State icon="empty" title="The thread has no runs" />
-          ) : (
-            <RunTable runs={rows} assistants={assistants.data ?? []} showsThread={false} />
-          )
-        }
+        {(rows) => (
+          <RunTable
+            runs={rows}
+            showsThread={false}
+            empty={<State icon="empty" title="The thread has no runs" />}
+          />
+        )}
       </Loaded>
     </div>
   );

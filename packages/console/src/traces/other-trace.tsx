@@ -2,12 +2,11 @@
 import { Link } from '@tanstack/react-router';
 import type { PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { TraceBadge } from '../ui/badge.tsx';
-import { duration } from '../ui/duration.ts';
+import { DataTable } from '../ui/data-table.tsx';
 import { Loaded, State } from '../ui/states.tsx';
-import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { useLikeTraces } from './trace-queries.ts';
+import { traceColumns } from './trace-table.tsx';
 
 export const OtherTrace = ({
   client,
@@ -23,51 +22,33 @@ export const OtherTrace = ({
   return (
     <div className="page-body" tabIndex={0} role="region" aria-label="Traces to compare with">
       <Loaded query={query}>
-        {(runs) =>
-          runs.length === 0 ? (
-            <State icon="empty" title="There is no trace to compare with">
-              <p className="muted">
-                No other trace of the project has a root with the name {visibleText(name)}.
-              </p>
-            </State>
-          ) : (
-            <table className="table">
-              <thead>
-                <tr>
-                  <th scope="col">Status</th>
-                  <th scope="col">Compare with</th>
-                  <th scope="col" className="number">
-                    Took
-                  </th>
-                  <th scope="col" className="number">
-                    Started
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {runs.map((run) => (
-                  <tr key={run.id}>
-                    <td>
-                      <TraceBadge of={run} />
-                    </td>
-                    <td>
-                      <Link to="/traces/compare" search={{ left, right: run.trace_id }}>
-                        {visibleText(run.name.slice(0, 80))}{' '}
-                        <span className="mono">{run.trace_id.slice(0, 8)}</span>
-                      </Link>
-                    </td>
-                    <td className="number">
-                      {run.start_time !== null &&
-                        run.end_time !== null &&
-                        duration(Date.parse(run.end_time) - Date.parse(run.start_time))}
-                    </td>
-                    <td className="number">{run.start_time !== null && <Ago at={run.start_time} />}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          )
-        }
+        {(runs) => (
+          <DataTable
+            rows={runs}
+            columns={[
+              traceColumns.status,
+              {
+                name: 'Compare with',
+                cell: (run) => (
+                  <Link to="/traces/compare" search={{ left, right: run.trace_id }} data-row>
+                    {visibleText(run.name.slice(0, 80))}{' '}
+                    <span className="mono">{run.trace_id.slice(0, 8)}</span>
+                  </Link>
+                ),
+              },
+              traceColumns.took,
+              traceColumns.started,
+            ]}
+            keyOf={({ id }) => id}
+            empty={
+              <State icon="empty" title="There is no trace to compare with">
+                <p className="muted">
+                  No other trace of the project has a root with the name {visibleText(name)}.
+                </p>
+              </State>
+            }
+          />
+        )}
       </Loaded>
     </div>
   );

@@ -1,9 +1,8 @@
 // Traces of a workspace: a list, newest first, their threads, or charts. The filter is the query string.
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import type { PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { LoadOlder } from '../ui/paging.tsx';
-import { Failure, Skeleton, State } from '../ui/states.tsx';
+import { NoMatch, State } from '../ui/states.tsx';
 import { KeyGate } from '../platform/key-gate.tsx';
 import { TraceCharts } from './trace-charts.tsx';
 import { type TraceFilter, traceNeed, useTraceRuns, useTraceSeries } from './trace-queries.ts';
@@ -33,7 +32,11 @@ const ListView = ({ client }: { client: PlatformClient }): ReactNode => {
   const query = useTraceRuns(client, filter);
   return (
     <TracesView client={client} error={query.error}>
-      <TraceList query={query} search={filter} />
+      <TraceTable
+        query={query}
+        empty={<NoTraces isFiltered={isFiltered(filter)} />}
+        more="Load older traces"
+      />
     </TracesView>
   );
 };
@@ -48,42 +51,9 @@ const ChartView = ({ client }: { client: PlatformClient }): ReactNode => {
   );
 };
 
-const TraceList = ({
-  query,
-  search,
-}: {
-  query: ReturnType<typeof useTraceRuns>;
-  search: TraceFilter;
-}): ReactNode => {
-  if (query.data === undefined)
-    return query.error ? (
-      <Failure error={query.error} onRetry={() => void query.refetch()} />
-    ) : (
-      <Skeleton rows={12} />
-    );
-  const runs = query.data.pages.flatMap((page) => page.runs);
-  const notice = query.data.pages.at(-1)?.notice;
-  if (runs.length === 0 && !query.hasNextPage) return <NoTraces isFiltered={isFiltered(search)} />;
-  return (
-    <>
-      {runs.length > 0 && <TraceTable runs={runs} />}
-      {typeof notice === 'string' && (
-        <p className="notice" data-tone="amber">
-          {notice}
-        </p>
-      )}
-      <LoadOlder query={query} label="Load older traces" />
-    </>
-  );
-};
-
 const NoTraces = ({ isFiltered: hasFilter }: { isFiltered: boolean }): ReactNode =>
   hasFilter ? (
-    <State icon="empty" title="No trace matches the filter">
-      <Link to="/traces" className="button">
-        Clear the filter
-      </Link>
-    </State>
+    <NoMatch noun="trace" to="/traces" />
   ) : (
     <State icon="empty" title="There are no traces yet">
       <p className="muted">

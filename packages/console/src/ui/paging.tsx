@@ -1,5 +1,7 @@
-// Buttons below long lists: by page numbers, and by loading the next page of a cursor.
+// Long lists: with buttons for page numbers, or with one for the next page of a cursor.
 import type { ReactNode } from 'react';
+import type { PagedQuery } from '../api/paged-query.ts';
+import { Loaded } from './states.tsx';
 
 /** Rows of a page that has a number. */
 export const pageSize = 50;
@@ -41,14 +43,7 @@ export const Pager = ({
     </div>
   );
 
-/** What a query of cursor pages offers. */
-interface Cursored {
-  hasNextPage: boolean;
-  isFetchingNextPage: boolean;
-  fetchNextPage: () => Promise<unknown>;
-}
-
-export const LoadOlder = ({ query, label }: { query: Cursored; label: string }): ReactNode =>
+export const LoadOlder = ({ query, label }: { query: PagedQuery<unknown>; label: string }): ReactNode =>
   query.hasNextPage && (
     <div className="load-more">
       <button
@@ -61,3 +56,32 @@ export const LoadOlder = ({ query, label }: { query: Cursored; label: string }):
       </button>
     </div>
   );
+
+/** The rows of all pages that were read, or why there are none. */
+export const LoadedPages = <Page, Row>({
+  query,
+  rowsOf,
+  empty,
+  more,
+  children,
+}: {
+  query: PagedQuery<Page>;
+  rowsOf: (page: Page) => readonly Row[];
+  empty?: ReactNode;
+  /** The label of the button that reads the next page. */
+  more: string;
+  children: (rows: readonly Row[], pages: readonly Page[]) => ReactNode;
+}): ReactNode => (
+  <Loaded query={query}>
+    {({ pages }) => {
+      const rows = pages.flatMap(rowsOf);
+      if (rows.length === 0 && empty !== undefined && !query.hasNextPage) return empty;
+      return (
+        <>
+          {children(rows, pages)}
+          <LoadOlder query={query} label={more} />
+        </>
+      );
+    }}
+  </Loaded>
+);

@@ -1,5 +1,6 @@
 // The four states of everything that is read from the server: loading, empty, failed, and not permitted.
 import type { UseQueryResult } from '@tanstack/react-query';
+import { Link, type LinkProps } from '@tanstack/react-router';
 import { ApiError } from '@svc/sdk';
 import type { ComponentType, ReactNode } from 'react';
 import { sentencesOf } from './error-sentences.ts';
@@ -26,6 +27,20 @@ export const InvalidFilter = ({ problem, children }: { problem: string; children
   <State icon="warning" title="The filter is not valid">
     <p className="muted">{problem} Nothing was searched.</p>
     {children}
+  </State>
+);
+
+/** In place of a list whose filter matches nothing. The address is the one of the list without the filter. */
+export const NoMatch = ({
+  noun,
+  children,
+  ...address
+}: { noun: string; children?: ReactNode } & Pick<LinkProps, 'to' | 'search'>): ReactNode => (
+  <State icon="empty" title={`No ${noun} matches the filter`}>
+    {children}
+    <Link {...address} className="button">
+      Clear the filter
+    </Link>
   </State>
 );
 
@@ -102,7 +117,7 @@ export const Loaded = <Data,>({
   missing: Missing,
   children,
 }: {
-  query: UseQueryResult<Data>;
+  query: Pick<UseQueryResult<Data>, 'data' | 'error' | 'isPaused'> & { refetch: () => Promise<unknown> };
   missing?: ComponentType<{ requestId?: string | undefined }>;
   children: (data: Data) => ReactNode;
 }): ReactNode => {

@@ -8,8 +8,8 @@ import { hasEndedEarly } from '../api/delivery-pages.ts';
 import { usePagedQuery } from '../api/paged-query.ts';
 import { deliveryNames, deliveryStatuses, type DeliveryStatus } from '../api/statuses.ts';
 import { useSentText } from '../runs/sent-delivery.ts';
-import { LoadOlder } from '../ui/paging.tsx';
-import { Failure, Skeleton, State } from '../ui/states.tsx';
+import { LoadedPages } from '../ui/paging.tsx';
+import { State } from '../ui/states.tsx';
 import { StatusChips } from '../ui/status-chips.tsx';
 import { visibleText } from '../values/visible-text.ts';
 import { DeliveryTable } from './delivery-table.tsx';
@@ -61,24 +61,20 @@ const DeliveryList = ({
   useEffect(() => {
     if (shown) setLastShown(shown);
   }, [shown]);
-  if (query.data === undefined)
-    return query.error ? (
-      <Failure error={query.error} onRetry={() => void query.refetch()} />
-    ) : (
-      <Skeleton rows={12} />
-    );
-  const deliveries = query.data.pages.flatMap((page) => page.deliveries);
   return (
     <>
       {status !== undefined && !shown && opened !== undefined && lastShown?.delivery_id === opened && (
         <LeftTheList delivery={lastShown} />
       )}
-      {deliveries.length > 0 ? (
-        <DeliveryTable deliveries={deliveries} opened={opened} onOpen={onOpen} />
-      ) : (
-        <NoDeliveries status={status} hasMore={query.hasNextPage} />
-      )}
-      <LoadOlder query={query} label="Load older deliveries" />
+      <LoadedPages query={query} rowsOf={(page) => page.deliveries} more="Load older deliveries">
+        {(deliveries) =>
+          deliveries.length > 0 ? (
+            <DeliveryTable deliveries={deliveries} opened={opened} onOpen={onOpen} />
+          ) : (
+            <NoDeliveries status={status} hasMore={query.hasNextPage} />
+          )
+        }
+      </LoadedPages>
     </>
   );
 };
