@@ -1,9 +1,8 @@
 import type { ReactNode } from 'react';
 import { Dialog } from '../ui/dialog.tsx';
-import { pages } from './pages.ts';
+import { useMenu } from './menu.ts';
 
 const shortcuts = [
-  ...pages.map(({ key, label }) => [`g ${key}`, `Go to ${label}`] as const),
   ['Ctrl K', 'Search pages, assistants and ids'],
   ['/', 'Go to the filter'],
   ['j k', 'Next and previous row'],
@@ -16,14 +15,16 @@ const shortcuts = [
 export const Help = ({ onClose }: { onClose: () => void }): ReactNode => (
   <Dialog title="Keyboard" onClose={onClose}>
     <dl className="facts">
-      {shortcuts.map(([keys, meaning]) => (
-        <div key={keys} style={{ display: 'contents' }}>
-          <dt>
-            <kbd className="kbd">{keys}</kbd>
-          </dt>
-          <dd>{meaning}</dd>
-        </div>
-      ))}
+      {[...useMenu().map(({ key, label }) => [`g ${key}`, `Go to ${label}`] as const), ...shortcuts].map(
+        ([keys, meaning]) => (
+          <div key={keys} style={{ display: 'contents' }}>
+            <dt>
+              <kbd className="kbd">{keys}</kbd>
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ),
+      )}
     </dl>
   </Dialog>
 );

@@ -1,5 +1,6 @@
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { Button } from '../ui/button.tsx';
 import { State } from '../ui/states.tsx';
 
 /** A page that threw while it was drawn. The rail stays. */
@@ -8,8 +9,6 @@ export const PageError = ({ error }: ErrorComponentProps): ReactNode => (
     <p className="muted" role="alert">
       {error instanceof Error ? error.message : String(error)}
     </p>
-    <button type="button" className="button" onClick={() => location.reload()}>
-      Load it again
-    </button>
+    <Button onClick={() => location.reload()}>Load it again</Button>
   </State>
 );

@@ -8,7 +8,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { useAccess } from '../platform/platform-access.ts';
 import { findById, type FoundById } from './find-by-id.ts';
-import { pages } from './pages.ts';
+import { useMenu } from './menu.ts';
 import { isId } from './search-text.ts';
 
 interface Command {
@@ -81,6 +81,7 @@ const resultsMax = 12;
 
 const useCommands = (text: string): Command[] => {
   const navigate = useNavigate();
+  const menu = useMenu();
   const assistants = useAssistants();
   const found = useFound(isId(text) ? text : undefined);
   const matches = (label: string): boolean => label.toLowerCase().includes(text.toLowerCase());
@@ -117,7 +118,7 @@ const useCommands = (text: string): Command[] => {
         };
     }
   });
-  const toPages = pages
+  const toPages = menu
     .filter(({ label }) => matches(label))
     .map(({ to, label, icon, key }): Command => ({
       key: to,

@@ -9,7 +9,7 @@ import { State } from '../ui/states.tsx';
 import { apiUrl } from './addresses.ts';
 import { Connection } from './connection.tsx';
 import { Help } from './help.tsx';
-import { pageOf, pages } from './pages.ts';
+import { useCurrentPage, useMenu } from './menu.ts';
 import { Palette } from './palette.tsx';
 import { useShortcuts } from './shortcuts.ts';
 import '../ui/controls.css';
@@ -58,7 +58,7 @@ export const Shell = (): ReactNode => {
         <Connection />
         <Account />
       </header>
-      <Rail pathname={pathname} onHelp={openHelp} />
+      <Rail onHelp={openHelp} />
       <main id="content" className="content" tabIndex={-1}>
         <SignInGate>
           <Outlet />
@@ -70,12 +70,12 @@ export const Shell = (): ReactNode => {
   );
 };
 
-const Rail = ({ pathname, onHelp }: { pathname: string; onHelp: () => void }): ReactNode => {
-  const current = pageOf(pathname);
+const Rail = ({ onHelp }: { onHelp: () => void }): ReactNode => {
+  const current = useCurrentPage();
   const waiting = useThreadCount({ has_interrupts: true });
   return (
     <nav className="rail" aria-label="Pages">
-      {pages.map(({ to, label, icon }) => (
+      {useMenu().map(({ to, label, icon }) => (
         <Link
           key={to}
           to={to}
@@ -110,11 +110,12 @@ const Rail = ({ pathname, onHelp }: { pathname: string; onHelp: () => void }): R
 /** The title of the tab, and the place where a screen reader continues after a change of the page. */
 const useTitle = (pathname: string): void => {
   const isFirst = useRef(true);
+  const label = useCurrentPage()?.label ?? 'svc';
   useEffect(() => {
-    document.title = `${pageOf(pathname)?.label ?? 'svc'} · svc console`;
+    document.title = `${label} · svc console`;
     if (!isFirst.current) document.getElementById('content')?.focus({ preventScroll: true });
     isFirst.current = false;
-  }, [pathname]);
+  }, [pathname, label]);
 };
 
 export const NotFound = (): ReactNode => (

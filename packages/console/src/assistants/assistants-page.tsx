@@ -5,11 +5,11 @@ import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { GraphSelect } from '../graph/graph-select.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
-import { FilterField } from '../ui/filter-field.tsx';
+import { FilterField } from '../ui/filters.tsx';
 import { pageNumber, Pager, pageSize, pageText } from '../ui/paging.tsx';
 import { Loaded, NoMatch, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 const route = getRouteApi('/assistants');
 const pollMs = 10_000;

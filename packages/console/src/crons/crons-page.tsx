@@ -3,12 +3,14 @@ import type { Assistant, Cron } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useAssistants } from '../api/queries.ts';
 import { isId } from '../app/search-text.ts';
+import { Button } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
+import { ChoiceChips, FilterSelect } from '../ui/filters.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
 import { Loaded, NoMatch, State } from '../ui/states.tsx';
 import { Until } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { CronState } from './cron-state.tsx';
 import { useCrons, type CronFilter } from './cron-queries.ts';
 import { NewCron } from './new-cron.tsx';
@@ -31,9 +33,9 @@ export const CronsPage = (): ReactNode => {
       <header className="page-head">
         <h1>Crons</h1>
         <div className="page-actions">
-          <button type="button" className="button" onClick={create}>
+          <Button onClick={create}>
             <Icon name="plus" size={14} /> New cron…
-          </button>
+          </Button>
         </div>
       </header>
       <Filters filter={filter} onChange={change} />
@@ -68,9 +70,9 @@ const NoCrons = ({ isFiltered, onCreate }: { isFiltered: boolean; onCreate: () =
   ) : (
     <State icon="crons" title="There are no crons yet">
       <p className="muted">A cron creates runs on a schedule, on one thread or each run on a new one.</p>
-      <button type="button" className="button" data-kind="primary" onClick={onCreate}>
+      <Button kind="primary" onClick={onCreate}>
         Create a cron
-      </button>
+      </Button>
     </State>
   );
 
@@ -112,36 +114,26 @@ const Filters = ({
   filter: CronFilter;
   onChange: (changed: CronFilter) => void;
 }): ReactNode => {
-  const assistants = useAssistants();
+  const { data: assistants = [] } = useAssistants();
   const [thread, setThread] = useState(filter.thread ?? '');
   return (
     <div className="filters" role="search" aria-label="Filter of crons">
-      <div className="chips" role="group" aria-label="State">
-        {(['enabled', 'paused'] as const).map((state) => (
-          <button
-            key={state}
-            type="button"
-            className="chip"
-            aria-pressed={filter.state === state}
-            onClick={() => onChange({ state: filter.state === state ? undefined : state })}
-          >
-            {state}
-          </button>
-        ))}
-      </div>
-      <select
-        className="field"
-        aria-label="Assistant"
-        value={filter.assistant ?? ''}
-        onChange={(event) => onChange({ assistant: event.target.value || undefined })}
-      >
-        <option value="">All assistants</option>
-        {assistants.data?.map(({ assistant_id: id, name }) => (
-          <option key={id} value={id}>
-            {visibleText(name)}
-          </option>
-        ))}
-      </select>
+      <ChoiceChips
+        label="State"
+        choices={[
+          ['enabled', 'enabled'],
+          ['paused', 'paused'],
+        ]}
+        chosen={filter.state}
+        onChange={(state) => onChange({ state: filter.state === state ? undefined : state })}
+      />
+      <FilterSelect
+        label="Assistant"
+        all="All assistants"
+        choices={assistants.map(({ assistant_id: id, name }) => [id, name])}
+        chosen={filter.assistant}
+        onChange={(assistant) => onChange({ assistant })}
+      />
       <input
         className="field mono"
         data-filter

@@ -1,7 +1,7 @@
 // A schedule as an expression and in words.
 import cronstrue from 'cronstrue';
 import type { ReactNode } from 'react';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 /** `At 09:00, Monday through Friday`; undefined for an expression that is not complete. */
 export const scheduleWords = (schedule: string): string | undefined => {

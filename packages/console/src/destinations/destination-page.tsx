@@ -9,12 +9,13 @@ import { placeOf } from '../platform/destinations.ts';
 import { KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
 import { useReadOnly } from '../platform/workspaces.ts';
 import { CopyId } from '../ui/copy-id.tsx';
-import { Confirm } from '../ui/dialog.tsx';
+import { AskFirst } from '../ui/dialog.tsx';
+import { Fact } from '../ui/facts.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { Moment } from '../ui/time.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { destinationNeed, useDestination } from './destination-queries.ts';
 import { Failures } from './failures.tsx';
 import { NewCredentials } from './new-credentials.tsx';
@@ -110,35 +111,23 @@ const Facts = ({ destination }: { destination: Destination }): ReactNode => {
   return (
     <section className="panel" aria-label="Configuration">
       <dl className="facts pad">
-        <dt>Place</dt>
-        <dd className="mono">{visibleText(placeOf(destination))}</dd>
-        {type === 's3' && (
-          <>
-            <dt>Credentials</dt>
-            <dd>
-              {keys.length > 0 ? (
-                <>
-                  {keys.map((name) => `${name} is set`).join(', ')}{' '}
-                  <span className="muted">Nobody can read them.</span>
-                </>
-              ) : (
-                'those of the server'
-              )}
-            </dd>
-          </>
-        )}
-        <dt>Created</dt>
-        <dd>
-          <Moment at={destination.created_at} />
-        </dd>
-        <dt>Changed</dt>
-        <dd>
-          <Moment at={destination.updated_at} />
-        </dd>
-        <dt>Configuration</dt>
-        <dd>
-          <JsonTree value={destination.config} openDepth={2} />
-        </dd>
+        <Fact name="Place" value={<span className="mono">{visibleText(placeOf(destination))}</span>} />
+        <Fact
+          name="Credentials"
+          value={
+            type === 's3' && keys.length > 0 ? (
+              <>
+                {keys.map((name) => `${name} is set`).join(', ')}{' '}
+                <span className="muted">Nobody can read them.</span>
+              </>
+            ) : (
+              'those of the server'
+            )
+          }
+        />
+        <Fact name="Created" value={<Moment at={destination.created_at} />} />
+        <Fact name="Changed" value={<Moment at={destination.updated_at} />} />
+        <Fact name="Configuration" value={<JsonTree value={destination.config} openDepth={2} />} />
       </dl>
     </section>
   );
@@ -151,7 +140,6 @@ const DeleteButton = ({
 }: ViewProps & { readOnly: string | undefined }): ReactNode => {
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [isAsking, setAsking] = useState(false);
   const remove = useMutation({
     mutationFn: () => client.destinations.delete(destination.id),
     onSuccess: async () => {
@@ -162,24 +150,21 @@ const DeleteButton = ({
   });
   return (
     <>
-      <AdminButton readOnly={readOnly} kind="danger" onPress={() => setAsking(true)}>
-        <Icon name="trash" size={14} /> Delete…
-      </AdminButton>
-      {isAsking && (
-        <Confirm
-          title="Delete this destination?"
-          action="Delete the destination"
-          isBusy={remove.isPending}
-          onConfirm={() => remove.mutate()}
-          onClose={() => setAsking(false)}
-        >
-          <p>
-            Files that exist stay. A destination that an export refers to cannot be deleted. This cannot be
-            undone.
-          </p>
-          <ErrorNotice error={remove.error} />
-        </Confirm>
-      )}
+      <AskFirst
+        trigger={(ask) => (
+          <AdminButton readOnly={readOnly} kind="danger" onPress={ask}>
+            <Icon name="trash" size={14} /> Delete…
+          </AdminButton>
+        )}
+        title="Delete this destination?"
+        action="Delete the destination"
+        request={remove}
+      >
+        <p>
+          Files that exist stay. A destination that an export refers to cannot be deleted. This cannot be
+          undone.
+        </p>
+      </AskFirst>
     </>
   );
 };

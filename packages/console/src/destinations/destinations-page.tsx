@@ -11,7 +11,7 @@ import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { destinationNeed } from './destination-queries.ts';
 
 export const DestinationsPage = (): ReactNode => (

@@ -5,9 +5,10 @@ import type { BulkExport, PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { isOpenExport, progressTones, statusLabels, statusOf } from '../platform/export-status.ts';
 import { readRetryErrors } from '../platform/retry-errors.ts';
+import { Panel } from '../ui/panel.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 const shownMax = 5;
 const readMs = 5_000;
@@ -53,9 +54,10 @@ export const Failures = ({
   if (data === undefined) return <ErrorNotice error={error} />;
   if (data.length === 0) return null;
   return (
-    <section className="panel" aria-label="Newest failures">
-      <div className="panel-head">
-        <h2>Newest failures here</h2>
+    <Panel
+      title="Newest failures here"
+      label="Newest failures"
+      aside={
         <Link
           to="/exports"
           search={{ destination: destinationId, status: ['created', 'running', 'failed', 'timedout'] }}
@@ -63,13 +65,14 @@ export const Failures = ({
         >
           Open and failed exports
         </Link>
-      </div>
+      }
+    >
       <ul>
         {data.map((failure) => (
           <Failure key={failure.found.id} {...failure} />
         ))}
       </ul>
-    </section>
+    </Panel>
   );
 };
 

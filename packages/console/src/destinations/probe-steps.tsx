@@ -2,7 +2,7 @@ import type { Probe } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 type Step = Probe['steps'][number];
 

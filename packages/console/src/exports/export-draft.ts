@@ -19,17 +19,17 @@ export interface ExportDraft {
 }
 
 /** The paths of the request that the form has fields for. */
-export const exportPaths = [
-  'bulk_export_destination_id',
-  'session_id',
-  'start_time',
-  'end_time',
-  'filter',
-  'format_version',
-  'compression',
-  'interval_hours',
-  'export_fields',
-] as const;
+export const exportPaths = {
+  destination: 'bulk_export_destination_id',
+  project: 'session_id',
+  from: 'start_time',
+  to: 'end_time',
+  everyHours: 'interval_hours',
+  filter: 'filter',
+  formatVersion: 'format_version',
+  compression: 'compression',
+  fields: 'export_fields',
+} as const;
 
 const dayMs = 86_400_000;
 

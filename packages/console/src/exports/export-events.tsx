@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { LoadedPages } from '../ui/paging.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { useExportEvents } from './export-queries.ts';
 
 const columns: readonly Column<ExportEvent>[] = [

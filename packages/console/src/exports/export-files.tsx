@@ -2,12 +2,13 @@
 import { getRouteApi } from '@tanstack/react-router';
 import type { BulkExport, ExportManifest, PlatformClient } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
+import { Button } from '../ui/button.tsx';
 import { CopyText } from '../ui/copy-text.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { pageNumber, pageSize, Pager, pageText } from '../ui/paging.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { LocalTime } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { useManifest, usePartitionRuns } from './export-queries.ts';
 import { statusOf } from '../platform/export-status.ts';
 import { countOf, sizeOf } from './sizes.ts';
@@ -63,9 +64,9 @@ const ManifestFiles = ({ client, found }: Shown): ReactNode => {
             <DataTable rows={files.slice(0, shown)} columns={columns} keyOf={({ key }) => key} />
             {files.length > shown && (
               <div className="load-more">
-                <button type="button" className="button" onClick={() => setShown(shown + 10 * pageSize)}>
+                <Button onClick={() => setShown(shown + 10 * pageSize)}>
                   {countOf(files.length - shown)} more
-                </button>
+                </Button>
               </div>
             )}
           </>

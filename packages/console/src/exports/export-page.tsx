@@ -2,19 +2,19 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import type { BulkExport, PlatformClient } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { MissingExport } from '../app/missing.tsx';
 import { AdminButton } from '../platform/admin-button.tsx';
 import { exportNeed, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
 import { useReadOnly } from '../platform/workspaces.ts';
 import { CopyId } from '../ui/copy-id.tsx';
-import { Confirm } from '../ui/dialog.tsx';
+import { AskFirst } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ProgressBar } from '../ui/progress-bar.tsx';
-import { ErrorNotice, Loaded } from '../ui/states.tsx';
+import { Loaded } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { ExportBadge } from './export-badge.tsx';
 import { ExportEvents } from './export-events.tsx';
 import { ExportFiles } from './export-files.tsx';
@@ -137,10 +137,8 @@ const Actions = ({ client, found }: { client: PlatformClient; found: BulkExport 
   const queries = useQueryClient();
   const navigate = useNavigate();
   const readOnly = useReadOnly();
-  const [isAsking, setAsking] = useState(false);
   const cancel = useMutation({
     mutationFn: () => client.exports.cancel(found.id),
-    onSuccess: () => setAsking(false),
     // If the export has ended meanwhile, the page shows its final state.
     onSettled: () => queries.invalidateQueries({ queryKey: ['exports'] }),
   });
@@ -161,17 +159,15 @@ const Actions = ({ client, found }: { client: PlatformClient; found: BulkExport 
         Export again…
       </AdminButton>
       {(isOpenExport(found) || isSchedule) && (
-        <AdminButton readOnly={readOnly} kind="danger" onPress={() => setAsking(true)}>
-          <Icon name="stop" size={14} /> Cancel…
-        </AdminButton>
-      )}
-      {isAsking && (
-        <Confirm
+        <AskFirst
+          trigger={(ask) => (
+            <AdminButton readOnly={readOnly} kind="danger" onPress={ask}>
+              <Icon name="stop" size={14} /> Cancel…
+            </AdminButton>
+          )}
           title={`Cancel this ${what}?`}
           action={`Cancel the ${what}`}
-          isBusy={cancel.isPending}
-          onConfirm={() => cancel.mutate()}
-          onClose={() => setAsking(false)}
+          request={cancel}
         >
           <p>
             {isSchedule
@@ -179,8 +175,7 @@ const Actions = ({ client, found }: { client: PlatformClient; found: BulkExport 
               : 'Uploads stop within seconds. Files that exist stay, without a manifest.'}{' '}
             This cannot be undone.
           </p>
-          <ErrorNotice error={cancel.error} />
-        </Confirm>
+        </AskFirst>
       )}
     </div>
   );

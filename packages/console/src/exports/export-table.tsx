@@ -7,7 +7,7 @@ import { useProjects } from '../platform/projects.ts';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Ago, LocalTime, Until } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { ExportBadge } from './export-badge.tsx';
 import { shareOf } from './export-share.ts';
 import { countOf, sizeOf } from './sizes.ts';

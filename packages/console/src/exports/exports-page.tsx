@@ -11,8 +11,7 @@ import { useReadOnly } from '../platform/workspaces.ts';
 import { Icon } from '../ui/icons.tsx';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
 import { Loaded, NoMatch, State } from '../ui/states.tsx';
-import { StatusChips } from '../ui/status-chips.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { FilterSelect, StatusChips } from '../ui/filters.tsx';
 import { useExports, type ExportFilter } from './export-queries.ts';
 import { exportStatuses, statusLabels } from '../platform/export-status.ts';
 import { ExportTable } from './export-table.tsx';
@@ -94,19 +93,13 @@ const Filters = ({
         onChange={(status) => onChange({ status })}
       />
       <ProjectSelect client={client} project={filter.project} onChange={(project) => onChange({ project })} />
-      <select
-        className="field"
-        aria-label="Destination"
-        value={filter.destination ?? ''}
-        onChange={(event) => onChange({ destination: event.target.value || undefined })}
-      >
-        <option value="">All destinations</option>
-        {destinations.map(({ id, display_name: name }) => (
-          <option key={id} value={id}>
-            {visibleText(name)}
-          </option>
-        ))}
-      </select>
+      <FilterSelect
+        label="Destination"
+        all="All destinations"
+        choices={destinations.map(({ id, display_name: name }) => [id, name])}
+        chosen={filter.destination}
+        onChange={(destination) => onChange({ destination })}
+      />
       {filter.schedule !== undefined && (
         <button type="button" className="chip" onClick={() => onChange({ schedule: undefined })}>
           of the schedule {filter.schedule.slice(0, 8)} ×

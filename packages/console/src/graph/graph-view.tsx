@@ -17,7 +17,7 @@ import '@xyflow/react/dist/style.css';
 import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import type { NodeActivity } from '../messages/fold-run.ts';
 import { Skeleton } from '../ui/states.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { duration } from '../ui/duration.ts';
 import { sizeOf, type Graph, type GraphNode } from './read-graph.ts';
 import { useLayout } from './use-layout.ts';

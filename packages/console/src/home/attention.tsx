@@ -1,8 +1,10 @@
 import { useState, type ReactNode } from 'react';
 import { exportNeed, KeyDialog } from '../platform/key-gate.tsx';
+import { Button } from '../ui/button.tsx';
 import { cutText } from '../ui/cut-text.ts';
 import { Icon } from '../ui/icons.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { Panel } from '../ui/panel.tsx';
+import { visibleText } from '../ui/visible-text.ts';
 import { useFailedRuns } from './failed-runs.tsx';
 import { useFailingCrons } from './failing-crons.tsx';
 import { useFailingExports } from './failing-exports.tsx';
@@ -37,10 +39,7 @@ export const Attention = (): ReactNode => {
   const note = findings.length === 0 ? emptyNote(sources) : undefined;
   const unread = sources.filter(({ error }) => error !== null).map(({ name }) => name);
   return (
-    <section className="panel" aria-label="Needs attention">
-      <div className="panel-head">
-        <h2>Needs attention</h2>
-      </div>
+    <Panel title="Needs attention">
       {findings.length > 0 && (
         <ul className="findings">
           {findings.map((finding) => (
@@ -59,7 +58,7 @@ export const Attention = (): ReactNode => {
           ),
       )}
       {exports === undefined && <UncheckedExports />}
-    </section>
+    </Panel>
   );
 };
 
@@ -70,9 +69,7 @@ const UncheckedExports = (): ReactNode => {
     <>
       <p className="muted finding-note">
         Exports are not checked: they need an API key.{' '}
-        <button type="button" className="button" onClick={() => setAsking(true)}>
-          Enter the key…
-        </button>
+        <Button onClick={() => setAsking(true)}>Enter the key…</Button>
       </p>
       {isAsking && <KeyDialog need={exportNeed} onClose={() => setAsking(false)} />}
     </>

@@ -6,8 +6,9 @@ import { type CountFilter, useAssistants, useThreadCount } from '../api/queries.
 import { usePollMs } from '../live/live-runs.tsx';
 import { RunTable } from '../runs/run-table.tsx';
 import { Icon, type IconName } from '../ui/icons.tsx';
+import { Panel } from '../ui/panel.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { Attention } from './attention.tsx';
 import { FiguresPanel } from './figures-panel.tsx';
 import { dayMs } from './finding.tsx';
@@ -72,10 +73,7 @@ const Tile = ({
 const Assistants = (): ReactNode => {
   const assistants = useAssistants();
   return (
-    <section className="panel" aria-label="Assistants">
-      <div className="panel-head">
-        <h2>Assistants</h2>
-      </div>
+    <Panel title="Assistants">
       <Loaded query={assistants}>
         {(all) => (
           <ul className="assistants">
@@ -91,7 +89,7 @@ const Assistants = (): ReactNode => {
           </ul>
         )}
       </Loaded>
-    </section>
+    </Panel>
   );
 };
 
@@ -112,9 +110,9 @@ const Newest = ({ title, isFailed }: { title: string; isFailed: boolean }): Reac
     refetchInterval: usePollMs(5_000),
   });
   return (
-    <section className="panel" aria-label={title}>
-      <div className="panel-head">
-        <h2>{title}</h2>
+    <Panel
+      title={title}
+      aside={
         <Link
           className="spread"
           to="/runs"
@@ -122,7 +120,8 @@ const Newest = ({ title, isFailed }: { title: string; isFailed: boolean }): Reac
         >
           All
         </Link>
-      </div>
+      }
+    >
       <ErrorNotice error={runs.data && runs.error} />
       <Loaded query={runs}>
         {(rows) => (
@@ -134,6 +133,6 @@ const Newest = ({ title, isFailed }: { title: string; isFailed: boolean }): Reac
           />
         )}
       </Loaded>
-    </section>
+    </Panel>
   );
 };

@@ -13,10 +13,12 @@ import { useAnswer, type SentAnswer } from '../interrupts/use-answer.ts';
 import { StateView } from '../messages/state-view.tsx';
 import { useStoredState } from '../stored/stored-queries.ts';
 import { CopyId } from '../ui/copy-id.tsx';
+import { ChoiceChips } from '../ui/filters.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { Panel } from '../ui/panel.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import './inbox.css';
 
 const route = getRouteApi('/inbox');
@@ -96,21 +98,16 @@ const ShownChips = ({ shown, graph }: { shown: Shown; graph: string | undefined 
     questions: useThreadCount(filterOf('questions', graph)).data,
     stopped: useThreadCount(filterOf('stopped', graph)).data,
   };
-  const chip = (of: Shown, label: string): ReactNode => (
-    <button
-      type="button"
-      className="chip"
-      aria-pressed={of === shown}
-      onClick={() => void navigate({ search: { show: of === 'stopped' ? of : undefined, graph } })}
-    >
-      {label} {counts[of]}
-    </button>
-  );
   return (
-    <div className="chips" role="group" aria-label="Which threads">
-      {chip('questions', 'Waiting for an answer')}
-      {chip('stopped', 'Stopped without a question')}
-    </div>
+    <ChoiceChips
+      label="Which threads"
+      choices={[
+        ['questions', `Waiting for an answer ${counts.questions ?? ''}`],
+        ['stopped', `Stopped without a question ${counts.stopped ?? ''}`],
+      ]}
+      chosen={shown}
+      onChange={(of) => void navigate({ search: { show: of === 'stopped' ? of : undefined, graph } })}
+    />
   );
 };
 
@@ -239,11 +236,8 @@ const Waiting = ({ thread, onSent }: { thread: Thread; onSent: (sent: SentAnswer
 const SoFar = ({ threadId }: { threadId: string }): ReactNode => {
   const query = useStoredState(threadId, undefined, { isLive: useLiveState() !== 'live' });
   return (
-    <section className="panel" aria-label="State of the thread">
-      <div className="panel-head">
-        <h2>The thread so far</h2>
-      </div>
+    <Panel title="The thread so far" label="State of the thread">
       <Loaded query={query}>{(state) => <StateView state={state} newest={6} />}</Loaded>
-    </section>
+    </Panel>
   );
 };

@@ -1,14 +1,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ApiKey, PlatformClient } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { AdminButton } from '../platform/admin-button.tsx';
 import { useWorkspaces } from '../platform/workspaces.ts';
 import { DataTable, type Column } from '../ui/data-table.tsx';
-import { Confirm } from '../ui/dialog.tsx';
-import { ErrorNotice } from '../ui/states.tsx';
+import { AskFirst } from '../ui/dialog.tsx';
 import { timeTitle } from '../ui/time-text.ts';
 import { Ago, Until } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { roles } from './key-queries.ts';
 
 interface TableProps {
@@ -18,7 +17,6 @@ interface TableProps {
 }
 
 export const KeyTable = ({ client, keys, readOnly }: TableProps): ReactNode => {
-  const [revoked, setRevoked] = useState<ApiKey>();
   const { data: workspaces = [] } = useWorkspaces(client);
   const names = new Map(workspaces.map(({ id, display_name: name }) => [id, name]));
   const columns: Column<ApiKey>[] = [
@@ -38,21 +36,10 @@ export const KeyTable = ({ client, keys, readOnly }: TableProps): ReactNode => {
     { name: 'Created', className: 'optional', cell: (key) => <Ago at={key.created_at} /> },
     {
       name: <span className="visually-hidden">Actions</span>,
-      cell: (key) => (
-        <AdminButton readOnly={readOnly} kind="danger" onPress={() => setRevoked(key)}>
-          Revoke…<span className="visually-hidden"> {key.short_key}</span>
-        </AdminButton>
-      ),
+      cell: (key) => <Revoke client={client} apiKey={key} readOnly={readOnly} />,
     },
   ];
-  return (
-    <>
-      <DataTable rows={keys} columns={columns} keyOf={({ id }) => id} />
-      {revoked && (
-        <Revoke key={revoked.id} client={client} apiKey={revoked} onClose={() => setRevoked(undefined)} />
-      )}
-    </>
-  );
+  return <DataTable rows={keys} columns={columns} keyOf={({ id }) => id} />;
 };
 
 const Expiry = ({ at }: { at: string | null }): ReactNode => {
@@ -66,42 +53,34 @@ const Expiry = ({ at }: { at: string | null }): ReactNode => {
   );
 };
 
-const Revoke = ({
-  client,
-  apiKey,
-  onClose,
-}: {
-  client: PlatformClient;
-  apiKey: ApiKey;
-  onClose: () => void;
-}): ReactNode => {
+const Revoke = ({ client, apiKey, readOnly }: Omit<TableProps, 'keys'> & { apiKey: ApiKey }): ReactNode => {
   const queries = useQueryClient();
+  const { id, short_key: shortKey, last_used_at: used } = apiKey;
   const revoke = useMutation({
-    mutationFn: () => client.keys.revoke(apiKey.id),
-    onSuccess: async () => {
-      onClose();
-      await queries.invalidateQueries({ queryKey: ['workspaces', 'keys'] });
-    },
+    mutationFn: () => client.keys.revoke(id),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['workspaces', 'keys'] }),
   });
   return (
-    <Confirm
-      title={`Revoke the key ${apiKey.short_key}?`}
+    <AskFirst
+      trigger={(ask) => (
+        <AdminButton readOnly={readOnly} kind="danger" onPress={ask}>
+          Revoke…<span className="visually-hidden"> {shortKey}</span>
+        </AdminButton>
+      )}
+      title={`Revoke the key ${shortKey}?`}
       action="Revoke the key"
-      isBusy={revoke.isPending}
-      onConfirm={() => revoke.mutate()}
-      onClose={onClose}
+      request={revoke}
     >
       <p>
-        {apiKey.last_used_at === null ? (
+        {used === null ? (
           'It has never been used.'
         ) : (
           <>
-            It was last used <Ago at={apiKey.last_used_at} />.
+            It was last used <Ago at={used} />.
           </>
         )}{' '}
         Whoever uses it is refused from then on. This cannot be undone.
       </p>
-      <ErrorNotice error={revoke.error} />
-    </Confirm>
+    </AskFirst>
   );
 };

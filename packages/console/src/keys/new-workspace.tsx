@@ -1,9 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import type { PlatformClient } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
-import { faultsOf } from '../ui/faults.ts';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { FormProblems, TextField } from '../ui/form-field.tsx';
+import type { ReactNode } from 'react';
+import { TextField } from '../ui/form-field.tsx';
+import { FormDialog, useForm } from '../ui/form.tsx';
 
 export const NewWorkspace = ({
   client,
@@ -13,32 +12,23 @@ export const NewWorkspace = ({
   onClose: () => void;
 }): ReactNode => {
   const queries = useQueryClient();
-  const [name, setName] = useState('');
-  const create = useMutation({
-    mutationFn: () => client.workspaces.create(name),
-    onSuccess: async () => {
+  const form = useForm({
+    initial: { name: '' },
+    paths: { name: 'display_name' },
+    send: ({ name }) => client.workspaces.create(name),
+    onSent: async () => {
       onClose();
       await queries.invalidateQueries({ queryKey: ['workspaces'] });
     },
   });
-  const faults = faultsOf(create.error, ['display_name']);
   return (
-    <FormDialog
-      title="New workspace"
-      action="Create the workspace"
-      isBusy={create.isPending}
-      onSubmit={() => create.mutate()}
-      onClose={onClose}
-    >
+    <FormDialog title="New workspace" action="Create the workspace" form={form} onClose={onClose}>
       <TextField
         label="Name"
         isMono={false}
         hint="Your key gets access to it. Workspaces share no traces, exports or destinations."
-        text={name}
-        problem={faults.at.get('display_name')}
-        onChange={setName}
+        {...form.field('name')}
       />
-      <FormProblems sentences={faults.rest} />
     </FormDialog>
   );
 };

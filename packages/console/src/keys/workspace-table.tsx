@@ -4,11 +4,12 @@ import type { ReactNode } from 'react';
 import { forgetAnswers, KeyForm, needsOtherKey } from '../platform/key-gate.tsx';
 import { chooseWorkspace, useAccess } from '../platform/platform-access.ts';
 import { useWorkspaces } from '../platform/workspaces.ts';
+import { Button } from '../ui/button.tsx';
 import { CopyId } from '../ui/copy-id.tsx';
 import { DataTable } from '../ui/data-table.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { keysNeed } from './key-queries.ts';
 
 /** The workspaces of the key, and which of them the pages of traces, exports and keys show. */
@@ -41,9 +42,9 @@ export const WorkspaceTable = ({ client }: { client: PlatformClient }): ReactNod
                 workspaces.length === 1 || access?.workspaceId === id ? (
                   'in use'
                 ) : (
-                  <button type="button" className="button" onClick={() => use(id)}>
+                  <Button onClick={() => use(id)}>
                     Use<span className="visually-hidden"> {visibleText(name)}</span>
-                  </button>
+                  </Button>
                 ),
             },
           ]}

@@ -1,6 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { useIsLocal } from '../session/session.ts';
 import { changeNeed, KeyDialog, type KeyNeed } from './key-gate.tsx';
+import { Button } from '../ui/button.tsx';
 
 /**
  * A button that only keys of a role may press, by default admin; `readOnly` says why others may not. Where nobody has entered a key, it asks for one.
@@ -27,16 +28,14 @@ export const AdminButton = ({
   if (isAsking && readOnly === undefined) setAsking(false);
   return (
     <>
-      <button
-        type="button"
-        className="button"
-        data-kind={kind}
+      <Button
+        kind={kind}
         title={readOnly}
         disabled={(readOnly !== undefined && !asks) || isBusy}
         onClick={() => (asks ? setAsking(true) : onPress())}
       >
         {children}
-      </button>
+      </Button>
       {isAsking && <KeyDialog need={need} onClose={() => setAsking(false)} />}
     </>
   );

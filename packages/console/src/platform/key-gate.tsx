@@ -5,12 +5,13 @@ import { ApiError, type PlatformClient } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { createPortal } from 'react-dom';
 import { isId } from '../app/search-text.ts';
+import { Button } from '../ui/button.tsx';
 import { CopyText } from '../ui/copy-text.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { useFocusOfNextPage } from '../ui/return-focus.ts';
 import { ErrorNotice, State } from '../ui/states.tsx';
 import { session, useIsLocal, useSession } from '../session/session.ts';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { isSufficient, type NeededRole } from './key-roles.ts';
 import { useAccess } from './platform-access.ts';
 import './key-gate.css';
@@ -95,15 +96,7 @@ export const KeyForm = (form: KeyFormProps): ReactNode => {
 /** The form over a page, which stays. Not within the element of its button, which may be in a form itself. */
 export const KeyDialog = ({ onClose, ...form }: KeyFormProps & { onClose: () => void }): ReactNode =>
   createPortal(
-    <Dialog
-      title={useTitle(form)}
-      onClose={onClose}
-      actions={
-        <button type="button" className="button" onClick={onClose}>
-          Back
-        </button>
-      }
-    >
+    <Dialog title={useTitle(form)} onClose={onClose} actions={<Button onClick={onClose}>Back</Button>}>
       <KeyFields {...form} />
     </Dialog>,
     document.body,
@@ -222,9 +215,9 @@ const KeyEntry = ({ need, refusal }: KeyFormProps): ReactNode => {
           onChange={(event) => setWorkspace(event.target.value)}
         />
       </label>
-      <button type="submit" className="button" data-kind="primary" disabled={!isComplete || use.isPending}>
+      <Button type="submit" kind="primary" disabled={!isComplete || use.isPending}>
         Use this key
-      </button>
+      </Button>
     </form>
   );
 };
@@ -242,14 +235,8 @@ export const ForgetKey = (): ReactNode => {
     },
   });
   return isOnlyKey ? (
-    <button
-      type="button"
-      className="button"
-      data-kind="plain"
-      disabled={forget.isPending}
-      onClick={() => forget.mutate()}
-    >
+    <Button kind="plain" disabled={forget.isPending} onClick={() => forget.mutate()}>
       Forget the API key
-    </button>
+    </Button>
   ) : null;
 };

@@ -1,5 +1,6 @@
 // A plot over time: lines or stacked bars, with a legend and a table of the same rows.
 import { lazy, memo, Suspense, useMemo, useState, type ReactNode } from 'react';
+import { Button } from '../ui/button.tsx';
 import { DataTable } from '../ui/data-table.tsx';
 import { bucketText } from './bucket-text.ts';
 import type { PlotContent } from './plot-options.ts';
@@ -111,14 +112,9 @@ const PlotTable = memo(({ title, content, onPick }: PlotTableProps): ReactNode =
             isHeader: true,
             cell: ({ fromMs }) =>
               onPick ? (
-                <button
-                  type="button"
-                  className="button"
-                  data-kind="plain"
-                  onClick={() => onPick(fromMs, fromMs + bucketMs)}
-                >
+                <Button kind="plain" onClick={() => onPick(fromMs, fromMs + bucketMs)}>
                   {bucket(fromMs)}
-                </button>
+                </Button>
               ) : (
                 bucket(fromMs)
               ),

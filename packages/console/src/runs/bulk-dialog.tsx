@@ -10,7 +10,7 @@ import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { TextField } from '../ui/form-field.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { actionNames, runsText, type BulkAction } from './bulk-action.ts';
 import { BulkJob } from './bulk-job.ts';
 import { operationOf } from './bulk-operation.ts';
@@ -105,7 +105,7 @@ export const BulkDialog = ({
               {isAsked && (
                 <TextField
                   label={`Type ${count} to confirm`}
-                  text={typed}
+                  value={typed}
                   onChange={setTyped}
                   hint={hasMore ? 'More runs than these match; they follow, newest first.' : undefined}
                 />

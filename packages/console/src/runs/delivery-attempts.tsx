@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { duration } from '../ui/duration.ts';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 /** Older attempts are no longer stored. */
 const storedMax = 20;

@@ -1,7 +1,8 @@
 import type { WebhookDelivery } from '@svc/sdk';
 import type { ReactNode } from 'react';
+import { Button } from '../ui/button.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { useSendDelivery, useSentText } from './sent-delivery.ts';
 
 /** Sends a delivery again that failed, or now if it waits, and shows its outcome. A delivered one has nothing left to send. */
@@ -13,9 +14,9 @@ export const RetryDelivery = ({ delivery }: { delivery: WebhookDelivery }): Reac
     <>
       {status !== 'delivered' && (
         <div>
-          <button type="button" className="button" disabled={send.isPending} onClick={() => send.mutate()}>
+          <Button disabled={send.isPending} onClick={() => send.mutate()}>
             {status === 'failed' ? 'Send again' : 'Send now'}
-          </button>
+          </Button>
         </div>
       )}
       {/* Screen readers announce a change of an element that is there already. */}

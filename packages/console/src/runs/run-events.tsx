@@ -5,7 +5,7 @@ import { useClient } from '../api/client.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { ErrorNotice, Skeleton, State } from '../ui/states.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 const shownMax = 500;
 

@@ -7,8 +7,9 @@ import { useClient } from '../api/client.tsx';
 import { isOpen } from '../api/statuses.ts';
 import { usePollMs } from '../live/live-runs.tsx';
 import { countText } from '../ui/count-text.ts';
+import { Fact } from '../ui/facts.tsx';
 import { Elapsed, LocalTime, Took } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { useTimeline } from './timeline-query.ts';
 import { unfinishedStep } from './timeline-rows.ts';
 
@@ -29,8 +30,7 @@ const UnfinishedStep = ({ run }: { run: Run }): ReactNode => {
   const { nodes, since, to } = step;
   return (
     <>
-      <dt>{to === undefined ? 'Executes now' : 'Stopped in'}</dt>
-      <dd>
+      <Fact name={to === undefined ? 'Executes now' : 'Stopped in'}>
         {visibleText(nodes.join(', ')) || 'no node yet'}{' '}
         {to === undefined ? (
           <>
@@ -44,7 +44,7 @@ const UnfinishedStep = ({ run }: { run: Run }): ReactNode => {
         <span className="muted">
           since <LocalTime at={since} />
         </span>
-      </dd>
+      </Fact>
     </>
   );
 };
@@ -77,12 +77,11 @@ const RunsBehind = ({ run }: { run: Run }): ReactNode => {
   const hasMore = behind.length > behindMax;
   return (
     <>
-      <dt>Waiting runs</dt>
-      <dd>
+      <Fact name="Waiting runs">
         <Link to="/runs" search={{ thread: threadId, status: ['pending'] }}>
           {countText(count, 'run', { hasMore })} {count === 1 ? 'waits' : 'wait'} behind it
         </Link>
-      </dd>
+      </Fact>
     </>
   );
 };

@@ -7,7 +7,7 @@ import { RunBadge } from '../ui/badge.tsx';
 import { CopyId } from '../ui/copy-id.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Ago, Elapsed, Took } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 /** Rows that are chosen for an action. */
 export interface RowSelection {

@@ -6,7 +6,7 @@ import { DataTable, type Column } from '../ui/data-table.tsx';
 import { duration } from '../ui/duration.ts';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { timeTitle } from '../ui/time-text.ts';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { useTimeline } from './timeline-query.ts';
 import {
   omissions,

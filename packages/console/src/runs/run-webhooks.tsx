@@ -4,9 +4,10 @@ import type { Run, WebhookDelivery } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { isOpen } from '../api/statuses.ts';
+import { Fact } from '../ui/facts.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Ago, Until } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { attemptCount, DeliveryAttempts } from './delivery-attempts.tsx';
 import { DeliveryBadge } from './delivery-badge.tsx';
 import { RetryDelivery } from './retry-delivery.tsx';
@@ -53,30 +54,10 @@ const Delivery = ({ delivery }: { delivery: WebhookDelivery }): ReactNode => {
         <code>{visibleText(url)}</code>
       </div>
       <dl className="facts pad">
-        <dt>Attempts</dt>
-        <dd>{attemptCount(delivery)}</dd>
-        {error !== null && (
-          <>
-            <dt>Last error</dt>
-            <dd>{visibleText(error)}</dd>
-          </>
-        )}
-        {next !== null && (
-          <>
-            <dt>Next attempt</dt>
-            <dd>
-              <Until at={next} />
-            </dd>
-          </>
-        )}
-        {ended !== null && (
-          <>
-            <dt>Ended</dt>
-            <dd>
-              <Ago at={ended} />
-            </dd>
-          </>
-        )}
+        <Fact name="Attempts" value={attemptCount(delivery)} />
+        <Fact name="Last error" value={error !== null && visibleText(error)} />
+        <Fact name="Next attempt" value={next !== null && <Until at={next} />} />
+        <Fact name="Ended" value={ended !== null && <Ago at={ended} />} />
       </dl>
       {delivery.attempts.length > 0 && <DeliveryAttempts attempts={delivery.attempts} />}
       <div className="pad">

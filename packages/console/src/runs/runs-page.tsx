@@ -10,12 +10,12 @@ import { metadataProblem, textHint } from '../app/metadata-filter.ts';
 import { GraphSelect } from '../graph/graph-select.tsx';
 import { usePollMs } from '../live/live-runs.tsx';
 import { isLong } from '../live/refreshing.ts';
-import { FilterField } from '../ui/filter-field.tsx';
+import { Button } from '../ui/button.tsx';
+import { FilterField, FilterSelect, StatusChips } from '../ui/filters.tsx';
 import { LoadedPages } from '../ui/paging.tsx';
 import { InvalidFilter, NoMatch, State } from '../ui/states.tsx';
 import { rangeText } from '../plots/range-text.ts';
 import { TimeSelect } from '../plots/time-select.tsx';
-import { StatusChips } from '../ui/status-chips.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import { BulkPanel } from './bulk-progress.tsx';
 import { countMax, newestOf, useNewRunCount } from './new-runs.ts';
@@ -141,9 +141,9 @@ export const RunsPage = (): ReactNode => {
 const NewRunsBar = ({ count, onShow }: { count: number; onShow: () => void }): ReactNode =>
   count > 0 && (
     <div className="new-rows" role="status">
-      <button type="button" className="button" data-kind="primary" onClick={onShow}>
+      <Button kind="primary" onClick={onShow}>
         {count === 1 ? '1 new run' : `${count}${count < countMax ? '' : ' or more'} new runs`}
-      </button>
+      </Button>
     </div>
   );
 
@@ -235,14 +235,12 @@ const EndedSelect = ({
   const range = rangeText(from, to);
   if (range === undefined) return null;
   return (
-    <select
-      className="field"
-      aria-label="Ended"
-      value="range"
+    <FilterSelect
+      label="Ended"
+      all="Ended at any time"
+      choices={[['range', `Ended ${range}`]]}
+      chosen="range"
       onChange={() => onChange({ ended_from: undefined, ended_to: undefined })}
-    >
-      <option value="range">Ended {range}</option>
-      <option value="">Ended at any time</option>
-    </select>
+    />
   );
 };

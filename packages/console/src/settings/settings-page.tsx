@@ -5,10 +5,10 @@ import type { PlatformClient, ServerSetting } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { ForgetKey, KeyForm, KeyGate, needsOtherKey, type KeyNeed } from '../platform/key-gate.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
-import { FilterField } from '../ui/filter-field.tsx';
+import { FilterField } from '../ui/filters.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { Workers } from './workers.tsx';
 import './settings.css';
 

@@ -6,7 +6,7 @@ import { KeyForm, needsOtherKey, type KeyNeed } from '../platform/key-gate.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { ErrorNotice, Loaded, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 const pollMs = 5_000;
 /** Names of graphs that one row shows. */

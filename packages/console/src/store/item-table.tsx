@@ -5,7 +5,7 @@ import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Pager } from '../ui/paging.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { formatNamespace } from './namespace-text.ts';
 import { useItems } from './store-queries.ts';
 

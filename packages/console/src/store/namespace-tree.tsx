@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { formatNamespace } from './namespace-text.ts';
 import { childrenMax, useNamespaces } from './store-queries.ts';
 

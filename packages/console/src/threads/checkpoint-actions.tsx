@@ -6,6 +6,7 @@ import { useId, useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { refreshChanged } from '../api/refresh.ts';
 import { useStillHere } from '../app/use-still-here.ts';
+import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import type { ChosenCheckpoint } from './checkpoint-editor.ts';
@@ -40,18 +41,12 @@ export const CheckpointActions = (chosen: ChosenCheckpoint): ReactNode => {
           {isDone ? 'no node, so there is nothing to run' : <code>{row.next.map(nodeLabel).join(', ')}</code>}
         </p>
         <div className="row spread">
-          <button
-            type="button"
-            className="button"
-            aria-describedby={nextId}
-            disabled={isDone || run.isPending}
-            onClick={() => run.mutate()}
-          >
+          <Button aria-describedby={nextId} disabled={isDone || run.isPending} onClick={() => run.mutate()}>
             <Icon name="runs" size={14} /> Run from here
-          </button>
-          <button type="button" className="button" onClick={edit}>
+          </Button>
+          <Button onClick={edit}>
             <Icon name="edit" size={14} /> {hasInput(row) ? 'Edit the input and run…' : 'Edit and run…'}
-          </button>
+          </Button>
         </div>
       </div>
       <ErrorNotice error={run.error} />

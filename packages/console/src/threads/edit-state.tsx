@@ -5,13 +5,14 @@ import { useGraph } from '../api/queries.ts';
 import { useStillHere } from '../app/use-still-here.ts';
 import { readGraph } from '../graph/read-graph.ts';
 import { useStoredState } from '../stored/stored-queries.ts';
+import { Button } from '../ui/button.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { SelectField } from '../ui/form-field.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { useDraft } from '../ui/use-draft.ts';
 import { JsonField } from '../values/json-field.tsx';
 import { formatJson, readExactObject } from '../values/read-json.ts';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import type { ChosenCheckpoint, CheckpointEditor } from './checkpoint-editor.ts';
 import { nodeLabel, stepOf } from './checkpoint-row.ts';
 import { draftOf, type StateDraft } from './state-draft.ts';
@@ -84,9 +85,9 @@ const StateDialog = ({
           onAction={() => submit(true)}
           onClose={onClose}
         >
-          <button type="button" className="button" disabled={!isReady} onClick={() => submit(false)}>
+          <Button disabled={!isReady} onClick={() => submit(false)}>
             Fork only
-          </button>
+          </Button>
         </DialogActions>
       }
     >
@@ -96,7 +97,7 @@ const StateDialog = ({
       </p>
       <JsonField
         label="Update of the state, as JSON"
-        text={text}
+        value={text}
         problem={'problem' in read ? read.problem : undefined}
         onChange={setText}
         onSubmit={() => submit(true)}

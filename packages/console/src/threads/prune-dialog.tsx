@@ -5,7 +5,6 @@ import { useClient } from '../api/client.tsx';
 import { countText } from '../ui/count-text.ts';
 import { Confirm } from '../ui/dialog.tsx';
 import { SelectField } from '../ui/form-field.tsx';
-import { ErrorNotice } from '../ui/states.tsx';
 
 type Strategy = 'keep_latest' | 'delete';
 
@@ -53,21 +52,21 @@ export const PruneDialog = ({
     <Confirm
       title="Prune this thread?"
       action={strategy === 'delete' ? 'Delete the thread' : 'Delete earlier checkpoints'}
-      isBusy={prune.isPending}
-      onConfirm={() => prune.mutate()}
+      request={prune}
       onClose={onClose}
     >
       <SelectField
         label="Strategy"
+        choices={[
+          ['keep_latest', 'keep_latest: keep the current state'],
+          ['delete', 'delete: delete the thread'],
+        ]}
         value={strategy}
         onChange={(value) => {
           setStrategy(value as Strategy);
           prune.reset();
         }}
-      >
-        <option value="keep_latest">keep_latest: keep the current state</option>
-        <option value="delete">delete: delete the thread</option>
-      </SelectField>
+      />
       {strategy === 'delete' ? <Deleted /> : <Kept checkpoints={before} />}
       {prune.data?.pruned_count === 0 && (
         <p className="notice" data-tone="amber" role="alert">
@@ -75,7 +74,6 @@ export const PruneDialog = ({
           does not exist any more.
         </p>
       )}
-      <ErrorNotice error={prune.error} />
     </Confirm>
   );
 };

@@ -10,12 +10,13 @@ import { StateView } from '../messages/state-view.tsx';
 import { RunTable } from '../runs/run-table.tsx';
 import { useStoredState } from '../stored/stored-queries.ts';
 import { CopyId } from '../ui/copy-id.tsx';
+import { Fact } from '../ui/facts.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { Ago, Moment } from '../ui/time.tsx';
 import { isBranch } from '../values/json-entries.ts';
 import { JsonTree } from '../values/json-tree.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { Checkpoints } from './checkpoints.tsx';
 import { ExpirySummary, Expiry } from './expiry.tsx';
 import { PruneResult, type Pruned } from './prune-dialog.tsx';
@@ -169,42 +170,25 @@ const ThreadDetails = ({ thread }: { thread: Thread }): ReactNode => {
     <div className="page-body pad" tabIndex={0} role="region" aria-label="Details">
       <section className="panel">
         <dl className="facts pad">
-          <dt>Thread</dt>
-          <dd className="mono">{thread.thread_id}</dd>
-          {owner !== undefined && (
-            <>
-              <dt>Owner</dt>
-              <dd>
+          <Fact name="Thread" value={<span className="mono">{thread.thread_id}</span>} />
+          <Fact
+            name="Owner"
+            value={
+              owner !== undefined && (
                 <Link to="/threads" search={{ owner }} title="Show the threads of this owner">
                   {visibleText(owner)}
                 </Link>
-              </dd>
-            </>
-          )}
-          <dt>Created</dt>
-          <dd>
-            <Moment at={thread.created_at} />
-          </dd>
-          <dt>State changed</dt>
-          <dd>
-            <Moment at={thread.state_updated_at} />
-          </dd>
-          <dt>Expires</dt>
-          <dd>
-            <Expiry ttl={thread.ttl} />
-          </dd>
-          <dt>Metadata</dt>
-          <dd>
-            <JsonTree value={thread.metadata} openDepth={2} />
-          </dd>
-          {thread.error !== undefined && thread.error !== null && (
-            <>
-              <dt>Error of the last run</dt>
-              <dd>
-                <JsonTree value={thread.error} />
-              </dd>
-            </>
-          )}
+              )
+            }
+          />
+          <Fact name="Created" value={<Moment at={thread.created_at} />} />
+          <Fact name="State changed" value={<Moment at={thread.state_updated_at} />} />
+          <Fact name="Expires" value={<Expiry ttl={thread.ttl} />} />
+          <Fact name="Metadata" value={<JsonTree value={thread.metadata} openDepth={2} />} />
+          <Fact
+            name="Error of the last run"
+            value={thread.error !== undefined && thread.error !== null && <JsonTree value={thread.error} />}
+          />
         </dl>
       </section>
     </div>

@@ -7,7 +7,7 @@ import { DataTable, type Column } from '../ui/data-table.tsx';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
 import { InvalidFilter, Loaded, NoMatch, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { ThreadBadge } from './thread-badge.tsx';
 import { isFiltered, ownerOf, type ThreadFilter } from './thread-filter.ts';
 import { ThreadFilters } from './thread-filters.tsx';

@@ -1,22 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { emptyDraft, readDraft } from './feedback-draft.ts';
+import { emptyDraft, feedbackOf, problemsOf } from './feedback-draft.ts';
 
-const faultsAt = (changed: Partial<typeof emptyDraft>): string[] => {
-  const read = readDraft({ ...emptyDraft, ...changed });
-  return 'faults' in read ? [...read.faults.keys()] : [];
-};
+const faultsAt = (changed: Partial<typeof emptyDraft>): string[] => [
+  ...problemsOf({ ...emptyDraft, ...changed }).keys(),
+];
 
 describe('the form for feedback', () => {
   it('sends what was entered, without spaces around it', () => {
-    expect(readDraft({ key: ' correct ', score: '0.5', comment: ' almost ' })).toEqual({
-      given: { key: 'correct', score: 0.5, comment: 'almost' },
+    expect(feedbackOf({ key: ' correct ', score: '0.5', comment: ' almost ' })).toEqual({
+      key: 'correct',
+      score: 0.5,
+      comment: 'almost',
     });
-    expect(readDraft({ key: 'correct', score: '-1', comment: '' })).toEqual({
-      given: { key: 'correct', score: -1 },
-    });
-    expect(readDraft({ key: 'note', score: '', comment: 'why?' })).toEqual({
-      given: { key: 'note', comment: 'why?' },
-    });
+    expect(feedbackOf({ key: 'correct', score: '-1', comment: '' })).toEqual({ key: 'correct', score: -1 });
+    expect(feedbackOf({ key: 'note', score: '', comment: 'why?' })).toEqual({ key: 'note', comment: 'why?' });
   });
 
   it('needs a key, and a score or a comment', () => {

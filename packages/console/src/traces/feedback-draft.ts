@@ -7,34 +7,21 @@ export interface FeedbackDraft {
   comment: string;
 }
 
-export interface FeedbackGiven {
-  key: string;
-  score?: number;
-  comment?: string;
-}
-
 export const emptyDraft: FeedbackDraft = { key: '', score: '', comment: '' };
 
-/** The request, or sentences by field. */
-export const readDraft = (
-  draft: FeedbackDraft,
-): { given: FeedbackGiven } | { faults: ReadonlyMap<string, string> } => {
-  const [key, score, comment] = [draft.key, draft.score, draft.comment].map((text) => text.trim()) as [
-    string,
-    string,
-    string,
-  ];
-  const faults = new Map<string, string>();
-  if (key === '') faults.set('key', 'Name what the feedback is about.');
+/** What has to be corrected before the feedback is sent, by field. */
+export const problemsOf = (draft: FeedbackDraft): ReadonlyMap<string, string> => {
+  const [score, comment] = [draft.score.trim(), draft.comment.trim()];
+  const problems = new Map<string, string>();
+  if (draft.key.trim() === '') problems.set('key', 'Name what the feedback is about.');
   if (score !== '' && !(/^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(score) && Number.isFinite(Number(score))))
-    faults.set('score', 'The score must be a number, such as 1 or 0.5.');
-  if (score === '' && comment === '') faults.set('score', 'Enter a score, a comment, or both.');
-  if (faults.size > 0) return { faults };
-  return {
-    given: {
-      key,
-      ...(score === '' ? {} : { score: Number(score) }),
-      ...(comment === '' ? {} : { comment }),
-    },
-  };
+    problems.set('score', 'The score must be a number, such as 1 or 0.5.');
+  if (score === '' && comment === '') problems.set('score', 'Enter a score, a comment, or both.');
+  return problems;
+};
+
+/** The request, for a draft without problems. */
+export const feedbackOf = (draft: FeedbackDraft): { key: string; score?: number; comment?: string } => {
+  const [key, score, comment] = [draft.key.trim(), draft.score.trim(), draft.comment.trim()];
+  return { key, ...(score !== '' && { score: Number(score) }), ...(comment !== '' && { comment }) };
 };

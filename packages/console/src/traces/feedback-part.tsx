@@ -9,7 +9,7 @@ import { ErrorNotice } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { PlainText } from '../values/plain-text.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { useFeedback } from './feedback-queries.ts';
 import { NewFeedback } from './new-feedback.tsx';
 

@@ -1,11 +1,14 @@
+import { useQueryClient } from '@tanstack/react-query';
 import type { PlatformClient } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
-import { faultsOf, withFaults } from '../ui/faults.ts';
-import { AreaField, FormProblems, TextField } from '../ui/form-field.tsx';
-import { emptyDraft, readDraft, type FeedbackDraft } from './feedback-draft.ts';
-import { useAddFeedback } from './feedback-queries.ts';
+import type { ReactNode } from 'react';
+import { Button } from '../ui/button.tsx';
+import { AreaField, TextField } from '../ui/form-field.tsx';
+import { FormFields, useForm } from '../ui/form.tsx';
+import { emptyDraft, feedbackOf, problemsOf } from './feedback-draft.ts';
+import { feedbackKey } from './feedback-queries.ts';
 
-const paths = ['key', 'score', 'comment'];
+/** Stock clients name feedback of people in a page by this type. */
+const source = { type: 'app', metadata: { page: 'console' } };
 
 export const NewFeedback = ({
   client,
@@ -17,58 +20,40 @@ export const NewFeedback = ({
   /** `key`: of the feedback that is stored; undefined when the form is closed without one. */
   onDone: (key?: string) => void;
 }): ReactNode => {
-  const [draft, setDraft] = useState<FeedbackDraft>(emptyDraft);
-  const [found, setFound] = useState<ReadonlyMap<string, string>>(new Map());
-  const add = useAddFeedback(client, runId);
-  const faults = withFaults(faultsOf(add.error, paths), found);
-  const change = (changed: Partial<FeedbackDraft>): void => setDraft({ ...draft, ...changed });
-  const submit = (): void => {
-    const read = readDraft(draft);
-    setFound('faults' in read ? read.faults : new Map());
-    if ('given' in read && !add.isPending)
-      add.mutate(read.given, { onSuccess: () => onDone(read.given.key) });
-  };
+  const queries = useQueryClient();
+  const form = useForm({
+    initial: emptyDraft,
+    paths: { key: 'key', score: 'score', comment: 'comment' },
+    problemsOf,
+    send: (draft) =>
+      client.traces.addFeedback({ ...feedbackOf(draft), run_id: runId, feedback_source: source }),
+    onSent: async ({ key }) => {
+      await queries.invalidateQueries({ queryKey: feedbackKey(runId) });
+      onDone(key);
+    },
+  });
+  const { field, submit, isBusy, problems } = form;
+  const actions = (
+    <div className="row">
+      <Button kind="primary" disabled={isBusy} onClick={() => submit()}>
+        Save the feedback
+      </Button>
+      <Button kind="plain" onClick={() => onDone()}>
+        Cancel
+      </Button>
+    </div>
+  );
   return (
-    <form
-      className="form feedback-form"
-      aria-label="New feedback"
-      autoComplete="off"
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
+    <FormFields
+      label="New feedback"
+      className="feedback-form"
+      problems={problems}
+      onSubmit={submit}
+      actions={actions}
     >
-      <TextField
-        label="Key"
-        hint="The criterion, such as correct or helpful."
-        isFocused
-        text={draft.key}
-        problem={faults.at.get('key')}
-        onChange={(key) => change({ key })}
-      />
-      <TextField
-        label="Score"
-        hint="A number, such as 1 for good and 0 for bad."
-        text={draft.score}
-        problem={faults.at.get('score')}
-        onChange={(score) => change({ score })}
-      />
-      <AreaField
-        label="Comment"
-        text={draft.comment}
-        problem={faults.at.get('comment')}
-        onChange={(comment) => change({ comment })}
-        onSubmit={submit}
-      />
-      <FormProblems sentences={faults.rest} />
-      <div className="row">
-        <button type="submit" className="button" data-kind="primary" disabled={add.isPending}>
-          Save the feedback
-        </button>
-        <button type="button" className="button" data-kind="plain" onClick={() => onDone()}>
-          Cancel
-        </button>
-      </div>
-    </form>
+      <TextField label="Key" hint="The criterion, such as correct or helpful." isFocused {...field('key')} />
+      <TextField label="Score" hint="A number, such as 1 for good and 0 for bad." {...field('score')} />
+      <AreaField label="Comment" {...field('comment')} onSubmit={submit} />
+    </FormFields>
   );
 };

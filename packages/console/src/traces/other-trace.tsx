@@ -4,7 +4,7 @@ import type { PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { DataTable } from '../ui/data-table.tsx';
 import { Loaded, State } from '../ui/states.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { useLikeTraces } from './trace-queries.ts';
 import { traceColumns } from './trace-table.tsx';
 

@@ -1,5 +1,5 @@
 import { isId } from '../app/search-text.ts';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 const namedMax = 40;
 

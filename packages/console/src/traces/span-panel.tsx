@@ -3,14 +3,15 @@ import type { PlatformClient, TraceRun } from '@svc/sdk';
 import { useMemo, type ReactNode } from 'react';
 import { TraceBadge } from '../ui/badge.tsx';
 import { CopyId } from '../ui/copy-id.tsx';
+import { Fact } from '../ui/facts.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { Took } from '../ui/time.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { costOf, tokensOf } from '../ui/token-text.ts';
 import { FeedbackPart } from './feedback-part.tsx';
-import type { PayloadForm } from './payload-form.ts';
-import { PayloadFormSwitch, PayloadView } from './payload-view.tsx';
+
+import { PayloadFormSwitch, PayloadView, type PayloadForm } from './payload-view.tsx';
 import { readPayload, type Payload } from './payload.ts';
 import type { TreeRun } from './span-table.ts';
 import { useSpan } from './trace-queries.ts';
@@ -77,53 +78,38 @@ const Figures = ({ run }: { run: TraceRun }): ReactNode => {
   const { start_time: start, end_time: end, first_token_time: firstToken } = run;
   return (
     <dl className="facts">
-      <dt>Type</dt>
-      <dd>{visibleText(run.run_type)}</dd>
-      {start !== null && (
-        <>
-          <dt>Started</dt>
-          <dd className="mono">{start}</dd>
-        </>
-      )}
-      {start !== null && end !== null && (
-        <>
-          <dt>Took</dt>
-          <dd>
-            <Took from={start} to={end} />
-          </dd>
-        </>
-      )}
-      {start !== null && firstToken !== null && (
-        <>
-          <dt>First token after</dt>
-          <dd>
-            <Took from={start} to={firstToken} />
-          </dd>
-        </>
-      )}
-      {run.total_tokens !== null && (
-        <>
-          <dt>Tokens</dt>
-          <dd>
-            {tokensOf(run.total_tokens)}{' '}
-            <span className="muted">
-              {tokensOf(run.prompt_tokens)} in, {tokensOf(run.completion_tokens)} out
-            </span>
-          </dd>
-        </>
-      )}
-      {run.total_cost !== null && (
-        <>
-          <dt>Cost</dt>
-          <dd title={`${run.total_cost} US dollars`}>{costOf(run.total_cost)}</dd>
-        </>
-      )}
-      {run.tags !== null && run.tags.length > 0 && (
-        <>
-          <dt>Tags</dt>
-          <dd>{run.tags.map(visibleText).join(', ')}</dd>
-        </>
-      )}
+      <Fact name="Type" value={visibleText(run.run_type)} />
+      <Fact name="Started" value={start !== null && <span className="mono">{start}</span>} />
+      <Fact name="Took" value={start !== null && end !== null && <Took from={start} to={end} />} />
+      <Fact
+        name="First token after"
+        value={start !== null && firstToken !== null && <Took from={start} to={firstToken} />}
+      />
+      <Fact
+        name="Tokens"
+        value={
+          run.total_tokens !== null && (
+            <>
+              {tokensOf(run.total_tokens)}{' '}
+              <span className="muted">
+                {tokensOf(run.prompt_tokens)} in, {tokensOf(run.completion_tokens)} out
+              </span>
+            </>
+          )
+        }
+      />
+      <Fact
+        name="Cost"
+        value={
+          run.total_cost !== null && (
+            <span title={`${run.total_cost} US dollars`}>{costOf(run.total_cost)}</span>
+          )
+        }
+      />
+      <Fact
+        name="Tags"
+        value={run.tags !== null && run.tags.length > 0 && run.tags.map(visibleText).join(', ')}
+      />
     </dl>
   );
 };

@@ -2,6 +2,7 @@ import type { ApiError, PlatformClient } from '@svc/sdk';
 import { useEffect, useState, type ReactNode } from 'react';
 import { ProjectSelect } from '../platform/project-select.tsx';
 import { TimeSelect } from '../plots/time-select.tsx';
+import { ChoiceChips } from '../ui/filters.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import type { TraceFilter } from './trace-queries.ts';
 import { chartSpan } from './trace-time.ts';
@@ -25,24 +26,15 @@ export const TraceFilters = ({
 }: FilterProps & { client: PlatformClient; rejected: ApiError | undefined }): ReactNode => (
   <div className="filters" role="search" aria-label="Filter of traces">
     <ProjectSelect client={client} project={search.project} onChange={(project) => onChange({ project })} />
-    <div className="chips" role="group" aria-label="Which trace runs">
-      <button
-        type="button"
-        className="chip"
-        aria-pressed={search.runs === undefined}
-        onClick={() => onChange({ runs: undefined })}
-      >
-        traces
-      </button>
-      <button
-        type="button"
-        className="chip"
-        aria-pressed={search.runs === 'all'}
-        onClick={() => onChange({ runs: 'all' })}
-      >
-        all trace runs
-      </button>
-    </div>
+    <ChoiceChips
+      label="Which trace runs"
+      choices={[
+        ['traces', 'traces'],
+        ['all', 'all trace runs'],
+      ]}
+      chosen={search.runs ?? 'traces'}
+      onChange={(runs) => onChange({ runs: runs === 'all' ? runs : undefined })}
+    />
     {/* Charts always have a span. */}
     <TimeSelect
       label="Started"

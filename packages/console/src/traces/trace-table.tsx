@@ -7,7 +7,7 @@ import { duration } from '../ui/duration.ts';
 import { LoadedPages } from '../ui/paging.tsx';
 import { Ago } from '../ui/time.tsx';
 import { costOf, tokensOf } from '../ui/token-text.ts';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import type { useTraceRuns } from './trace-queries.ts';
 
 const nameMax = 80;

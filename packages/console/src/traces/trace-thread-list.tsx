@@ -8,7 +8,7 @@ import { LoadedPages } from '../ui/paging.tsx';
 import { NoMatch, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
 import { costOf, tokensOf } from '../ui/token-text.ts';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { shortThreadId } from './short-thread-id.ts';
 import { PageNotice } from './trace-table.tsx';
 import type { ThreadFilter, useTraceThreads } from './trace-thread-queries.ts';

@@ -8,7 +8,7 @@ import { countText } from '../ui/count-text.ts';
 import { duration } from '../ui/duration.ts';
 import { State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { costOf, tokensOf } from '../ui/token-text.ts';
 import { shortThreadId } from './short-thread-id.ts';
 import { traceNeed } from './trace-queries.ts';

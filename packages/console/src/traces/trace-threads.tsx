@@ -4,7 +4,7 @@ import type { PlatformClient, Project } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useProjects } from '../platform/projects.ts';
 import { Loaded, State } from '../ui/states.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { TraceThreadList } from './trace-thread-list.tsx';
 import { useTraceThreads, type ThreadFilter } from './trace-thread-queries.ts';
 import { TraceThreadView } from './trace-thread-view.tsx';

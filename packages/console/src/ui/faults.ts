@@ -1,5 +1,6 @@
 // Divides the sentences of a refused request among the fields of a form.
 import { ApiError } from '@svc/sdk';
+import { sentencesOf } from './error-sentences.ts';
 
 export interface Faults {
   /** Sentences by field. */
@@ -22,8 +23,8 @@ export const faultsOf = (error: Error | null, fields: readonly string[]): Faults
   const at = new Map<string, string>();
   const rest: string[] = [];
   if (error === null) return { at, rest };
-  if (!(error instanceof ApiError)) return { at, rest: [error.message] };
-  if (typeof error.detail === 'string') return { at, rest: [error.detail || error.message] };
+  if (!(error instanceof ApiError) || typeof error.detail === 'string')
+    return { at, rest: sentencesOf(error) };
   for (const { loc, msg } of error.detail) {
     const path = pathOf(loc);
     const field = fields.find((name) => path === name || path.startsWith(`${name}.`));

@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react';
 import type { PagedQuery } from '../api/paged-query.ts';
 import { Loaded } from './states.tsx';
+import { Button } from './button.tsx';
 
 /** Rows of a page that has a number. */
 export const pageSize = 50;
@@ -28,32 +29,22 @@ export const Pager = ({
 }): ReactNode =>
   (page > 1 || count === pageSize) && (
     <div className="load-more">
-      <button type="button" className="button" disabled={page <= 1} onClick={() => onPage(page - 1)}>
+      <Button disabled={page <= 1} onClick={() => onPage(page - 1)}>
         {before}
-      </button>
+      </Button>
       <span className="muted">page {page}</span>
-      <button
-        type="button"
-        className="button"
-        disabled={(count ?? 0) < pageSize}
-        onClick={() => onPage(page + 1)}
-      >
+      <Button disabled={(count ?? 0) < pageSize} onClick={() => onPage(page + 1)}>
         {after}
-      </button>
+      </Button>
     </div>
   );
 
 export const LoadOlder = ({ query, label }: { query: PagedQuery<unknown>; label: string }): ReactNode =>
   query.hasNextPage && (
     <div className="load-more">
-      <button
-        type="button"
-        className="button"
-        disabled={query.isFetchingNextPage}
-        onClick={() => void query.fetchNextPage()}
-      >
+      <Button disabled={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
         {query.isFetchingNextPage ? 'Loading…' : label}
-      </button>
+      </Button>
     </div>
   );
 

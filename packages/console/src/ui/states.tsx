@@ -5,6 +5,7 @@ import { ApiError } from '@svc/sdk';
 import type { ComponentType, ReactNode } from 'react';
 import { sentencesOf } from './error-sentences.ts';
 import { Icon, type IconName } from './icons.tsx';
+import { Button } from './button.tsx';
 
 export const State = ({
   icon,
@@ -84,11 +85,7 @@ export const Failure = ({ error, onRetry }: { error: Error; onRetry?: () => void
         </p>
       ))}
       {requestId !== undefined && <p className="muted mono">request {requestId}</p>}
-      {onRetry && (
-        <button type="button" className="button" onClick={onRetry}>
-          Try again
-        </button>
-      )}
+      {onRetry && <Button onClick={onRetry}>Try again</Button>}
     </State>
   );
 };

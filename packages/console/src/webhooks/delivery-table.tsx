@@ -5,8 +5,9 @@ import { attemptCount, DeliveryAttempts } from '../runs/delivery-attempts.tsx';
 import { DeliveryBadge } from '../runs/delivery-badge.tsx';
 import { RetryDelivery } from '../runs/retry-delivery.tsx';
 import { DataTable, RowToggle, type Column } from '../ui/data-table.tsx';
+import { Fact } from '../ui/facts.tsx';
 import { Ago, Until } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 interface Opening {
   /** The id of the delivery whose attempts are shown. */
@@ -88,24 +89,9 @@ const Opened = ({ delivery }: { delivery: WebhookDelivery }): ReactNode => {
   return (
     <>
       <dl className="facts">
-        <dt>URL</dt>
-        <dd>
-          <code>{visibleText(url)}</code>
-        </dd>
-        {error !== null && (
-          <>
-            <dt>Last error</dt>
-            <dd>{visibleText(error)}</dd>
-          </>
-        )}
-        {ended !== null && (
-          <>
-            <dt>Ended</dt>
-            <dd>
-              <Ago at={ended} />
-            </dd>
-          </>
-        )}
+        <Fact name="URL" value={<code>{visibleText(url)}</code>} />
+        <Fact name="Last error" value={error !== null && visibleText(error)} />
+        <Fact name="Ended" value={ended !== null && <Ago at={ended} />} />
       </dl>
       {attempts.length > 0 ? (
         <DeliveryAttempts attempts={attempts} />

@@ -10,8 +10,8 @@ import { deliveryNames, deliveryStatuses, type DeliveryStatus } from '../api/sta
 import { useSentText } from '../runs/sent-delivery.ts';
 import { LoadedPages } from '../ui/paging.tsx';
 import { State } from '../ui/states.tsx';
-import { StatusChips } from '../ui/status-chips.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { StatusChips } from '../ui/filters.tsx';
+import { visibleText } from '../ui/visible-text.ts';
 import { DeliveryTable } from './delivery-table.tsx';
 
 const route = getRouteApi('/webhooks');

@@ -37,9 +37,12 @@ describeInBrowser('the runs', () => {
     const { runId } = await run(console.client, 'agent', says('hello'), { case: 'row' });
     const page = await console.open('/runs?meta=case:row');
     const cell = page.getByRole('row').nth(1).getByRole('cell').nth(1);
-    for (const how of [{ button: 'middle' }, { modifiers: ['Control'] }] as const) {
+    for (const click of [
+      () => cell.click({ button: 'middle' }),
+      () => cell.click({ modifiers: ['Control'] }),
+    ]) {
       const opened = page.context().waitForEvent('page');
-      await cell.click(how);
+      await click();
       const tab = await opened;
       await tab.waitForURL(`**/runs/${runId}?**`);
       await tab.close();

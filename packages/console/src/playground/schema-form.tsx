@@ -2,7 +2,7 @@
 import { useId, type ReactNode } from 'react';
 import { JsonField } from '../values/json-field.tsx';
 import { formatJson, readExactJson } from '../values/read-json.ts';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import type { Field } from './read-schema.ts';
 
 /** What was typed, by field. JSON fields have the text. */
@@ -70,7 +70,7 @@ const FieldBox = ({
     return (
       <JsonField
         label={field.isRequired ? `${label} (required)` : label}
-        text={text}
+        value={text}
         onChange={onChange}
         rows={3}
       />
