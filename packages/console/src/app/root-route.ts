@@ -1,8 +1,7 @@
 // What the routes of all pages have in common. A page has its route in `route.ts` of its folder; `routes.ts` lists them.
 import { createRootRoute, notFound } from '@tanstack/react-router';
-import { PageError } from './page-error.tsx';
 import { isId } from './search-text.ts';
-import { NotFound, Shell } from './shell.tsx';
+import { NotFound, PageError, Shell } from './shell.tsx';
 
 export const rootRoute = createRootRoute({
   component: Shell,

@@ -1,14 +1,15 @@
 // What every page has: the rail, the bar at the top, and the keys.
-import { Link, Outlet, useLocation } from '@tanstack/react-router';
-import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
+import { type ErrorComponentProps, Link, Outlet, useLocation } from '@tanstack/react-router';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { useThreadCount } from '../api/queries.ts';
 import { Account } from '../session/account.tsx';
 import { SignInGate } from '../session/sign-in-gate.tsx';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { State } from '../ui/states.tsx';
 import { apiUrl } from './addresses.ts';
 import { Connection } from './connection.tsx';
-import { Help } from './help.tsx';
 import { useCurrentPage, useMenu } from './menu.ts';
 import { Palette } from './palette.tsx';
 import { useShortcuts } from './shortcuts.ts';
@@ -124,4 +125,41 @@ export const NotFound = (): ReactNode => (
       Home
     </Link>
   </State>
+);
+
+/** A page that threw while it was drawn. The rail stays. */
+export const PageError = ({ error }: ErrorComponentProps): ReactNode => (
+  <State icon="warning" title="This page has failed">
+    <p className="muted" role="alert">
+      {error instanceof Error ? error.message : String(error)}
+    </p>
+    <Button onClick={() => location.reload()}>Load it again</Button>
+  </State>
+);
+
+const shortcuts = [
+  ['Ctrl K', 'Search pages, assistants and ids'],
+  ['/', 'Go to the filter'],
+  ['j k', 'Next and previous row'],
+  ['Enter', 'Open the row'],
+  ['Ctrl Enter', 'Send a message or an answer'],
+  ['Esc', 'Close'],
+] as const;
+
+/** The sheet of all keys. */
+export const Help = ({ onClose }: { onClose: () => void }): ReactNode => (
+  <Dialog title="Keyboard" onClose={onClose}>
+    <dl className="facts">
+      {[...useMenu().map(({ key, label }) => [`g ${key}`, `Go to ${label}`] as const), ...shortcuts].map(
+        ([keys, meaning]) => (
+          <div key={keys} style={{ display: 'contents' }}>
+            <dt>
+              <kbd className="kbd">{keys}</kbd>
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  </Dialog>
 );

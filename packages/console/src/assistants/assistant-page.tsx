@@ -1,12 +1,11 @@
 // An assistant with its versions: what one has changed since another one, and which is the current one.
-import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Assistant } from '@svc/sdk';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
+import { useClient, useServerQuery } from '../api/client.tsx';
 import { usePagedQuery } from '../api/paged-query.ts';
 import { MissingAssistant } from '../app/missing.tsx';
-import { CopyId } from '../ui/copy-id.tsx';
+import { CopyId } from '../ui/copy.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { LoadOlder } from '../ui/paging.tsx';
 import { Loaded } from '../ui/states.tsx';
@@ -20,11 +19,10 @@ const pollMs = 10_000;
 const versionsMax = 50;
 
 export const AssistantPage = (): ReactNode => {
-  const client = useClient();
   const { assistantId } = route.useParams();
-  const query = useQuery({
+  const query = useServerQuery({
     queryKey: ['assistants', assistantId, 'one'],
-    queryFn: ({ signal }) => client.assistants.get(assistantId, { signal }),
+    read: (client, call) => client.assistants.get(assistantId, call),
     refetchInterval: pollMs,
   });
   return (

@@ -1,8 +1,8 @@
-import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { keepPreviousData, type UseQueryResult } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Assistant } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
+import { useServerQuery } from '../api/client.tsx';
 import { GraphSelect } from '../graph/graph-select.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { FilterField } from '../ui/filters.tsx';
@@ -17,11 +17,10 @@ const pollMs = 10_000;
 type Search = ReturnType<typeof route.useSearch>;
 
 /** The newest change first. */
-const useFound = (search: Search): UseQueryResult<Assistant[]> => {
-  const client = useClient();
-  return useQuery({
+const useFound = (search: Search): UseQueryResult<Assistant[]> =>
+  useServerQuery({
     queryKey: ['assistants', 'found', search],
-    queryFn: ({ signal }) =>
+    read: (client, call) =>
       client.assistants.search(
         {
           graph_id: search.graph,
@@ -31,12 +30,11 @@ const useFound = (search: Search): UseQueryResult<Assistant[]> => {
           limit: pageSize,
           offset: (pageNumber(search.page) - 1) * pageSize,
         },
-        { signal },
+        call,
       ),
     placeholderData: keepPreviousData,
     refetchInterval: pollMs,
   });
-};
 
 export const AssistantsPage = (): ReactNode => {
   const search = route.useSearch();

@@ -1,14 +1,14 @@
+import type { Assistant } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { Assistant } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { Button } from '../ui/button.tsx';
 import { AskFirst } from '../ui/dialog.tsx';
-import { Fact } from '../ui/facts.tsx';
+import { Fact } from '../ui/panel.tsx';
+import { visibleText } from '../ui/visible-text.ts';
 import { JsonChanges } from '../values/json-changes.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
-import { visibleText } from '../ui/visible-text.ts';
 
 const route = getRouteApi('/assistants/$assistantId');
 

@@ -1,24 +1,22 @@
+import type { Cron } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import type { Cron } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
 import { MissingCron } from '../app/missing.tsx';
 import { RunTable } from '../runs/run-table.tsx';
 import { Button } from '../ui/button.tsx';
-import { CopyId } from '../ui/copy-id.tsx';
+import { CopyId } from '../ui/copy.tsx';
 import { AskFirst } from '../ui/dialog.tsx';
-import { Fact } from '../ui/facts.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { Panel } from '../ui/panel.tsx';
+import { Fact, Panel } from '../ui/panel.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { Moment } from '../ui/time.tsx';
-import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../ui/visible-text.ts';
+import { JsonTree } from '../values/json-tree.tsx';
 import { useCron, useCronRuns } from './cron-queries.ts';
-import { CronState } from './cron-state.tsx';
-import { Schedule } from './schedule.tsx';
+import { CronState, Schedule } from './schedule.tsx';
 
 const route = getRouteApi('/crons/$cronId');
 

@@ -1,20 +1,19 @@
-import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Assistant, Cron } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
 import { useAssistants } from '../api/queries.ts';
 import { isId } from '../app/search-text.ts';
 import { Button } from '../ui/button.tsx';
-import { DataTable, type Column } from '../ui/data-table.tsx';
+import { type Column, DataTable } from '../ui/data-table.tsx';
 import { ChoiceChips, FilterSelect } from '../ui/filters.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
 import { Loaded, NoMatch, State } from '../ui/states.tsx';
 import { Until } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
-import { CronState } from './cron-state.tsx';
-import { useCrons, type CronFilter } from './cron-queries.ts';
+import { type CronFilter, useCrons } from './cron-queries.ts';
 import { NewCron } from './new-cron.tsx';
-import { Schedule } from './schedule.tsx';
+import { CronState, Schedule } from './schedule.tsx';
 
 const route = getRouteApi('/crons');
 

@@ -68,6 +68,7 @@ export const NewCron = ({
     isReady: (draft) => chosenIn(draft) !== '' && isReady(draft),
     send: (draft) => client.crons.create(draft.thread || null, chosenIn(draft), toOptions(draft)),
     onSent: async ({ cron_id: cronId }) => {
+      onClose();
       await queries.invalidateQueries({ queryKey: ['crons'] });
       await navigate({ to: '/crons/$cronId', params: { cronId } });
     },

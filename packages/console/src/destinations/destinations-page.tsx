@@ -1,13 +1,12 @@
 // Buckets and folders to which exports are written.
+import type { Destination } from '@svc/sdk';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { Destination, PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { AdminButton } from '../platform/admin-button.tsx';
 import { placeOf, useDestinations } from '../platform/destinations.ts';
 import { ExportTabs } from '../platform/export-tabs.tsx';
-import { ForgetKey, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
+import { AdminButton, ForgetKey, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
 import { useReadOnly } from '../platform/workspaces.ts';
-import { DataTable, type Column } from '../ui/data-table.tsx';
+import { type Column, DataTable } from '../ui/data-table.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
@@ -16,14 +15,16 @@ import { destinationNeed } from './destination-queries.ts';
 
 export const DestinationsPage = (): ReactNode => (
   <div className="page">
-    <KeyGate need={destinationNeed}>{(client) => <Destinations client={client} />}</KeyGate>
+    <KeyGate need={destinationNeed}>
+      <Destinations />
+    </KeyGate>
   </div>
 );
 
-const Destinations = ({ client }: { client: PlatformClient }): ReactNode => {
+const Destinations = (): ReactNode => {
   const navigate = useNavigate();
   const readOnly = useReadOnly();
-  const query = useDestinations(client);
+  const query = useDestinations();
   if (needsOtherKey(query.error)) return <KeyForm need={destinationNeed} refusal={query.error} />;
   return (
     <>

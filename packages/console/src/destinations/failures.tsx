@@ -1,10 +1,15 @@
 // Exports that have failed at a destination, or are retried there, with the error of the store: Home and the pages of exports lead here for them.
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { BulkExport, PlatformClient } from '@svc/sdk';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { isOpenExport, progressTones, statusLabels, statusOf } from '../platform/export-status.ts';
-import { readRetryErrors } from '../platform/retry-errors.ts';
+import {
+  isOpenExport,
+  progressTones,
+  readRetryErrors,
+  statusLabels,
+  statusOf,
+} from '../platform/export-status.ts';
+import { usePlatformQuery } from '../platform/platform-access.ts';
 import { Panel } from '../ui/panel.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
@@ -39,16 +44,10 @@ const readFailures = async (
 const unnamed = ({ status }: BulkExport): string =>
   status === 'TIMEDOUT' ? 'The export has timed out.' : 'The export has failed.';
 
-export const Failures = ({
-  client,
-  destinationId,
-}: {
-  client: PlatformClient;
-  destinationId: string;
-}): ReactNode => {
-  const { data, error } = useQuery({
+export const Failures = ({ destinationId }: { destinationId: string }): ReactNode => {
+  const { data, error } = usePlatformQuery({
     queryKey: ['exports', 'destinations', destinationId, 'failures'],
-    queryFn: ({ signal }) => readFailures(client, destinationId, signal),
+    read: (client, call) => readFailures(client, destinationId, call.signal),
     refetchInterval: readMs,
   });
   if (data === undefined) return <ErrorNotice error={error} />;

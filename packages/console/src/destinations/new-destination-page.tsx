@@ -1,31 +1,34 @@
 // Creates a destination. The server first writes a test file there; when that fails, its error is shown and nothing is created.
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { FormPage } from '../platform/form-page.tsx';
 import { KeyGate } from '../platform/key-gate.tsx';
+import { usePlatform } from '../platform/platform-access.ts';
 import { SelectField, TextField } from '../ui/form-field.tsx';
-import { useForm, type Form } from '../ui/form.tsx';
-import { CredentialsFields } from './credentials-fields.tsx';
+import { type Form, useForm } from '../ui/form.tsx';
+import { CredentialsFields } from './credentials.tsx';
 import {
+  type DestinationDraft,
   destinationOf,
   destinationPaths,
   emptyDestination,
   problemsOf,
-  type DestinationDraft,
 } from './destination-draft.ts';
 import { newDestinationNeed } from './destination-queries.ts';
 
 export const NewDestinationPage = (): ReactNode => (
   <div className="page">
-    <KeyGate need={newDestinationNeed}>{(client) => <DestinationForm client={client} />}</KeyGate>
+    <KeyGate need={newDestinationNeed}>
+      <DestinationForm />
+    </KeyGate>
   </div>
 );
 
-const DestinationForm = ({ client }: { client: PlatformClient }): ReactNode => {
+const DestinationForm = (): ReactNode => {
   const queries = useQueryClient();
   const navigate = useNavigate();
+  const client = usePlatform();
   const form = useForm<DestinationDraft, { id: string }>({
     initial: emptyDestination,
     paths: destinationPaths,

@@ -1,21 +1,19 @@
 // The fields of a new export: where to, what, and in which form.
 import { Link } from '@tanstack/react-router';
-import type { PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { placeOf, useDestinations } from '../platform/destinations.ts';
-import { useProjects } from '../platform/projects.ts';
+import { useProjects } from '../platform/projects.tsx';
 import { CheckField, SelectField, TextField } from '../ui/form-field.tsx';
 import type { Form } from '../ui/form.tsx';
-import { columns, usualColumns, type Column } from './columns.ts';
-import { exportPaths, type ExportDraft } from './export-draft.ts';
+import { type Column, columns, type ExportDraft, exportPaths, usualColumns } from './export-draft.ts';
 
 interface FieldsProps {
   form: Pick<Form<ExportDraft>, 'draft' | 'field' | 'change' | 'problemAt'>;
 }
 
-export const ExportFields = ({ client, form }: FieldsProps & { client: PlatformClient }): ReactNode => {
-  const { data: projects = [] } = useProjects(client);
-  const { data: destinations = [] } = useDestinations(client);
+export const ExportFields = ({ form }: FieldsProps): ReactNode => {
+  const { data: projects = [] } = useProjects();
+  const { data: destinations = [] } = useDestinations();
   const { draft, field } = form;
   const isKnown = draft.project === '' || projects.some(({ id }) => id === draft.project);
   return (

@@ -1,16 +1,16 @@
 // Files of an export: from its manifest when it is complete, otherwise those that its partition runs have written so far.
+import type { BulkExport, ExportManifest } from '@svc/sdk';
 import { getRouteApi } from '@tanstack/react-router';
-import type { BulkExport, ExportManifest, PlatformClient } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
+import { statusOf } from '../platform/export-status.ts';
 import { Button } from '../ui/button.tsx';
-import { CopyText } from '../ui/copy-text.tsx';
-import { DataTable, type Column } from '../ui/data-table.tsx';
-import { pageNumber, pageSize, Pager, pageText } from '../ui/paging.tsx';
+import { CopyText } from '../ui/copy.tsx';
+import { type Column, DataTable } from '../ui/data-table.tsx';
+import { pageNumber, Pager, pageSize, pageText } from '../ui/paging.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { LocalTime } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 import { useManifest, usePartitionRuns } from './export-queries.ts';
-import { statusOf } from '../platform/export-status.ts';
 import { countOf, sizeOf } from './sizes.ts';
 
 const route = getRouteApi('/exports/$exportId');
@@ -35,19 +35,14 @@ const columns: readonly Column<ExportManifest['files'][number]>[] = [
 ];
 
 interface Shown {
-  client: PlatformClient;
   found: BulkExport;
 }
 
-export const ExportFiles = ({ client, found }: Shown): ReactNode =>
-  statusOf(found) === 'completed' ? (
-    <ManifestFiles client={client} found={found} />
-  ) : (
-    <WrittenFiles client={client} found={found} />
-  );
+export const ExportFiles = ({ found }: Shown): ReactNode =>
+  statusOf(found) === 'completed' ? <ManifestFiles found={found} /> : <WrittenFiles found={found} />;
 
-const ManifestFiles = ({ client, found }: Shown): ReactNode => {
-  const query = useManifest(client, found);
+const ManifestFiles = ({ found }: Shown): ReactNode => {
+  const query = useManifest(found);
   const [shown, setShown] = useState(pageSize);
   return (
     <Loaded query={query}>
@@ -76,10 +71,10 @@ const ManifestFiles = ({ client, found }: Shown): ReactNode => {
   );
 };
 
-const WrittenFiles = ({ client, found }: Shown): ReactNode => {
+const WrittenFiles = ({ found }: Shown): ReactNode => {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const query = usePartitionRuns(client, found, { page: search.page });
+  const query = usePartitionRuns(found, { page: search.page });
   return (
     <>
       <Loaded query={query}>

@@ -1,22 +1,16 @@
+import type { BulkExport } from '@svc/sdk';
 import { Link } from '@tanstack/react-router';
-import type { BulkExport, PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useDestinations } from '../platform/destinations.ts';
-import { useProjects } from '../platform/projects.ts';
-import { Fact } from '../ui/facts.tsx';
+import { useProjects } from '../platform/projects.tsx';
+import { Fact } from '../ui/panel.tsx';
 import { LocalTime, Moment, Took } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 
 /** What was requested, and when it happened. */
-export const ExportOverview = ({
-  client,
-  found,
-}: {
-  client: PlatformClient;
-  found: BulkExport;
-}): ReactNode => {
-  const { data: projects = [] } = useProjects(client);
-  const { data: destinations = [] } = useDestinations(client);
+export const ExportOverview = ({ found }: { found: BulkExport }): ReactNode => {
+  const { data: projects = [] } = useProjects();
+  const { data: destinations = [] } = useDestinations();
   const project = projects.find(({ id }) => id === found.session_id)?.name;
   const destinationId = found.bulk_export_destination_id;
   const destination = destinations.find(({ id }) => id === destinationId)?.display_name;

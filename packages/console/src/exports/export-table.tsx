@@ -1,10 +1,10 @@
+import type { BulkExport } from '@svc/sdk';
 import { Link } from '@tanstack/react-router';
-import type { BulkExport, PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useDestinations } from '../platform/destinations.ts';
 import { progressTones, statusOf } from '../platform/export-status.ts';
-import { useProjects } from '../platform/projects.ts';
-import { DataTable, type Column } from '../ui/data-table.tsx';
+import { useProjects } from '../platform/projects.tsx';
+import { type Column, DataTable } from '../ui/data-table.tsx';
 import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Ago, LocalTime, Until } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
@@ -76,16 +76,14 @@ const columnsOf = (
 ];
 
 export const ExportTable = ({
-  client,
   exports,
   empty,
 }: {
-  client: PlatformClient;
   exports: readonly BulkExport[];
   empty: ReactNode;
 }): ReactNode => {
-  const { data: projects = [] } = useProjects(client);
-  const { data: destinations = [] } = useDestinations(client);
+  const { data: projects = [] } = useProjects();
+  const { data: destinations = [] } = useDestinations();
   const projectNames = new Map(projects.map(({ id, name }) => [id, name]));
   const places = new Map(destinations.map(({ id, display_name: name }) => [id, name]));
   return (

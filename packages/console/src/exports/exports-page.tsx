@@ -1,19 +1,24 @@
 // Exports of a workspace, the newest first. The filter is the query string.
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { AdminButton } from '../platform/admin-button.tsx';
 import { useDestinations } from '../platform/destinations.ts';
+import { exportStatuses, statusLabels } from '../platform/export-status.ts';
 import { ExportTabs } from '../platform/export-tabs.tsx';
-import { exportNeed, ForgetKey, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
-import { ProjectSelect } from '../platform/project-select.tsx';
+import {
+  AdminButton,
+  exportNeed,
+  ForgetKey,
+  KeyForm,
+  KeyGate,
+  needsOtherKey,
+} from '../platform/key-gate.tsx';
+import { ProjectSelect } from '../platform/projects.tsx';
 import { useReadOnly } from '../platform/workspaces.ts';
+import { FilterSelect, StatusChips } from '../ui/filters.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
 import { Loaded, NoMatch, State } from '../ui/states.tsx';
-import { FilterSelect, StatusChips } from '../ui/filters.tsx';
-import { useExports, type ExportFilter } from './export-queries.ts';
-import { exportStatuses, statusLabels } from '../platform/export-status.ts';
+import { type ExportFilter, useExports } from './export-queries.ts';
 import { ExportTable } from './export-table.tsx';
 import './exports.css';
 
@@ -21,14 +26,16 @@ const route = getRouteApi('/exports');
 
 export const ExportsPage = (): ReactNode => (
   <div className="page">
-    <KeyGate need={exportNeed}>{(client) => <Exports client={client} />}</KeyGate>
+    <KeyGate need={exportNeed}>
+      <Exports />
+    </KeyGate>
   </div>
 );
 
-const Exports = ({ client }: { client: PlatformClient }): ReactNode => {
+const Exports = (): ReactNode => {
   const filter = route.useSearch();
   const navigate = route.useNavigate();
-  const query = useExports(client, filter);
+  const query = useExports(filter);
   const readOnly = useReadOnly();
   const change = (changed: ExportFilter): void =>
     void navigate({ search: { ...filter, page: undefined, ...changed }, replace: true });
@@ -45,10 +52,10 @@ const Exports = ({ client }: { client: PlatformClient }): ReactNode => {
           </AdminButton>
         </div>
       </header>
-      <Filters client={client} filter={filter} onChange={change} />
+      <Filters filter={filter} onChange={change} />
       <div className="page-body" tabIndex={0} role="region" aria-label="Exports">
         <Loaded query={query}>
-          {(rows) => <ExportTable client={client} exports={rows} empty={<NoExports filter={filter} />} />}
+          {(rows) => <ExportTable exports={rows} empty={<NoExports filter={filter} />} />}
         </Loaded>
         <Pager
           page={pageNumber(filter.page)}
@@ -75,15 +82,13 @@ const NoExports = ({ filter }: { filter: ExportFilter }): ReactNode =>
   );
 
 const Filters = ({
-  client,
   filter,
   onChange,
 }: {
-  client: PlatformClient;
   filter: ExportFilter;
   onChange: (changed: ExportFilter) => void;
 }): ReactNode => {
-  const { data: destinations = [] } = useDestinations(client);
+  const { data: destinations = [] } = useDestinations();
   return (
     <div className="filters" role="search" aria-label="Filter of exports">
       <StatusChips
@@ -92,7 +97,7 @@ const Filters = ({
         chosen={filter.status}
         onChange={(status) => onChange({ status })}
       />
-      <ProjectSelect client={client} project={filter.project} onChange={(project) => onChange({ project })} />
+      <ProjectSelect project={filter.project} onChange={(project) => onChange({ project })} />
       <FilterSelect
         label="Destination"
         all="All destinations"

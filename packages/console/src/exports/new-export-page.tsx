@@ -1,21 +1,22 @@
 // Creates an export, or a schedule of exports. A dry run shows what it would write.
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { BulkExport, ExportPlan } from '@svc/sdk';
+import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import type { BulkExport, ExportPlan, PlatformClient } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useDestinations } from '../platform/destinations.ts';
 import { FormPage } from '../platform/form-page.tsx';
 import { KeyForm, KeyGate, needsOtherKey, newExportNeed } from '../platform/key-gate.tsx';
-import { useProjects } from '../platform/projects.ts';
+import { usePlatform, usePlatformQuery } from '../platform/platform-access.ts';
+import { useProjects } from '../platform/projects.tsx';
 import { useForm } from '../ui/form.tsx';
 import { Failure, Skeleton } from '../ui/states.tsx';
 import {
   draftOf,
   emptyDraft,
+  type ExportDraft,
   exportPaths,
   missingChoices,
   requestOf,
-  type ExportDraft,
 } from './export-draft.ts';
 import { ExportFields } from './export-fields.tsx';
 import { countOf, plural } from './sizes.ts';
@@ -25,30 +26,32 @@ const route = getRouteApi('/exports/new');
 
 export const NewExportPage = (): ReactNode => (
   <div className="page">
-    <KeyGate need={newExportNeed}>{(client) => <NewExport client={client} />}</KeyGate>
+    <KeyGate need={newExportNeed}>
+      <NewExport />
+    </KeyGate>
   </div>
 );
 
 /** Reads the export that is made again, if the address names one. */
-const NewExport = ({ client }: { client: PlatformClient }): ReactNode => {
+const NewExport = (): ReactNode => {
   const { from } = route.useSearch();
-  const earlier = useQuery({
+  const earlier = usePlatformQuery({
     queryKey: ['exports', 'one', from],
-    queryFn: ({ signal }) => client.exports.get(from ?? '', { signal }),
+    read: (client, call) => client.exports.get(from ?? '', call),
     enabled: from !== undefined,
   });
-  const given = useGiven(client, earlier.data);
+  const given = useGiven(earlier.data);
   if (needsOtherKey(earlier.error)) return <KeyForm need={newExportNeed} refusal={earlier.error} />;
   if (earlier.error) return <Failure error={earlier.error} onRetry={() => void earlier.refetch()} />;
   if (given === undefined || (from !== undefined && earlier.data === undefined)) return <Skeleton />;
-  return <ExportForm key={from} client={client} given={given} />;
+  return <ExportForm key={from} given={given} />;
 };
 
 /** The fields that the address or an earlier export gives. A project or destination is chosen where there is only one. */
-const useGiven = (client: PlatformClient, earlier: BulkExport | undefined): ExportDraft | undefined => {
+const useGiven = (earlier: BulkExport | undefined): ExportDraft | undefined => {
   const search = route.useSearch();
-  const projects = useProjects(client);
-  const destinations = useDestinations(client);
+  const projects = useProjects();
+  const destinations = useDestinations();
   const [nowMs] = useState(Date.now);
   if (projects.isPending || destinations.isPending) return undefined;
   const draft = earlier ? draftOf(earlier) : emptyDraft(nowMs);
@@ -63,9 +66,10 @@ const useGiven = (client: PlatformClient, earlier: BulkExport | undefined): Expo
 
 type Answer = { plan: ExportPlan } | { created: BulkExport };
 
-const ExportForm = ({ client, given }: { client: PlatformClient; given: ExportDraft }): ReactNode => {
+const ExportForm = ({ given }: { given: ExportDraft }): ReactNode => {
   const queries = useQueryClient();
   const navigate = useNavigate();
+  const client = usePlatform();
   const form = useForm<ExportDraft, Answer, 'plan' | 'create'>({
     initial: given,
     paths: exportPaths,
@@ -94,7 +98,7 @@ const ExportForm = ({ client, given }: { client: PlatformClient; given: ExportDr
       trial={{ action: 'Dry run', onTry: () => form.submit('plan') }}
       onCreate={() => form.submit('create')}
     >
-      <ExportFields client={client} form={form} />
+      <ExportFields form={form} />
       {result && 'plan' in result && <Plan plan={result.plan} isSchedule={draft.isSchedule} />}
     </FormPage>
   );

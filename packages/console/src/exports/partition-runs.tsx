@@ -1,20 +1,25 @@
 // The partition runs of an export: one for each UTC day.
+import type { BulkExport, ExportRun } from '@svc/sdk';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { BulkExport, ExportRun, PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { DataTable, RowToggle, type Column } from '../ui/data-table.tsx';
+import {
+  exportStatuses,
+  isOpenExport,
+  lastErrorOf,
+  progressTones,
+  statusLabels,
+  statusOf,
+} from '../platform/export-status.ts';
+import { type Column, DataTable, RowToggle } from '../ui/data-table.tsx';
+import { StatusChips } from '../ui/filters.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
 import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Loaded, State } from '../ui/states.tsx';
-import { StatusChips } from '../ui/filters.tsx';
 import { LocalTime, Until } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 import { ExportBadge } from './export-badge.tsx';
 import { usePartitionRuns } from './export-queries.ts';
-import { exportStatuses, progressTones, statusLabels, statusOf } from '../platform/export-status.ts';
-import { lastErrorOf } from '../platform/last-error.ts';
-import { sameErrors } from './same-errors.ts';
 import { countOf, plural, sizeOf } from './sizes.ts';
 
 const route = getRouteApi('/exports/$exportId');
@@ -22,16 +27,10 @@ const route = getRouteApi('/exports/$exportId');
 /** A partition run is never a schedule. */
 const runStatuses = exportStatuses.filter((status) => status !== 'intervalscheduled');
 
-export const PartitionRuns = ({
-  client,
-  found,
-}: {
-  client: PlatformClient;
-  found: BulkExport;
-}): ReactNode => {
+export const PartitionRuns = ({ found }: { found: BulkExport }): ReactNode => {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const query = usePartitionRuns(client, found, search);
+  const query = usePartitionRuns(found, search);
   const change = (changed: Partial<typeof search>): void =>
     void navigate({ search: { ...search, page: undefined, ...changed }, replace: true });
   if (statusOf(found) === 'intervalscheduled')
@@ -167,4 +166,35 @@ const Attempts = ({ run }: { run: ExportRun }): ReactNode => {
       ))}
     </>
   );
+};
+
+// Many days of an export fail for one reason: a sentence for each reason instead of one for each day.
+export interface SameError {
+  /** As the store has reported it for the first of the days. */
+  message: string;
+  days: number;
+  /** Whether further attempts follow. */
+  isRetried: boolean;
+}
+
+/** Each request has another id, which makes equal reasons look different. */
+const withoutRequest = (message: string): string => message.replaceAll(/\(request [^)]*\)/g, '');
+
+/** The reasons that several partition runs have in common or that one is retried for, the most frequent first. */
+export const sameErrors = (runs: readonly ExportRun[]): SameError[] => {
+  const byReason = new Map<string, SameError>();
+  for (const run of runs) {
+    const message = ['completed', 'cancelled'].includes(statusOf(run)) ? undefined : lastErrorOf(run);
+    if (message === undefined) continue;
+    const reason = withoutRequest(message);
+    const group = byReason.get(reason) ?? { message, days: 0, isRetried: false };
+    byReason.set(reason, {
+      ...group,
+      days: group.days + 1,
+      isRetried: group.isRetried || isOpenExport(run),
+    });
+  }
+  return [...byReason.values()]
+    .filter(({ days, isRetried }) => days > 1 || isRetried)
+    .toSorted((a, b) => b.days - a.days);
 };

@@ -1,12 +1,10 @@
-import { useState, type ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { exportNeed, KeyDialog } from '../platform/key-gate.tsx';
 import { Button } from '../ui/button.tsx';
-import { cutText } from '../ui/cut-text.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { visibleText } from '../ui/visible-text.ts';
-import { useFailedRuns } from './failed-runs.tsx';
-import { useFailingCrons } from './failing-crons.tsx';
+import { useFailedRuns, useFailingCrons } from './failed-runs.tsx';
 import { useFailingExports } from './failing-exports.tsx';
 import { useFailingWebhooks } from './failing-webhooks.tsx';
 import type { Finding, Findings } from './finding.tsx';
@@ -100,4 +98,13 @@ export const emptyNote = (
   return sources.every(({ error, unexamined }) => error === null && unexamined === undefined)
     ? 'Nothing: no run is stuck, has failed or was much slower than others, nobody is asked, no cron or delivery is failing.'
     : 'Nothing was found in what was read.';
+};
+
+/** At most `max` characters of a text, which ends with `…` after a whole word when it is cut. */
+export const cutText = (text: string, max: number): string => {
+  if (text.length <= max) return text;
+  const cut = text.slice(0, max - 1);
+  const space = cut.search(/\s\S*$/);
+  // A text without spaces is cut within its word.
+  return `${(space > max / 2 ? cut.slice(0, space) : cut).trimEnd()}…`;
 };

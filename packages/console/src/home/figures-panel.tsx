@@ -1,9 +1,9 @@
 // Runs over time: how they ended, how long they waited and took, and what their models used.
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { RunFigures } from '@svc/sdk';
 import { useCallback, useMemo, type ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
+import { useServerQuery } from '../api/client.tsx';
 import { runStatusNames } from '../api/statuses.ts';
 import { useAccess } from '../platform/platform-access.ts';
 import { momentText } from '../plots/bucket-text.ts';
@@ -21,15 +21,13 @@ const route = getRouteApi('/');
 /** The plots of the panel share a cursor. */
 const syncKey = 'home';
 
-const useRunFigures = (span: FigureSpan) => {
-  const client = useClient();
-  return useQuery({
+const useRunFigures = (span: FigureSpan) =>
+  useServerQuery({
     queryKey: ['figures', span],
-    queryFn: ({ signal }) => client.runs.figures(rangeOf(span, Date.now()), { signal }),
+    read: (client, call) => client.runs.figures(rangeOf(span, Date.now()), call),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => plotPollMs(state.data?.interval_seconds, state.error),
   });
-};
 
 export const FiguresPanel = (): ReactNode => {
   const { since: span = '1h' } = route.useSearch();

@@ -1,7 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
+import { useServerQuery } from '../api/client.tsx';
 import { type CountFilter, useAssistants, useThreadCount } from '../api/queries.ts';
 import { usePollMs } from '../live/live-runs.tsx';
 import { RunTable } from '../runs/run-table.tsx';
@@ -94,10 +93,9 @@ const Assistants = (): ReactNode => {
 };
 
 const Newest = ({ title, isFailed }: { title: string; isFailed: boolean }): ReactNode => {
-  const client = useClient();
-  const runs = useQuery({
+  const runs = useServerQuery({
     queryKey: ['runs', 'newest', isFailed],
-    queryFn: ({ signal }) =>
+    read: (client, call) =>
       client.runs.search(
         {
           limit: shownRuns,
@@ -105,7 +103,7 @@ const Newest = ({ title, isFailed }: { title: string; isFailed: boolean }): Reac
             ? { status: ['error', 'timeout'], created_after: new Date(Date.now() - dayMs).toISOString() }
             : {}),
         },
-        { signal },
+        call,
       ),
     refetchInterval: usePollMs(5_000),
   });

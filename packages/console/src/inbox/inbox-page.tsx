@@ -1,18 +1,17 @@
 // Threads that wait for a person, the oldest first, answered in place.
-import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Thread } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
-import { useLiveState, usePollMs } from '../live/live-runs.tsx';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { useServerQuery } from '../api/client.tsx';
 import { type CountFilter, useOpenTasks, useRun, useThreadCount } from '../api/queries.ts';
 import { isOpen, runStatusNames } from '../api/statuses.ts';
 import { QuestionBox } from '../interrupts/question-box.tsx';
 import { questionsOf, titleOf } from '../interrupts/read-interrupt.ts';
-import { useAnswer, type SentAnswer } from '../interrupts/use-answer.ts';
+import { type SentAnswer, useAnswer } from '../interrupts/use-answer.ts';
+import { useLiveState, usePollMs } from '../live/live-runs.tsx';
 import { StateView } from '../messages/state-view.tsx';
 import { useStoredState } from '../stored/stored-queries.ts';
-import { CopyId } from '../ui/copy-id.tsx';
+import { CopyId } from '../ui/copy.tsx';
 import { ChoiceChips } from '../ui/filters.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Panel } from '../ui/panel.tsx';
@@ -33,11 +32,10 @@ const filterOf = (shown: Shown, graph: string | undefined): CountFilter => ({
   ...(graph === undefined ? {} : { metadata: { graph_id: graph } }),
 });
 
-const useWaiting = (shown: Shown, graph: string | undefined) => {
-  const client = useClient();
-  return useQuery({
+const useWaiting = (shown: Shown, graph: string | undefined) =>
+  useServerQuery({
     queryKey: ['inbox', shown, graph],
-    queryFn: ({ signal }) =>
+    read: (client, call) =>
       client.threads.search(
         {
           ...filterOf(shown, graph),
@@ -46,11 +44,10 @@ const useWaiting = (shown: Shown, graph: string | undefined) => {
           limit: threadsMax,
           select: ['thread_id', 'state_updated_at', 'metadata', 'status', 'interrupts'],
         },
-        { signal },
+        call,
       ),
     refetchInterval: usePollMs(4_000),
   });
-};
 
 export const InboxPage = (): ReactNode => {
   const { show, graph, sel } = route.useSearch();

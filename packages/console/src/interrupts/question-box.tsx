@@ -1,16 +1,15 @@
 // A question that a graph asks a person, and the form of the answer.
-import { useState, type ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { AreaField } from '../ui/form-field.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import { useDraft } from '../ui/use-draft.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { JsonField } from '../values/json-field.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { Markdown } from '../values/markdown.tsx';
-import { formatJson, readExactJson } from '../values/read-json.ts';
-import { mayBeRounded } from '../values/rounded-integer.ts';
-import { visibleText } from '../ui/visible-text.ts';
-import { readInterrupt, type Action, type Choice, type Form, type Question } from './read-interrupt.ts';
+import { formatJson, mayBeRounded, readExactJson } from '../values/read-json.ts';
+import { type Action, type Choice, type Form, type Question, readInterrupt } from './read-interrupt.ts';
 import './question-box.css';
 
 /** Answers that graphs often expect. They fill the field, and are sent only when the person sends them. */

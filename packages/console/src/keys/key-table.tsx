@@ -1,9 +1,10 @@
+import type { ApiKey } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { ApiKey, PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { AdminButton } from '../platform/admin-button.tsx';
+import { AdminButton } from '../platform/key-gate.tsx';
+import { usePlatform } from '../platform/platform-access.ts';
 import { useWorkspaces } from '../platform/workspaces.ts';
-import { DataTable, type Column } from '../ui/data-table.tsx';
+import { type Column, DataTable } from '../ui/data-table.tsx';
 import { AskFirst } from '../ui/dialog.tsx';
 import { timeTitle } from '../ui/time-text.ts';
 import { Ago, Until } from '../ui/time.tsx';
@@ -11,13 +12,12 @@ import { visibleText } from '../ui/visible-text.ts';
 import { roles } from './key-queries.ts';
 
 interface TableProps {
-  client: PlatformClient;
   keys: readonly ApiKey[];
   readOnly: string | undefined;
 }
 
-export const KeyTable = ({ client, keys, readOnly }: TableProps): ReactNode => {
-  const { data: workspaces = [] } = useWorkspaces(client);
+export const KeyTable = ({ keys, readOnly }: TableProps): ReactNode => {
+  const { data: workspaces = [] } = useWorkspaces();
   const names = new Map(workspaces.map(({ id, display_name: name }) => [id, name]));
   const columns: Column<ApiKey>[] = [
     { name: 'Key', className: 'mono', cell: (key) => key.short_key },
@@ -36,7 +36,7 @@ export const KeyTable = ({ client, keys, readOnly }: TableProps): ReactNode => {
     { name: 'Created', className: 'optional', cell: (key) => <Ago at={key.created_at} /> },
     {
       name: <span className="visually-hidden">Actions</span>,
-      cell: (key) => <Revoke client={client} apiKey={key} readOnly={readOnly} />,
+      cell: (key) => <Revoke apiKey={key} readOnly={readOnly} />,
     },
   ];
   return <DataTable rows={keys} columns={columns} keyOf={({ id }) => id} />;
@@ -53,9 +53,10 @@ const Expiry = ({ at }: { at: string | null }): ReactNode => {
   );
 };
 
-const Revoke = ({ client, apiKey, readOnly }: Omit<TableProps, 'keys'> & { apiKey: ApiKey }): ReactNode => {
+const Revoke = ({ apiKey, readOnly }: Omit<TableProps, 'keys'> & { apiKey: ApiKey }): ReactNode => {
   const queries = useQueryClient();
   const { id, short_key: shortKey, last_used_at: used } = apiKey;
+  const client = usePlatform();
   const revoke = useMutation({
     mutationFn: () => client.keys.revoke(id),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['workspaces', 'keys'] }),

@@ -1,15 +1,16 @@
 // Creates a key, and shows it once: no other response contains it, and the page keeps it only while the dialog is open.
+import type { NewApiKey } from '@svc/sdk';
 import { useQueryClient } from '@tanstack/react-query';
-import type { NewApiKey, PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
+import { usePlatform } from '../platform/platform-access.ts';
 import { useWorkspaces } from '../platform/workspaces.ts';
 import { Button } from '../ui/button.tsx';
-import { CopyText } from '../ui/copy-text.tsx';
+import { CopyText } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { CheckField, SelectField, TextField } from '../ui/form-field.tsx';
 import { FormDialog, useForm } from '../ui/form.tsx';
 import { visibleText } from '../ui/visible-text.ts';
-import { roles, type KeyRole } from './key-queries.ts';
+import { type KeyRole, roles } from './key-queries.ts';
 
 interface Draft {
   description: string;
@@ -22,9 +23,10 @@ interface Draft {
 
 const dayMs = 86_400_000;
 
-export const NewKey = ({ client, onClose }: { client: PlatformClient; onClose: () => void }): ReactNode => {
+export const NewKey = ({ onClose }: { onClose: () => void }): ReactNode => {
   const queries = useQueryClient();
-  const { data: workspaces = [] } = useWorkspaces(client);
+  const { data: workspaces = [] } = useWorkspaces();
+  const client = usePlatform();
   const form = useForm<Draft, NewApiKey>({
     initial: { description: '', role: 'viewer', days: '90', workspaces: [] },
     paths: { description: 'description', role: 'role', days: 'expires_at' },

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Button } from '../ui/button.tsx';
-import { FormFields, type Form } from '../ui/form.tsx';
-import { AdminButton } from './admin-button.tsx';
+import { type Form, FormFields } from '../ui/form.tsx';
+import { AdminButton } from './key-gate.tsx';
 import { useReadOnly } from './workspaces.ts';
 
 /** A page with the form of something new in a workspace, which only keys with the role admin may create. */

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { FilterSelect } from '../ui/filters.tsx';
-import { rangeText } from './range-text.ts';
-import { timeSpans, type TimeSpan } from './time-span.ts';
+import { rangeText } from './bucket-text.ts';
+import { type TimeSpan, timeSpans } from './time-span.ts';
 
 /** A choice of spans until now. A range of the address, which a plot leads to, is one of the options. */
 export const TimeSelect = ({

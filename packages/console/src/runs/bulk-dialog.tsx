@@ -1,8 +1,7 @@
 // Shows what a bulk action is for before it begins: how many runs, with which statuses, and the first ones.
-import { useQuery } from '@tanstack/react-query';
 import type { Assistant } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
+import { type ReactNode, useState } from 'react';
+import { useClient, useServerQuery } from '../api/client.tsx';
 import { runStatuses } from '../api/statuses.ts';
 import { RunBadge } from '../ui/badge.tsx';
 import { DataTable } from '../ui/data-table.tsx';
@@ -11,16 +10,18 @@ import { TextField } from '../ui/form-field.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
-import { actionNames, runsText, type BulkAction } from './bulk-action.ts';
 import { BulkJob } from './bulk-job.ts';
-import { operationOf } from './bulk-operation.ts';
 import {
-  readerOf,
+  actionNames,
+  type BulkAction,
   type BulkRun,
   type BulkSelection,
   type MatchingPage,
+  operationOf,
+  readerOf,
   type ReadMatching,
-} from './matching-runs.ts';
+  runsText,
+} from './bulk-operation.ts';
 import { isFiltered } from './run-filter.ts';
 import './bulk.css';
 
@@ -34,13 +35,12 @@ interface Preview extends MatchingPage {
 
 /** The runs are read once: a confirmed action begins with exactly those that were shown. */
 const usePreview = (action: BulkAction, selection: BulkSelection) => {
-  const client = useClient();
   const [id] = useState(() => crypto.randomUUID());
-  return useQuery({
+  return useServerQuery({
     queryKey: ['bulk preview', id],
-    queryFn: async ({ signal }): Promise<Preview> => {
+    read: async (client, call): Promise<Preview> => {
       const read = readerOf(client, action, selection, Date.now());
-      return { ...(await read(undefined, { signal })), read };
+      return { ...(await read(undefined, call)), read };
     },
     staleTime: Infinity,
     gcTime: 0,

@@ -1,14 +1,14 @@
 // The progress of a bulk action, and its result afterwards.
 import { Link } from '@tanstack/react-router';
-import { useSyncExternalStore, type ReactNode } from 'react';
+import { type ReactNode, useSyncExternalStore } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ProgressBar } from '../ui/progress-bar.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import { visibleText } from '../ui/visible-text.ts';
-import { actionNames, runsText } from './bulk-action.ts';
 import { useBulkJobs } from './bulk-job-provider.tsx';
 import type { BulkFailure, BulkJob, BulkProgress } from './bulk-job.ts';
+import { actionNames, runsText } from './bulk-operation.ts';
 import './bulk.css';
 
 export const BulkPanel = (): ReactNode => {

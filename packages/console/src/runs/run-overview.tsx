@@ -1,17 +1,15 @@
-import { Link } from '@tanstack/react-router';
 import type { Assistant, Run } from '@svc/sdk';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { isOpen } from '../api/statuses.ts';
-import { CopyId } from '../ui/copy-id.tsx';
-import { CopyText } from '../ui/copy-text.tsx';
-import { DataTable, type Column } from '../ui/data-table.tsx';
-import { Fact } from '../ui/facts.tsx';
+import { CopyId, CopyText } from '../ui/copy.tsx';
+import { type Column, DataTable } from '../ui/data-table.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { Panel } from '../ui/panel.tsx';
+import { Fact, Panel } from '../ui/panel.tsx';
 import { waitingText } from '../ui/time-text.ts';
 import { Ago, Elapsed, Moment, Took } from '../ui/time.tsx';
-import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../ui/visible-text.ts';
+import { JsonTree } from '../values/json-tree.tsx';
 import { RunProgress } from './run-progress.tsx';
 import './run-stack.css';
 

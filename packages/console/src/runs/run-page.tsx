@@ -1,6 +1,6 @@
+import type { Run, RunOptions } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import type { Run, RunOptions } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useAssistants, useRun } from '../api/queries.ts';
@@ -9,18 +9,18 @@ import { isOpen } from '../api/statuses.ts';
 import { MissingRun } from '../app/missing.tsx';
 import { RunBadge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { CopyId } from '../ui/copy-id.tsx';
+import { CopyId } from '../ui/copy.tsx';
 import { AskFirst } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorNotice, Loaded, State } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
-import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../ui/visible-text.ts';
+import { JsonTree } from '../values/json-tree.tsx';
+import { rerunOptions } from './rerun.ts';
 import { RunEvents } from './run-events.tsx';
 import { RunOverview } from './run-overview.tsx';
 import { RunTimelineTab } from './run-timeline.tsx';
 import { RunWebhooks } from './run-webhooks.tsx';
-import { rerunOptions } from './rerun.ts';
 
 const route = getRouteApi('/runs/$runId');
 

@@ -1,11 +1,11 @@
-import { Link } from '@tanstack/react-router';
 import type { Run } from '@svc/sdk';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useAssistants } from '../api/queries.ts';
 import { isOpen } from '../api/statuses.ts';
 import { RunBadge } from '../ui/badge.tsx';
-import { CopyId } from '../ui/copy-id.tsx';
-import { DataTable, type Column } from '../ui/data-table.tsx';
+import { CopyId } from '../ui/copy.tsx';
+import { type Column, DataTable } from '../ui/data-table.tsx';
 import { Ago, Elapsed, Took } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 

@@ -1,19 +1,21 @@
 // When a run waited and when it executed: waits, attempts and supersteps as bars over one time.
-import { Link } from '@tanstack/react-router';
 import type { Run, RunTimeline } from '@svc/sdk';
-import { useMemo, type ReactNode } from 'react';
-import { DataTable, type Column } from '../ui/data-table.tsx';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useMemo } from 'react';
+import { useServerQuery } from '../api/client.tsx';
+import { isOpen } from '../api/statuses.ts';
+import { type Column, DataTable } from '../ui/data-table.tsx';
 import { duration } from '../ui/duration.ts';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { timeTitle } from '../ui/time-text.ts';
 import { visibleText } from '../ui/visible-text.ts';
-import { useTimeline } from './timeline-query.ts';
 import {
   omissions,
   shareText,
-  toTimelineTable,
   type TimelineRow,
   type TimelineTable,
+  toTimelineTable,
 } from './timeline-rows.ts';
 import './run-timeline.css';
 
@@ -129,3 +131,15 @@ const Bar = ({
     />
   );
 };
+
+/** How often it is read again while the run is open. */
+const pollMs = 2_000;
+
+export const useTimeline = (run: Run): UseQueryResult<RunTimeline> =>
+  useServerQuery({
+    queryKey: ['run', run.thread_id, run.run_id, 'timeline', run.updated_at],
+    read: (client, call) => client.runs.timeline(run.thread_id, run.run_id, call),
+    // The same run after a change, and no other run.
+    placeholderData: (previous) => (previous?.run_id === run.run_id ? previous : undefined),
+    refetchInterval: isOpen(run.status) ? pollMs : false,
+  });

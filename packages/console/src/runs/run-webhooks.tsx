@@ -1,24 +1,20 @@
 // The deliveries of a run's end to its webhook.
-import { useQuery } from '@tanstack/react-query';
 import type { Run, WebhookDelivery } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
+import { useServerQuery } from '../api/client.tsx';
 import { isOpen } from '../api/statuses.ts';
-import { Fact } from '../ui/facts.tsx';
+import { Fact } from '../ui/panel.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Ago, Until } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
-import { attemptCount, DeliveryAttempts } from './delivery-attempts.tsx';
-import { DeliveryBadge } from './delivery-badge.tsx';
-import { RetryDelivery } from './retry-delivery.tsx';
+import { attemptCount, DeliveryAttempts, DeliveryBadge, RetryDelivery } from './delivery.tsx';
 
 const pollMs = 2_000;
 
 export const RunWebhooks = ({ run }: { run: Run }): ReactNode => {
-  const client = useClient();
-  const query = useQuery({
+  const query = useServerQuery({
     queryKey: ['run', run.thread_id, run.run_id, 'webhooks', run.status],
-    queryFn: ({ signal }) => client.runs.webhooks(run.thread_id, run.run_id, { signal }),
+    read: (client, call) => client.runs.webhooks(run.thread_id, run.run_id, call),
     refetchInterval: ({ state }) =>
       isOpen(run.status) || state.data?.some(({ status }) => status === 'pending') === true ? pollMs : false,
   });

@@ -1,26 +1,25 @@
 // Runs of all threads, newest first. The filter is the query string.
-import { keepPreviousData, useQueryClient, type InfiniteData } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Run } from '@svc/sdk';
-import { useCallback, useRef, useState, type ReactNode, type RefObject } from 'react';
+import { type InfiniteData, keepPreviousData, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { type ReactNode, type RefObject, useCallback, useRef, useState } from 'react';
 import { useClient } from '../api/client.tsx';
 import { usePagedQuery } from '../api/paged-query.ts';
 import { runStatuses, runStatusNames } from '../api/statuses.ts';
 import { metadataProblem, textHint } from '../app/metadata-filter.ts';
 import { GraphSelect } from '../graph/graph-select.tsx';
-import { usePollMs } from '../live/live-runs.tsx';
-import { isLong } from '../live/refreshing.ts';
+import { isLong, usePollMs } from '../live/live-runs.tsx';
+import { rangeText } from '../plots/bucket-text.ts';
+import { TimeSelect } from '../plots/time-select.tsx';
 import { Button } from '../ui/button.tsx';
 import { FilterField, FilterSelect, StatusChips } from '../ui/filters.tsx';
 import { LoadedPages } from '../ui/paging.tsx';
 import { InvalidFilter, NoMatch, State } from '../ui/states.tsx';
-import { rangeText } from '../plots/range-text.ts';
-import { TimeSelect } from '../plots/time-select.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import { BulkPanel } from './bulk-progress.tsx';
 import { countMax, newestOf, useNewRunCount } from './new-runs.ts';
-import { isFiltered, problemOf, threadProblem, toRequest, type RunFilter } from './run-filter.ts';
-import { RunTable, type RowSelection } from './run-table.tsx';
+import { isFiltered, problemOf, type RunFilter, threadProblem, toRequest } from './run-filter.ts';
+import { type RowSelection, RunTable } from './run-table.tsx';
 
 const route = getRouteApi('/runs');
 const pollMs = 4_000;

@@ -1,7 +1,7 @@
 // Who has signed in, what the session opens, and how to end it.
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import type { ConsoleSession, PlatformClient } from '@svc/sdk';
+import type { ConsoleSession } from '@svc/sdk';
 import { changeNeed, KeyDialog } from '../platform/key-gate.tsx';
 import { useAccess } from '../platform/platform-access.ts';
 import { useWorkspaces } from '../platform/workspaces.ts';
@@ -96,14 +96,14 @@ const OpenWorkspace = ({ id, role }: NonNullable<ConsoleSession['workspace']>): 
   const access = useAccess();
   return (
     <span title={id}>
-      {access ? <WorkspaceName client={access.client} id={id} /> : id} as {role}
+      {access ? <WorkspaceName id={id} /> : id} as {role}
     </span>
   );
 };
 
 /** The id while the name is not known. */
-const WorkspaceName = ({ client, id }: { client: PlatformClient; id: string }): ReactNode => {
-  const { data = [] } = useWorkspaces(client);
+const WorkspaceName = ({ id }: { id: string }): ReactNode => {
+  const { data = [] } = useWorkspaces();
   return visibleText(data.find((workspace) => workspace.id === id)?.display_name ?? id);
 };
 

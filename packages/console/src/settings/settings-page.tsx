@@ -1,9 +1,9 @@
 // The settings in force on the server that answers, and where each value comes from; and the server processes.
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { PlatformClient, ServerSetting } from '@svc/sdk';
+import type { ServerSetting } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { ForgetKey, KeyForm, KeyGate, needsOtherKey, type KeyNeed } from '../platform/key-gate.tsx';
+import { usePlatformQuery } from '../platform/platform-access.ts';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { FilterField } from '../ui/filters.tsx';
 import { Loaded, State } from '../ui/states.tsx';
@@ -17,7 +17,9 @@ const settingsNeed = { what: 'Settings', role: 'admin' } as const satisfies KeyN
 
 export const SettingsPage = (): ReactNode => (
   <div className="page">
-    <KeyGate need={settingsNeed}>{(client) => <Settings client={client} />}</KeyGate>
+    <KeyGate need={settingsNeed}>
+      <Settings />
+    </KeyGate>
   </div>
 );
 
@@ -26,7 +28,7 @@ const tabs = [
   { name: 'workers', label: 'Workers' },
 ] as const;
 
-const Settings = ({ client }: { client: PlatformClient }): ReactNode => {
+const Settings = (): ReactNode => {
   const { tab = 'settings' } = route.useSearch();
   const navigate = route.useNavigate();
   return (
@@ -44,11 +46,7 @@ const Settings = ({ client }: { client: PlatformClient }): ReactNode => {
         active={tab}
         onChange={(next) => void navigate({ search: next === 'workers' ? { tab: next } : {}, replace: true })}
       />
-      {tab === 'workers' ? (
-        <Workers client={client} need={settingsNeed} />
-      ) : (
-        <SettingsInForce client={client} />
-      )}
+      {tab === 'workers' ? <Workers need={settingsNeed} /> : <SettingsInForce />}
     </>
   );
 };
@@ -79,11 +77,11 @@ const SettingFilter = (): ReactNode => {
   );
 };
 
-const SettingsInForce = ({ client }: { client: PlatformClient }): ReactNode => {
+const SettingsInForce = (): ReactNode => {
   const { q, only } = route.useSearch();
-  const query = useQuery({
+  const query = usePlatformQuery({
     queryKey: ['workspaces', 'settings'],
-    queryFn: ({ signal }) => client.server.settings({ signal }),
+    read: (client, call) => client.server.settings(call),
     staleTime: 60_000,
   });
   if (needsOtherKey(query.error)) return <KeyForm need={settingsNeed} refusal={query.error} />;

@@ -1,8 +1,8 @@
 // The server processes of the last day, with the runs that they execute.
-import { useQuery } from '@tanstack/react-query';
-import type { PlatformClient, ServerWorker } from '@svc/sdk';
+import type { ServerWorker } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { KeyForm, needsOtherKey, type KeyNeed } from '../platform/key-gate.tsx';
+import { usePlatformQuery } from '../platform/platform-access.ts';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { ErrorNotice, Loaded, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
@@ -12,10 +12,10 @@ const pollMs = 5_000;
 /** Names of graphs that one row shows. */
 const graphsMax = 5;
 
-export const Workers = ({ client, need }: { client: PlatformClient; need: KeyNeed }): ReactNode => {
-  const query = useQuery({
+export const Workers = ({ need }: { need: KeyNeed }): ReactNode => {
+  const query = usePlatformQuery({
     queryKey: ['workspaces', 'workers'],
-    queryFn: ({ signal }) => client.server.workers({ signal }),
+    read: (client, call) => client.server.workers(call),
     refetchInterval: pollMs,
   });
   if (needsOtherKey(query.error)) return <KeyForm need={need} refusal={query.error} />;

@@ -1,13 +1,12 @@
-import { Link } from '@tanstack/react-router';
 import type { Item } from '@svc/sdk';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { DataTable, type Column } from '../ui/data-table.tsx';
+import { type Column, DataTable } from '../ui/data-table.tsx';
 import { Pager } from '../ui/paging.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
-import { formatNamespace } from './namespace-text.ts';
-import { useItems } from './store-queries.ts';
+import { formatNamespace, useItems } from './store-queries.ts';
 
 const previewMax = 200;
 const keyMax = 80;

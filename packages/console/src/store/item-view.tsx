@@ -1,20 +1,19 @@
 // One item: its value, and the dialogs that change or delete it.
+import type { Item } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { Item } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useClient } from '../api/client.tsx';
 import { Button } from '../ui/button.tsx';
 import { AskFirst } from '../ui/dialog.tsx';
-import { Fact } from '../ui/facts.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { Fact } from '../ui/panel.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Moment } from '../ui/time.tsx';
-import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../ui/visible-text.ts';
+import { JsonTree } from '../values/json-tree.tsx';
 import { ItemEditor } from './item-editor.tsx';
-import { formatNamespace } from './namespace-text.ts';
-import { useItem } from './store-queries.ts';
+import { formatNamespace, useItem } from './store-queries.ts';
 
 export interface ItemViewProps {
   namespace: readonly string[];

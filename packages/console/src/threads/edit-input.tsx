@@ -1,32 +1,29 @@
-import { useQuery, type UseQueryResult } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { useServerQuery } from '../api/client.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { FormDialog, useForm } from '../ui/form.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { JsonField } from '../values/json-field.tsx';
-import { formatJson, readExactJson } from '../values/read-json.ts';
-import { mayBeRounded } from '../values/rounded-integer.ts';
-import type { CheckpointEditor } from './checkpoint-editor.ts';
+import { formatJson, mayBeRounded, readExactJson } from '../values/read-json.ts';
+import type { CheckpointEditor } from './run-at.ts';
 
 const title = 'Run again with another input';
 /** A longer text makes the field slow. */
 const charsMax = 200_000;
 
 /** The input that the checkpoint has and that no node has read. */
-const useInput = (threadId: string, checkpointId: string): UseQueryResult<{ input: unknown }> => {
-  const client = useClient();
-  return useQuery({
+const useInput = (threadId: string, checkpointId: string): UseQueryResult<{ input: unknown }> =>
+  useServerQuery({
     queryKey: ['thread', threadId, 'state', 'input', checkpointId],
-    queryFn: async ({ signal }) => {
+    read: async (client, call) => {
       const at = { checkpointId, select: ['metadata.writes'] };
-      const { metadata } = await client.threads.getState(threadId, { ...at, signal });
+      const { metadata } = await client.threads.getState(threadId, { ...at, ...call });
       return { input: (metadata['writes'] as Record<string, unknown> | null)?.['__start__'] };
     },
     // The input of a checkpoint never changes.
     staleTime: 'static',
   });
-};
 
 export const EditInput = (editor: CheckpointEditor): ReactNode => {
   const { thread, checkpointId } = editor.chosen;

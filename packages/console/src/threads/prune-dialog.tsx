@@ -1,10 +1,10 @@
 // Deletes the earlier checkpoints of a thread, or the thread. The dialog first shows what will be deleted and what will stay.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
-import { countText } from '../ui/count-text.ts';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { useClient, useServerQuery } from '../api/client.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { SelectField } from '../ui/form-field.tsx';
+import { countText } from '../ui/number-text.ts';
 
 type Strategy = 'keep_latest' | 'delete';
 
@@ -14,13 +14,11 @@ export interface Pruned {
   after: number | undefined;
 }
 
-const useStorage = (threadId: string) => {
-  const client = useClient();
-  return useQuery({
+const useStorage = (threadId: string) =>
+  useServerQuery({
     queryKey: ['thread', threadId, 'storage'],
-    queryFn: ({ signal }) => client.threads.getStorage(threadId, { signal }),
+    read: (client, call) => client.threads.getStorage(threadId, call),
   });
-};
 
 export const PruneDialog = ({
   threadId,

@@ -1,16 +1,16 @@
+import type { Thread } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { Thread } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useStillHere } from '../app/use-still-here.ts';
 import { Button } from '../ui/button.tsx';
 import { AskFirst } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
-import { PruneDialog, type Pruned } from './prune-dialog.tsx';
+import { type Pruned, PruneDialog } from './prune-dialog.tsx';
+import { useThreadAssistant } from './thread-queries.ts';
 import { TtlDialog } from './ttl-dialog.tsx';
-import { useThreadAssistant } from './use-thread-assistant.ts';
 
 export const ThreadActions = ({
   thread,

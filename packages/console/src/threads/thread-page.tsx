@@ -1,29 +1,28 @@
-import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Thread } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { useServerQuery } from '../api/client.tsx';
 import { useThread } from '../api/queries.ts';
 import { MissingThread } from '../app/missing.tsx';
 import { usePollMs } from '../live/live-runs.tsx';
 import { StateView } from '../messages/state-view.tsx';
 import { RunTable } from '../runs/run-table.tsx';
 import { useStoredState } from '../stored/stored-queries.ts';
-import { CopyId } from '../ui/copy-id.tsx';
-import { Fact } from '../ui/facts.tsx';
+import { CopyId } from '../ui/copy.tsx';
+import { Fact } from '../ui/panel.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { Ago, Moment } from '../ui/time.tsx';
+import { visibleText } from '../ui/visible-text.ts';
 import { isBranch } from '../values/json-entries.ts';
 import { JsonTree } from '../values/json-tree.tsx';
-import { visibleText } from '../ui/visible-text.ts';
 import { Checkpoints } from './checkpoints.tsx';
-import { ExpirySummary, Expiry } from './expiry.tsx';
-import { PruneResult, type Pruned } from './prune-dialog.tsx';
+import { type Pruned, PruneResult } from './prune-dialog.tsx';
 import { ThreadActions } from './thread-actions.tsx';
 import { ThreadBadge } from './thread-badge.tsx';
 import { ownerOf } from './thread-filter.ts';
 import { useAsks } from './thread-queries.ts';
+import { Expiry, ExpirySummary } from './ttl-dialog.tsx';
 
 const route = getRouteApi('/threads/$threadId');
 
@@ -99,10 +98,9 @@ const Chat = ({ thread }: { thread: Thread }): ReactNode => {
 const runsMax = 100;
 
 const ThreadRuns = ({ threadId }: { threadId: string }): ReactNode => {
-  const client = useClient();
-  const runs = useQuery({
+  const runs = useServerQuery({
     queryKey: ['runs', 'of', threadId],
-    queryFn: ({ signal }) => client.runs.list(threadId, { limit: runsMax, signal }),
+    read: (client, call) => client.runs.list(threadId, { limit: runsMax, ...call }),
     refetchInterval: usePollMs(4_000),
   });
   return (
@@ -124,11 +122,10 @@ const openRunsMax = 10;
 
 /** The runs of a busy thread that have not ended: what the thread waits for. */
 const OpenRuns = ({ threadId }: { threadId: string }): ReactNode => {
-  const client = useClient();
-  const { data: runs = [] } = useQuery({
+  const { data: runs = [] } = useServerQuery({
     // A change of a run of the thread reads everything below this key again.
     queryKey: ['thread', threadId, 'open-runs'],
-    queryFn: ({ signal }) =>
+    read: (client, call) =>
       client.runs.search(
         {
           thread_id: threadId,
@@ -137,7 +134,7 @@ const OpenRuns = ({ threadId }: { threadId: string }): ReactNode => {
           limit: openRunsMax,
           select: ['run_id', 'status', 'created_at'],
         },
-        { signal },
+        call,
       ),
     refetchInterval: usePollMs(4_000),
   });

@@ -1,11 +1,20 @@
 // Sets, changes or removes the time to live of a thread.
-import { useQueryClient } from '@tanstack/react-query';
 import type { Thread } from '@svc/sdk';
+import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { SelectField, TextField } from '../ui/form-field.tsx';
 import { FormDialog, FormProblems, useForm } from '../ui/form.tsx';
-import { amountProblem, draftOf, ttlOf, unitMinutes, type TtlDraft } from './ttl-draft.ts';
+import { Moment, Until } from '../ui/time.tsx';
+import {
+  amountProblem,
+  draftOf,
+  spanText,
+  type ThreadTtl,
+  type TtlDraft,
+  ttlOf,
+  unitMinutes,
+} from './ttl-draft.ts';
 
 /** What happens when the time is over. */
 const strategies: Record<TtlDraft['strategy'], { option: string; hint: string }> = {
@@ -70,5 +79,35 @@ export const TtlDialog = ({ thread, onClose }: { thread: Thread; onClose: () => 
         </>
       )}
     </FormDialog>
+  );
+};
+
+// When a thread expires, and what is deleted then.
+/** In the head of the page; nothing for a thread that does not expire, or has nothing left to delete. */
+export const ExpirySummary = ({ ttl }: { ttl: ThreadTtl | undefined }): ReactNode => {
+  const at = ttl?.expires_at ?? null;
+  if (ttl === undefined || at === null) return null;
+  return (
+    <span className="muted">
+      {ttl.strategy === 'delete' ? 'expires' : 'earlier checkpoints expire'} <Until at={at} />
+    </span>
+  );
+};
+
+export const Expiry = ({ ttl }: { ttl: ThreadTtl | undefined }): ReactNode => {
+  if (ttl === undefined) return 'never';
+  const { strategy, ttl_minutes: minutes, expires_at: at } = ttl;
+  const span = spanText(minutes);
+  if (at === null)
+    return `${span} after the next change of the state: its earlier checkpoints are deleted then. Now nothing is left to delete.`;
+  return (
+    <>
+      <Moment at={at} />
+      <br />
+      {strategy === 'delete'
+        ? 'The thread is deleted then, with its runs and checkpoints.'
+        : 'Its earlier checkpoints are deleted then; the current state stays.'}{' '}
+      The time to live is {span}, and begins again after every run and every update of the state.
+    </>
   );
 };

@@ -2,11 +2,10 @@
 import type { ReactNode } from 'react';
 import { MessageList } from '../messages/message-list.tsx';
 import type { PayloadMessages } from '../messages/payload-messages.ts';
-import { countText } from '../ui/count-text.ts';
 import { ChoiceChips } from '../ui/filters.tsx';
+import { countText } from '../ui/number-text.ts';
 import { JsonTree } from '../values/json-tree.tsx';
 import { PlainText } from '../values/plain-text.tsx';
-
 import type { Payload, Side } from './payload.ts';
 
 const messagesShown = 50;

@@ -1,18 +1,17 @@
 // One span with its payloads and its feedback.
-import type { PlatformClient, TraceRun } from '@svc/sdk';
-import { useMemo, type ReactNode } from 'react';
+import type { TraceRun } from '@svc/sdk';
+import { type ReactNode, useMemo } from 'react';
 import { TraceBadge } from '../ui/badge.tsx';
-import { CopyId } from '../ui/copy-id.tsx';
-import { Fact } from '../ui/facts.tsx';
+import { CopyId } from '../ui/copy.tsx';
+import { costOf, tokensOf } from '../ui/number-text.ts';
+import { Fact } from '../ui/panel.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { Took } from '../ui/time.tsx';
-import { JsonTree } from '../values/json-tree.tsx';
 import { visibleText } from '../ui/visible-text.ts';
-import { costOf, tokensOf } from '../ui/token-text.ts';
-import { FeedbackPart } from './feedback-part.tsx';
-
-import { PayloadFormSwitch, PayloadView, type PayloadForm } from './payload-view.tsx';
-import { readPayload, type Payload } from './payload.ts';
+import { JsonTree } from '../values/json-tree.tsx';
+import { FeedbackPart } from './feedback.tsx';
+import { type PayloadForm, PayloadFormSwitch, PayloadView } from './payload-view.tsx';
+import { type Payload, readPayload } from './payload.ts';
 import type { TreeRun } from './span-table.ts';
 import { useSpan } from './trace-queries.ts';
 
@@ -21,12 +20,8 @@ interface FormProps {
   onForm: (form: PayloadForm) => void;
 }
 
-export const SpanPanel = ({
-  client,
-  span,
-  ...formProps
-}: { client: PlatformClient; span: TreeRun } & FormProps): ReactNode => {
-  const query = useSpan(client, span.id, { isOpen: span.status === 'pending' });
+export const SpanPanel = ({ span, ...formProps }: { span: TreeRun } & FormProps): ReactNode => {
+  const query = useSpan(span.id, { isOpen: span.status === 'pending' });
   return (
     <section className="span-panel" aria-label="Selected span" tabIndex={0}>
       <header className="row">
@@ -34,19 +29,14 @@ export const SpanPanel = ({
         <TraceBadge of={span} />
         <CopyId id={span.id} label="id of the trace run" />
       </header>
-      <Loaded query={query}>{(run) => <SpanDetails client={client} run={run} {...formProps} />}</Loaded>
+      <Loaded query={query}>{(run) => <SpanDetails run={run} {...formProps} />}</Loaded>
     </section>
   );
 };
 
 const isRendered = ({ kind }: Payload): boolean => kind === 'messages' || kind === 'tool';
 
-const SpanDetails = ({
-  client,
-  run,
-  form,
-  onForm,
-}: { client: PlatformClient; run: TraceRun } & FormProps): ReactNode => {
+const SpanDetails = ({ run, form, onForm }: { run: TraceRun } & FormProps): ReactNode => {
   const { run_type: runType, inputs, outputs, error, events } = run;
   const given = useMemo(() => readPayload(runType, 'inputs', inputs), [runType, inputs]);
   const made = useMemo(() => readPayload(runType, 'outputs', outputs), [runType, outputs]);
@@ -67,7 +57,7 @@ const SpanDetails = ({
       <Part title="Outputs">
         <PayloadView side="outputs" payload={made} form={form} />
       </Part>
-      <FeedbackPart client={client} runId={run.id} />
+      <FeedbackPart runId={run.id} />
       <Json title="Metadata" value={run.extra?.['metadata']} />
       {events !== null && events.length > 0 && <Json title="Events" value={events} />}
     </>

@@ -1,6 +1,6 @@
-import type { ApiError, PlatformClient } from '@svc/sdk';
-import { useEffect, useState, type ReactNode } from 'react';
-import { ProjectSelect } from '../platform/project-select.tsx';
+import type { ApiError } from '@svc/sdk';
+import { type ReactNode, useEffect, useState } from 'react';
+import { ProjectSelect } from '../platform/projects.tsx';
 import { TimeSelect } from '../plots/time-select.tsx';
 import { ChoiceChips } from '../ui/filters.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
@@ -19,13 +19,12 @@ interface FilterProps {
 }
 
 export const TraceFilters = ({
-  client,
   search,
   rejected,
   onChange,
-}: FilterProps & { client: PlatformClient; rejected: ApiError | undefined }): ReactNode => (
+}: FilterProps & { rejected: ApiError | undefined }): ReactNode => (
   <div className="filters" role="search" aria-label="Filter of traces">
-    <ProjectSelect client={client} project={search.project} onChange={(project) => onChange({ project })} />
+    <ProjectSelect project={search.project} onChange={(project) => onChange({ project })} />
     <ChoiceChips
       label="Which trace runs"
       choices={[

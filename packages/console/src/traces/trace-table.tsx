@@ -1,12 +1,12 @@
-import { Link } from '@tanstack/react-router';
 import type { TraceRun } from '@svc/sdk';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { TraceBadge } from '../ui/badge.tsx';
-import { DataTable, type Column } from '../ui/data-table.tsx';
+import { type Column, DataTable } from '../ui/data-table.tsx';
 import { duration } from '../ui/duration.ts';
+import { costOf, tokensOf } from '../ui/number-text.ts';
 import { LoadedPages } from '../ui/paging.tsx';
 import { Ago } from '../ui/time.tsx';
-import { costOf, tokensOf } from '../ui/token-text.ts';
 import { visibleText } from '../ui/visible-text.ts';
 import type { useTraceRuns } from './trace-queries.ts';
 

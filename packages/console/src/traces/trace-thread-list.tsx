@@ -1,17 +1,16 @@
 // The threads of a project, those with the newest trace runs first.
-import { Link } from '@tanstack/react-router';
 import type { TraceThread } from '@svc/sdk';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { DataTable, type Column } from '../ui/data-table.tsx';
+import { type Column, DataTable } from '../ui/data-table.tsx';
 import { duration } from '../ui/duration.ts';
+import { costOf, tokensOf } from '../ui/number-text.ts';
 import { LoadedPages } from '../ui/paging.tsx';
 import { NoMatch, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { costOf, tokensOf } from '../ui/token-text.ts';
 import { visibleText } from '../ui/visible-text.ts';
-import { shortThreadId } from './short-thread-id.ts';
 import { PageNotice } from './trace-table.tsx';
-import type { ThreadFilter, useTraceThreads } from './trace-thread-queries.ts';
+import { shortThreadId, type ThreadFilter, type useTraceThreads } from './trace-thread-queries.ts';
 
 const previewMax = 200;
 

@@ -1,6 +1,6 @@
 // Traces of a workspace: a list, newest first, their threads, or charts. The filter is the query string.
 import { getRouteApi } from '@tanstack/react-router';
-import type { PlatformClient } from '@svc/sdk';
+import type {} from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { NoMatch, State } from '../ui/states.tsx';
 import { KeyGate } from '../platform/key-gate.tsx';
@@ -14,24 +14,26 @@ const route = getRouteApi('/traces');
 
 export const TracesPage = (): ReactNode => (
   <div className="page">
-    <KeyGate need={traceNeed}>{(client) => <Traces client={client} />}</KeyGate>
+    <KeyGate need={traceNeed}>
+      <Traces />
+    </KeyGate>
   </div>
 );
 
 const isFiltered = ({ project, filter, since, from, to }: TraceFilter): boolean =>
   [project, filter, since, from, to].some((value) => value !== undefined);
 
-const Traces = ({ client }: { client: PlatformClient }): ReactNode => {
+const Traces = (): ReactNode => {
   const { view } = route.useSearch();
-  if (view === 'charts') return <ChartView client={client} />;
-  return view === 'threads' ? <TraceThreads client={client} /> : <ListView client={client} />;
+  if (view === 'charts') return <ChartView />;
+  return view === 'threads' ? <TraceThreads /> : <ListView />;
 };
 
-const ListView = ({ client }: { client: PlatformClient }): ReactNode => {
+const ListView = (): ReactNode => {
   const { view: _, thread: __, ...filter } = route.useSearch();
-  const query = useTraceRuns(client, filter);
+  const query = useTraceRuns(filter);
   return (
-    <TracesView client={client} error={query.error}>
+    <TracesView error={query.error}>
       <TraceTable
         query={query}
         empty={<NoTraces isFiltered={isFiltered(filter)} />}
@@ -41,11 +43,11 @@ const ListView = ({ client }: { client: PlatformClient }): ReactNode => {
   );
 };
 
-const ChartView = ({ client }: { client: PlatformClient }): ReactNode => {
+const ChartView = (): ReactNode => {
   const { view: _, thread: __, ...filter } = route.useSearch();
-  const query = useTraceSeries(client, filter);
+  const query = useTraceSeries(filter);
   return (
-    <TracesView client={client} error={query.error}>
+    <TracesView error={query.error}>
       <TraceCharts query={query} filter={filter} />
     </TracesView>
   );

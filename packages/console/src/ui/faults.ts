@@ -1,6 +1,5 @@
 // Divides the sentences of a refused request among the fields of a form.
 import { ApiError } from '@svc/sdk';
-import { sentencesOf } from './error-sentences.ts';
 
 export interface Faults {
   /** Sentences by field. */
@@ -32,4 +31,18 @@ export const faultsOf = (error: Error | null, fields: readonly string[]): Faults
     else at.set(field, [at.get(field), msg].filter((text) => text !== undefined).join(' '));
   }
   return { at, rest };
+};
+
+/** Browsers reject a request without a response with a TypeError: Chrome, Firefox and Safari in this order. */
+const isUnreachable = (error: Error): boolean =>
+  error instanceof TypeError && /^(Failed to fetch|NetworkError|Load failed)/.test(error.message);
+
+/** What the server reports about a request that has failed; the faults of a validation error are a sentence each. */
+export const sentencesOf = (error: Error): string[] => {
+  if (isUnreachable(error))
+    return ['No response: check that the server runs and that this machine reaches it.'];
+  if (!(error instanceof ApiError)) return [error.message];
+  const { detail } = error;
+  if (typeof detail === 'string') return [detail === '' ? error.message : detail];
+  return detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`);
 };

@@ -1,11 +1,11 @@
 // The four states of everything that is read from the server: loading, empty, failed, and not permitted.
+import { ApiError } from '@svc/sdk';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link, type LinkProps } from '@tanstack/react-router';
-import { ApiError } from '@svc/sdk';
 import type { ComponentType, ReactNode } from 'react';
-import { sentencesOf } from './error-sentences.ts';
-import { Icon, type IconName } from './icons.tsx';
 import { Button } from './button.tsx';
+import { sentencesOf } from './faults.ts';
+import { Icon, type IconName } from './icons.tsx';
 
 export const State = ({
   icon,

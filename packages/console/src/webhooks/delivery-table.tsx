@@ -1,11 +1,9 @@
-import { Link } from '@tanstack/react-router';
 import type { WebhookDelivery } from '@svc/sdk';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { attemptCount, DeliveryAttempts } from '../runs/delivery-attempts.tsx';
-import { DeliveryBadge } from '../runs/delivery-badge.tsx';
-import { RetryDelivery } from '../runs/retry-delivery.tsx';
-import { DataTable, RowToggle, type Column } from '../ui/data-table.tsx';
-import { Fact } from '../ui/facts.tsx';
+import { attemptCount, DeliveryAttempts, DeliveryBadge, RetryDelivery } from '../runs/delivery.tsx';
+import { type Column, DataTable, RowToggle } from '../ui/data-table.tsx';
+import { Fact } from '../ui/panel.tsx';
 import { Ago, Until } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 

@@ -1,16 +1,15 @@
 // Deliveries to webhooks of all runs, newest first. The filter is the query string.
+import type { WebhookDelivery } from '@svc/sdk';
 import { keepPreviousData } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { WebhookDelivery } from '@svc/sdk';
-import { useEffect, useState, type ReactNode } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useClient } from '../api/client.tsx';
-import { hasEndedEarly } from '../api/delivery-pages.ts';
-import { usePagedQuery } from '../api/paged-query.ts';
-import { deliveryNames, deliveryStatuses, type DeliveryStatus } from '../api/statuses.ts';
+import { hasEndedEarly, usePagedQuery } from '../api/paged-query.ts';
+import { deliveryNames, type DeliveryStatus, deliveryStatuses } from '../api/statuses.ts';
 import { useSentText } from '../runs/sent-delivery.ts';
+import { StatusChips } from '../ui/filters.tsx';
 import { LoadedPages } from '../ui/paging.tsx';
 import { State } from '../ui/states.tsx';
-import { StatusChips } from '../ui/filters.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 import { DeliveryTable } from './delivery-table.tsx';
 

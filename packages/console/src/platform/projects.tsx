@@ -1,19 +1,18 @@
-import type { PlatformClient } from '@svc/sdk';
+import type { Project } from '@svc/sdk';
+import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { FilterSelect } from '../ui/filters.tsx';
-import { useProjects } from './projects.ts';
+import { usePlatformQuery } from './platform-access.ts';
 
 /** A filter by project. A project that the list does not contain is shown by its id. */
 export const ProjectSelect = ({
-  client,
   project,
   onChange,
 }: {
-  client: PlatformClient;
   project: string | undefined;
   onChange: (project: string | undefined) => void;
 }): ReactNode => {
-  const { data: projects = [] } = useProjects(client);
+  const { data: projects = [] } = useProjects();
   const isKnown = projects.some(({ id }) => id === project);
   return (
     <FilterSelect
@@ -28,3 +27,11 @@ export const ProjectSelect = ({
     />
   );
 };
+
+export const useProjects = (): UseQueryResult<Project[]> =>
+  usePlatformQuery({
+    queryKey: ['traces', 'projects'],
+    read: (client, call) => client.projects.list({ limit: 100 }, call),
+    staleTime: 10_000,
+    refetchInterval: 30_000,
+  });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { emptyDraft, feedbackOf, problemsOf } from './feedback-draft.ts';
+import { emptyDraft, feedbackOf, problemsOf } from './feedback.tsx';
 
 const faultsAt = (changed: Partial<typeof emptyDraft>): string[] => [
   ...problemsOf({ ...emptyDraft, ...changed }).keys(),

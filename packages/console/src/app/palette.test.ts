@@ -1,6 +1,6 @@
 import type { Client, PlatformClient } from '@svc/sdk';
 import { expect, it } from 'vitest';
-import { findById } from './find-by-id.ts';
+import { findById } from './palette.tsx';
 
 const id = '0195d2c4-8f2b-7c31-9f0e-1a2b3c4d5e6f';
 const threadId = id.replace('0195', '0196');

@@ -11,3 +11,10 @@ export const costOf = (cost: string | null | undefined): string => {
   if (dollars === 0 || dollars >= 0.01) return `$${dollars.toFixed(dollars >= 1 ? 2 : 4)}`;
   return `$${dollars.toPrecision(2)}`;
 };
+
+/** `1 run`, `3 runs`, `50+ runs` when the list that was read has more. */
+export const countText = (
+  count: number,
+  noun: string,
+  { hasMore = false, plural }: { hasMore?: boolean; plural?: string } = {},
+): string => `${count}${hasMore ? '+' : ''} ${count === 1 && !hasMore ? noun : (plural ?? `${noun}s`)}`;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { layLanes } from './lanes.ts';
+import { layLanes } from './checkpoints.tsx';
 
 const steps = (...pairs: [string, string | null][]) =>
   pairs.map(([checkpoint_id, parent_checkpoint_id]) => ({ checkpoint_id, parent_checkpoint_id }));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findRoundedInteger, mayBeRounded } from './rounded-integer.ts';
+import { findRoundedInteger, mayBeRounded } from './read-json.ts';
 
 it('an integer that a browser rounds is found, outside of texts', () => {
   expect(findRoundedInteger('{"a": [{"b": 9007199254740993}]}')).toBe('9007199254740993');

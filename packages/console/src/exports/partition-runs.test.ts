@@ -1,7 +1,7 @@
 import type { ExportRun } from '@svc/sdk';
 import { expect, it } from 'vitest';
-import { lastErrorOf } from '../platform/last-error.ts';
-import { sameErrors } from './same-errors.ts';
+import { lastErrorOf } from '../platform/export-status.ts';
+import { sameErrors } from './partition-runs.tsx';
 
 const run = (status: string, errors: Record<string, string> | null): ExportRun =>
   ({ status, errors }) as ExportRun;

@@ -1,6 +1,6 @@
 import { InfiniteQueryObserver, QueryClient, QueryObserver } from '@tanstack/react-query';
 import { expect, it } from 'vitest';
-import { refreshing } from './refreshing.ts';
+import { refreshing } from './live-runs.tsx';
 
 /** Queries of two threads, which are read when the test answers. */
 const observed = () => {

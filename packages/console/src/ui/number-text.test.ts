@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { costOf, tokensOf } from './token-text.ts';
+import { costOf, tokensOf } from './number-text.ts';
 
 it('a cost keeps the digits that matter', () => {
   expect(['12.3456', '0.0412', '0.00001234', '0', null, 'x'].map(costOf)).toEqual([
