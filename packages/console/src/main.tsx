@@ -8,7 +8,7 @@ import { reach } from './session/reach.ts';
 import { apiUrl } from './app/addresses.ts';
 import { reloadOnceFor } from './app/stale-chunks.ts';
 import { LiveRuns } from './live/live-runs.tsx';
-import { createConsoleRouter } from './routes.tsx';
+import { createConsoleRouter } from './routes.ts';
 import { BulkJobProvider } from './runs/bulk-job-provider.tsx';
 import './ui/tokens.css';
 import './ui/base.css';

@@ -1,3 +1,4 @@
+import { useQuery, type UseQueryOptions, type UseQueryResult } from '@tanstack/react-query';
 import { createContext, useContext, type ReactNode } from 'react';
 import type { Client } from '@svc/sdk';
 
@@ -12,4 +13,22 @@ export const useClient = (): Client => {
   const client = useContext(ClientContext);
   if (!client) throw new Error('useClient() is only available below ClientProvider');
   return client;
+};
+
+interface Call {
+  signal: AbortSignal;
+}
+
+/** A query without its function, and what it reads by a client. */
+export type ReadOptions<From, Data> = Omit<UseQueryOptions<Data>, 'queryFn'> & {
+  read: (client: From, call: Call) => Promise<Data>;
+};
+
+/** Reads something of the deployment API. */
+export const useServerQuery = <Data,>({
+  read,
+  ...options
+}: ReadOptions<Client, Data>): UseQueryResult<Data> => {
+  const client = useClient();
+  return useQuery({ ...options, queryFn: ({ signal }) => read(client, { signal }) });
 };

@@ -1,7 +1,7 @@
 import {
-  useInfiniteQuery,
   type InfiniteData,
   type QueryKey,
+  useInfiniteQuery,
   type UseInfiniteQueryOptions,
   type UseInfiniteQueryResult,
 } from '@tanstack/react-query';
@@ -29,3 +29,9 @@ export const usePagedQuery = <Page, Cursor = string>({
     initialPageParam: undefined,
     getNextPageParam: next,
   });
+
+/** The server ends a page of deliveries before its limit after many deliveries of other users: reading it is expensive. */
+export const hasEndedEarly = (
+  { deliveries, next }: { deliveries: readonly unknown[]; next?: string | undefined },
+  limit: number,
+): boolean => next !== undefined && deliveries.length < limit;

@@ -1,9 +1,9 @@
 // What pages read from the server. The key of a query contains everything that its result depends on.
-import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { keepPreviousData, type UseQueryResult } from '@tanstack/react-query';
 import type { Assistant, Client, GraphSchemas, Run, Thread, ThreadState } from '@svc/sdk';
 import { useIsOpen } from '../session/session.ts';
 import { useLiveState, usePollMs } from '../live/live-runs.tsx';
-import { useClient } from './client.tsx';
+import { useServerQuery } from './client.tsx';
 import { isOpen } from './statuses.ts';
 
 /** Without notifications of changes, visible lists are read again this often. Queries pause while the tab is hidden. */
@@ -13,39 +13,34 @@ const openMs = 1_500;
 const waitingMs = 5_000;
 
 export const useAssistants = (): UseQueryResult<Assistant[]> => {
-  const client = useClient();
   // The palette has it on every page, also before the user has signed in.
   const isOpen = useIsOpen();
-  return useQuery({
+  return useServerQuery({
     enabled: isOpen,
     queryKey: ['assistants'],
-    queryFn: ({ signal }) => client.assistants.search({ limit: 1_000 }, { signal }),
+    read: (client, call) => client.assistants.search({ limit: 1_000 }, call),
     staleTime: 30_000,
   });
 };
 
-export const useSchemas = (assistantId: string | undefined): UseQueryResult<GraphSchemas> => {
-  const client = useClient();
-  return useQuery({
+export const useSchemas = (assistantId: string | undefined): UseQueryResult<GraphSchemas> =>
+  useServerQuery({
     queryKey: ['assistants', assistantId, 'schemas'],
-    queryFn: ({ signal }) => client.assistants.schemas(assistantId ?? '', { signal }),
+    read: (client, call) => client.assistants.schemas(assistantId ?? '', call),
     enabled: assistantId !== undefined,
     staleTime: 300_000,
   });
-};
 
 /** The graph of an assistant, as the server draws it. */
 export const useGraph = (
   assistantId: string | undefined,
-): UseQueryResult<Awaited<ReturnType<Client['assistants']['graph']>>> => {
-  const client = useClient();
-  return useQuery({
+): UseQueryResult<Awaited<ReturnType<Client['assistants']['graph']>>> =>
+  useServerQuery({
     queryKey: ['assistants', assistantId, 'graph'],
-    queryFn: ({ signal }) => client.assistants.graph(assistantId ?? '', { signal }),
+    read: (client, call) => client.assistants.graph(assistantId ?? '', call),
     enabled: assistantId !== undefined,
     staleTime: 300_000,
   });
-};
 
 /** The values of a thread may be large, and are read by those who show them. */
 const threadFields = [
@@ -60,59 +55,51 @@ const threadFields = [
 ] as const;
 
 export const useThread = (threadId: string | undefined): UseQueryResult<Thread> => {
-  const client = useClient();
   const idleMs = usePollMs(listMs);
   const busyMs = usePollMs(openMs);
-  return useQuery({
+  return useServerQuery({
     queryKey: ['thread', threadId],
-    queryFn: ({ signal }) => client.threads.get(threadId ?? '', { select: threadFields, signal }),
+    read: (client, call) => client.threads.get(threadId ?? '', { select: threadFields, ...call }),
     enabled: threadId !== undefined,
     refetchInterval: ({ state }) => (state.data?.status === 'busy' ? busyMs : idleMs),
   });
 };
 
 /** The newest state of a thread, whole. Pages that only show it read it in parts (`stored/`). */
-export const useThreadState = (threadId: string | undefined): UseQueryResult<ThreadState> => {
-  const client = useClient();
-  return useQuery({
+export const useThreadState = (threadId: string | undefined): UseQueryResult<ThreadState> =>
+  useServerQuery({
     queryKey: ['thread', threadId, 'state'],
-    queryFn: ({ signal }) => client.threads.getState(threadId ?? '', { signal }),
+    read: (client, call) => client.threads.getState(threadId ?? '', call),
     enabled: threadId !== undefined,
   });
-};
 
 /** The state of a thread at a checkpoint, whole. */
 export const useStateAt = (
   threadId: string | undefined,
   checkpointId: string | undefined,
-): UseQueryResult<ThreadState> => {
-  const client = useClient();
-  return useQuery({
+): UseQueryResult<ThreadState> =>
+  useServerQuery({
     queryKey: ['thread', threadId, 'state', 'at', checkpointId],
-    queryFn: ({ signal }) =>
-      client.threads.getState(threadId ?? '', { checkpointId: checkpointId ?? '', signal }),
+    read: (client, call) =>
+      client.threads.getState(threadId ?? '', { checkpointId: checkpointId ?? '', ...call }),
     enabled: threadId !== undefined && checkpointId !== undefined,
     // The values of a checkpoint never change.
     staleTime: 'static',
   });
-};
 
 /** What a thread asks, and where it has stopped. */
-export const useOpenTasks = (threadId: string): UseQueryResult<Pick<ThreadState, 'next' | 'tasks'>> => {
-  const client = useClient();
-  return useQuery({
+export const useOpenTasks = (threadId: string): UseQueryResult<Pick<ThreadState, 'next' | 'tasks'>> =>
+  useServerQuery({
     queryKey: ['thread', threadId, 'state', 'tasks'],
-    queryFn: ({ signal }) => client.threads.getState(threadId, { select: ['next', 'tasks'], signal }),
+    read: (client, call) => client.threads.getState(threadId, { select: ['next', 'tasks'], ...call }),
     refetchInterval: listMs,
   });
-};
 
 export const useRun = (threadId: string | undefined, runId: string | undefined): UseQueryResult<Run> => {
-  const client = useClient();
   const isLive = useLiveState() === 'live';
-  return useQuery({
+  return useServerQuery({
     queryKey: ['run', threadId, runId],
-    queryFn: ({ signal }) => client.runs.get(threadId ?? '', runId ?? '', { signal }),
+    read: (client, call) => client.runs.get(threadId ?? '', runId ?? '', call),
     enabled: threadId !== undefined && runId !== undefined,
     refetchInterval: ({ state }) =>
       state.data && isOpen(state.data.status) ? (isLive ? waitingMs : openMs) : false,
@@ -126,14 +113,13 @@ export interface CountFilter {
 }
 
 export const useThreadCount = (filter: CountFilter): UseQueryResult<number> => {
-  const client = useClient();
   // The rail has it on every page, also before the user has signed in.
   const isOpen = useIsOpen();
   const pollMs = usePollMs(listMs);
-  return useQuery({
+  return useServerQuery({
     enabled: isOpen,
     queryKey: ['counts', filter],
-    queryFn: ({ signal }) => client.threads.count(filter, { signal }),
+    read: (client, call) => client.threads.count(filter, call),
     placeholderData: keepPreviousData,
     refetchInterval: pollMs,
   });

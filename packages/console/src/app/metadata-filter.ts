@@ -1,7 +1,7 @@
 // The text of a metadata filter: `key:value` pairs, separated by spaces or commas. A key or value in double quotes is a JSON string, and
 // always text. A value without quotes is a number, a boolean or null if it is one in JSON, and text otherwise.
-import { mayBeRounded } from '../values/rounded-integer.ts';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
+import { mayBeRounded } from '../values/read-json.ts';
 
 export interface MetadataFilter {
   /** Undefined without a condition. */

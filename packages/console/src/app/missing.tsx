@@ -2,7 +2,7 @@
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { State } from '../ui/states.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 type List = '/threads' | '/runs' | '/traces' | '/exports' | '/destinations' | '/crons' | '/assistants';
 

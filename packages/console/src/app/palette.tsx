@@ -1,14 +1,14 @@
 // The command palette: pages, assistants, and the id of a thread, run, trace or assistant.
+import type { Client, PlatformClient } from '@svc/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState, type KeyboardEvent, type ReactNode } from 'react';
+import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
+import { useAccess } from '../platform/platform-access.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon, type IconName } from '../ui/icons.tsx';
-import { useAccess } from '../platform/platform-access.ts';
-import { findById, type FoundById } from './find-by-id.ts';
-import { pages } from './pages.ts';
+import { useMenu } from './menu.ts';
 import { isId } from './search-text.ts';
 
 interface Command {
@@ -81,6 +81,7 @@ const resultsMax = 12;
 
 const useCommands = (text: string): Command[] => {
   const navigate = useNavigate();
+  const menu = useMenu();
   const assistants = useAssistants();
   const found = useFound(isId(text) ? text : undefined);
   const matches = (label: string): boolean => label.toLowerCase().includes(text.toLowerCase());
@@ -117,7 +118,7 @@ const useCommands = (text: string): Command[] => {
         };
     }
   });
-  const toPages = pages
+  const toPages = menu
     .filter(({ label }) => matches(label))
     .map(({ to, label, icon, key }): Command => ({
       key: to,
@@ -147,4 +148,37 @@ const useFound = (id: string | undefined): FoundById[] => {
     enabled: id !== undefined,
   });
   return data ?? [];
+};
+
+// What a pasted id names: a thread, a run, or a trace.
+export type FoundById =
+  | { kind: 'thread'; threadId: string }
+  | { kind: 'run'; runId: string; threadId: string }
+  | { kind: 'trace'; traceId: string; spanId: string };
+
+interface Clients {
+  client: { threads: Pick<Client['threads'], 'search'>; runs: Pick<Client['runs'], 'search'> };
+  /** Undefined without access to traces. */
+  platform: { traces: Pick<PlatformClient['traces'], 'query'> } | undefined;
+}
+
+/** Uses searches, because a read of something that does not exist is an error. */
+export const findById = async (
+  clients: Clients,
+  given: string,
+  signal: AbortSignal,
+): Promise<FoundById[]> => {
+  const id = given.toLowerCase();
+  const { client, platform } = clients;
+  const [threads, runs, traces] = await Promise.all([
+    client.threads.search({ ids: [id], select: ['thread_id'], limit: 1 }, { signal }),
+    client.runs.search({ run_id: id, select: ['thread_id'], limit: 1 }, { signal }),
+    platform?.traces.query({ id: [id], select: ['id', 'trace_id'], limit: 1 }, { signal }),
+  ]);
+  if (threads.length > 0) return [{ kind: 'thread', threadId: id }];
+  // The root of a trace has the id of its run.
+  return [
+    ...runs.map(({ thread_id: threadId }) => ({ kind: 'run' as const, runId: id, threadId })),
+    ...(traces?.runs ?? []).map(({ trace_id: traceId }) => ({ kind: 'trace' as const, traceId, spanId: id })),
+  ];
 };

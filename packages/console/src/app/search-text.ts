@@ -27,36 +27,46 @@ export const formatSearch = (search: Readonly<Record<string, unknown>>): string 
 const first = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value[0] : value;
 
+type Raw = Record<string, unknown>;
+
+/** Reads a parameter; undefined for a value that the page does not know. */
+type Parameter<Value> = (raw: Raw, name: string) => Value | undefined;
+
+/** The parameters of a page. Any of them may be absent. */
+export const searchOf =
+  <Search extends object>(parameters: { [Name in keyof Search]: Parameter<Search[Name]> }) =>
+  (raw: Raw): { [Name in keyof Search]?: Search[Name] | undefined } =>
+    Object.fromEntries(
+      Object.entries<Parameter<unknown>>(parameters).map(([name, read]) => [name, read(raw, name)]),
+    ) as { [Name in keyof Search]?: Search[Name] };
+
 /** A parameter of any text. */
-export const textOf = (raw: Record<string, unknown>, name: string): string | undefined => {
+export const textOf = (raw: Raw, name: string): string | undefined => {
   const value = first(raw[name] as string | string[] | undefined);
   return typeof value === 'string' && value !== '' ? value : undefined;
 };
 
-/** One of the values that the page knows; undefined for any other. */
-export const oneOf = <T extends string>(
-  raw: Record<string, unknown>,
-  name: string,
-  values: readonly T[],
-): T | undefined => values.find((value) => value === textOf(raw, name));
+/** One of the values that the page knows. */
+export const oneOf =
+  <T extends string>(...values: readonly T[]) =>
+  (raw: Raw, name: string): T | undefined =>
+    values.find((value) => value === textOf(raw, name));
 
 /** The values of a repeated parameter that the page knows. */
-export const manyOf = <T extends string>(
-  raw: Record<string, unknown>,
-  name: string,
-  values: readonly T[],
-): T[] | undefined => {
-  const given = [raw[name] ?? []].flat();
-  const known = values.filter((value) => given.includes(value));
-  return known.length > 0 ? known : undefined;
-};
+export const manyOf =
+  <T extends string>(values: readonly T[]) =>
+  (raw: Raw, name: string): T[] | undefined => {
+    const given = [raw[name] ?? []].flat();
+    const known = values.filter((value) => given.includes(value));
+    return known.length > 0 ? known : undefined;
+  };
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export const isId = (text: string): boolean => uuid.test(text);
 
 /** An id; undefined for any other text. */
-export const idOf = (raw: Record<string, unknown>, name: string): string | undefined => {
+export const idOf = (raw: Raw, name: string): string | undefined => {
   const value = textOf(raw, name);
   return value !== undefined && isId(value) ? value : undefined;
 };
@@ -64,26 +74,28 @@ export const idOf = (raw: Record<string, unknown>, name: string): string | undef
 const moment = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
 
 /** A time with its zone, in UTC; undefined for any other text. */
-export const timeOf = (raw: Record<string, unknown>, name: string): string | undefined => {
+export const timeOf = (raw: Raw, name: string): string | undefined => {
   const value = textOf(raw, name) ?? '';
   const ms = moment.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
 };
 
 /** The times `from` and `to`: none of them when no time is between them. */
-export const timeRangeOf = (
-  raw: Record<string, unknown>,
-): { from: string | undefined; to: string | undefined } => {
+export const timeRangeOf = (raw: Raw): { from: string | undefined; to: string | undefined } => {
   const [from, to] = [timeOf(raw, 'from'), timeOf(raw, 'to')];
   const isEmpty = from !== undefined && to !== undefined && Date.parse(from) >= Date.parse(to);
   return isEmpty ? { from: undefined, to: undefined } : { from, to };
 };
 
+/** The parameters of a time: a span until now, or a range. */
+export const timeParameters = {
+  since: oneOf('15m', '1h', '1d', '7d'),
+  from: (raw: Raw) => timeRangeOf(raw).from,
+  to: (raw: Raw) => timeRangeOf(raw).to,
+};
+
 /** The parameters that `search` has not taken over (the router also passes absent ones), as `name=value`: a page that ignored them would show more than was requested. */
-export const rejectedOf = (
-  raw: Record<string, unknown>,
-  search: Readonly<Record<string, unknown>>,
-): string[] | undefined => {
+export const rejectedOf = (raw: Raw, search: Readonly<Record<string, unknown>>): string[] | undefined => {
   const rejected = Object.entries(raw).flatMap(([name, value]) => {
     const given = [value ?? []].flat().map(String);
     if (name === 'rejected') return given;

@@ -1,15 +1,16 @@
 // What every page has: the rail, the bar at the top, and the keys.
-import { Link, Outlet, useLocation } from '@tanstack/react-router';
-import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
+import { type ErrorComponentProps, Link, Outlet, useLocation } from '@tanstack/react-router';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { useThreadCount } from '../api/queries.ts';
 import { Account } from '../session/account.tsx';
 import { SignInGate } from '../session/sign-in-gate.tsx';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { State } from '../ui/states.tsx';
 import { apiUrl } from './addresses.ts';
 import { Connection } from './connection.tsx';
-import { Help } from './help.tsx';
-import { pageOf, pages } from './pages.ts';
+import { useCurrentPage, useMenu } from './menu.ts';
 import { Palette } from './palette.tsx';
 import { useShortcuts } from './shortcuts.ts';
 import '../ui/controls.css';
@@ -58,7 +59,7 @@ export const Shell = (): ReactNode => {
         <Connection />
         <Account />
       </header>
-      <Rail pathname={pathname} onHelp={openHelp} />
+      <Rail onHelp={openHelp} />
       <main id="content" className="content" tabIndex={-1}>
         <SignInGate>
           <Outlet />
@@ -70,12 +71,12 @@ export const Shell = (): ReactNode => {
   );
 };
 
-const Rail = ({ pathname, onHelp }: { pathname: string; onHelp: () => void }): ReactNode => {
-  const current = pageOf(pathname);
+const Rail = ({ onHelp }: { onHelp: () => void }): ReactNode => {
+  const current = useCurrentPage();
   const waiting = useThreadCount({ has_interrupts: true });
   return (
     <nav className="rail" aria-label="Pages">
-      {pages.map(({ to, label, icon }) => (
+      {useMenu().map(({ to, label, icon }) => (
         <Link
           key={to}
           to={to}
@@ -110,11 +111,12 @@ const Rail = ({ pathname, onHelp }: { pathname: string; onHelp: () => void }): R
 /** The title of the tab, and the place where a screen reader continues after a change of the page. */
 const useTitle = (pathname: string): void => {
   const isFirst = useRef(true);
+  const label = useCurrentPage()?.label ?? 'svc';
   useEffect(() => {
-    document.title = `${pageOf(pathname)?.label ?? 'svc'} · svc console`;
+    document.title = `${label} · svc console`;
     if (!isFirst.current) document.getElementById('content')?.focus({ preventScroll: true });
     isFirst.current = false;
-  }, [pathname]);
+  }, [pathname, label]);
 };
 
 export const NotFound = (): ReactNode => (
@@ -123,4 +125,41 @@ export const NotFound = (): ReactNode => (
       Home
     </Link>
   </State>
+);
+
+/** A page that threw while it was drawn. The rail stays. */
+export const PageError = ({ error }: ErrorComponentProps): ReactNode => (
+  <State icon="warning" title="This page has failed">
+    <p className="muted" role="alert">
+      {error instanceof Error ? error.message : String(error)}
+    </p>
+    <Button onClick={() => location.reload()}>Load it again</Button>
+  </State>
+);
+
+const shortcuts = [
+  ['Ctrl K', 'Search pages, assistants and ids'],
+  ['/', 'Go to the filter'],
+  ['j k', 'Next and previous row'],
+  ['Enter', 'Open the row'],
+  ['Ctrl Enter', 'Send a message or an answer'],
+  ['Esc', 'Close'],
+] as const;
+
+/** The sheet of all keys. */
+export const Help = ({ onClose }: { onClose: () => void }): ReactNode => (
+  <Dialog title="Keyboard" onClose={onClose}>
+    <dl className="facts">
+      {[...useMenu().map(({ key, label }) => [`g ${key}`, `Go to ${label}`] as const), ...shortcuts].map(
+        ([keys, meaning]) => (
+          <div key={keys} style={{ display: 'contents' }}>
+            <dt>
+              <kbd className="kbd">{keys}</kbd>
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  </Dialog>
 );

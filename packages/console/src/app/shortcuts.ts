@@ -1,7 +1,7 @@
 // Keys of every page. They do nothing while a field, a dialog or a modifier key is used.
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { pages } from './pages.ts';
+import { useMenu } from './menu.ts';
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
@@ -12,6 +12,7 @@ const sequenceMs = 1_000;
 
 export const useShortcuts = ({ onPalette, onHelp }: { onPalette: () => void; onHelp: () => void }): void => {
   const navigate = useNavigate();
+  const menu = useMenu();
   useEffect(() => {
     let goAtMs = -Infinity;
     const listen = (event: KeyboardEvent): void => {
@@ -28,14 +29,14 @@ export const useShortcuts = ({ onPalette, onHelp }: { onPalette: () => void; onH
         goAtMs = performance.now();
         return;
       } else if (performance.now() - goAtMs < sequenceMs) {
-        const page = pages.find(({ key }) => key === event.key);
+        const page = menu.find(({ key }) => key === event.key);
         if (page) void navigate({ to: page.to });
       }
       goAtMs = -Infinity;
     };
     document.addEventListener('keydown', listen);
     return () => document.removeEventListener('keydown', listen);
-  }, [navigate, onPalette, onHelp]);
+  }, [navigate, menu, onPalette, onHelp]);
 };
 
 const focusFilter = (event: KeyboardEvent): void => {

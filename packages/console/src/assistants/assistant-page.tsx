@@ -1,17 +1,16 @@
 // An assistant with its versions: what one has changed since another one, and which is the current one.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Assistant } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useClient, useServerQuery } from '../api/client.tsx';
 import { usePagedQuery } from '../api/paged-query.ts';
 import { MissingAssistant } from '../app/missing.tsx';
-import { CopyId } from '../ui/copy-id.tsx';
-import { Confirm } from '../ui/dialog.tsx';
+import { CopyId } from '../ui/copy.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { ErrorNotice, Failure, Loaded, Skeleton } from '../ui/states.tsx';
+import { LoadOlder } from '../ui/paging.tsx';
+import { Loaded } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { VersionView } from './version-view.tsx';
 import './versions.css';
 
@@ -20,11 +19,10 @@ const pollMs = 10_000;
 const versionsMax = 50;
 
 export const AssistantPage = (): ReactNode => {
-  const client = useClient();
   const { assistantId } = route.useParams();
-  const query = useQuery({
+  const query = useServerQuery({
     queryKey: ['assistants', assistantId, 'one'],
-    queryFn: ({ signal }) => client.assistants.get(assistantId, { signal }),
+    read: (client, call) => client.assistants.get(assistantId, call),
     refetchInterval: pollMs,
   });
   return (
@@ -69,67 +67,16 @@ const useVersions = (assistantId: string) => {
 const Versions = ({ assistant }: { assistant: Assistant }): ReactNode => {
   const { v, w } = route.useSearch();
   const query = useVersions(assistant.assistant_id);
-  const [asked, setAsked] = useState<number>();
-  if (query.data === undefined)
-    return query.error ? <Failure error={query.error} onRetry={() => void query.refetch()} /> : <Skeleton />;
+  if (query.data === undefined) return <Loaded query={query}>{() => null}</Loaded>;
   const versions = query.data.pages.flat();
   const selected = versions.find(({ version }) => String(version) === v) ?? versions[0];
   const base = versions.find(({ version }) => String(version) === w);
   if (selected === undefined) return null;
   return (
     <div className="split">
-      <VersionList
-        versions={versions}
-        selected={selected}
-        current={assistant.version}
-        onMore={query.hasNextPage ? () => void query.fetchNextPage() : undefined}
-      />
-      <VersionView
-        versions={versions}
-        selected={selected}
-        base={base}
-        current={assistant.version}
-        onMakeCurrent={() => setAsked(selected.version)}
-      />
-      {asked !== undefined && (
-        <MakeCurrent assistant={assistant} version={asked} onClose={() => setAsked(undefined)} />
-      )}
+      <VersionList versions={versions} selected={selected} current={assistant.version} query={query} />
+      <VersionView versions={versions} selected={selected} base={base} assistant={assistant} />
     </div>
-  );
-};
-
-const MakeCurrent = ({
-  assistant,
-  version,
-  onClose,
-}: {
-  assistant: Assistant;
-  version: number;
-  onClose: () => void;
-}): ReactNode => {
-  const client = useClient();
-  const queries = useQueryClient();
-  const change = useMutation({
-    mutationFn: () => client.assistants.setLatest(assistant.assistant_id, version),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['assistants'] });
-      onClose();
-    },
-  });
-  return (
-    <Confirm
-      title={`Make version ${version} the current one?`}
-      action={`Make version ${version} current`}
-      isBusy={change.isPending}
-      onConfirm={() => change.mutate()}
-      onClose={onClose}
-    >
-      <p>
-        Runs that are created from now on use version {version} instead of version {assistant.version}. Other
-        versions stay.
-      </p>
-      <ErrorNotice error={change.error} />
-    </Confirm>
   );
 };
 
@@ -137,12 +84,12 @@ const VersionList = ({
   versions,
   selected,
   current,
-  onMore,
+  query,
 }: {
   versions: readonly Assistant[];
   selected: Assistant;
   current: number;
-  onMore: (() => void) | undefined;
+  query: ReturnType<typeof useVersions>;
 }): ReactNode => (
   <nav className="split-list" aria-label="Versions, newest first" tabIndex={0}>
     {versions.map(({ version, name, updated_at: updatedAt }) => (
@@ -169,12 +116,6 @@ const VersionList = ({
         <span className="muted">{visibleText(name)}</span>
       </Link>
     ))}
-    {onMore && (
-      <div className="load-more">
-        <button type="button" className="button" onClick={onMore}>
-          Load older versions
-        </button>
-      </div>
-    )}
+    <LoadOlder query={query} label="Load older versions" />
   </nav>
 );

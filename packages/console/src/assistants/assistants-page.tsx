@@ -1,14 +1,15 @@
-import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { keepPreviousData, type UseQueryResult } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Assistant } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
+import { useServerQuery } from '../api/client.tsx';
 import { GraphSelect } from '../graph/graph-select.tsx';
-import { FilterField } from '../ui/filter-field.tsx';
+import { DataTable, type Column } from '../ui/data-table.tsx';
+import { FilterField } from '../ui/filters.tsx';
 import { pageNumber, Pager, pageSize, pageText } from '../ui/paging.tsx';
-import { Loaded, State } from '../ui/states.tsx';
+import { Loaded, NoMatch, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 const route = getRouteApi('/assistants');
 const pollMs = 10_000;
@@ -16,11 +17,10 @@ const pollMs = 10_000;
 type Search = ReturnType<typeof route.useSearch>;
 
 /** The newest change first. */
-const useFound = (search: Search): UseQueryResult<Assistant[]> => {
-  const client = useClient();
-  return useQuery({
+const useFound = (search: Search): UseQueryResult<Assistant[]> =>
+  useServerQuery({
     queryKey: ['assistants', 'found', search],
-    queryFn: ({ signal }) =>
+    read: (client, call) =>
       client.assistants.search(
         {
           graph_id: search.graph,
@@ -30,12 +30,11 @@ const useFound = (search: Search): UseQueryResult<Assistant[]> => {
           limit: pageSize,
           offset: (pageNumber(search.page) - 1) * pageSize,
         },
-        { signal },
+        call,
       ),
     placeholderData: keepPreviousData,
     refetchInterval: pollMs,
   });
-};
 
 export const AssistantsPage = (): ReactNode => {
   const search = route.useSearch();
@@ -61,13 +60,16 @@ export const AssistantsPage = (): ReactNode => {
       </div>
       <div className="page-body" tabIndex={0} role="region" aria-label="Assistants">
         <Loaded query={found}>
-          {(rows) =>
-            rows.length === 0 ? (
-              <NoAssistants isFiltered={search.graph !== undefined || search.q !== undefined || page > 1} />
-            ) : (
-              <AssistantTable assistants={rows} />
-            )
-          }
+          {(rows) => (
+            <DataTable
+              rows={rows}
+              columns={columns}
+              keyOf={(assistant) => assistant.assistant_id}
+              empty={
+                <NoAssistants isFiltered={search.graph !== undefined || search.q !== undefined || page > 1} />
+              }
+            />
+          )}
         </Loaded>
         <Pager page={page} count={found.data?.length} onPage={(next) => change({ page: pageText(next) })} />
       </div>
@@ -77,11 +79,7 @@ export const AssistantsPage = (): ReactNode => {
 
 const NoAssistants = ({ isFiltered }: { isFiltered: boolean }): ReactNode =>
   isFiltered ? (
-    <State icon="empty" title="No assistant matches the filter">
-      <Link to="/assistants" className="button">
-        Clear the filter
-      </Link>
-    </State>
+    <NoMatch noun="assistant" to="/assistants" />
   ) : (
     <State icon="assistants" title="There are no assistants">
       <p className="muted">
@@ -91,48 +89,21 @@ const NoAssistants = ({ isFiltered }: { isFiltered: boolean }): ReactNode =>
     </State>
   );
 
-const AssistantTable = ({ assistants }: { assistants: readonly Assistant[] }): ReactNode => (
-  <table className="table">
-    <thead>
-      <tr>
-        <th scope="col">Name</th>
-        <th scope="col">Graph</th>
-        <th scope="col" className="number">
-          Version
-        </th>
-        <th scope="col" className="optional">
-          Description
-        </th>
-        <th scope="col" className="number">
-          Updated
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {assistants.map((assistant) => (
-        <AssistantRow key={assistant.assistant_id} assistant={assistant} />
-      ))}
-    </tbody>
-  </table>
-);
-
-const AssistantRow = ({ assistant }: { assistant: Assistant }): ReactNode => {
-  const navigate = useNavigate();
-  const { assistant_id: assistantId, name, graph_id: graph } = assistant;
-  const target = { to: '/assistants/$assistantId', params: { assistantId } } as const;
-  return (
-    <tr onClick={() => void navigate(target)}>
-      <td>
-        <Link {...target} data-row>
-          {visibleText(name)}
-        </Link>
-      </td>
-      <td>{visibleText(graph)}</td>
-      <td className="number">{assistant.version}</td>
-      <td className="wide optional">{visibleText(assistant.description ?? '')}</td>
-      <td className="number">
-        <Ago at={assistant.updated_at} />
-      </td>
-    </tr>
-  );
-};
+const columns: readonly Column<Assistant>[] = [
+  {
+    name: 'Name',
+    cell: ({ assistant_id: assistantId, name }) => (
+      <Link to="/assistants/$assistantId" params={{ assistantId }} data-row>
+        {visibleText(name)}
+      </Link>
+    ),
+  },
+  { name: 'Graph', cell: (assistant) => visibleText(assistant.graph_id) },
+  { name: 'Version', className: 'number', cell: ({ version }) => version },
+  {
+    name: 'Description',
+    className: 'wide optional',
+    cell: ({ description }) => visibleText(description ?? ''),
+  },
+  { name: 'Updated', className: 'number', cell: (assistant) => <Ago at={assistant.updated_at} /> },
+];

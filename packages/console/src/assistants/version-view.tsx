@@ -1,9 +1,14 @@
-import { getRouteApi } from '@tanstack/react-router';
 import type { Assistant } from '@svc/sdk';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { useClient } from '../api/client.tsx';
+import { Button } from '../ui/button.tsx';
+import { AskFirst } from '../ui/dialog.tsx';
+import { Fact } from '../ui/panel.tsx';
+import { visibleText } from '../ui/visible-text.ts';
 import { JsonChanges } from '../values/json-changes.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
-import { visibleText } from '../values/visible-text.ts';
 
 const route = getRouteApi('/assistants/$assistantId');
 
@@ -16,19 +21,19 @@ const contentOf = ({ name, description, config, context, metadata }: Assistant) 
   metadata,
 });
 
+/** A version beside the list: what it has changed, and what it consists of. */
 export const VersionView = ({
   versions,
   selected,
   base,
-  current,
-  onMakeCurrent,
+  assistant,
 }: {
   versions: readonly Assistant[];
   selected: Assistant;
   /** The version that the selected one is compared with; the one before it when undefined. */
   base: Assistant | undefined;
-  current: number;
-  onMakeCurrent: () => void;
+  /** Its version is the current one. */
+  assistant: Assistant;
 }): ReactNode => {
   const navigate = route.useNavigate();
   const before = base ?? versions.find(({ version }) => version < selected.version);
@@ -37,14 +42,12 @@ export const VersionView = ({
     <section className="split-detail" aria-label={`Version ${selected.version}`} tabIndex={0}>
       <header className="row">
         <h2>Version {selected.version}</h2>
-        {selected.version === current ? (
+        {selected.version === assistant.version ? (
           <span className="badge" data-tone="green">
             current
           </span>
         ) : (
-          <button type="button" className="button spread" onClick={onMakeCurrent}>
-            Make current…
-          </button>
+          <MakeCurrent key={selected.version} assistant={assistant} version={selected.version} />
         )}
       </header>
       {before && (
@@ -73,23 +76,38 @@ export const VersionView = ({
       )}
       <h2>Content</h2>
       <dl className="facts">
-        <dt>Name</dt>
-        <dd>{visibleText(selected.name)}</dd>
-        <dt>Description</dt>
-        <dd>{visibleText(selected.description ?? 'none')}</dd>
-        <dt>Config</dt>
-        <dd>
-          <JsonTree value={selected.config} openDepth={2} />
-        </dd>
-        <dt>Context</dt>
-        <dd>
-          <JsonTree value={selected.context} openDepth={2} />
-        </dd>
-        <dt>Metadata</dt>
-        <dd>
-          <JsonTree value={selected.metadata} openDepth={2} />
-        </dd>
+        <Fact name="Name" value={visibleText(selected.name)} />
+        <Fact name="Description" value={visibleText(selected.description ?? 'none')} />
+        <Fact name="Config" value={<JsonTree value={selected.config} openDepth={2} />} />
+        <Fact name="Context" value={<JsonTree value={selected.context} openDepth={2} />} />
+        <Fact name="Metadata" value={<JsonTree value={selected.metadata} openDepth={2} />} />
       </dl>
     </section>
+  );
+};
+
+const MakeCurrent = ({ assistant, version }: { assistant: Assistant; version: number }): ReactNode => {
+  const client = useClient();
+  const queries = useQueryClient();
+  const change = useMutation({
+    mutationFn: () => client.assistants.setLatest(assistant.assistant_id, version),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['assistants'] }),
+  });
+  return (
+    <AskFirst
+      trigger={(ask) => (
+        <Button className="button spread" onClick={ask}>
+          Make current…
+        </Button>
+      )}
+      title={`Make version ${version} the current one?`}
+      action={`Make version ${version} current`}
+      request={change}
+    >
+      <p>
+        Runs that are created from now on use version {version} instead of version {assistant.version}. Other
+        versions stay.
+      </p>
+    </AskFirst>
   );
 };

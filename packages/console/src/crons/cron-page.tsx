@@ -1,21 +1,22 @@
+import type { Cron } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import type { Cron } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
 import { MissingCron } from '../app/missing.tsx';
 import { RunTable } from '../runs/run-table.tsx';
-import { CopyId } from '../ui/copy-id.tsx';
-import { Confirm } from '../ui/dialog.tsx';
+import { Button } from '../ui/button.tsx';
+import { CopyId } from '../ui/copy.tsx';
+import { AskFirst } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { Fact, Panel } from '../ui/panel.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { Moment } from '../ui/time.tsx';
+import { visibleText } from '../ui/visible-text.ts';
 import { JsonTree } from '../values/json-tree.tsx';
-import { visibleText } from '../values/visible-text.ts';
 import { useCron, useCronRuns } from './cron-queries.ts';
-import { CronState } from './cron-state.tsx';
-import { Schedule } from './schedule.tsx';
+import { CronState, Schedule } from './schedule.tsx';
 
 const route = getRouteApi('/crons/$cronId');
 
@@ -57,56 +58,40 @@ const Facts = ({ cron }: { cron: Cron }): ReactNode => {
   return (
     <section className="panel" aria-label="Schedule">
       <dl className="facts pad">
-        <dt>Schedule</dt>
-        <dd>
-          <Schedule schedule={cron.schedule} timezone={cron.timezone} />
-        </dd>
-        <dt>Next run</dt>
-        <dd>
-          {cron.enabled && next !== null ? (
-            <>
-              <Moment at={next} />
-            </>
-          ) : (
-            'none'
-          )}
-        </dd>
-        {end !== null && (
-          <>
-            <dt>Ends</dt>
-            <dd className="mono">{end}</dd>
-          </>
-        )}
-        <dt>Assistant</dt>
-        <dd>{assistant ? visibleText(assistant.name) : <code>{cron.assistant_id}</code>}</dd>
-        <dt>Thread</dt>
-        <dd>
-          {cron.thread_id === null ? (
-            `a new one for each run, ${cron.on_run_completed === 'keep' ? 'which is kept' : 'which is deleted after it'}`
-          ) : (
-            <Link to="/threads/$threadId" params={{ threadId: cron.thread_id }} className="mono">
-              {cron.thread_id}
-            </Link>
-          )}
-        </dd>
-        {cron.user_id !== null && (
-          <>
-            <dt>Owner</dt>
-            <dd>{visibleText(cron.user_id)}</dd>
-          </>
-        )}
-        <dt>Created</dt>
-        <dd>
-          <Moment at={cron.created_at} />
-        </dd>
-        <dt>Options of its runs</dt>
-        <dd>
-          <JsonTree value={cron.payload} openDepth={2} />
-        </dd>
-        <dt>Metadata</dt>
-        <dd>
-          <JsonTree value={cron.metadata} />
-        </dd>
+        <Fact name="Schedule" value={<Schedule schedule={cron.schedule} timezone={cron.timezone} />} />
+        <Fact
+          name="Next run"
+          value={
+            cron.enabled && next !== null ? (
+              <>
+                <Moment at={next} />
+              </>
+            ) : (
+              'none'
+            )
+          }
+        />
+        <Fact name="Ends" value={end !== null && <span className="mono">{end}</span>} />
+        <Fact
+          name="Assistant"
+          value={assistant ? visibleText(assistant.name) : <code>{cron.assistant_id}</code>}
+        />
+        <Fact
+          name="Thread"
+          value={
+            cron.thread_id === null ? (
+              `a new one for each run, ${cron.on_run_completed === 'keep' ? 'which is kept' : 'which is deleted after it'}`
+            ) : (
+              <Link to="/threads/$threadId" params={{ threadId: cron.thread_id }} className="mono">
+                {cron.thread_id}
+              </Link>
+            )
+          }
+        />
+        <Fact name="Owner" value={cron.user_id !== null && visibleText(cron.user_id)} />
+        <Fact name="Created" value={<Moment at={cron.created_at} />} />
+        <Fact name="Options of its runs" value={<JsonTree value={cron.payload} openDepth={2} />} />
+        <Fact name="Metadata" value={<JsonTree value={cron.metadata} />} />
       </dl>
     </section>
   );
@@ -114,27 +99,25 @@ const Facts = ({ cron }: { cron: Cron }): ReactNode => {
 
 const LastRuns = ({ cron }: { cron: Cron }): ReactNode => {
   const runs = useCronRuns(cron.cron_id);
-  const assistants = useAssistants();
   const isDeleted = cron.thread_id === null && cron.on_run_completed === 'delete';
   return (
-    <section className="panel" aria-label="Last runs">
-      <div className="panel-head">
-        <h2>Last runs</h2>
-      </div>
+    <Panel title="Last runs">
       <Loaded query={runs}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <p className="muted pad">
-              {isDeleted
-                ? 'Runs of this cron are deleted with their threads when they end.'
-                : 'No run of this cron is stored.'}
-            </p>
-          ) : (
-            <RunTable runs={rows} assistants={assistants.data ?? []} showsThread={cron.thread_id === null} />
-          )
-        }
+        {(rows) => (
+          <RunTable
+            runs={rows}
+            showsThread={cron.thread_id === null}
+            empty={
+              <p className="muted pad">
+                {isDeleted
+                  ? 'Runs of this cron are deleted with their threads when they end.'
+                  : 'No run of this cron is stored.'}
+              </p>
+            }
+          />
+        )}
       </Loaded>
-    </section>
+    </Panel>
   );
 };
 
@@ -142,7 +125,6 @@ const CronActions = ({ cron }: { cron: Cron }): ReactNode => {
   const client = useClient();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [isAsking, setAsking] = useState(false);
   const refresh = () => queries.invalidateQueries({ queryKey: ['crons'] });
   const toggle = useMutation({
     mutationFn: () => client.crons.update(cron.cron_id, { enabled: !cron.enabled }),
@@ -159,26 +141,23 @@ const CronActions = ({ cron }: { cron: Cron }): ReactNode => {
   return (
     <>
       <div className="page-actions">
-        <button type="button" className="button" disabled={toggle.isPending} onClick={() => toggle.mutate()}>
+        <Button disabled={toggle.isPending} onClick={() => toggle.mutate()}>
           {cron.enabled ? 'Pause' : 'Resume'}
-        </button>
-        <button type="button" className="button" data-kind="danger" onClick={() => setAsking(true)}>
-          <Icon name="trash" size={14} /> Delete…
-        </button>
-      </div>
-      <ErrorNotice error={toggle.error} />
-      {isAsking && (
-        <Confirm
+        </Button>
+        <AskFirst
+          trigger={(ask) => (
+            <Button kind="danger" onClick={ask}>
+              <Icon name="trash" size={14} /> Delete…
+            </Button>
+          )}
           title="Delete this cron?"
           action="Delete the cron"
-          isBusy={remove.isPending}
-          onConfirm={() => remove.mutate()}
-          onClose={() => setAsking(false)}
+          request={remove}
         >
           <p>It creates no more runs. The runs that it has created stay. This cannot be undone.</p>
-          <ErrorNotice error={remove.error} />
-        </Confirm>
-      )}
+        </AskFirst>
+      </div>
+      <ErrorNotice error={toggle.error} />
     </>
   );
 };

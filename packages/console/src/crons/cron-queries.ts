@@ -1,6 +1,6 @@
-import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { keepPreviousData, type UseQueryResult } from '@tanstack/react-query';
 import type { Cron, Run } from '@svc/sdk';
-import { useClient } from '../api/client.tsx';
+import { useServerQuery } from '../api/client.tsx';
 import { pageNumber, pageSize } from '../ui/paging.tsx';
 
 const pollMs = 5_000;
@@ -14,11 +14,10 @@ export interface CronFilter {
 }
 
 /** The newest first. */
-export const useCrons = (filter: CronFilter): UseQueryResult<Cron[]> => {
-  const client = useClient();
-  return useQuery({
+export const useCrons = (filter: CronFilter): UseQueryResult<Cron[]> =>
+  useServerQuery({
     queryKey: ['crons', 'list', filter],
-    queryFn: ({ signal }) =>
+    read: (client, call) =>
       client.crons.search(
         {
           assistant_id: filter.assistant,
@@ -27,34 +26,26 @@ export const useCrons = (filter: CronFilter): UseQueryResult<Cron[]> => {
           limit: pageSize,
           offset: (pageNumber(filter.page) - 1) * pageSize,
         },
-        { signal },
+        call,
       ),
     placeholderData: keepPreviousData,
     refetchInterval: pollMs,
   });
-};
 
-export const useCron = (cronId: string): UseQueryResult<Cron> => {
-  const client = useClient();
-  return useQuery({
+export const useCron = (cronId: string): UseQueryResult<Cron> =>
+  useServerQuery({
     queryKey: ['crons', 'one', cronId],
-    queryFn: ({ signal }) => client.crons.get(cronId, { signal }),
+    read: (client, call) => client.crons.get(cronId, call),
     refetchInterval: pollMs,
   });
-};
 
 /** The newest runs that a cron has created and that still exist. */
-export const useCronRuns = (cronId: string): UseQueryResult<Run[]> => {
-  const client = useClient();
-  return useQuery({
+export const useCronRuns = (cronId: string): UseQueryResult<Run[]> =>
+  useServerQuery({
     queryKey: ['runs', 'of cron', cronId],
-    queryFn: async ({ signal }) => {
-      const page = await client.runs.searchPage(
-        { metadata: { cron_id: cronId }, limit: runsMax },
-        { signal },
-      );
+    read: async (client, call) => {
+      const page = await client.runs.searchPage({ metadata: { cron_id: cronId }, limit: runsMax }, call);
       return page.runs;
     },
     refetchInterval: pollMs,
   });
-};

@@ -1,17 +1,19 @@
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import type { Cron } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import type { Assistant, Cron } from '@svc/sdk';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
 import { useAssistants } from '../api/queries.ts';
 import { isId } from '../app/search-text.ts';
+import { Button } from '../ui/button.tsx';
+import { type Column, DataTable } from '../ui/data-table.tsx';
+import { ChoiceChips, FilterSelect } from '../ui/filters.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
-import { Loaded, State } from '../ui/states.tsx';
+import { Loaded, NoMatch, State } from '../ui/states.tsx';
 import { Until } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
-import { CronState } from './cron-state.tsx';
-import { useCrons, type CronFilter } from './cron-queries.ts';
+import { visibleText } from '../ui/visible-text.ts';
+import { type CronFilter, useCrons } from './cron-queries.ts';
 import { NewCron } from './new-cron.tsx';
-import { Schedule } from './schedule.tsx';
+import { CronState, Schedule } from './schedule.tsx';
 
 const route = getRouteApi('/crons');
 
@@ -20,6 +22,7 @@ export const CronsPage = (): ReactNode => {
   const navigate = route.useNavigate();
   const [isCreating, setCreating] = useState(false);
   const crons = useCrons(filter);
+  const assistants = useAssistants();
   const page = pageNumber(filter.page);
   const change = (changed: CronFilter): void =>
     void navigate({ search: { ...filter, page: undefined, ...changed }, replace: true });
@@ -29,24 +32,27 @@ export const CronsPage = (): ReactNode => {
       <header className="page-head">
         <h1>Crons</h1>
         <div className="page-actions">
-          <button type="button" className="button" onClick={create}>
+          <Button onClick={create}>
             <Icon name="plus" size={14} /> New cron…
-          </button>
+          </Button>
         </div>
       </header>
       <Filters filter={filter} onChange={change} />
       <div className="page-body" tabIndex={0} role="region" aria-label="Crons">
         <Loaded query={crons}>
-          {(rows) =>
-            rows.length === 0 ? (
-              <NoCrons
-                isFiltered={Object.values(filter).some((value) => value !== undefined)}
-                onCreate={create}
-              />
-            ) : (
-              <CronTable crons={rows} />
-            )
-          }
+          {(rows) => (
+            <DataTable
+              rows={rows}
+              columns={columnsOf(assistants.data)}
+              keyOf={(cron) => cron.cron_id}
+              empty={
+                <NoCrons
+                  isFiltered={Object.values(filter).some((value) => value !== undefined)}
+                  onCreate={create}
+                />
+              }
+            />
+          )}
         </Loaded>
         <Pager page={page} count={crons.data?.length} onPage={(next) => change({ page: pageText(next) })} />
       </div>
@@ -59,72 +65,45 @@ export const CronsPage = (): ReactNode => {
 
 const NoCrons = ({ isFiltered, onCreate }: { isFiltered: boolean; onCreate: () => void }): ReactNode =>
   isFiltered ? (
-    <State icon="empty" title="No cron matches the filter">
-      <Link to="/crons" className="button">
-        Clear the filter
-      </Link>
-    </State>
+    <NoMatch noun="cron" to="/crons" />
   ) : (
     <State icon="crons" title="There are no crons yet">
       <p className="muted">A cron creates runs on a schedule, on one thread or each run on a new one.</p>
-      <button type="button" className="button" data-kind="primary" onClick={onCreate}>
+      <Button kind="primary" onClick={onCreate}>
         Create a cron
-      </button>
+      </Button>
     </State>
   );
 
-const CronTable = ({ crons }: { crons: readonly Cron[] }): ReactNode => {
-  const assistants = useAssistants();
-  const names = new Map(assistants.data?.map(({ assistant_id: id, name }) => [id, name]));
-  return (
-    <table className="table">
-      <thead>
-        <tr>
-          <th scope="col">State</th>
-          <th scope="col">Cron</th>
-          <th scope="col">Schedule</th>
-          <th scope="col">Assistant</th>
-          <th scope="col" className="optional">
-            Thread
-          </th>
-          <th scope="col">Last error</th>
-          <th scope="col" className="number">
-            Next run
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {crons.map((cron) => (
-          <CronRow key={cron.cron_id} cron={cron} assistant={names.get(cron.assistant_id)} />
-        ))}
-      </tbody>
-    </table>
-  );
-};
-
-const CronRow = ({ cron, assistant }: { cron: Cron; assistant: string | undefined }): ReactNode => {
-  const navigate = useNavigate();
-  const { cron_id: cronId, next_run_date: next, enabled } = cron;
-  const target = { to: '/crons/$cronId', params: { cronId } } as const;
-  return (
-    <tr onClick={() => void navigate(target)}>
-      <td>
-        <CronState cron={cron} />
-      </td>
-      <td>
-        <Link {...target} data-row className="mono" aria-label={`Cron ${cronId}`}>
+const columnsOf = (assistants: readonly Assistant[] = []): Column<Cron>[] => {
+  const names = new Map(assistants.map(({ assistant_id: id, name }) => [id, name]));
+  return [
+    { name: 'State', cell: (cron) => <CronState cron={cron} /> },
+    {
+      name: 'Cron',
+      cell: ({ cron_id: cronId }) => (
+        <Link to="/crons/$cronId" params={{ cronId }} data-row className="mono" aria-label={`Cron ${cronId}`}>
           {cronId.slice(0, 8)}
         </Link>
-      </td>
-      <td>
-        <Schedule schedule={cron.schedule} timezone={cron.timezone} />
-      </td>
-      <td>{visibleText(assistant ?? cron.assistant_id.slice(0, 8))}</td>
-      <td className="mono optional">{cron.thread_id?.slice(0, 8) ?? 'new one each'}</td>
-      <td className="wide">{visibleText(cron.last_error ?? '')}</td>
-      <td className="number">{enabled && next !== null ? <Until at={next} /> : 'none'}</td>
-    </tr>
-  );
+      ),
+    },
+    { name: 'Schedule', cell: (cron) => <Schedule schedule={cron.schedule} timezone={cron.timezone} /> },
+    {
+      name: 'Assistant',
+      cell: ({ assistant_id: id }) => visibleText(names.get(id) ?? id.slice(0, 8)),
+    },
+    {
+      name: 'Thread',
+      className: 'mono optional',
+      cell: ({ thread_id: threadId }) => threadId?.slice(0, 8) ?? 'new one each',
+    },
+    { name: 'Last error', className: 'wide', cell: (cron) => visibleText(cron.last_error ?? '') },
+    {
+      name: 'Next run',
+      className: 'number',
+      cell: ({ enabled, next_run_date: next }) => (enabled && next !== null ? <Until at={next} /> : 'none'),
+    },
+  ];
 };
 
 const Filters = ({
@@ -134,36 +113,26 @@ const Filters = ({
   filter: CronFilter;
   onChange: (changed: CronFilter) => void;
 }): ReactNode => {
-  const assistants = useAssistants();
+  const { data: assistants = [] } = useAssistants();
   const [thread, setThread] = useState(filter.thread ?? '');
   return (
     <div className="filters" role="search" aria-label="Filter of crons">
-      <div className="chips" role="group" aria-label="State">
-        {(['enabled', 'paused'] as const).map((state) => (
-          <button
-            key={state}
-            type="button"
-            className="chip"
-            aria-pressed={filter.state === state}
-            onClick={() => onChange({ state: filter.state === state ? undefined : state })}
-          >
-            {state}
-          </button>
-        ))}
-      </div>
-      <select
-        className="field"
-        aria-label="Assistant"
-        value={filter.assistant ?? ''}
-        onChange={(event) => onChange({ assistant: event.target.value || undefined })}
-      >
-        <option value="">All assistants</option>
-        {assistants.data?.map(({ assistant_id: id, name }) => (
-          <option key={id} value={id}>
-            {visibleText(name)}
-          </option>
-        ))}
-      </select>
+      <ChoiceChips
+        label="State"
+        choices={[
+          ['enabled', 'enabled'],
+          ['paused', 'paused'],
+        ]}
+        chosen={filter.state}
+        onChange={(state) => onChange({ state: filter.state === state ? undefined : state })}
+      />
+      <FilterSelect
+        label="Assistant"
+        all="All assistants"
+        choices={assistants.map(({ assistant_id: id, name }) => [id, name])}
+        chosen={filter.assistant}
+        onChange={(assistant) => onChange({ assistant })}
+      />
       <input
         className="field mono"
         data-filter

@@ -1,7 +1,8 @@
 // A schedule as an expression and in words.
+import type { Cron } from '@svc/sdk';
 import cronstrue from 'cronstrue';
 import type { ReactNode } from 'react';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 /** `At 09:00, Monday through Friday`; undefined for an expression that is not complete. */
 export const scheduleWords = (schedule: string): string | undefined => {
@@ -25,3 +26,17 @@ export const Schedule = ({
     <span className="muted">{timezone ?? 'UTC'}</span>
   </>
 );
+
+/** A cron without a next run has ended: its `end_time` is over. */
+export const CronState = ({ cron }: { cron: Cron }): ReactNode => {
+  const [label, tone] = !cron.enabled
+    ? (['paused', 'amber'] as const)
+    : cron.next_run_date === null
+      ? (['ended', 'grey'] as const)
+      : (['enabled', 'green'] as const);
+  return (
+    <span className="badge" data-tone={tone}>
+      {label}
+    </span>
+  );
+};

@@ -5,6 +5,7 @@ export interface CredentialsDraft {
   keyId: string;
   secret: string;
   sessionToken: string;
+  role: string;
 }
 
 export interface DestinationDraft extends CredentialsDraft {
@@ -14,7 +15,6 @@ export interface DestinationDraft extends CredentialsDraft {
   prefix: string;
   region: string;
   endpoint: string;
-  role: string;
   path: string;
 }
 
@@ -33,18 +33,22 @@ export const emptyDestination: DestinationDraft = {
 };
 
 /** The paths of the request that the form has fields for. */
-export const destinationPaths = [
-  'display_name',
-  'config.bucket_name',
-  'config.prefix',
-  'config.region',
-  'config.endpoint_url',
-  'config.path',
-  'credentials.access_key_id',
-  'credentials.secret_access_key',
-  'credentials.session_token',
-  'aws_role_arn',
-] as const;
+export const credentialsPaths = {
+  keyId: 'credentials.access_key_id',
+  secret: 'credentials.secret_access_key',
+  sessionToken: 'credentials.session_token',
+  role: 'aws_role_arn',
+} as const;
+
+export const destinationPaths = {
+  name: 'display_name',
+  bucket: 'config.bucket_name',
+  prefix: 'config.prefix',
+  region: 'config.region',
+  endpoint: 'config.endpoint_url',
+  path: 'config.path',
+  ...credentialsPaths,
+} as const;
 
 /** Like the server's rule. */
 const plainName = /^[a-zA-Z0-9\-_ ']+$/;
@@ -67,7 +71,7 @@ const filled = <T extends Record<string, string>>(fields: T): Partial<T> =>
 
 /** Undefined when no field has text. */
 export const credentialsOf = (
-  draft: CredentialsDraft,
+  draft: Omit<CredentialsDraft, 'role'>,
 ): { access_key_id: string; secret_access_key: string; session_token?: string } | undefined => {
   const { keyId, secret, sessionToken } = draft;
   return keyId === '' && secret === '' && sessionToken === ''

@@ -1,23 +1,24 @@
 // One destination: its connection check step by step, new credentials, and its deletion.
+import type { Destination } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import type { Destination, PlatformClient } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { MissingDestination } from '../app/missing.tsx';
-import { AdminButton } from '../platform/admin-button.tsx';
 import { placeOf } from '../platform/destinations.ts';
-import { KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
+import { AdminButton, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
+import { usePlatform } from '../platform/platform-access.ts';
 import { useReadOnly } from '../platform/workspaces.ts';
-import { CopyId } from '../ui/copy-id.tsx';
-import { Confirm } from '../ui/dialog.tsx';
+import { CopyId } from '../ui/copy.tsx';
+import { AskFirst } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { Fact } from '../ui/panel.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { Moment } from '../ui/time.tsx';
+import { visibleText } from '../ui/visible-text.ts';
 import { JsonTree } from '../values/json-tree.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { NewCredentials } from './credentials.tsx';
 import { destinationNeed, useDestination } from './destination-queries.ts';
 import { Failures } from './failures.tsx';
-import { NewCredentials } from './new-credentials.tsx';
 import { ProbeSteps } from './probe-steps.tsx';
 import './destinations.css';
 
@@ -25,30 +26,32 @@ const route = getRouteApi('/destinations/$destinationId');
 
 export const DestinationPage = (): ReactNode => (
   <div className="page">
-    <KeyGate need={destinationNeed}>{(client) => <ReadDestination client={client} />}</KeyGate>
+    <KeyGate need={destinationNeed}>
+      <ReadDestination />
+    </KeyGate>
   </div>
 );
 
-const ReadDestination = ({ client }: { client: PlatformClient }): ReactNode => {
+const ReadDestination = (): ReactNode => {
   const { destinationId } = route.useParams();
-  const query = useDestination(client, destinationId);
+  const query = useDestination(destinationId);
   if (needsOtherKey(query.error)) return <KeyForm need={destinationNeed} refusal={query.error} />;
   return (
     <Loaded query={query} missing={MissingDestination}>
-      {(destination) => <DestinationView key={destinationId} client={client} destination={destination} />}
+      {(destination) => <DestinationView key={destinationId} destination={destination} />}
     </Loaded>
   );
 };
 
 interface ViewProps {
-  client: PlatformClient;
   destination: Destination;
 }
 
-const DestinationView = ({ client, destination }: ViewProps): ReactNode => {
+const DestinationView = ({ destination }: ViewProps): ReactNode => {
   const readOnly = useReadOnly();
   const [isChanging, setChanging] = useState(false);
   const [hasChanged, setChanged] = useState(false);
+  const client = usePlatform();
   const test = useMutation({ mutationFn: () => client.destinations.test(destination.id) });
   return (
     <>
@@ -67,19 +70,18 @@ const DestinationView = ({ client, destination }: ViewProps): ReactNode => {
               Change credentials…
             </AdminButton>
           )}
-          <DeleteButton client={client} destination={destination} readOnly={readOnly} />
+          <DeleteButton destination={destination} readOnly={readOnly} />
         </div>
       </header>
       <div className="page-body pad stack" tabIndex={0} role="region" aria-label="Destination">
         {hasChanged && <CredentialsChanged destination={destination} />}
-        <Failures client={client} destinationId={destination.id} />
+        <Failures destinationId={destination.id} />
         <ErrorNotice error={test.error} />
         {test.data && <ProbeSteps probe={test.data} />}
         <Facts destination={destination} />
       </div>
       {isChanging && (
         <NewCredentials
-          client={client}
           destination={destination}
           onChanged={() => {
             setChanged(true);
@@ -93,7 +95,7 @@ const DestinationView = ({ client, destination }: ViewProps): ReactNode => {
   );
 };
 
-const CredentialsChanged = ({ destination: { id } }: Pick<ViewProps, 'destination'>): ReactNode => (
+const CredentialsChanged = ({ destination: { id } }: ViewProps): ReactNode => (
   <div className="notice" data-tone="blue" role="status">
     <span className="notice-text">
       The credentials were changed, and a test file was written with them. Exports that have failed do not
@@ -110,48 +112,32 @@ const Facts = ({ destination }: { destination: Destination }): ReactNode => {
   return (
     <section className="panel" aria-label="Configuration">
       <dl className="facts pad">
-        <dt>Place</dt>
-        <dd className="mono">{visibleText(placeOf(destination))}</dd>
-        {type === 's3' && (
-          <>
-            <dt>Credentials</dt>
-            <dd>
-              {keys.length > 0 ? (
-                <>
-                  {keys.map((name) => `${name} is set`).join(', ')}{' '}
-                  <span className="muted">Nobody can read them.</span>
-                </>
-              ) : (
-                'those of the server'
-              )}
-            </dd>
-          </>
-        )}
-        <dt>Created</dt>
-        <dd>
-          <Moment at={destination.created_at} />
-        </dd>
-        <dt>Changed</dt>
-        <dd>
-          <Moment at={destination.updated_at} />
-        </dd>
-        <dt>Configuration</dt>
-        <dd>
-          <JsonTree value={destination.config} openDepth={2} />
-        </dd>
+        <Fact name="Place" value={<span className="mono">{visibleText(placeOf(destination))}</span>} />
+        <Fact
+          name="Credentials"
+          value={
+            type === 's3' && keys.length > 0 ? (
+              <>
+                {keys.map((name) => `${name} is set`).join(', ')}{' '}
+                <span className="muted">Nobody can read them.</span>
+              </>
+            ) : (
+              'those of the server'
+            )
+          }
+        />
+        <Fact name="Created" value={<Moment at={destination.created_at} />} />
+        <Fact name="Changed" value={<Moment at={destination.updated_at} />} />
+        <Fact name="Configuration" value={<JsonTree value={destination.config} openDepth={2} />} />
       </dl>
     </section>
   );
 };
 
-const DeleteButton = ({
-  client,
-  destination,
-  readOnly,
-}: ViewProps & { readOnly: string | undefined }): ReactNode => {
+const DeleteButton = ({ destination, readOnly }: ViewProps & { readOnly: string | undefined }): ReactNode => {
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [isAsking, setAsking] = useState(false);
+  const client = usePlatform();
   const remove = useMutation({
     mutationFn: () => client.destinations.delete(destination.id),
     onSuccess: async () => {
@@ -162,24 +148,21 @@ const DeleteButton = ({
   });
   return (
     <>
-      <AdminButton readOnly={readOnly} kind="danger" onPress={() => setAsking(true)}>
-        <Icon name="trash" size={14} /> Delete…
-      </AdminButton>
-      {isAsking && (
-        <Confirm
-          title="Delete this destination?"
-          action="Delete the destination"
-          isBusy={remove.isPending}
-          onConfirm={() => remove.mutate()}
-          onClose={() => setAsking(false)}
-        >
-          <p>
-            Files that exist stay. A destination that an export refers to cannot be deleted. This cannot be
-            undone.
-          </p>
-          <ErrorNotice error={remove.error} />
-        </Confirm>
-      )}
+      <AskFirst
+        trigger={(ask) => (
+          <AdminButton readOnly={readOnly} kind="danger" onPress={ask}>
+            <Icon name="trash" size={14} /> Delete…
+          </AdminButton>
+        )}
+        title="Delete this destination?"
+        action="Delete the destination"
+        request={remove}
+      >
+        <p>
+          Files that exist stay. A destination that an export refers to cannot be deleted. This cannot be
+          undone.
+        </p>
+      </AskFirst>
     </>
   );
 };

@@ -1,6 +1,7 @@
-import { useQuery, type UseQueryResult } from '@tanstack/react-query';
-import type { Destination, PlatformClient } from '@svc/sdk';
+import { type UseQueryResult } from '@tanstack/react-query';
+import type { Destination } from '@svc/sdk';
 import type { KeyNeed } from '../platform/key-gate.tsx';
+import { usePlatformQuery } from '../platform/platform-access.ts';
 
 /** What the pages of destinations need a key for. */
 export const destinationNeed = { what: 'Destinations', role: 'viewer' } as const satisfies KeyNeed;
@@ -11,9 +12,9 @@ export const newDestinationNeed = {
   creates: true,
 } as const satisfies KeyNeed;
 
-export const useDestination = (client: PlatformClient, id: string): UseQueryResult<Destination> =>
-  useQuery({
+export const useDestination = (id: string): UseQueryResult<Destination> =>
+  usePlatformQuery({
     queryKey: ['exports', 'destinations', id],
-    queryFn: ({ signal }) => client.destinations.get(id, { signal }),
+    read: (client, call) => client.destinations.get(id, call),
     staleTime: 5_000,
   });

@@ -1,28 +1,30 @@
 // Buckets and folders to which exports are written.
+import type { Destination } from '@svc/sdk';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { Destination, PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { AdminButton } from '../platform/admin-button.tsx';
 import { placeOf, useDestinations } from '../platform/destinations.ts';
 import { ExportTabs } from '../platform/export-tabs.tsx';
-import { ForgetKey, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
+import { AdminButton, ForgetKey, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
 import { useReadOnly } from '../platform/workspaces.ts';
+import { type Column, DataTable } from '../ui/data-table.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { destinationNeed } from './destination-queries.ts';
 
 export const DestinationsPage = (): ReactNode => (
   <div className="page">
-    <KeyGate need={destinationNeed}>{(client) => <Destinations client={client} />}</KeyGate>
+    <KeyGate need={destinationNeed}>
+      <Destinations />
+    </KeyGate>
   </div>
 );
 
-const Destinations = ({ client }: { client: PlatformClient }): ReactNode => {
+const Destinations = (): ReactNode => {
   const navigate = useNavigate();
   const readOnly = useReadOnly();
-  const query = useDestinations(client);
+  const query = useDestinations();
   if (needsOtherKey(query.error)) return <KeyForm need={destinationNeed} refusal={query.error} />;
   return (
     <>
@@ -38,65 +40,45 @@ const Destinations = ({ client }: { client: PlatformClient }): ReactNode => {
       </header>
       <div className="page-body" tabIndex={0} role="region" aria-label="Destinations">
         <Loaded query={query}>
-          {(rows) =>
-            rows.length === 0 ? (
-              <State icon="exports" title="There are no destinations yet">
-                <p className="muted">
-                  A destination is the place where exports write: a bucket of a service with the S3 API, or a
-                  folder of the server.
-                </p>
-                <Link to="/destinations/new" className="button" data-kind="primary">
-                  Create a destination
-                </Link>
-              </State>
-            ) : (
-              <DestinationTable destinations={rows} />
-            )
-          }
+          {(rows) => (
+            <DataTable
+              rows={rows}
+              columns={columns}
+              keyOf={({ id }) => id}
+              empty={
+                <State icon="exports" title="There are no destinations yet">
+                  <p className="muted">
+                    A destination is the place where exports write: a bucket of a service with the S3 API, or
+                    a folder of the server.
+                  </p>
+                  <Link to="/destinations/new" className="button" data-kind="primary">
+                    Create a destination
+                  </Link>
+                </State>
+              }
+            />
+          )}
         </Loaded>
       </div>
     </>
   );
 };
 
-const DestinationTable = ({ destinations }: { destinations: readonly Destination[] }): ReactNode => (
-  <table className="table">
-    <thead>
-      <tr>
-        <th scope="col">Name</th>
-        <th scope="col">Type</th>
-        <th scope="col">Place</th>
-        <th scope="col">Credentials</th>
-        <th scope="col" className="number">
-          Changed
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {destinations.map((destination) => (
-        <Row key={destination.id} destination={destination} />
-      ))}
-    </tbody>
-  </table>
-);
-
-const Row = ({ destination }: { destination: Destination }): ReactNode => {
-  const navigate = useNavigate();
-  const { id, display_name: name, destination_type: type, credentials_keys: keys } = destination;
-  const target = { to: '/destinations/$destinationId', params: { destinationId: id } } as const;
-  return (
-    <tr onClick={() => void navigate(target)}>
-      <td>
-        <Link {...target} data-row>
-          {visibleText(name)}
-        </Link>
-      </td>
-      <td>{type === 's3' ? 'bucket' : 'folder'}</td>
-      <td className="wide mono">{visibleText(placeOf(destination))}</td>
-      <td>{type === 's3' ? (keys.length > 0 ? 'stored' : 'of the server') : ''}</td>
-      <td className="number">
-        <Ago at={destination.updated_at} />
-      </td>
-    </tr>
-  );
-};
+const columns: readonly Column<Destination>[] = [
+  {
+    name: 'Name',
+    cell: ({ id, display_name: name }) => (
+      <Link to="/destinations/$destinationId" params={{ destinationId: id }} data-row>
+        {visibleText(name)}
+      </Link>
+    ),
+  },
+  { name: 'Type', cell: ({ destination_type: type }) => (type === 's3' ? 'bucket' : 'folder') },
+  { name: 'Place', className: 'wide mono', cell: (destination) => visibleText(placeOf(destination)) },
+  {
+    name: 'Credentials',
+    cell: ({ destination_type: type, credentials_keys: keys }) =>
+      type === 's3' && (keys.length > 0 ? 'stored' : 'of the server'),
+  },
+  { name: 'Changed', className: 'number', cell: (destination) => <Ago at={destination.updated_at} /> },
+];

@@ -1,13 +1,19 @@
 // Exports that have failed at a destination, or are retried there, with the error of the store: Home and the pages of exports lead here for them.
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { BulkExport, PlatformClient } from '@svc/sdk';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { isOpenExport, progressTones, statusLabels, statusOf } from '../platform/export-status.ts';
-import { readRetryErrors } from '../platform/retry-errors.ts';
+import {
+  isOpenExport,
+  progressTones,
+  readRetryErrors,
+  statusLabels,
+  statusOf,
+} from '../platform/export-status.ts';
+import { usePlatformQuery } from '../platform/platform-access.ts';
+import { Panel } from '../ui/panel.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 const shownMax = 5;
 const readMs = 5_000;
@@ -38,24 +44,19 @@ const readFailures = async (
 const unnamed = ({ status }: BulkExport): string =>
   status === 'TIMEDOUT' ? 'The export has timed out.' : 'The export has failed.';
 
-export const Failures = ({
-  client,
-  destinationId,
-}: {
-  client: PlatformClient;
-  destinationId: string;
-}): ReactNode => {
-  const { data, error } = useQuery({
+export const Failures = ({ destinationId }: { destinationId: string }): ReactNode => {
+  const { data, error } = usePlatformQuery({
     queryKey: ['exports', 'destinations', destinationId, 'failures'],
-    queryFn: ({ signal }) => readFailures(client, destinationId, signal),
+    read: (client, call) => readFailures(client, destinationId, call.signal),
     refetchInterval: readMs,
   });
   if (data === undefined) return <ErrorNotice error={error} />;
   if (data.length === 0) return null;
   return (
-    <section className="panel" aria-label="Newest failures">
-      <div className="panel-head">
-        <h2>Newest failures here</h2>
+    <Panel
+      title="Newest failures here"
+      label="Newest failures"
+      aside={
         <Link
           to="/exports"
           search={{ destination: destinationId, status: ['created', 'running', 'failed', 'timedout'] }}
@@ -63,13 +64,14 @@ export const Failures = ({
         >
           Open and failed exports
         </Link>
-      </div>
+      }
+    >
       <ul>
         {data.map((failure) => (
           <Failure key={failure.found.id} {...failure} />
         ))}
       </ul>
-    </section>
+    </Panel>
   );
 };
 

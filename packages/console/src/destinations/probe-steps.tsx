@@ -1,11 +1,12 @@
 import type { Probe } from '@svc/sdk';
 import type { ReactNode } from 'react';
+import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
-type StepName = Probe['steps'][number]['name'];
+type Step = Probe['steps'][number];
 
-const labels: Record<StepName, string> = {
+const labels: Record<Step['name'], string> = {
   address: 'Find the address',
   assume_role: 'Assume the role',
   put: 'Write a file',
@@ -14,8 +15,30 @@ const labels: Record<StepName, string> = {
   delete: 'Delete it',
 };
 
-const toneOf = ({ ok, required }: Probe['steps'][number]): 'green' | 'red' | 'amber' =>
+const toneOf = ({ ok, required }: Step): 'green' | 'red' | 'amber' =>
   ok ? 'green' : required ? 'red' : 'amber';
+
+const columns: readonly Column<Step>[] = [
+  {
+    name: 'Step',
+    cell: ({ name, required }) => (
+      <>
+        {labels[name]}
+        {!required && <span className="muted"> (not required)</span>}
+      </>
+    ),
+  },
+  {
+    name: 'Outcome',
+    cell: (step) => (
+      <span className="badge" data-tone={toneOf(step)}>
+        {step.ok ? 'ok' : 'failed'}
+      </span>
+    ),
+  },
+  { name: 'Code', className: 'mono', cell: ({ code }) => code },
+  { name: 'Message', className: 'probe-message', cell: ({ message }) => visibleText(message ?? '') },
+];
 
 /** The outcome of each step, with the code and the message of the store as it has sent them. */
 export const ProbeSteps = ({ probe }: { probe: Probe }): ReactNode => (
@@ -24,33 +47,7 @@ export const ProbeSteps = ({ probe }: { probe: Probe }): ReactNode => (
       <Icon name={probe.ok ? 'check' : 'warning'} />
       <h2>{probe.ok ? 'Exports can be written here' : 'Exports cannot be written here'}</h2>
     </div>
-    <table className="table probe">
-      <thead>
-        <tr>
-          <th scope="col">Step</th>
-          <th scope="col">Outcome</th>
-          <th scope="col">Code</th>
-          <th scope="col">Message</th>
-        </tr>
-      </thead>
-      <tbody>
-        {probe.steps.map((step) => (
-          <tr key={step.name}>
-            <td>
-              {labels[step.name]}
-              {!step.required && <span className="muted"> (not required)</span>}
-            </td>
-            <td>
-              <span className="badge" data-tone={toneOf(step)}>
-                {step.ok ? 'ok' : 'failed'}
-              </span>
-            </td>
-            <td className="mono">{step.code ?? ''}</td>
-            <td className="probe-message">{visibleText(step.message ?? '')}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable rows={probe.steps} columns={columns} keyOf={({ name }) => name} />
     {probe.notes.map((note) => (
       <p key={note} className="pad muted">
         {visibleText(note)}

@@ -1,7 +1,6 @@
 // The form of a new export as text, and the request that it becomes.
 import type { BulkExport, NewExport } from '@svc/sdk';
 import { fieldTime, timeOfField } from '../ui/time-text.ts';
-import type { Column } from './columns.ts';
 
 export interface ExportDraft {
   destination: string;
@@ -19,17 +18,17 @@ export interface ExportDraft {
 }
 
 /** The paths of the request that the form has fields for. */
-export const exportPaths = [
-  'bulk_export_destination_id',
-  'session_id',
-  'start_time',
-  'end_time',
-  'filter',
-  'format_version',
-  'compression',
-  'interval_hours',
-  'export_fields',
-] as const;
+export const exportPaths = {
+  destination: 'bulk_export_destination_id',
+  project: 'session_id',
+  from: 'start_time',
+  to: 'end_time',
+  everyHours: 'interval_hours',
+  filter: 'filter',
+  formatVersion: 'format_version',
+  compression: 'compression',
+  fields: 'export_fields',
+} as const;
 
 const dayMs = 86_400_000;
 
@@ -88,3 +87,51 @@ export const requestOf = (draft: ExportDraft): NewExport => ({
   compression: draft.compression,
   ...(draft.fields === undefined ? {} : { export_fields: draft.fields }),
 });
+
+// The columns that an export can have. The type of the contract makes this list complete; its values would bring the parser with them.
+export type Column = NonNullable<NewExport['export_fields']>[number];
+
+/** True for the columns of an export that names none. */
+const isUsual: Record<Column, boolean> = {
+  id: true,
+  tenant_id: true,
+  session_id: true,
+  trace_id: true,
+  parent_run_id: true,
+  parent_run_ids: true,
+  reference_example_id: true,
+  name: true,
+  run_type: true,
+  start_time: true,
+  end_time: true,
+  status: true,
+  is_root: true,
+  dotted_order: true,
+  trace_tier: true,
+  inputs: true,
+  outputs: true,
+  error: true,
+  extra: true,
+  events: true,
+  tags: true,
+  feedback_stats: true,
+  total_tokens: true,
+  prompt_tokens: true,
+  completion_tokens: true,
+  total_cost: true,
+  prompt_cost: true,
+  completion_cost: true,
+  first_token_time: true,
+  thread_id: false,
+  latency_ms: false,
+  metadata: false,
+  session_name: false,
+  prompt_token_details: false,
+  completion_token_details: false,
+  inserted_at: false,
+  updated_at: false,
+};
+
+export const columns = Object.keys(isUsual) as Column[];
+
+export const usualColumns: readonly Column[] = columns.filter((column) => isUsual[column]);

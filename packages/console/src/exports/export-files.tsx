@@ -1,14 +1,16 @@
 // Files of an export: from its manifest when it is complete, otherwise those that its partition runs have written so far.
+import type { BulkExport, ExportManifest } from '@svc/sdk';
 import { getRouteApi } from '@tanstack/react-router';
-import type { BulkExport, PlatformClient } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
-import { CopyText } from '../ui/copy-text.tsx';
-import { pageNumber, pageSize, Pager, pageText } from '../ui/paging.tsx';
+import { type ReactNode, useState } from 'react';
+import { statusOf } from '../platform/export-status.ts';
+import { Button } from '../ui/button.tsx';
+import { CopyText } from '../ui/copy.tsx';
+import { type Column, DataTable } from '../ui/data-table.tsx';
+import { pageNumber, Pager, pageSize, pageText } from '../ui/paging.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { LocalTime } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { useManifest, usePartitionRuns } from './export-queries.ts';
-import { statusOf } from '../platform/export-status.ts';
 import { countOf, sizeOf } from './sizes.ts';
 
 const route = getRouteApi('/exports/$exportId');
@@ -16,20 +18,31 @@ const route = getRouteApi('/exports/$exportId');
 /** The folder that all files of an export share: up to the project. */
 const sharedFolder = /^.*?\/(?:project|session_id)=[^/]+\//;
 
+const columns: readonly Column<ExportManifest['files'][number]>[] = [
+  {
+    name: 'File',
+    className: 'wide mono',
+    title: ({ key }) => key,
+    cell: ({ key }) => visibleText(key.replace(sharedFolder, '')),
+  },
+  { name: 'Rows', className: 'number', cell: ({ rows }) => countOf(rows) },
+  { name: 'Size', className: 'number', cell: ({ bytes }) => sizeOf(bytes) },
+  { name: 'First start', className: 'optional', cell: (file) => <LocalTime at={file.min_start_time} /> },
+  {
+    name: 'SHA-256',
+    cell: ({ sha256 }) => <CopyText text={sha256} shown={sha256.slice(0, 12)} label="SHA-256" />,
+  },
+];
+
 interface Shown {
-  client: PlatformClient;
   found: BulkExport;
 }
 
-export const ExportFiles = ({ client, found }: Shown): ReactNode =>
-  statusOf(found) === 'completed' ? (
-    <ManifestFiles client={client} found={found} />
-  ) : (
-    <WrittenFiles client={client} found={found} />
-  );
+export const ExportFiles = ({ found }: Shown): ReactNode =>
+  statusOf(found) === 'completed' ? <ManifestFiles found={found} /> : <WrittenFiles found={found} />;
 
-const ManifestFiles = ({ client, found }: Shown): ReactNode => {
-  const query = useManifest(client, found);
+const ManifestFiles = ({ found }: Shown): ReactNode => {
+  const query = useManifest(found);
   const [shown, setShown] = useState(pageSize);
   return (
     <Loaded query={query}>
@@ -43,45 +56,12 @@ const ManifestFiles = ({ client, found }: Shown): ReactNode => {
             <p className="muted pad">
               In <code>{visibleText(sharedFolder.exec(files[0]?.key ?? '')?.[0] ?? '')}</code>
             </p>
-            <table className="table files">
-              <thead>
-                <tr>
-                  <th scope="col">File</th>
-                  <th scope="col" className="number">
-                    Rows
-                  </th>
-                  <th scope="col" className="number">
-                    Size
-                  </th>
-                  <th scope="col" className="optional">
-                    First start
-                  </th>
-                  <th scope="col">SHA-256</th>
-                </tr>
-              </thead>
-              <tbody>
-                {files.slice(0, shown).map((file) => (
-                  <tr key={file.key}>
-                    <td className="wide mono" title={file.key}>
-                      {visibleText(file.key.replace(sharedFolder, ''))}
-                    </td>
-                    <td className="number">{countOf(file.rows)}</td>
-                    <td className="number">{sizeOf(file.bytes)}</td>
-                    <td className="optional">
-                      <LocalTime at={file.min_start_time} />
-                    </td>
-                    <td>
-                      <CopyText text={file.sha256} shown={file.sha256.slice(0, 12)} label="SHA-256" />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <DataTable rows={files.slice(0, shown)} columns={columns} keyOf={({ key }) => key} />
             {files.length > shown && (
               <div className="load-more">
-                <button type="button" className="button" onClick={() => setShown(shown + 10 * pageSize)}>
+                <Button onClick={() => setShown(shown + 10 * pageSize)}>
                   {countOf(files.length - shown)} more
-                </button>
+                </Button>
               </div>
             )}
           </>
@@ -91,10 +71,10 @@ const ManifestFiles = ({ client, found }: Shown): ReactNode => {
   );
 };
 
-const WrittenFiles = ({ client, found }: Shown): ReactNode => {
+const WrittenFiles = ({ found }: Shown): ReactNode => {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const query = usePartitionRuns(client, found, { page: search.page });
+  const query = usePartitionRuns(found, { page: search.page });
   return (
     <>
       <Loaded query={query}>

@@ -1,28 +1,29 @@
 // One export: its progress, its partition runs with their retries, its events, its files and its manifest.
+import type { BulkExport, ExportEvent } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import type { BulkExport, PlatformClient } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { MissingExport } from '../app/missing.tsx';
-import { AdminButton } from '../platform/admin-button.tsx';
-import { exportNeed, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
-import { useReadOnly } from '../platform/workspaces.ts';
-import { CopyId } from '../ui/copy-id.tsx';
-import { Confirm } from '../ui/dialog.tsx';
-import { Icon } from '../ui/icons.tsx';
-import { ProgressBar } from '../ui/progress-bar.tsx';
-import { ErrorNotice, Loaded } from '../ui/states.tsx';
-import { Tabs } from '../ui/tabs.tsx';
-import { JsonTree } from '../values/json-tree.tsx';
-import { visibleText } from '../values/visible-text.ts';
-import { ExportBadge } from './export-badge.tsx';
-import { ExportEvents } from './export-events.tsx';
-import { ExportFiles } from './export-files.tsx';
-import { ExportManifestView } from './export-manifest.tsx';
-import { ExportOverview } from './export-overview.tsx';
-import { useExport } from './export-queries.ts';
-import { shareOf } from './export-share.ts';
 import { isOpenExport, progressTones, statusOf } from '../platform/export-status.ts';
+import { AdminButton, exportNeed, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
+import { usePlatform } from '../platform/platform-access.ts';
+import { useReadOnly } from '../platform/workspaces.ts';
+import { CopyId, CopyText } from '../ui/copy.tsx';
+import { type Column, DataTable } from '../ui/data-table.tsx';
+import { AskFirst } from '../ui/dialog.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { LoadedPages } from '../ui/paging.tsx';
+import { ProgressBar } from '../ui/progress-bar.tsx';
+import { Loaded, State } from '../ui/states.tsx';
+import { Tabs } from '../ui/tabs.tsx';
+import { Ago } from '../ui/time.tsx';
+import { visibleText } from '../ui/visible-text.ts';
+import { JsonTree } from '../values/json-tree.tsx';
+import { ExportBadge } from './export-badge.tsx';
+import { ExportFiles } from './export-files.tsx';
+import { ExportOverview } from './export-overview.tsx';
+import { useExport, useExportEvents, useManifest } from './export-queries.ts';
+import { shareOf } from './export-share.ts';
 import { PartitionRuns } from './partition-runs.tsx';
 import { countOf, plural, sizeOf } from './sizes.ts';
 import './exports.css';
@@ -31,17 +32,19 @@ const route = getRouteApi('/exports/$exportId');
 
 export const ExportPage = (): ReactNode => (
   <div className="page">
-    <KeyGate need={exportNeed}>{(client) => <ReadExport client={client} />}</KeyGate>
+    <KeyGate need={exportNeed}>
+      <ReadExport />
+    </KeyGate>
   </div>
 );
 
-const ReadExport = ({ client }: { client: PlatformClient }): ReactNode => {
+const ReadExport = (): ReactNode => {
   const { exportId } = route.useParams();
-  const query = useExport(client, exportId);
+  const query = useExport(exportId);
   if (needsOtherKey(query.error)) return <KeyForm need={exportNeed} refusal={query.error} />;
   return (
     <Loaded query={query} missing={MissingExport}>
-      {(found) => <ExportView client={client} found={found} />}
+      {(found) => <ExportView found={found} />}
     </Loaded>
   );
 };
@@ -54,7 +57,7 @@ const tabs = [
   { name: 'request', label: 'Request' },
 ] as const;
 
-const ExportView = ({ client, found }: { client: PlatformClient; found: BulkExport }): ReactNode => {
+const ExportView = ({ found }: { found: BulkExport }): ReactNode => {
   const { tab = 'days' } = route.useSearch();
   const navigate = route.useNavigate();
   const isSchedule = statusOf(found) === 'intervalscheduled';
@@ -64,7 +67,7 @@ const ExportView = ({ client, found }: { client: PlatformClient; found: BulkExpo
         <h1>Export</h1>
         <CopyId id={found.id} label="export id" />
         <ExportBadge of={found} />
-        <Actions client={client} found={found} />
+        <Actions found={found} />
       </header>
       {!isSchedule && <Summary found={found} />}
       {found.error !== null && (
@@ -88,13 +91,13 @@ const ExportView = ({ client, found }: { client: PlatformClient; found: BulkExpo
         onChange={(next) => void navigate({ search: { tab: next }, replace: true })}
       />
       <div className="page-body" tabIndex={0} role="region" aria-label={tab}>
-        {tab === 'days' && <PartitionRuns client={client} found={found} />}
-        {tab === 'events' && <ExportEvents client={client} found={found} />}
-        {tab === 'files' && <ExportFiles client={client} found={found} />}
-        {tab === 'manifest' && <ExportManifestView client={client} found={found} />}
+        {tab === 'days' && <PartitionRuns found={found} />}
+        {tab === 'events' && <ExportEvents found={found} />}
+        {tab === 'files' && <ExportFiles found={found} />}
+        {tab === 'manifest' && <ExportManifestView found={found} />}
         {tab === 'request' && (
           <div className="pad stack">
-            <ExportOverview client={client} found={found} />
+            <ExportOverview found={found} />
             <JsonTree value={found} openDepth={2} />
           </div>
         )}
@@ -133,14 +136,13 @@ const Summary = ({ found }: { found: BulkExport }): ReactNode => {
   );
 };
 
-const Actions = ({ client, found }: { client: PlatformClient; found: BulkExport }): ReactNode => {
+const Actions = ({ found }: { found: BulkExport }): ReactNode => {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const readOnly = useReadOnly();
-  const [isAsking, setAsking] = useState(false);
+  const client = usePlatform();
   const cancel = useMutation({
     mutationFn: () => client.exports.cancel(found.id),
-    onSuccess: () => setAsking(false),
     // If the export has ended meanwhile, the page shows its final state.
     onSettled: () => queries.invalidateQueries({ queryKey: ['exports'] }),
   });
@@ -161,17 +163,15 @@ const Actions = ({ client, found }: { client: PlatformClient; found: BulkExport 
         Export again…
       </AdminButton>
       {(isOpenExport(found) || isSchedule) && (
-        <AdminButton readOnly={readOnly} kind="danger" onPress={() => setAsking(true)}>
-          <Icon name="stop" size={14} /> Cancel…
-        </AdminButton>
-      )}
-      {isAsking && (
-        <Confirm
+        <AskFirst
+          trigger={(ask) => (
+            <AdminButton readOnly={readOnly} kind="danger" onPress={ask}>
+              <Icon name="stop" size={14} /> Cancel…
+            </AdminButton>
+          )}
           title={`Cancel this ${what}?`}
           action={`Cancel the ${what}`}
-          isBusy={cancel.isPending}
-          onConfirm={() => cancel.mutate()}
-          onClose={() => setAsking(false)}
+          request={cancel}
         >
           <p>
             {isSchedule
@@ -179,9 +179,53 @@ const Actions = ({ client, found }: { client: PlatformClient; found: BulkExport 
               : 'Uploads stop within seconds. Files that exist stay, without a manifest.'}{' '}
             This cannot be undone.
           </p>
-          <ErrorNotice error={cancel.error} />
-        </Confirm>
+        </AskFirst>
       )}
     </div>
   );
 };
+
+export const ExportManifestView = ({ found }: { found: BulkExport }): ReactNode => {
+  const query = useManifest(found);
+  if (statusOf(found) !== 'completed')
+    return (
+      <State icon="empty" title="There is no manifest">
+        <p className="muted">
+          {isOpenExport(found)
+            ? 'It is written last, when all other files exist.'
+            : 'Only a completed export has one.'}
+        </p>
+      </State>
+    );
+  return (
+    <Loaded query={query}>
+      {(manifest) => (
+        <div className="pad stack">
+          <p>
+            <CopyText text={JSON.stringify(manifest, undefined, 2)} shown="Copy the manifest as JSON" />
+          </p>
+          <JsonTree value={manifest} openDepth={1} />
+        </div>
+      )}
+    </Loaded>
+  );
+};
+
+const columns: readonly Column<ExportEvent>[] = [
+  { name: 'When', cell: ({ at }) => <Ago at={at} /> },
+  { name: 'Event', className: 'mono', cell: ({ type }) => type },
+  { name: 'Partition run', className: 'mono', cell: (event) => event.run_id?.slice(0, 8) },
+  {
+    name: 'Message',
+    className: 'wide',
+    title: ({ message }) => message,
+    cell: ({ message }) => visibleText(message),
+  },
+];
+
+/** The history of an export, the oldest event first. */
+export const ExportEvents = ({ found }: { found: BulkExport }): ReactNode => (
+  <LoadedPages query={useExportEvents(found)} rowsOf={(events) => events} more="Load later events">
+    {(events) => <DataTable rows={events} columns={columns} keyOf={({ id }) => id} />}
+  </LoadedPages>
+);

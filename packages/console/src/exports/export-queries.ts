@@ -1,6 +1,7 @@
 // What the pages of exports read. Exports have no stream: unfinished ones are read again every two seconds while the tab is visible.
-import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
-import type { BulkExport, ExportEvent, ExportManifest, ExportRun, PlatformClient } from '@svc/sdk';
+import { usePlatform, usePlatformQuery } from '../platform/platform-access.ts';
+import { keepPreviousData, type UseQueryResult } from '@tanstack/react-query';
+import type { BulkExport, ExportEvent, ExportManifest, ExportRun } from '@svc/sdk';
 import { usePagedQuery, type PagedQuery } from '../api/paged-query.ts';
 import { isOpenExport, type ExportStatus } from '../platform/export-status.ts';
 import { pageNumber, pageSize } from '../ui/paging.tsx';
@@ -19,10 +20,10 @@ const listMs = 5_000;
 const offsetOf = (page: string | undefined): number => (pageNumber(page) - 1) * pageSize;
 
 /** The newest first. */
-export const useExports = (client: PlatformClient, filter: ExportFilter): UseQueryResult<BulkExport[]> =>
-  useQuery({
+export const useExports = (filter: ExportFilter): UseQueryResult<BulkExport[]> =>
+  usePlatformQuery({
     queryKey: ['exports', 'list', filter],
-    queryFn: ({ signal }) =>
+    read: (client, call) =>
       client.exports.list(
         {
           ...(filter.status && { status: filter.status }),
@@ -32,16 +33,16 @@ export const useExports = (client: PlatformClient, filter: ExportFilter): UseQue
           limit: pageSize,
           offset: offsetOf(filter.page),
         },
-        { signal },
+        call,
       ),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state: { data } }) => (data?.some(isOpenExport) ? openMs : listMs),
   });
 
-export const useExport = (client: PlatformClient, id: string): UseQueryResult<BulkExport> =>
-  useQuery({
+export const useExport = (id: string): UseQueryResult<BulkExport> =>
+  usePlatformQuery({
     queryKey: ['exports', 'one', id],
-    queryFn: ({ signal }) => client.exports.get(id, { signal }),
+    read: (client, call) => client.exports.get(id, call),
     refetchInterval: ({ state: { data } }) => (data && isOpenExport(data) ? openMs : false),
   });
 
@@ -52,17 +53,16 @@ const whileOpen = (found: BulkExport) => (isOpenExport(found) ? openMs : (false 
 
 /** One page of the partition runs, in the order of time. */
 export const usePartitionRuns = (
-  client: PlatformClient,
   found: BulkExport,
   { page, status }: { page?: string | undefined; status?: ExportStatus[] | undefined },
 ): UseQueryResult<ExportRun[]> =>
-  useQuery({
+  usePlatformQuery({
     queryKey: [...partOf(found, 'runs'), page, status],
-    queryFn: ({ signal }) =>
+    read: (client, call) =>
       client.exports.runs(
         found.id,
         { ...(status && { status }), limit: pageSize, offset: offsetOf(page) },
-        { signal },
+        call,
       ),
     placeholderData: keepPreviousData,
     refetchInterval: whileOpen(found),
@@ -73,8 +73,9 @@ const eventsMax = 200;
 const polledPagesMax = 5;
 
 /** Pages of events, the oldest first. */
-export const useExportEvents = (client: PlatformClient, found: BulkExport): PagedQuery<ExportEvent[]> =>
-  usePagedQuery({
+export const useExportEvents = (found: BulkExport): PagedQuery<ExportEvent[]> => {
+  const client = usePlatform();
+  return usePagedQuery({
     queryKey: partOf(found, 'events'),
     read: (after: number = 0, call) => client.exports.events(found.id, { after, limit: eventsMax }, call),
     next: (page) => (page.length === eventsMax ? page.at(-1)?.id : undefined),
@@ -82,11 +83,12 @@ export const useExportEvents = (client: PlatformClient, found: BulkExport): Page
     refetchInterval: ({ state }) =>
       (state.data?.pages.length ?? 0) <= polledPagesMax ? whileOpen(found) : false,
   });
+};
 
-export const useManifest = (client: PlatformClient, found: BulkExport): UseQueryResult<ExportManifest> =>
-  useQuery({
+export const useManifest = (found: BulkExport): UseQueryResult<ExportManifest> =>
+  usePlatformQuery({
     queryKey: partOf(found, 'manifest'),
-    queryFn: ({ signal }) => client.exports.manifest(found.id, { signal }),
+    read: (client, call) => client.exports.manifest(found.id, call),
     enabled: found.status.toUpperCase() === 'COMPLETED',
     staleTime: Infinity,
   });

@@ -1,20 +1,24 @@
 // Exports of a workspace, the newest first. The filter is the query string.
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import type { BulkExport, PlatformClient } from '@svc/sdk';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { AdminButton } from '../platform/admin-button.tsx';
 import { useDestinations } from '../platform/destinations.ts';
+import { exportStatuses, statusLabels } from '../platform/export-status.ts';
 import { ExportTabs } from '../platform/export-tabs.tsx';
-import { exportNeed, ForgetKey, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
-import { ProjectSelect } from '../platform/project-select.tsx';
+import {
+  AdminButton,
+  exportNeed,
+  ForgetKey,
+  KeyForm,
+  KeyGate,
+  needsOtherKey,
+} from '../platform/key-gate.tsx';
+import { ProjectSelect } from '../platform/projects.tsx';
 import { useReadOnly } from '../platform/workspaces.ts';
+import { FilterSelect, StatusChips } from '../ui/filters.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
-import { Loaded, State } from '../ui/states.tsx';
-import { StatusChips } from '../ui/status-chips.tsx';
-import { visibleText } from '../values/visible-text.ts';
-import { useExports, type ExportFilter } from './export-queries.ts';
-import { exportStatuses, statusLabels } from '../platform/export-status.ts';
+import { Loaded, NoMatch, State } from '../ui/states.tsx';
+import { type ExportFilter, useExports } from './export-queries.ts';
 import { ExportTable } from './export-table.tsx';
 import './exports.css';
 
@@ -22,14 +26,16 @@ const route = getRouteApi('/exports');
 
 export const ExportsPage = (): ReactNode => (
   <div className="page">
-    <KeyGate need={exportNeed}>{(client) => <Exports client={client} />}</KeyGate>
+    <KeyGate need={exportNeed}>
+      <Exports />
+    </KeyGate>
   </div>
 );
 
-const Exports = ({ client }: { client: PlatformClient }): ReactNode => {
+const Exports = (): ReactNode => {
   const filter = route.useSearch();
   const navigate = route.useNavigate();
-  const query = useExports(client, filter);
+  const query = useExports(filter);
   const readOnly = useReadOnly();
   const change = (changed: ExportFilter): void =>
     void navigate({ search: { ...filter, page: undefined, ...changed }, replace: true });
@@ -41,15 +47,15 @@ const Exports = ({ client }: { client: PlatformClient }): ReactNode => {
         <ExportTabs />
         <div className="page-actions">
           <ForgetKey />
-          <NewExportButton readOnly={readOnly} />
+          <AdminButton readOnly={readOnly} onPress={() => void navigate({ to: '/exports/new' })}>
+            <Icon name="plus" size={14} /> New export…
+          </AdminButton>
         </div>
       </header>
-      <Filters client={client} filter={filter} onChange={change} />
+      <Filters filter={filter} onChange={change} />
       <div className="page-body" tabIndex={0} role="region" aria-label="Exports">
         <Loaded query={query}>
-          {(rows) =>
-            rows.length === 0 ? <NoExports filter={filter} /> : <Rows client={client} exports={rows} />
-          }
+          {(rows) => <ExportTable exports={rows} empty={<NoExports filter={filter} />} />}
         </Loaded>
         <Pager
           page={pageNumber(filter.page)}
@@ -61,27 +67,9 @@ const Exports = ({ client }: { client: PlatformClient }): ReactNode => {
   );
 };
 
-const NewExportButton = ({ readOnly }: { readOnly: string | undefined }): ReactNode => {
-  const navigate = useNavigate();
-  return (
-    <AdminButton readOnly={readOnly} onPress={() => void navigate({ to: '/exports/new' })}>
-      <Icon name="plus" size={14} /> New export…
-    </AdminButton>
-  );
-};
-
-const Rows = ({ client, exports }: { client: PlatformClient; exports: BulkExport[] }): ReactNode => {
-  const { data: destinations = [] } = useDestinations(client);
-  return <ExportTable client={client} exports={exports} destinations={destinations} />;
-};
-
 const NoExports = ({ filter }: { filter: ExportFilter }): ReactNode =>
   Object.values(filter).some((value) => value !== undefined) ? (
-    <State icon="empty" title="No export matches the filter">
-      <Link to="/exports" className="button">
-        Clear the filter
-      </Link>
-    </State>
+    <NoMatch noun="export" to="/exports" />
   ) : (
     <State icon="exports" title="There are no exports yet">
       <p className="muted">
@@ -94,15 +82,13 @@ const NoExports = ({ filter }: { filter: ExportFilter }): ReactNode =>
   );
 
 const Filters = ({
-  client,
   filter,
   onChange,
 }: {
-  client: PlatformClient;
   filter: ExportFilter;
   onChange: (changed: ExportFilter) => void;
 }): ReactNode => {
-  const { data: destinations = [] } = useDestinations(client);
+  const { data: destinations = [] } = useDestinations();
   return (
     <div className="filters" role="search" aria-label="Filter of exports">
       <StatusChips
@@ -111,20 +97,14 @@ const Filters = ({
         chosen={filter.status}
         onChange={(status) => onChange({ status })}
       />
-      <ProjectSelect client={client} project={filter.project} onChange={(project) => onChange({ project })} />
-      <select
-        className="field"
-        aria-label="Destination"
-        value={filter.destination ?? ''}
-        onChange={(event) => onChange({ destination: event.target.value || undefined })}
-      >
-        <option value="">All destinations</option>
-        {destinations.map(({ id, display_name: name }) => (
-          <option key={id} value={id}>
-            {visibleText(name)}
-          </option>
-        ))}
-      </select>
+      <ProjectSelect project={filter.project} onChange={(project) => onChange({ project })} />
+      <FilterSelect
+        label="Destination"
+        all="All destinations"
+        choices={destinations.map(({ id, display_name: name }) => [id, name])}
+        chosen={filter.destination}
+        onChange={(destination) => onChange({ destination })}
+      />
       {filter.schedule !== undefined && (
         <button type="button" className="chip" onClick={() => onChange({ schedule: undefined })}>
           of the schedule {filter.schedule.slice(0, 8)} ×

@@ -1,23 +1,22 @@
 // Creates an export, or a schedule of exports. A dry run shows what it would write.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { BulkExport, ExportPlan } from '@svc/sdk';
+import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import type { ExportPlan, PlatformClient } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
-import { AdminButton } from '../platform/admin-button.tsx';
+import { type ReactNode, useState } from 'react';
 import { useDestinations } from '../platform/destinations.ts';
+import { FormPage } from '../platform/form-page.tsx';
 import { KeyForm, KeyGate, needsOtherKey, newExportNeed } from '../platform/key-gate.tsx';
-import { useProjects } from '../platform/projects.ts';
-import { useReadOnly } from '../platform/workspaces.ts';
-import { faultsOf, withFaults } from '../ui/faults.ts';
-import { FormProblems } from '../ui/form-field.tsx';
+import { usePlatform, usePlatformQuery } from '../platform/platform-access.ts';
+import { useProjects } from '../platform/projects.tsx';
+import { useForm } from '../ui/form.tsx';
 import { Failure, Skeleton } from '../ui/states.tsx';
 import {
   draftOf,
   emptyDraft,
+  type ExportDraft,
   exportPaths,
   missingChoices,
   requestOf,
-  type ExportDraft,
 } from './export-draft.ts';
 import { ExportFields } from './export-fields.tsx';
 import { countOf, plural } from './sizes.ts';
@@ -27,110 +26,81 @@ const route = getRouteApi('/exports/new');
 
 export const NewExportPage = (): ReactNode => (
   <div className="page">
-    <KeyGate need={newExportNeed}>{(client) => <NewExport client={client} />}</KeyGate>
+    <KeyGate need={newExportNeed}>
+      <NewExport />
+    </KeyGate>
   </div>
 );
 
 /** Reads the export that is made again, if the address names one. */
-const NewExport = ({ client }: { client: PlatformClient }): ReactNode => {
-  const { from, project, destination } = route.useSearch();
-  const earlier = useQuery({
+const NewExport = (): ReactNode => {
+  const { from } = route.useSearch();
+  const earlier = usePlatformQuery({
     queryKey: ['exports', 'one', from],
-    queryFn: ({ signal }) => client.exports.get(from ?? '', { signal }),
+    read: (client, call) => client.exports.get(from ?? '', call),
     enabled: from !== undefined,
   });
+  const given = useGiven(earlier.data);
   if (needsOtherKey(earlier.error)) return <KeyForm need={newExportNeed} refusal={earlier.error} />;
   if (earlier.error) return <Failure error={earlier.error} onRetry={() => void earlier.refetch()} />;
-  if (from !== undefined && earlier.data === undefined) return <Skeleton />;
-  const draft = earlier.data ? draftOf(earlier.data) : emptyDraft(Date.now());
-  const given = {
-    ...draft,
-    project: project ?? draft.project,
-    destination: destination ?? draft.destination,
-  };
-  return <ExportForm key={from} client={client} given={given} />;
+  if (given === undefined || (from !== undefined && earlier.data === undefined)) return <Skeleton />;
+  return <ExportForm key={from} given={given} />;
 };
 
-/** Chooses the project and the destination where there is only one. */
-const useOnlyChoices = (client: PlatformClient, draft: ExportDraft): ExportDraft => {
-  const { data: projects = [] } = useProjects(client);
-  const { data: destinations = [] } = useDestinations(client);
-  const only = (found: readonly { id: string }[]): string => (found.length === 1 ? (found[0]?.id ?? '') : '');
+/** The fields that the address or an earlier export gives. A project or destination is chosen where there is only one. */
+const useGiven = (earlier: BulkExport | undefined): ExportDraft | undefined => {
+  const search = route.useSearch();
+  const projects = useProjects();
+  const destinations = useDestinations();
+  const [nowMs] = useState(Date.now);
+  if (projects.isPending || destinations.isPending) return undefined;
+  const draft = earlier ? draftOf(earlier) : emptyDraft(nowMs);
+  const only = (found: readonly { id: string }[] = []): string =>
+    found.length === 1 ? (found[0]?.id ?? '') : '';
   return {
     ...draft,
-    project: draft.project || only(projects),
-    destination: draft.destination || only(destinations),
+    project: search.project ?? (draft.project || only(projects.data)),
+    destination: search.destination ?? (draft.destination || only(destinations.data)),
   };
 };
 
-const ExportForm = ({ client, given }: { client: PlatformClient; given: ExportDraft }): ReactNode => {
+type Answer = { plan: ExportPlan } | { created: BulkExport };
+
+const ExportForm = ({ given }: { given: ExportDraft }): ReactNode => {
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const readOnly = useReadOnly();
-  const [edited, setDraft] = useState(given);
-  const draft = useOnlyChoices(client, edited);
-  const [hasAsked, setAsked] = useState(false);
-  const missing = missingChoices(draft);
-  const validate = useMutation({ mutationFn: () => client.exports.validate(requestOf(draft)) });
-  const create = useMutation({
-    mutationFn: () => client.exports.create(requestOf(draft)),
-    onSuccess: async ({ id }) => {
+  const client = usePlatform();
+  const form = useForm<ExportDraft, Answer, 'plan' | 'create'>({
+    initial: given,
+    paths: exportPaths,
+    problemsOf: missingChoices,
+    send: async (draft, action) =>
+      action === 'plan'
+        ? { plan: await client.exports.validate(requestOf(draft)) }
+        : { created: await client.exports.create(requestOf(draft)) },
+    onSent: async (answer) => {
+      if (!('created' in answer)) return;
       await queries.invalidateQueries({ queryKey: ['exports'] });
-      await navigate({ to: '/exports/$exportId', params: { exportId: id } });
+      await navigate({ to: '/exports/$exportId', params: { exportId: answer.created.id } });
     },
   });
-  const isBusy = validate.isPending || create.isPending;
-  const found = faultsOf(create.error ?? validate.error, exportPaths);
-  const faults = hasAsked ? withFaults(found, missing) : found;
-  const change = (changed: Partial<ExportDraft>): void => {
-    setDraft({ ...edited, ...changed });
-    // A plan and sentences that belong to another request would mislead.
-    validate.reset();
-    create.reset();
-  };
-  const send = (request: typeof validate | typeof create, other: typeof validate | typeof create): void => {
-    setAsked(true);
-    other.reset();
-    if (missing.size === 0) request.mutate();
-  };
+  const { draft, result } = form;
   return (
-    <>
-      <header className="page-head">
-        <h1>New export</h1>
-        <div className="page-actions">
-          <Link to="/exports" className="button">
-            All exports
-          </Link>
-        </div>
-      </header>
-      <div className="page-body pad" tabIndex={0} role="region" aria-label="New export">
-        <form
-          className="form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (!isBusy) send(validate, create);
-          }}
-        >
-          <ExportFields client={client} draft={draft} faults={faults} onChange={change} />
-          <FormProblems sentences={faults.rest} />
-          {validate.data && <Plan plan={validate.data} isSchedule={draft.isSchedule} />}
-          <div className="row">
-            <button type="submit" className="button" disabled={isBusy}>
-              Dry run
-            </button>
-            <AdminButton
-              readOnly={readOnly}
-              kind="primary"
-              isBusy={isBusy}
-              onPress={() => send(create, validate)}
-            >
-              {draft.isSchedule ? 'Create the schedule' : 'Create the export'}
-            </AdminButton>
-            {readOnly !== undefined && <span className="muted">{readOnly}.</span>}
-          </div>
-        </form>
-      </div>
-    </>
+    <FormPage
+      title="New export"
+      list={
+        <Link to="/exports" className="button">
+          All exports
+        </Link>
+      }
+      action={draft.isSchedule ? 'Create the schedule' : 'Create the export'}
+      form={form}
+      trial={{ action: 'Dry run', onTry: () => form.submit('plan') }}
+      onCreate={() => form.submit('create')}
+    >
+      <ExportFields form={form} />
+      {result && 'plan' in result && <Plan plan={result.plan} isSchedule={draft.isSchedule} />}
+    </FormPage>
   );
 };
 

@@ -1,19 +1,25 @@
 // The partition runs of an export: one for each UTC day.
+import type { BulkExport, ExportRun } from '@svc/sdk';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { BulkExport, ExportRun, PlatformClient } from '@svc/sdk';
-import { Fragment, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
+import {
+  exportStatuses,
+  isOpenExport,
+  lastErrorOf,
+  progressTones,
+  statusLabels,
+  statusOf,
+} from '../platform/export-status.ts';
+import { type Column, DataTable, RowToggle } from '../ui/data-table.tsx';
+import { StatusChips } from '../ui/filters.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
 import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Loaded, State } from '../ui/states.tsx';
-import { StatusChips } from '../ui/status-chips.tsx';
 import { LocalTime, Until } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { ExportBadge } from './export-badge.tsx';
 import { usePartitionRuns } from './export-queries.ts';
-import { exportStatuses, progressTones, statusLabels, statusOf } from '../platform/export-status.ts';
-import { lastErrorOf } from '../platform/last-error.ts';
-import { sameErrors } from './same-errors.ts';
 import { countOf, plural, sizeOf } from './sizes.ts';
 
 const route = getRouteApi('/exports/$exportId');
@@ -21,16 +27,10 @@ const route = getRouteApi('/exports/$exportId');
 /** A partition run is never a schedule. */
 const runStatuses = exportStatuses.filter((status) => status !== 'intervalscheduled');
 
-export const PartitionRuns = ({
-  client,
-  found,
-}: {
-  client: PlatformClient;
-  found: BulkExport;
-}): ReactNode => {
+export const PartitionRuns = ({ found }: { found: BulkExport }): ReactNode => {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const query = usePartitionRuns(client, found, search);
+  const query = usePartitionRuns(found, search);
   const change = (changed: Partial<typeof search>): void =>
     void navigate({ search: { ...search, page: undefined, ...changed }, replace: true });
   if (statusOf(found) === 'intervalscheduled')
@@ -105,104 +105,96 @@ const Days = ({ runs, found, opened, onOpen }: DaysProps): ReactNode => (
         </div>
       </div>
     ))}
-    <table className="table">
-      <thead>
-        <tr>
-          <th scope="col">Status</th>
-          <th scope="col">Day of UTC</th>
-          <th scope="col">Progress</th>
-          <th scope="col" className="number">
-            Rows
-          </th>
-          <th scope="col" className="number">
-            Files
-          </th>
-          <th scope="col" className="number">
-            Size
-          </th>
-          <th scope="col" className="number">
-            Attempt
-          </th>
-          <th scope="col">Next try</th>
-          <th scope="col">Last error</th>
-        </tr>
-      </thead>
-      <tbody>
-        {runs.map((run) => (
-          <Fragment key={run.id}>
-            <Day run={run} isOpen={run.id === opened} onOpen={onOpen} />
-            {run.id === opened && <Attempts run={run} />}
-          </Fragment>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      rows={runs}
+      columns={columnsOf(opened, onOpen)}
+      keyOf={({ id }) => id}
+      opened={{ key: opened, label: () => 'Attempts', details: (run) => <Attempts run={run} /> }}
+    />
   </>
 );
 
-const Day = ({
-  run,
-  isOpen,
-  onOpen,
-}: {
-  run: ExportRun;
-  isOpen: boolean;
-  onOpen: (run: string | undefined) => void;
-}): ReactNode => {
-  const { progress, metadata } = run;
-  const day = metadata.start_time.slice(0, 10);
-  const toggle = (): void => onOpen(isOpen ? undefined : run.id);
-  return (
-    <tr onClick={toggle} aria-selected={isOpen}>
-      <td>
-        <ExportBadge of={run} />
-      </td>
-      <td>
-        <button
-          type="button"
-          data-row
-          className="button mono"
-          data-kind="plain"
-          aria-expanded={isOpen}
-          aria-label={`Attempts of ${day}`}
-          onClick={(event) => (event.stopPropagation(), toggle())}
-        >
-          {day}
-        </button>
-      </td>
-      <td>
-        <ProgressBar
-          value={progress.percent}
-          label={`Progress of ${day}`}
-          tone={progressTones[statusOf(run)]}
-        />
-      </td>
-      <td className="number">{countOf(progress.rows_written)}</td>
-      <td className="number">{countOf(progress.files)}</td>
-      <td className="number">{sizeOf(progress.bytes_written)}</td>
-      <td className="number">{progress.attempt}</td>
-      <td>{progress.next_retry_at !== null && <Until at={progress.next_retry_at} />}</td>
-      <td className="wide">{visibleText(lastErrorOf(run) ?? '')}</td>
-    </tr>
-  );
-};
+const columnsOf = (opened: string | undefined, onOpen: DaysProps['onOpen']): Column<ExportRun>[] => [
+  { name: 'Status', cell: (run) => <ExportBadge of={run} /> },
+  {
+    name: 'Day of UTC',
+    cell: (run) => (
+      <RowToggle
+        label={`Attempts of ${dayOf(run)}`}
+        isOpen={run.id === opened}
+        onToggle={() => onOpen(run.id === opened ? undefined : run.id)}
+      >
+        {dayOf(run)}
+      </RowToggle>
+    ),
+  },
+  {
+    name: 'Progress',
+    cell: (run) => (
+      <ProgressBar
+        value={run.progress.percent}
+        label={`Progress of ${dayOf(run)}`}
+        tone={progressTones[statusOf(run)]}
+      />
+    ),
+  },
+  { name: 'Rows', className: 'number', cell: ({ progress }) => countOf(progress.rows_written) },
+  { name: 'Files', className: 'number', cell: ({ progress }) => countOf(progress.files) },
+  { name: 'Size', className: 'number', cell: ({ progress }) => sizeOf(progress.bytes_written) },
+  { name: 'Attempt', className: 'number', cell: ({ progress }) => progress.attempt },
+  {
+    name: 'Next try',
+    cell: ({ progress: { next_retry_at: next } }) => next !== null && <Until at={next} />,
+  },
+  { name: 'Last error', className: 'wide', cell: (run) => visibleText(lastErrorOf(run) ?? '') },
+];
+
+const dayOf = (run: ExportRun): string => run.metadata.start_time.slice(0, 10);
 
 const Attempts = ({ run }: { run: ExportRun }): ReactNode => {
   const errors = Object.entries(run.errors ?? {});
   return (
-    <tr className="export-attempts">
-      <td colSpan={9} className="export-attempts-cell">
-        <div className="export-errors" role="region" aria-label="Attempts">
-          <p className="muted">
-            <LocalTime at={run.metadata.start_time} /> to <LocalTime at={run.metadata.end_time} />
-          </p>
-          {errors.length === 0 && <p>No attempt has failed.</p>}
-          {errors.map(([name, message]) => (
-            <p key={name}>
-              <strong>attempt {Number(/\d+$/.exec(name)?.[0] ?? 0) + 1}</strong> {visibleText(message)}
-            </p>
-          ))}
-        </div>
-      </td>
-    </tr>
+    <>
+      <p className="muted">
+        <LocalTime at={run.metadata.start_time} /> to <LocalTime at={run.metadata.end_time} />
+      </p>
+      {errors.length === 0 && <p>No attempt has failed.</p>}
+      {errors.map(([name, message]) => (
+        <p key={name}>
+          <strong>attempt {Number(/\d+$/.exec(name)?.[0] ?? 0) + 1}</strong> {visibleText(message)}
+        </p>
+      ))}
+    </>
   );
+};
+
+// Many days of an export fail for one reason: a sentence for each reason instead of one for each day.
+export interface SameError {
+  /** As the store has reported it for the first of the days. */
+  message: string;
+  days: number;
+  /** Whether further attempts follow. */
+  isRetried: boolean;
+}
+
+/** Each request has another id, which makes equal reasons look different. */
+const withoutRequest = (message: string): string => message.replaceAll(/\(request [^)]*\)/g, '');
+
+/** The reasons that several partition runs have in common or that one is retried for, the most frequent first. */
+export const sameErrors = (runs: readonly ExportRun[]): SameError[] => {
+  const byReason = new Map<string, SameError>();
+  for (const run of runs) {
+    const message = ['completed', 'cancelled'].includes(statusOf(run)) ? undefined : lastErrorOf(run);
+    if (message === undefined) continue;
+    const reason = withoutRequest(message);
+    const group = byReason.get(reason) ?? { message, days: 0, isRetried: false };
+    byReason.set(reason, {
+      ...group,
+      days: group.days + 1,
+      isRetried: group.isRetried || isOpenExport(run),
+    });
+  }
+  return [...byReason.values()]
+    .filter(({ days, isRetried }) => days > 1 || isRetried)
+    .toSorted((a, b) => b.days - a.days);
 };

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { useAssistants } from '../api/queries.ts';
+import { FilterSelect } from '../ui/filters.tsx';
 
 /** Chooses one of the graphs that have assistants; undefined for all of them. */
 export const GraphSelect = ({
@@ -12,16 +13,12 @@ export const GraphSelect = ({
   const assistants = useAssistants();
   const graphs = [...new Set(assistants.data?.map(({ graph_id: id }) => id))].toSorted();
   return (
-    <select
-      className="field"
-      aria-label="Graph"
-      value={graph ?? ''}
-      onChange={(event) => onChange(event.target.value || undefined)}
-    >
-      <option value="">All graphs</option>
-      {graphs.map((id) => (
-        <option key={id}>{id}</option>
-      ))}
-    </select>
+    <FilterSelect
+      label="Graph"
+      all="All graphs"
+      choices={graphs.map((id) => [id, id])}
+      chosen={graph}
+      onChange={onChange}
+    />
   );
 };

@@ -1,26 +1,26 @@
 // A graph with the nodes that run now lit. Loaded on demand, because React Flow is large.
 import {
   BaseEdge,
+  type Edge,
   EdgeLabelRenderer,
+  type EdgeProps,
   getBezierPath,
   Handle,
   MarkerType,
-  Position,
-  ReactFlow,
-  type Edge,
-  type EdgeProps,
   type Node,
   type NodeProps,
+  Position,
+  ReactFlow,
   type ReactFlowInstance,
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
-import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import type { NodeActivity } from '../messages/fold-run.ts';
-import { Skeleton } from '../ui/states.tsx';
-import { visibleText } from '../values/visible-text.ts';
 import { duration } from '../ui/duration.ts';
-import { sizeOf, type Graph, type GraphNode } from './read-graph.ts';
-import { useLayout } from './use-layout.ts';
+import { Skeleton } from '../ui/states.tsx';
+import { visibleText } from '../ui/visible-text.ts';
+import { type Positions, simpleLayout } from './layout.ts';
+import { type Graph, type GraphNode, sizeOf } from './read-graph.ts';
 import './graph.css';
 
 type FlowNode = Node<{ node: GraphNode; activity: NodeActivity | undefined }, 'graph'>;
@@ -197,4 +197,37 @@ export const activityText = ({ state, tookMs = 0 }: Pick<NodeActivity, 'state' |
   return state === 'done'
     ? (time ?? signs.done)
     : [signs[state], time].filter((text) => text !== undefined).join(' ');
+};
+
+const limitMs = 5_000;
+
+export interface Layout {
+  positions: Positions;
+  /** The worker has taken too long. */
+  isSimple: boolean;
+}
+
+/** The positions of a graph's nodes, once the worker has computed them. */
+export const useLayout = (graph: Graph): Layout | undefined => {
+  const [laidOut, setLaidOut] = useState<Layout & { graph: Graph }>();
+  useEffect(() => {
+    const worker = new Worker(new URL('./layout.worker.ts', import.meta.url), { type: 'module' });
+    const finish = (layout: Layout): void => {
+      clearTimeout(timer);
+      worker.terminate();
+      setLaidOut({ graph, ...layout });
+    };
+    const fallBack = (): void => finish({ positions: simpleLayout(graph), isSimple: true });
+    const timer = setTimeout(fallBack, limitMs);
+    worker.addEventListener('message', ({ data }: MessageEvent<Positions>) =>
+      finish({ positions: data, isSimple: false }),
+    );
+    worker.addEventListener('error', fallBack);
+    worker.postMessage(graph);
+    return () => {
+      clearTimeout(timer);
+      worker.terminate();
+    };
+  }, [graph]);
+  return laidOut?.graph === graph ? laidOut : undefined;
 };

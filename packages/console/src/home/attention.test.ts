@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { emptyNote } from './attention.tsx';
+import { cutText, emptyNote } from './attention.tsx';
 
 const read = { found: [], error: null };
 const reading = { found: undefined, error: null };
@@ -26,4 +26,13 @@ it('speaks only of what was read when a source was not read to its end', () => {
 
 it('waits for what is being read', () => {
   expect(emptyNote([read, unread, reading])).toBe('Reading…');
+});
+
+it('a short text stays as it is', () => {
+  expect(cutText('The bucket is full.', 19)).toBe('The bucket is full.');
+});
+
+it('a long text ends with an ellipsis after a word', () => {
+  expect(cutText('The bucket is full.', 16)).toBe('The bucket is…');
+  expect(cutText('x'.repeat(20), 10)).toBe(`${'x'.repeat(9)}…`);
 });

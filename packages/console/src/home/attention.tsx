@@ -1,10 +1,10 @@
-import { useState, type ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { exportNeed, KeyDialog } from '../platform/key-gate.tsx';
-import { cutText } from '../ui/cut-text.ts';
+import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { visibleText } from '../values/visible-text.ts';
-import { useFailedRuns } from './failed-runs.tsx';
-import { useFailingCrons } from './failing-crons.tsx';
+import { Panel } from '../ui/panel.tsx';
+import { visibleText } from '../ui/visible-text.ts';
+import { useFailedRuns, useFailingCrons } from './failed-runs.tsx';
 import { useFailingExports } from './failing-exports.tsx';
 import { useFailingWebhooks } from './failing-webhooks.tsx';
 import type { Finding, Findings } from './finding.tsx';
@@ -37,10 +37,7 @@ export const Attention = (): ReactNode => {
   const note = findings.length === 0 ? emptyNote(sources) : undefined;
   const unread = sources.filter(({ error }) => error !== null).map(({ name }) => name);
   return (
-    <section className="panel" aria-label="Needs attention">
-      <div className="panel-head">
-        <h2>Needs attention</h2>
-      </div>
+    <Panel title="Needs attention">
       {findings.length > 0 && (
         <ul className="findings">
           {findings.map((finding) => (
@@ -59,7 +56,7 @@ export const Attention = (): ReactNode => {
           ),
       )}
       {exports === undefined && <UncheckedExports />}
-    </section>
+    </Panel>
   );
 };
 
@@ -70,9 +67,7 @@ const UncheckedExports = (): ReactNode => {
     <>
       <p className="muted finding-note">
         Exports are not checked: they need an API key.{' '}
-        <button type="button" className="button" onClick={() => setAsking(true)}>
-          Enter the key…
-        </button>
+        <Button onClick={() => setAsking(true)}>Enter the key…</Button>
       </p>
       {isAsking && <KeyDialog need={exportNeed} onClose={() => setAsking(false)} />}
     </>
@@ -103,4 +98,13 @@ export const emptyNote = (
   return sources.every(({ error, unexamined }) => error === null && unexamined === undefined)
     ? 'Nothing: no run is stuck, has failed or was much slower than others, nobody is asked, no cron or delivery is failing.'
     : 'Nothing was found in what was read.';
+};
+
+/** At most `max` characters of a text, which ends with `…` after a whole word when it is cut. */
+export const cutText = (text: string, max: number): string => {
+  if (text.length <= max) return text;
+  const cut = text.slice(0, max - 1);
+  const space = cut.search(/\s\S*$/);
+  // A text without spaces is cut within its word.
+  return `${(space > max / 2 ? cut.slice(0, space) : cut).trimEnd()}…`;
 };

@@ -1,14 +1,13 @@
 // Runs that have failed in the last day, and crons whose newest runs have all failed.
-import { useQuery } from '@tanstack/react-query';
+import type { Client, Cron, Run } from '@svc/sdk';
 import { Link } from '@tanstack/react-router';
-import type { Client, Run } from '@svc/sdk';
-import { useClient } from '../api/client.tsx';
-import { countText } from '../ui/count-text.ts';
-import { dayMs, findingsMs, type Finding, type Findings } from './finding.tsx';
+import { useServerQuery } from '../api/client.tsx';
+import { countText } from '../ui/number-text.ts';
+import { dayMs, type Finding, type Findings, findingsMs } from './finding.tsx';
 
 const failedMax = 100;
 /** The newest runs are read of so many crons at most. */
-const cronsMax = 5;
+const examinedCronsMax = 5;
 /** Of a cron: one failed run between others is no finding of its own. */
 const newestOfCron = 3;
 
@@ -33,7 +32,7 @@ const read = async (client: Client, signal: AbortSignal): Promise<Failures> => {
     runs.flatMap(({ metadata: { cron_id: id } }) => (typeof id === 'string' ? [id] : [])),
   );
   const newest = await Promise.all(
-    [...cronIds].slice(0, cronsMax).map(async (cronId) => ({
+    [...cronIds].slice(0, examinedCronsMax).map(async (cronId) => ({
       cronId,
       runs: await client.runs.search(
         {
@@ -50,10 +49,9 @@ const read = async (client: Client, signal: AbortSignal): Promise<Failures> => {
 };
 
 export const useFailedRuns = (): Findings => {
-  const client = useClient();
-  const query = useQuery({
+  const query = useServerQuery({
     queryKey: ['runs', 'failed in the last day'],
-    queryFn: ({ signal }) => read(client, signal),
+    read: (client, call) => read(client, call.signal),
     refetchInterval: findingsMs,
   });
   return {
@@ -114,3 +112,47 @@ const isFailed = ({ status }: Pick<Run, 'status'>): boolean => status === 'error
 /** The crons that have so many ended runs, of which the newest have all failed. */
 export const failedCrons = (newest: readonly CronFailures[], count: number): CronFailures[] =>
   newest.filter(({ runs }) => runs.length === count && runs.every(isFailed));
+
+// Crons whose last tick created no run, and crons that the server has disabled.
+const cronsMax = 100;
+const shownMax = 5;
+
+export const useFailingCrons = (): Findings => {
+  const query = useServerQuery({
+    queryKey: ['crons', 'failing'],
+    read: (client, call) =>
+      client.crons.search(
+        { limit: cronsMax, select: ['cron_id', 'schedule', 'enabled', 'last_error'] },
+        call,
+      ),
+    refetchInterval: findingsMs,
+  });
+  const { data, error } = query;
+  return {
+    found: data
+      ?.filter(({ last_error: reason }) => reason !== null)
+      .slice(0, shownMax)
+      .map(findingOf),
+    error,
+    unexamined: data?.length === cronsMax ? `Only the newest ${cronsMax} crons were examined.` : undefined,
+  };
+};
+
+const findingOf = ({
+  cron_id: cronId,
+  schedule,
+  enabled,
+  last_error: reason,
+}: Pick<Cron, 'cron_id' | 'schedule' | 'enabled' | 'last_error'>): Finding => ({
+  key: `cron ${cronId}`,
+  tone: 'red',
+  sentence: enabled
+    ? `The last tick of the cron ${schedule} created no run`
+    : `The server has disabled the cron ${schedule}`,
+  reason: reason ?? undefined,
+  links: (
+    <Link to="/crons/$cronId" params={{ cronId }} className="button">
+      Open the cron
+    </Link>
+  ),
+});

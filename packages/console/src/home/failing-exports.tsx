@@ -1,13 +1,12 @@
 // Exports that have failed in the last day, and those that are retried after an error, by destination.
+import type { BulkExport, PlatformClient } from '@svc/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { BulkExport, PlatformClient } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { isOpenExport, statusOf, type ExportStatus } from '../platform/export-status.ts';
+import { type ExportStatus, isOpenExport, readRetryErrors, statusOf } from '../platform/export-status.ts';
 import { useAccess } from '../platform/platform-access.ts';
-import { readRetryErrors } from '../platform/retry-errors.ts';
-import { countText } from '../ui/count-text.ts';
-import { dayMs, findingsMs, type Finding, type Findings } from './finding.tsx';
+import { countText } from '../ui/number-text.ts';
+import { dayMs, type Finding, type Findings, findingsMs } from './finding.tsx';
 
 const exportsMax = 50;
 /** How many open exports are examined. */

@@ -1,13 +1,12 @@
 // Deliveries to webhooks that have failed for good in the last day, and those that are retried after an error.
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { Client, WebhookDelivery } from '@svc/sdk';
-import { useClient } from '../api/client.tsx';
-import { hasEndedEarly } from '../api/delivery-pages.ts';
-import { countText } from '../ui/count-text.ts';
+import { Link } from '@tanstack/react-router';
+import { useServerQuery } from '../api/client.tsx';
+import { hasEndedEarly } from '../api/paged-query.ts';
 import { ahead } from '../ui/duration.ts';
+import { countText } from '../ui/number-text.ts';
 import { useNow } from '../ui/use-now.ts';
-import { dayMs, findingsMs, type Finding, type Findings } from './finding.tsx';
+import { dayMs, type Finding, type Findings, findingsMs } from './finding.tsx';
 
 const read = async (client: Client, status: 'pending' | 'failed', signal: AbortSignal): Promise<Failing> => {
   const page = await client.runs.searchWebhooks({ status, limit: deliveriesMax }, { signal });
@@ -15,14 +14,13 @@ const read = async (client: Client, status: 'pending' | 'failed', signal: AbortS
 };
 
 export const useFailingWebhooks = (): Findings => {
-  const client = useClient();
   const nowMs = useNow();
-  const query = useQuery({
+  const query = useServerQuery({
     queryKey: ['webhooks', 'failing'],
-    queryFn: async ({ signal }) => {
+    read: async (client, call) => {
       const [failed, retried] = await Promise.all([
-        read(client, 'failed', signal),
-        read(client, 'pending', signal),
+        read(client, 'failed', call.signal),
+        read(client, 'pending', call.signal),
       ]);
       return { failed, retried };
     },

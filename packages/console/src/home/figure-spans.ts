@@ -1,5 +1,5 @@
 // The times that the figures of Home can be of. Each has an interval that gives a plot 48 to 84 points.
-import { wholeIntervals } from '../plots/whole-intervals.ts';
+import { wholeIntervals } from '../plots/time-span.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

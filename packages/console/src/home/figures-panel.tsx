@@ -1,9 +1,9 @@
 // Runs over time: how they ended, how long they waited and took, and what their models used.
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { RunFigures } from '@svc/sdk';
 import { useCallback, useMemo, type ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
+import { useServerQuery } from '../api/client.tsx';
 import { runStatusNames } from '../api/statuses.ts';
 import { useAccess } from '../platform/platform-access.ts';
 import { momentText } from '../plots/bucket-text.ts';
@@ -11,6 +11,8 @@ import type { Buckets, PlotSeries } from '../plots/plot-series.ts';
 import { Plot } from '../plots/plot.tsx';
 import { plotPollMs } from '../plots/poll-ms.ts';
 import { countUnit, durationAxis } from '../plots/units.ts';
+import { ChoiceChips } from '../ui/filters.tsx';
+import { Panel } from '../ui/panel.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { figureSpans, rangeOf, spanTitles, type FigureSpan } from './figure-spans.ts';
 import { UsagePlots } from './usage-plots.tsx';
@@ -19,26 +21,35 @@ const route = getRouteApi('/');
 /** The plots of the panel share a cursor. */
 const syncKey = 'home';
 
-const useRunFigures = (span: FigureSpan) => {
-  const client = useClient();
-  return useQuery({
+const useRunFigures = (span: FigureSpan) =>
+  useServerQuery({
     queryKey: ['figures', span],
-    queryFn: ({ signal }) => client.runs.figures(rangeOf(span, Date.now()), { signal }),
+    read: (client, call) => client.runs.figures(rangeOf(span, Date.now()), call),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => plotPollMs(state.data?.interval_seconds, state.error),
   });
-};
 
 export const FiguresPanel = (): ReactNode => {
   const { since: span = '1h' } = route.useSearch();
+  const navigate = route.useNavigate();
   const access = useAccess();
   const query = useRunFigures(span);
   return (
-    <section className="panel" aria-label="Runs over time">
-      <div className="panel-head">
-        <h2>{spanTitles[span]}</h2>
-        <SpanChips span={span} />
-      </div>
+    <Panel
+      title={spanTitles[span]}
+      label="Runs over time"
+      aside={
+        <ChoiceChips
+          label="Time"
+          className="spread"
+          choices={figureSpans.map((one) => [one, one])}
+          chosen={span}
+          onChange={(one) =>
+            void navigate({ search: { since: one === '1h' ? undefined : one }, replace: true })
+          }
+        />
+      }
+    >
       <ErrorNotice error={query.data && query.error} />
       <Loaded query={query}>
         {(figures) => (
@@ -51,26 +62,7 @@ export const FiguresPanel = (): ReactNode => {
           </>
         )}
       </Loaded>
-    </section>
-  );
-};
-
-const SpanChips = ({ span }: { span: FigureSpan }): ReactNode => {
-  const navigate = route.useNavigate();
-  return (
-    <div className="chips spread" role="group" aria-label="Time">
-      {figureSpans.map((one) => (
-        <button
-          key={one}
-          type="button"
-          className="chip"
-          aria-pressed={one === span}
-          onClick={() => void navigate({ search: { since: one === '1h' ? undefined : one }, replace: true })}
-        >
-          {one}
-        </button>
-      ))}
-    </div>
+    </Panel>
   );
 };
 

@@ -1,13 +1,13 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
+import { useServerQuery } from '../api/client.tsx';
 import { type CountFilter, useAssistants, useThreadCount } from '../api/queries.ts';
 import { usePollMs } from '../live/live-runs.tsx';
 import { RunTable } from '../runs/run-table.tsx';
 import { Icon, type IconName } from '../ui/icons.tsx';
+import { Panel } from '../ui/panel.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { Attention } from './attention.tsx';
 import { FiguresPanel } from './figures-panel.tsx';
 import { dayMs } from './finding.tsx';
@@ -72,10 +72,7 @@ const Tile = ({
 const Assistants = (): ReactNode => {
   const assistants = useAssistants();
   return (
-    <section className="panel" aria-label="Assistants">
-      <div className="panel-head">
-        <h2>Assistants</h2>
-      </div>
+    <Panel title="Assistants">
       <Loaded query={assistants}>
         {(all) => (
           <ul className="assistants">
@@ -91,16 +88,14 @@ const Assistants = (): ReactNode => {
           </ul>
         )}
       </Loaded>
-    </section>
+    </Panel>
   );
 };
 
 const Newest = ({ title, isFailed }: { title: string; isFailed: boolean }): ReactNode => {
-  const client = useClient();
-  const assistants = useAssistants();
-  const runs = useQuery({
+  const runs = useServerQuery({
     queryKey: ['runs', 'newest', isFailed],
-    queryFn: ({ signal }) =>
+    read: (client, call) =>
       client.runs.search(
         {
           limit: shownRuns,
@@ -108,14 +103,14 @@ const Newest = ({ title, isFailed }: { title: string; isFailed: boolean }): Reac
             ? { status: ['error', 'timeout'], created_after: new Date(Date.now() - dayMs).toISOString() }
             : {}),
         },
-        { signal },
+        call,
       ),
     refetchInterval: usePollMs(5_000),
   });
   return (
-    <section className="panel" aria-label={title}>
-      <div className="panel-head">
-        <h2>{title}</h2>
+    <Panel
+      title={title}
+      aside={
         <Link
           className="spread"
           to="/runs"
@@ -123,17 +118,19 @@ const Newest = ({ title, isFailed }: { title: string; isFailed: boolean }): Reac
         >
           All
         </Link>
-      </div>
+      }
+    >
       <ErrorNotice error={runs.data && runs.error} />
       <Loaded query={runs}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <p className="muted pad">{isFailed ? 'No run has failed.' : 'No run has been started yet.'}</p>
-          ) : (
-            <RunTable runs={rows} assistants={assistants.data ?? []} />
-          )
-        }
+        {(rows) => (
+          <RunTable
+            runs={rows}
+            empty={
+              <p className="muted pad">{isFailed ? 'No run has failed.' : 'No run has been started yet.'}</p>
+            }
+          />
+        )}
       </Loaded>
-    </section>
+    </Panel>
   );
 };

@@ -1,12 +1,12 @@
 // The queue of the server and its workers, of all users: `/ready` needs no rights.
-import { useQuery, type UseQueryResult } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { ApiError, type Readiness } from '@svc/sdk';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
-import { countText } from '../ui/count-text.ts';
+import { useServerQuery } from '../api/client.tsx';
 import { duration } from '../ui/duration.ts';
 import { Icon } from '../ui/icons.tsx';
+import { countText } from '../ui/number-text.ts';
 import { useNow } from '../ui/use-now.ts';
 import type { Finding, Findings } from './finding.tsx';
 
@@ -14,14 +14,12 @@ import type { Finding, Findings } from './finding.tsx';
 const pollMs = 5_000;
 
 /** Changes of runs read it again, too: its key is one of `counts`. */
-const useReadiness = (): UseQueryResult<Readiness> => {
-  const client = useClient();
-  return useQuery({
+const useReadiness = (): UseQueryResult<Readiness> =>
+  useServerQuery({
     queryKey: ['counts', 'ready'],
-    queryFn: ({ signal }) => client.ready({ signal }),
+    read: (client, call) => client.ready(call),
     refetchInterval: pollMs,
   });
-};
 
 export const QueueTiles = (): ReactNode => {
   const { data, error, dataUpdatedAt } = useReadiness();

@@ -1,22 +1,20 @@
 // Runs that executed for much longer than other runs of their assistant.
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { Assistant, Run } from '@svc/sdk';
-import { useClient } from '../api/client.tsx';
+import { Link } from '@tanstack/react-router';
+import { useServerQuery } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
-import { countText } from '../ui/count-text.ts';
 import { duration } from '../ui/duration.ts';
-import { dayMs, findingsMs, type Finding, type Findings } from './finding.tsx';
+import { countText } from '../ui/number-text.ts';
+import { dayMs, type Finding, type Findings, findingsMs } from './finding.tsx';
 
 const comparedMax = 100;
 const assistantsMax = 3;
 
 export const useSlowRuns = (): Findings => {
-  const client = useClient();
   const assistants = useAssistants();
-  const query = useQuery({
+  const query = useServerQuery({
     queryKey: ['attention', 'slow'],
-    queryFn: async ({ signal }) => {
+    read: async (client, call) => {
       const ended = await client.runs.search(
         {
           status: 'success',
@@ -24,7 +22,7 @@ export const useSlowRuns = (): Findings => {
           limit: comparedMax,
           select: ['run_id', 'thread_id', 'assistant_id', 'started_at', 'ended_at'],
         },
-        { signal },
+        call,
       );
       return slowRuns(ended).slice(0, assistantsMax);
     },

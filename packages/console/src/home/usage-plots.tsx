@@ -1,13 +1,13 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { PlatformClient, RunStatsSeries } from '@svc/sdk';
-import { useMemo, type ReactNode } from 'react';
-import { lastBefore } from '../plots/last-before.ts';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { type ReactNode, useMemo } from 'react';
 import type { Buckets, PlotSeries } from '../plots/plot-series.ts';
 import { Plot } from '../plots/plot.tsx';
 import { plotPollMs } from '../plots/poll-ms.ts';
+import { lastBefore } from '../plots/time-span.ts';
 import { dollarUnit, tokenUnit } from '../plots/units.ts';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
-import { rangeOf, type FigureSpan } from './figure-spans.ts';
+import { type FigureSpan, rangeOf } from './figure-spans.ts';
 
 export const UsagePlots = ({
   client,

@@ -1,23 +1,21 @@
 // The number of threads with open questions, and the time of the oldest question.
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useClient } from '../api/client.tsx';
+import { useServerQuery } from '../api/client.tsx';
 import { useThreadCount } from '../api/queries.ts';
-import { countText } from '../ui/count-text.ts';
 import { duration } from '../ui/duration.ts';
+import { countText } from '../ui/number-text.ts';
 import { useNow } from '../ui/use-now.ts';
-import { findingsMs, type Findings } from './finding.tsx';
+import { type Findings, findingsMs } from './finding.tsx';
 
 const asking = { has_interrupts: true };
 
 export const useWaitingThreads = (): Findings => {
-  const client = useClient();
   const nowMs = useNow();
   const count = useThreadCount(asking);
-  const oldest = useQuery({
+  const oldest = useServerQuery({
     // A change of a thread reads it again, as it does the count.
     queryKey: ['counts', 'oldest question'],
-    queryFn: ({ signal }) =>
+    read: (client, call) =>
       client.threads.search(
         {
           ...asking,
@@ -26,7 +24,7 @@ export const useWaitingThreads = (): Findings => {
           limit: 1,
           select: ['thread_id', 'state_updated_at'],
         },
-        { signal },
+        call,
       ),
     refetchInterval: findingsMs,
   });

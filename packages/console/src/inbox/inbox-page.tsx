@@ -1,22 +1,23 @@
 // Threads that wait for a person, the oldest first, answered in place.
-import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Thread } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
-import { useLiveState, usePollMs } from '../live/live-runs.tsx';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { useServerQuery } from '../api/client.tsx';
 import { type CountFilter, useOpenTasks, useRun, useThreadCount } from '../api/queries.ts';
 import { isOpen, runStatusNames } from '../api/statuses.ts';
 import { QuestionBox } from '../interrupts/question-box.tsx';
 import { questionsOf, titleOf } from '../interrupts/read-interrupt.ts';
-import { useAnswer, type SentAnswer } from '../interrupts/use-answer.ts';
+import { type SentAnswer, useAnswer } from '../interrupts/use-answer.ts';
+import { useLiveState, usePollMs } from '../live/live-runs.tsx';
 import { StateView } from '../messages/state-view.tsx';
 import { useStoredState } from '../stored/stored-queries.ts';
-import { CopyId } from '../ui/copy-id.tsx';
+import { CopyId } from '../ui/copy.tsx';
+import { ChoiceChips } from '../ui/filters.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { Panel } from '../ui/panel.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import './inbox.css';
 
 const route = getRouteApi('/inbox');
@@ -31,11 +32,10 @@ const filterOf = (shown: Shown, graph: string | undefined): CountFilter => ({
   ...(graph === undefined ? {} : { metadata: { graph_id: graph } }),
 });
 
-const useWaiting = (shown: Shown, graph: string | undefined) => {
-  const client = useClient();
-  return useQuery({
+const useWaiting = (shown: Shown, graph: string | undefined) =>
+  useServerQuery({
     queryKey: ['inbox', shown, graph],
-    queryFn: ({ signal }) =>
+    read: (client, call) =>
       client.threads.search(
         {
           ...filterOf(shown, graph),
@@ -44,11 +44,10 @@ const useWaiting = (shown: Shown, graph: string | undefined) => {
           limit: threadsMax,
           select: ['thread_id', 'state_updated_at', 'metadata', 'status', 'interrupts'],
         },
-        { signal },
+        call,
       ),
     refetchInterval: usePollMs(4_000),
   });
-};
 
 export const InboxPage = (): ReactNode => {
   const { show, graph, sel } = route.useSearch();
@@ -96,21 +95,16 @@ const ShownChips = ({ shown, graph }: { shown: Shown; graph: string | undefined 
     questions: useThreadCount(filterOf('questions', graph)).data,
     stopped: useThreadCount(filterOf('stopped', graph)).data,
   };
-  const chip = (of: Shown, label: string): ReactNode => (
-    <button
-      type="button"
-      className="chip"
-      aria-pressed={of === shown}
-      onClick={() => void navigate({ search: { show: of === 'stopped' ? of : undefined, graph } })}
-    >
-      {label} {counts[of]}
-    </button>
-  );
   return (
-    <div className="chips" role="group" aria-label="Which threads">
-      {chip('questions', 'Waiting for an answer')}
-      {chip('stopped', 'Stopped without a question')}
-    </div>
+    <ChoiceChips
+      label="Which threads"
+      choices={[
+        ['questions', `Waiting for an answer ${counts.questions ?? ''}`],
+        ['stopped', `Stopped without a question ${counts.stopped ?? ''}`],
+      ]}
+      chosen={shown}
+      onChange={(of) => void navigate({ search: { show: of === 'stopped' ? of : undefined, graph } })}
+    />
   );
 };
 
@@ -239,11 +233,8 @@ const Waiting = ({ thread, onSent }: { thread: Thread; onSent: (sent: SentAnswer
 const SoFar = ({ threadId }: { threadId: string }): ReactNode => {
   const query = useStoredState(threadId, undefined, { isLive: useLiveState() !== 'live' });
   return (
-    <section className="panel" aria-label="State of the thread">
-      <div className="panel-head">
-        <h2>The thread so far</h2>
-      </div>
+    <Panel title="The thread so far" label="State of the thread">
       <Loaded query={query}>{(state) => <StateView state={state} newest={6} />}</Loaded>
-    </section>
+    </Panel>
   );
 };

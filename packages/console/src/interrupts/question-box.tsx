@@ -1,15 +1,15 @@
 // A question that a graph asks a person, and the form of the answer.
-import { useState, type ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
+import { Button } from '../ui/button.tsx';
 import { AreaField } from '../ui/form-field.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import { useDraft } from '../ui/use-draft.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { JsonField } from '../values/json-field.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { Markdown } from '../values/markdown.tsx';
-import { formatJson, readExactJson } from '../values/read-json.ts';
-import { mayBeRounded } from '../values/rounded-integer.ts';
-import { visibleText } from '../values/visible-text.ts';
-import { readInterrupt, type Action, type Choice, type Form, type Question } from './read-interrupt.ts';
+import { formatJson, mayBeRounded, readExactJson } from '../values/read-json.ts';
+import { type Action, type Choice, type Form, type Question, readInterrupt } from './read-interrupt.ts';
 import './question-box.css';
 
 /** Answers that graphs often expect. They fill the field, and are sent only when the person sends them. */
@@ -88,10 +88,10 @@ const FreeForm = ({
       }}
     >
       {isText ? (
-        <AreaField label="Your answer" text={text} onChange={setText} onSubmit={send} />
+        <AreaField label="Your answer" value={text} onChange={setText} onSubmit={send} />
       ) : (
         <>
-          <JsonField label="Your answer, as JSON" text={text} onChange={setText} onSubmit={send} rows={3} />
+          <JsonField label="Your answer, as JSON" value={text} onChange={setText} onSubmit={send} rows={3} />
           <p className="muted">The graph decides which form of answer it understands. Often used are:</p>
         </>
       )}
@@ -105,14 +105,9 @@ const FreeForm = ({
             ))}
           </span>
         )}
-        <button
-          type="button"
-          className="button"
-          data-kind="plain"
-          onClick={() => setForm(isText ? 'json' : 'text')}
-        >
+        <Button kind="plain" onClick={() => setForm(isText ? 'json' : 'text')}>
           {isText ? 'Answer with JSON' : 'Answer with text'}
-        </button>
+        </Button>
         <button type="submit" className="button spread" data-kind="primary" disabled={!isReady}>
           {isSending ? 'Sending…' : 'Send answer'}
         </button>
@@ -225,7 +220,7 @@ const ActionForm = ({
       {isWanted('args') && (
         <JsonField
           label="Arguments"
-          text={edited}
+          value={edited}
           onChange={(changed) => {
             setEdited(changed);
             onEdit();
@@ -250,17 +245,15 @@ const ActionForm = ({
       )}
       <div className="row">
         {choices.map((choice) => (
-          <button
+          <Button
             key={choice.label}
-            type="button"
-            className="button"
-            data-kind={(chosen ?? choices[0]?.label) === choice.label ? 'primary' : undefined}
+            kind={(chosen ?? choices[0]?.label) === choice.label ? 'primary' : undefined}
             aria-pressed={chosen === undefined ? undefined : chosen === choice.label}
             disabled={!isReady(choice)}
             onClick={() => onDecide({ label: choice.label, decision: choice.decide(given(choice)) })}
           >
             {choice.label}
-          </button>
+          </Button>
         ))}
       </div>
     </div>

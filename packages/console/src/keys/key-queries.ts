@@ -1,6 +1,7 @@
-import { useQuery, type UseQueryResult } from '@tanstack/react-query';
-import type { ApiKey, PlatformClient } from '@svc/sdk';
+import { type UseQueryResult } from '@tanstack/react-query';
+import type { ApiKey } from '@svc/sdk';
 import type { KeyNeed } from '../platform/key-gate.tsx';
+import { usePlatformQuery } from '../platform/platform-access.ts';
 
 export const keysNeed = { what: 'Keys', role: 'admin' } as const satisfies KeyNeed;
 
@@ -15,10 +16,10 @@ export const roles: Record<KeyRole, string> = {
 };
 
 /** Keys of the workspace, without revoked ones. */
-export const useKeys = (client: PlatformClient): UseQueryResult<ApiKey[]> =>
-  useQuery({
+export const useKeys = (): UseQueryResult<ApiKey[]> =>
+  usePlatformQuery({
     queryKey: ['workspaces', 'keys'],
-    queryFn: ({ signal }) => client.keys.list({ signal }),
+    read: (client, call) => client.keys.list(call),
     staleTime: 5_000,
     refetchInterval: 30_000,
   });

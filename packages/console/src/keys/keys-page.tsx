@@ -1,9 +1,7 @@
 // Keys of a workspace, and the workspaces of the key that is used.
 import { getRouteApi } from '@tanstack/react-router';
-import type { PlatformClient } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
-import { AdminButton } from '../platform/admin-button.tsx';
-import { ForgetKey, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
+import { type ReactNode, useState } from 'react';
+import { AdminButton, ForgetKey, KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
 import { useReadOnly } from '../platform/workspaces.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Loaded, State } from '../ui/states.tsx';
@@ -11,15 +9,15 @@ import { Tabs } from '../ui/tabs.tsx';
 import { keysNeed, useKeys } from './key-queries.ts';
 import { KeyTable } from './key-table.tsx';
 import { NewKey } from './new-key.tsx';
-import { NewWorkspace } from './new-workspace.tsx';
-import { WorkspaceTable } from './workspace-table.tsx';
-import './keys.css';
+import { NewWorkspace, WorkspaceTable } from './workspaces.tsx';
 
 const route = getRouteApi('/keys');
 
 export const KeysPage = (): ReactNode => (
   <div className="page">
-    <KeyGate need={keysNeed}>{(client) => <KeysAndWorkspaces client={client} />}</KeyGate>
+    <KeyGate need={keysNeed}>
+      <KeysAndWorkspaces />
+    </KeyGate>
   </div>
 );
 
@@ -28,7 +26,7 @@ const tabs = [
   { name: 'workspaces', label: 'Workspaces' },
 ] as const;
 
-const KeysAndWorkspaces = ({ client }: { client: PlatformClient }): ReactNode => {
+const KeysAndWorkspaces = (): ReactNode => {
   const { tab = 'keys' } = route.useSearch();
   const navigate = route.useNavigate();
   const readOnly = useReadOnly();
@@ -52,16 +50,16 @@ const KeysAndWorkspaces = ({ client }: { client: PlatformClient }): ReactNode =>
         onChange={(next) => void navigate({ search: { tab: next }, replace: true })}
       />
       <div className="page-body" tabIndex={0} role="region" aria-label={tab}>
-        {tab === 'keys' ? <Keys client={client} readOnly={readOnly} /> : <WorkspaceTable client={client} />}
+        {tab === 'keys' ? <Keys readOnly={readOnly} /> : <WorkspaceTable />}
       </div>
-      {isCreating && tab === 'keys' && <NewKey client={client} onClose={close} />}
-      {isCreating && tab === 'workspaces' && <NewWorkspace client={client} onClose={close} />}
+      {isCreating && tab === 'keys' && <NewKey onClose={close} />}
+      {isCreating && tab === 'workspaces' && <NewWorkspace onClose={close} />}
     </>
   );
 };
 
-const Keys = ({ client, readOnly }: { client: PlatformClient; readOnly: string | undefined }): ReactNode => {
-  const query = useKeys(client);
+const Keys = ({ readOnly }: { readOnly: string | undefined }): ReactNode => {
+  const query = useKeys();
   if (needsOtherKey(query.error)) return <KeyForm need={keysNeed} refusal={query.error} />;
   return (
     <Loaded query={query}>
@@ -69,7 +67,7 @@ const Keys = ({ client, readOnly }: { client: PlatformClient; readOnly: string |
         keys.length === 0 ? (
           <State icon="keys" title="There are no keys that yours may see" />
         ) : (
-          <KeyTable client={client} keys={keys} readOnly={readOnly} />
+          <KeyTable keys={keys} readOnly={readOnly} />
         )
       }
     </Loaded>

@@ -1,15 +1,16 @@
 // Creates a key, and shows it once: no other response contains it, and the page keeps it only while the dialog is open.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { NewApiKey, PlatformClient } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import type { NewApiKey } from '@svc/sdk';
+import { useQueryClient } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { usePlatform } from '../platform/platform-access.ts';
 import { useWorkspaces } from '../platform/workspaces.ts';
-import { CopyText } from '../ui/copy-text.tsx';
+import { Button } from '../ui/button.tsx';
+import { CopyText } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { faultsOf } from '../ui/faults.ts';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { FormProblems, SelectField, TextField } from '../ui/form-field.tsx';
-import { visibleText } from '../values/visible-text.ts';
-import { roles, type KeyRole } from './key-queries.ts';
+import { CheckField, SelectField, TextField } from '../ui/form-field.tsx';
+import { FormDialog, useForm } from '../ui/form.tsx';
+import { visibleText } from '../ui/visible-text.ts';
+import { type KeyRole, roles } from './key-queries.ts';
 
 interface Draft {
   description: string;
@@ -22,113 +23,66 @@ interface Draft {
 
 const dayMs = 86_400_000;
 
-const paths = ['description', 'role', 'expires_at', 'workspaces'];
-
-export const NewKey = ({ client, onClose }: { client: PlatformClient; onClose: () => void }): ReactNode => {
+export const NewKey = ({ onClose }: { onClose: () => void }): ReactNode => {
   const queries = useQueryClient();
-  const [draft, setDraft] = useState<Draft>({ description: '', role: 'viewer', days: '90', workspaces: [] });
-  const create = useMutation({
-    mutationFn: () =>
+  const { data: workspaces = [] } = useWorkspaces();
+  const client = usePlatform();
+  const form = useForm<Draft, NewApiKey>({
+    initial: { description: '', role: 'viewer', days: '90', workspaces: [] },
+    paths: { description: 'description', role: 'role', days: 'expires_at' },
+    send: ({ description, role, days, workspaces: chosen }) =>
       client.keys.create({
-        description: draft.description,
-        role: draft.role,
-        ...(draft.days === ''
-          ? {}
-          : { expires_at: new Date(Date.now() + Number(draft.days) * dayMs).toISOString() }),
-        ...(draft.workspaces.length > 0 ? { workspaces: draft.workspaces } : {}),
+        description,
+        role,
+        ...(days === '' ? {} : { expires_at: new Date(Date.now() + Number(days) * dayMs).toISOString() }),
+        ...(chosen.length > 0 ? { workspaces: chosen } : {}),
       }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['workspaces', 'keys'] }),
-    // The cache would keep the key for minutes after the dialog is closed.
-    gcTime: 0,
+    onSent: () => queries.invalidateQueries({ queryKey: ['workspaces', 'keys'] }),
   });
-  if (create.data) return <ShownOnce created={create.data} onClose={onClose} />;
-  const faults = faultsOf(create.error, paths);
-  const change = (changed: Partial<Draft>): void => setDraft({ ...draft, ...changed });
+  if (form.result) return <ShownOnce created={form.result} onClose={onClose} />;
+  const { draft, field, change } = form;
   return (
-    <FormDialog
-      title="New key"
-      action="Create the key"
-      isBusy={create.isPending}
-      onSubmit={() => create.mutate()}
-      onClose={onClose}
-    >
+    <FormDialog title="New key" action="Create the key" form={form} onClose={onClose}>
       <TextField
         label="Description"
         isMono={false}
         hint="Who or what uses the key."
-        text={draft.description}
-        problem={faults.at.get('description')}
-        onChange={(description) => change({ description })}
+        {...field('description')}
       />
-      <RoleField role={draft.role} problem={faults.at.get('role')} onChange={(role) => change({ role })} />
+      <SelectField
+        label="Role"
+        choices={Object.entries(roles).map(([name, meaning]) => [name, `${name}: ${meaning}`])}
+        {...field('role')}
+      />
       <SelectField
         label="Expires"
-        problem={faults.at.get('expires_at')}
-        value={draft.days}
-        onChange={(value) => change({ days: value })}
-      >
-        <option value="7">in 7 days</option>
-        <option value="30">in 30 days</option>
-        <option value="90">in 90 days</option>
-        <option value="365">in a year</option>
-        <option value="">never</option>
-      </SelectField>
-      <WorkspaceFields
-        client={client}
-        chosen={draft.workspaces}
-        onChange={(workspaces) => change({ workspaces })}
+        choices={[
+          ['7', 'in 7 days'],
+          ['30', 'in 30 days'],
+          ['90', 'in 90 days'],
+          ['365', 'in a year'],
+          ['', 'never'],
+        ]}
+        {...field('days')}
       />
-      <FormProblems sentences={[...faults.rest, ...[faults.at.get('workspaces') ?? []].flat()]} />
+      {/* Another key can give access to its own workspace only. */}
+      {workspaces.length > 1 && (
+        <div className="form-field" role="group" aria-label="Workspaces">
+          <p className="muted form-hint">Workspaces; without a choice, the one in use.</p>
+          {workspaces.map(({ id, display_name: name }) => (
+            <CheckField
+              key={id}
+              label={visibleText(name)}
+              isChecked={draft.workspaces.includes(id)}
+              onChange={(isChosen) => {
+                const others = draft.workspaces.filter((one) => one !== id);
+                change({ workspaces: isChosen ? [...others, id] : others });
+              }}
+            />
+          ))}
+        </div>
+      )}
     </FormDialog>
-  );
-};
-
-const RoleField = ({
-  role,
-  problem,
-  onChange,
-}: {
-  role: KeyRole;
-  problem: string | undefined;
-  onChange: (role: KeyRole) => void;
-}): ReactNode => (
-  <SelectField label="Role" problem={problem} value={role} onChange={(value) => onChange(value as KeyRole)}>
-    {Object.entries(roles).map(([name, meaning]) => (
-      <option key={name} value={name}>
-        {name}: {meaning}
-      </option>
-    ))}
-  </SelectField>
-);
-
-/** Only for a key that has several workspaces: another one can give access to its own workspace only. */
-const WorkspaceFields = ({
-  client,
-  chosen,
-  onChange,
-}: {
-  client: PlatformClient;
-  chosen: string[];
-  onChange: (workspaces: string[]) => void;
-}): ReactNode => {
-  const { data: workspaces = [] } = useWorkspaces(client);
-  if (workspaces.length < 2) return null;
-  return (
-    <div className="form-field" role="group" aria-label="Workspaces">
-      <p className="muted form-hint">Workspaces; without a choice, the one in use.</p>
-      {workspaces.map(({ id, display_name: name }) => (
-        <label key={id} className="row">
-          <input
-            type="checkbox"
-            checked={chosen.includes(id)}
-            onChange={(event) =>
-              onChange(event.target.checked ? [...chosen, id] : chosen.filter((one) => one !== id))
-            }
-          />
-          {visibleText(name)}
-        </label>
-      ))}
-    </div>
   );
 };
 
@@ -138,9 +92,9 @@ const ShownOnce = ({ created, onClose }: { created: NewApiKey; onClose: () => vo
     // Escape and a click beside the dialog do not close it: the key would be lost.
     onClose={() => undefined}
     actions={
-      <button type="button" className="button" data-kind="primary" onClick={onClose}>
+      <Button kind="primary" onClick={onClose}>
         I have saved the key
-      </button>
+      </Button>
     }
   >
     <p>This is the only time that the key is shown. Copy it now.</p>

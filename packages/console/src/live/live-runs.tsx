@@ -1,9 +1,9 @@
 // Keeps what is shown up to date: the server notifies that runs have changed, and queries are read again.
-import { useQueryClient } from '@tanstack/react-query';
 import type { RunChanges } from '@svc/sdk';
-import { createContext, useContext, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
+import { type InfiniteData, type Query, type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from 'react';
+import { refreshChanged } from '../api/refresh.ts';
 import { useIsOpen } from '../session/session.ts';
-import { refreshing } from './refreshing.ts';
 
 /** `off`: the server refuses notifications. Lists are polled unless the state is `live`. */
 export type LiveState = 'off' | 'opening' | 'live' | 'lost';
@@ -70,3 +70,37 @@ const liveMs = 30_000;
 
 /** The interval of polls, for queries that notifications also refresh. It is longer while notifications arrive. */
 export const usePollMs = (otherwiseMs: number): number => (useLiveState() === 'live' ? liveMs : otherwiseMs);
+
+/** A list of more pages is read again only when the user requests it. */
+const pagesMax = 3;
+
+export const isLong = (data: unknown): boolean =>
+  ((data as Partial<InfiniteData<unknown>> | undefined)?.pages?.length ?? 0) > pagesMax;
+
+/** The next page of a list is being read. A new read of the list would cancel it. */
+const isLoadingMore = ({ state: { fetchStatus, fetchMeta } }: Query): boolean =>
+  fetchStatus !== 'idle' && fetchMeta?.fetchMore !== undefined;
+
+const isLive = (query: Query): boolean => !isLong(query.state.data) && !isLoadingMore(query);
+
+/**
+ * Returns a function that reads again what shows the threads, or everything. Changes during a read cause one more read after it: a read that
+ * began earlier would cancel it.
+ */
+export const refreshing = (queries: QueryClient): ((threadIds: readonly string[] | undefined) => void) => {
+  /** Undefined: nothing has changed. */
+  let due: ReadonlySet<string> | 'any' | undefined;
+  let isReading = false;
+  const read = async (): Promise<void> => {
+    isReading = true;
+    for (let next = due; next !== undefined; next = due) {
+      due = undefined;
+      await refreshChanged(queries, next === 'any' ? undefined : [...next], isLive);
+    }
+    isReading = false;
+  };
+  return (threadIds) => {
+    due = threadIds === undefined || due === 'any' ? 'any' : new Set([...(due ?? []), ...threadIds]);
+    if (!isReading) void read();
+  };
+};

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { isImage, type Media } from './media.ts';
 
 const names: Record<Media['kind'], string> = { image: 'Image', audio: 'Audio', video: 'Video', file: 'File' };

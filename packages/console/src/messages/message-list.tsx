@@ -1,9 +1,10 @@
 // A conversation: messages, tool calls with their results, reasoning.
 import { useState, type ReactNode } from 'react';
+import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { Markdown } from '../values/markdown.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { MediaBox } from './media-box.tsx';
 import { isBlank, type Message } from './read-messages.ts';
 import { ToolCallBox } from './tool-call.tsx';
@@ -58,11 +59,7 @@ export const MessageList = ({
     .filter(({ kind, toolCallId }) => kind !== 'tool' || !asked.has(toolCallId));
   return (
     <div className="messages" role="log" aria-label={label}>
-      {before > 0 && (
-        <button type="button" className="button" onClick={showMore}>
-          {before} earlier messages
-        </button>
-      )}
+      {before > 0 && <Button onClick={showMore}>{before} earlier messages</Button>}
       {visible.map((message, index) => (
         <MessageBox
           key={message.id ?? index}
@@ -176,9 +173,9 @@ const FirstOf = <Element,>({
     <>
       {all.slice(0, shown).map(children)}
       {all.length > shown && (
-        <button type="button" className="button" data-kind="plain" onClick={() => setShown(shown + partsMax)}>
+        <Button kind="plain" onClick={() => setShown(shown + partsMax)}>
           {all.length - shown} more
-        </button>
+        </Button>
       )}
     </>
   );
@@ -210,12 +207,10 @@ const EditBox = ({
         }}
       />
       <div className="row">
-        <button type="button" className="button" data-kind="primary" onClick={() => onSave(edited)}>
+        <Button kind="primary" onClick={() => onSave(edited)}>
           <Icon name="fork" size={13} /> Fork and run
-        </button>
-        <button type="button" className="button" onClick={onCancel}>
-          Back
-        </button>
+        </Button>
+        <Button onClick={onCancel}>Back</Button>
         <span className="muted">The messages after it stay in the earlier branch.</span>
       </div>
     </div>
@@ -231,9 +226,9 @@ const MessageText = ({ text }: { text: string }): ReactNode => {
   return (
     <>
       <Markdown text={text.slice(0, charsMax)} />
-      <button type="button" className="button" data-kind="plain" onClick={() => setWhole(true)}>
+      <Button kind="plain" onClick={() => setWhole(true)}>
         {text.length - charsMax} more characters
-      </button>
+      </Button>
     </>
   );
 };

@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { Icon } from '../ui/icons.tsx';
 import { inlineJson } from '../values/inline-json.ts';
 import { JsonTree } from '../values/json-tree.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { MediaBox } from './media-box.tsx';
 import { parsedArgs, type Message, type ToolCall } from './read-messages.ts';
 

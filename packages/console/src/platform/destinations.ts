@@ -1,11 +1,12 @@
-import { useQuery, type UseQueryResult } from '@tanstack/react-query';
-import type { Destination, PlatformClient } from '@svc/sdk';
+import { type UseQueryResult } from '@tanstack/react-query';
+import type { Destination } from '@svc/sdk';
+import { usePlatformQuery } from './platform-access.ts';
 
 /** Destinations of exports, the newest first. */
-export const useDestinations = (client: PlatformClient): UseQueryResult<Destination[]> =>
-  useQuery({
+export const useDestinations = (): UseQueryResult<Destination[]> =>
+  usePlatformQuery({
     queryKey: ['exports', 'destinations'],
-    queryFn: ({ signal }) => client.destinations.list({ signal }),
+    read: (client, call) => client.destinations.list(call),
     staleTime: 5_000,
     refetchInterval: 30_000,
   });

@@ -1,18 +1,19 @@
 // Asks for an API key before anything of a workspace is read: the routes of traces, exports and keys need one, also where the rest of the API
 // does not.
-import { useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
-import { ApiError, type PlatformClient } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import { ApiError } from '@svc/sdk';
+import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { isId } from '../app/search-text.ts';
-import { CopyText } from '../ui/copy-text.tsx';
+import { session, useIsLocal, useSession } from '../session/session.ts';
+import { Button } from '../ui/button.tsx';
+import { CopyText } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { useFocusOfNextPage } from '../ui/return-focus.ts';
 import { ErrorNotice, State } from '../ui/states.tsx';
-import { session, useIsLocal, useSession } from '../session/session.ts';
-import { visibleText } from '../values/visible-text.ts';
-import { isSufficient, type NeededRole } from './key-roles.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { useAccess } from './platform-access.ts';
+import { isSufficient, type NeededRole } from './workspaces.ts';
 import './key-gate.css';
 
 /** What the key is needed for: the subject of sentences, and the role that is enough for all of it. */
@@ -30,16 +31,9 @@ export const newExportNeed = { what: 'Exports', role: 'admin', creates: true } a
 /** What a key is for where everybody may look. */
 export const changeNeed = { what: 'Changes', role: 'admin' } as const satisfies KeyNeed;
 
-export const KeyGate = ({
-  need,
-  children,
-}: {
-  need: KeyNeed;
-  children: (client: PlatformClient) => ReactNode;
-}): ReactNode => {
-  const access = useAccess();
-  return access ? children(access.client) : <KeyForm need={need} />;
-};
+/** Shows its children to a session with the key of a workspace, whose client is `usePlatform()`. */
+export const KeyGate = ({ need, children }: { need: KeyNeed; children: ReactNode }): ReactNode =>
+  useAccess() ? children : <KeyForm need={need} />;
 
 const answers = ['traces', 'exports', 'workspaces'];
 
@@ -95,15 +89,7 @@ export const KeyForm = (form: KeyFormProps): ReactNode => {
 /** The form over a page, which stays. Not within the element of its button, which may be in a form itself. */
 export const KeyDialog = ({ onClose, ...form }: KeyFormProps & { onClose: () => void }): ReactNode =>
   createPortal(
-    <Dialog
-      title={useTitle(form)}
-      onClose={onClose}
-      actions={
-        <button type="button" className="button" onClick={onClose}>
-          Back
-        </button>
-      }
-    >
+    <Dialog title={useTitle(form)} onClose={onClose} actions={<Button onClick={onClose}>Back</Button>}>
       <KeyFields {...form} />
     </Dialog>,
     document.body,
@@ -222,9 +208,9 @@ const KeyEntry = ({ need, refusal }: KeyFormProps): ReactNode => {
           onChange={(event) => setWorkspace(event.target.value)}
         />
       </label>
-      <button type="submit" className="button" data-kind="primary" disabled={!isComplete || use.isPending}>
+      <Button type="submit" kind="primary" disabled={!isComplete || use.isPending}>
         Use this key
-      </button>
+      </Button>
     </form>
   );
 };
@@ -242,14 +228,46 @@ export const ForgetKey = (): ReactNode => {
     },
   });
   return isOnlyKey ? (
-    <button
-      type="button"
-      className="button"
-      data-kind="plain"
-      disabled={forget.isPending}
-      onClick={() => forget.mutate()}
-    >
+    <Button kind="plain" disabled={forget.isPending} onClick={() => forget.mutate()}>
       Forget the API key
-    </button>
+    </Button>
   ) : null;
+};
+
+/**
+ * A button that only keys of a role may press, by default admin; `readOnly` says why others may not. Where nobody has entered a key, it asks for one.
+ */
+export const AdminButton = ({
+  readOnly,
+  kind,
+  isBusy = false,
+  need = changeNeed,
+  onPress,
+  children,
+}: {
+  readOnly: string | undefined;
+  kind?: 'primary' | 'danger';
+  isBusy?: boolean;
+  need?: KeyNeed;
+  onPress: () => void;
+  children: ReactNode;
+}): ReactNode => {
+  const isLocal = useIsLocal();
+  const [isAsking, setAsking] = useState(false);
+  const asks = readOnly !== undefined && isLocal;
+  // The key that was entered is enough.
+  if (isAsking && readOnly === undefined) setAsking(false);
+  return (
+    <>
+      <Button
+        kind={kind}
+        title={readOnly}
+        disabled={(readOnly !== undefined && !asks) || isBusy}
+        onClick={() => (asks ? setAsking(true) : onPress())}
+      >
+        {children}
+      </Button>
+      {isAsking && <KeyDialog need={need} onClose={() => setAsking(false)} />}
+    </>
+  );
 };

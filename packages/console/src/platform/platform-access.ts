@@ -1,7 +1,9 @@
 // Access to the routes of workspaces: traces, exports and keys. They need the key of a workspace, which the session of this browser may hold.
 // Which workspace of a key with several the pages show is in the memory of this tab.
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { createPlatformClient, type PlatformClient } from '@svc/sdk';
 import { useSyncExternalStore } from 'react';
+import type { ReadOptions } from '../api/client.tsx';
 import { apiUrl } from '../app/addresses.ts';
 import { reach } from '../session/reach.ts';
 import { session, useSession } from '../session/session.ts';
@@ -38,9 +40,25 @@ export const useAccess = (): PlatformAccess | undefined => {
   return { client: clientOf(workspaceId), workspaceId };
 };
 
+/** The client of the workspace that the pages show. Only where `useAccess()` has one. */
+export const usePlatform = (): PlatformClient => {
+  const access = useAccess();
+  if (!access) throw new Error('usePlatform() needs the key of a workspace');
+  return access.client;
+};
+
 /** Shows another workspace of the session's key on all pages. */
 export const chooseWorkspace = (chosen: string): void => {
   const signedIn = session.state().session?.workspace?.id;
   choice = signedIn === undefined ? undefined : { signedIn, chosen };
   for (const listener of listeners) listener();
+};
+
+/** Reads something of a workspace. */
+export const usePlatformQuery = <Data>({
+  read,
+  ...options
+}: ReadOptions<PlatformClient, Data>): UseQueryResult<Data> => {
+  const client = usePlatform();
+  return useQuery({ ...options, queryFn: ({ signal }) => read(client, { signal }) });
 };

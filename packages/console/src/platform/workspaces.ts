@@ -1,13 +1,13 @@
-import { useQuery, type UseQueryResult } from '@tanstack/react-query';
-import type { PlatformClient, Workspace } from '@svc/sdk';
+import type { ConsoleSession, Workspace } from '@svc/sdk';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { useSession } from '../session/session.ts';
-import { isSufficient, type NeededRole, sufficientText } from './key-roles.ts';
+import { usePlatformQuery } from './platform-access.ts';
 
 /** The workspaces to which the key has access. */
-export const useWorkspaces = (client: PlatformClient): UseQueryResult<Workspace[]> =>
-  useQuery({
+export const useWorkspaces = (): UseQueryResult<Workspace[]> =>
+  usePlatformQuery({
     queryKey: ['workspaces', 'list'],
-    queryFn: ({ signal }) => client.workspaces.list({ signal }),
+    read: (client, call) => client.workspaces.list(call),
     staleTime: 10_000,
   });
 
@@ -24,3 +24,19 @@ export const useReadOnly = (): string | undefined => useLack('admin');
 
 /** Why the key may not add feedback to traces. */
 export const useNoWriting = (): string | undefined => useLack('editor');
+
+export type KeyRole = NonNullable<ConsoleSession['workspace']>['role'];
+
+/** What a page may need: to look, to add, or to change everything. */
+export type NeededRole = Exclude<KeyRole, 'ingest'>;
+
+const sufficient: Record<NeededRole, readonly KeyRole[]> = {
+  viewer: ['viewer', 'editor', 'admin'],
+  editor: ['editor', 'admin'],
+  admin: ['admin'],
+};
+
+export const isSufficient = (role: KeyRole, needed: NeededRole): boolean => sufficient[needed].includes(role);
+
+/** `editor or admin` */
+export const sufficientText = (needed: NeededRole): string => sufficient[needed].join(' or ');

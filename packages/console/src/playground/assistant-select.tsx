@@ -1,6 +1,6 @@
 import type { Assistant } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 export const AssistantSelect = ({
   label,

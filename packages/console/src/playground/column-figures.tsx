@@ -1,11 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import type { Run } from '@svc/sdk';
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { isOpen } from '../api/statuses.ts';
 import { isObject, type Message } from '../messages/read-messages.ts';
 import { useAccess } from '../platform/platform-access.ts';
 import { duration } from '../ui/duration.ts';
-import { costOf, tokensOf } from '../ui/token-text.ts';
+import { costOf, tokensOf } from '../ui/number-text.ts';
 import { ThreadLink } from './thread-link.tsx';
 import type { Conversation } from './use-conversation.ts';
 

@@ -1,6 +1,6 @@
 // While a question is open, the composer is folded: a new input would drop the question.
-import { useEffect, useLayoutEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
-import { countText } from '../ui/count-text.ts';
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { countText } from '../ui/number-text.ts';
 
 export interface Folding {
   form: RefObject<HTMLFormElement | null>;

@@ -1,7 +1,7 @@
 // The input of the next run: a message, a form, or JSON, as the schema of the graph says.
 import { useMemo, useRef, type ReactNode, type RefObject } from 'react';
-import { fieldsOf, messagesField } from '../schemas/read-schema.ts';
-import { readDraft, SchemaForm, type Draft } from '../schemas/schema-form.tsx';
+import { fieldsOf, messagesField } from './read-schema.ts';
+import { readDraft, SchemaForm, type Draft } from './schema-form.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { useDraft, useFieldsDraft } from '../ui/use-draft.ts';
 import { JsonField } from '../values/json-field.tsx';
@@ -74,7 +74,7 @@ export const Composer = ({
       >
         {questions > 0 && <DropNotice questions={questions} onFold={folding.fold} />}
         {isJson ? (
-          <JsonField label="Input, as JSON" text={text} onChange={setText} onSubmit={send} />
+          <JsonField label="Input, as JSON" value={text} onChange={setText} onSubmit={send} />
         ) : (
           <>
             {conversation !== undefined && (

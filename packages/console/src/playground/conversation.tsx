@@ -7,7 +7,7 @@ import { Icon } from '../ui/icons.tsx';
 import { ErrorNotice, Skeleton, State } from '../ui/states.tsx';
 import { isBranch } from '../values/json-entries.ts';
 import { ChannelList } from '../values/channel-list.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import type { Conversation as ConversationOf } from './use-conversation.ts';
 
 export const Conversation = ({

@@ -1,6 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import type { Assistant } from '@svc/sdk';
 import type { ReactNode } from 'react';
+import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { AssistantSelect } from './assistant-select.tsx';
 import { withComparison, withNewThreads } from './compared-search.ts';
@@ -28,9 +29,7 @@ export const PlaygroundHead = (props: HeadProps): ReactNode => {
       {!isComparison && <OneAssistant {...props} />}
       <div className="page-actions">
         {!isComparison && (
-          <button
-            type="button"
-            className="button"
+          <Button
             title="Send the same inputs to a second assistant, side by side"
             onClick={() =>
               void navigate({
@@ -39,16 +38,14 @@ export const PlaygroundHead = (props: HeadProps): ReactNode => {
             }
           >
             Compare
-          </button>
+          </Button>
         )}
-        <button
-          type="button"
-          className="button"
+        <Button
           disabled={thread === undefined && compareThread === undefined}
           onClick={() => void navigate({ search: withNewThreads })}
         >
           <Icon name="plus" size={14} /> {isComparison ? 'New threads' : 'New thread'}
-        </button>
+        </Button>
       </div>
     </header>
   );

@@ -1,7 +1,7 @@
 // Try an assistant: talk to it, watch its graph, answer its questions, edit a message and fork. Or two of them, with the same inputs.
-import { getRouteApi } from '@tanstack/react-router';
 import type { Assistant } from '@svc/sdk';
-import { useRef, type ReactNode } from 'react';
+import { getRouteApi } from '@tanstack/react-router';
+import { type ReactNode, useRef } from 'react';
 import { useAssistants, useSchemas } from '../api/queries.ts';
 import { Loaded, State } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
@@ -11,9 +11,9 @@ import { Composer } from './composer.tsx';
 import { Conversation } from './conversation.tsx';
 import { GraphPanel } from './graph-panel.tsx';
 import { PlaygroundHead } from './playground-head.tsx';
+import { useRunSettings } from './run-settings.ts';
 import { ConfigForm, SidePanel } from './side-panel.tsx';
 import { useConversation } from './use-conversation.ts';
-import { useRunSettings } from './use-run-settings.ts';
 import './playground.css';
 
 const route = getRouteApi('/playground');

@@ -1,4 +1,5 @@
 import type { RunOptions } from '@svc/sdk';
+import { useState } from 'react';
 import { isObject } from '../messages/read-messages.ts';
 import { readExactJson } from '../values/read-json.ts';
 
@@ -30,5 +31,29 @@ export const readSettings = ({
       ...(given.value === undefined ? {} : { context: given.value as RunOptions['context'] }),
       ...(nodes.length === 0 ? {} : { interrupt_before: nodes }),
     },
+  };
+};
+
+interface ReadSettings {
+  /** As they were typed. */
+  settings: RunSettings;
+  setSettings: (settings: RunSettings) => void;
+  options: RunOptions;
+  problem: string | undefined;
+}
+
+/** The settings of an assistant: another one begins without any. In a comparison they are those of both, whichever they are. */
+export const useRunSettings = (assistantId: string, isComparison: boolean): ReadSettings => {
+  const [kept, setKept] = useState({ assistantId, settings: noSettings });
+  const isOther = !isComparison && kept.assistantId !== assistantId;
+  // Not only hidden: a comparison would send them.
+  if (isOther) setKept({ assistantId, settings: noSettings });
+  const settings = isOther ? noSettings : kept.settings;
+  const read = readSettings(settings);
+  return {
+    settings,
+    setSettings: (changed) => setKept({ assistantId, settings: changed }),
+    options: 'options' in read ? read.options : {},
+    problem: 'problem' in read ? read.problem : undefined,
   };
 };

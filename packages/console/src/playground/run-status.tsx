@@ -1,10 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState, type ReactNode } from 'react';
 import { RunBadge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
 import { duration } from '../ui/duration.ts';
 import { waitingText } from '../ui/time-text.ts';
 import { Icon } from '../ui/icons.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import type { Conversation } from './use-conversation.ts';
 
 /** The run that streams or that has just ended, with the button that stops it. */
@@ -40,9 +41,9 @@ export const RunStatus = ({
       </Link>
     )}
     {isRunning && (
-      <button type="button" className="button" data-kind="danger" onClick={() => void stop()}>
+      <Button kind="danger" onClick={() => void stop()}>
         <Icon name="stop" size={12} /> Stop
-      </button>
+      </Button>
     )}
   </span>
 );

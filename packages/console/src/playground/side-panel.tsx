@@ -68,14 +68,14 @@ export const ConfigForm = ({
   <div className="stack">
     <JsonField
       label="Configurable, as JSON"
-      text={settings.configurable}
+      value={settings.configurable}
       onChange={(configurable) => onChange({ ...settings, configurable })}
       rows={4}
     />
     <SchemaOf name="Schema of configurable" schema={schemas?.config_schema} />
     <JsonField
       label="Context, as JSON"
-      text={settings.context}
+      value={settings.context}
       onChange={(context) => onChange({ ...settings, context })}
       rows={4}
     />

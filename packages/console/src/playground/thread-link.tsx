@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { CopyId } from '../ui/copy-id.tsx';
+import { CopyId } from '../ui/copy.tsx';
 
 export const ThreadLink = ({ threadId }: { threadId: string | undefined }): ReactNode =>
   threadId === undefined ? null : (

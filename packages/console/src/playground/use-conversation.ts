@@ -1,17 +1,17 @@
 // The thread of a column: its state, the run that streams into it, and what a person can do with it.
-import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Assistant, Run, RunOptions, ThreadState } from '@svc/sdk';
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
-import { useClient } from '../api/client.tsx';
+import { useServerQuery } from '../api/client.tsx';
 import { useRun, useStateAt, useThreadState } from '../api/queries.ts';
-import { questionsOf, type Question } from '../interrupts/read-interrupt.ts';
+import { isOpen } from '../api/statuses.ts';
+import { type Question, questionsOf } from '../interrupts/read-interrupt.ts';
 import type { NodeActivity } from '../messages/fold-run.ts';
-import { isObject, readMessages, type Message } from '../messages/read-messages.ts';
+import { isObject, type Message, readMessages } from '../messages/read-messages.ts';
 import type { ColumnAddress } from './column-address.ts';
-import { useConversationActions, type ConversationActions } from './conversation-actions.ts';
-import { keepEnded, useEndedRun } from './ended-run.ts';
+import { type ConversationActions, useConversationActions } from './conversation-actions.ts';
 import { mergeMessages, messagesIn, type Sent } from './merge-messages.ts';
-import { withWaiting } from './run-nodes.ts';
+import { nodesOfTimeline, withWaiting } from './run-nodes.ts';
 import { useShownThread } from './shown-thread.ts';
 import { useFollowedRun } from './use-followed-run.ts';
 import type { RunStream, RunTimes } from './use-run-stream.ts';
@@ -162,12 +162,11 @@ const runError = (streamed: string | undefined, run: Run | undefined): Error | u
  * Undefined while it is not known, and for a thread without runs.
  */
 const useNewestRunId = (threadId: string | undefined): string | undefined => {
-  const client = useClient();
-  const { data } = useQuery({
+  const { data } = useServerQuery({
     queryKey: ['thread', threadId, 'newest-run'],
-    queryFn: async ({ signal }) => {
+    read: async (client, call) => {
       const newest = (status?: 'running') =>
-        client.runs.list(threadId ?? '', { limit: 1, signal, ...(status === undefined ? {} : { status }) });
+        client.runs.list(threadId ?? '', { limit: 1, ...call, ...(status === undefined ? {} : { status }) });
       const [[running], [last]] = await Promise.all([newest('running'), newest()]);
       return (running ?? last)?.run_id ?? null;
     },
@@ -189,4 +188,33 @@ export const startOf = ({ kwargs }: Pick<Run, 'kwargs'>): RunStart | undefined =
   const id = isObject(checkpoint) ? checkpoint['checkpoint_id'] : undefined;
   if (typeof id !== 'string') return undefined;
   return { checkpointId: id, sent: { messages: messagesIn(input), cutId: undefined } };
+};
+
+// What is known of a run that has ended: kept at the end of its stream, or read from its timeline after a reload.
+export interface EndedRun {
+  nodes: ReadonlyMap<string, NodeActivity>;
+  /** Undefined where this page has not seen the run. */
+  times: RunTimes | undefined;
+}
+
+const keyOf = (runId: string | undefined) => ['playground', 'ended', runId];
+
+/** The page shows the same run at once when the person returns to it. */
+export const keepEnded = (queries: QueryClient, runId: string, ended: EndedRun): void => {
+  queries.setQueryData(keyOf(runId), ended);
+};
+
+export const useEndedRun = (run: Run | undefined): EndedRun | undefined => {
+  const ended = run === undefined || isOpen(run.status) ? undefined : run;
+  const query = useServerQuery({
+    queryKey: keyOf(ended?.run_id),
+    read: async (client, call): Promise<EndedRun> => {
+      const timeline = await client.runs.timeline(ended?.thread_id ?? '', ended?.run_id ?? '', call);
+      return { nodes: nodesOfTimeline(timeline), times: undefined };
+    },
+    enabled: ended !== undefined,
+    // It does not change any more.
+    staleTime: Infinity,
+  });
+  return query.data;
 };

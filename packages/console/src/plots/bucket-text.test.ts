@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bucketText, momentText } from './bucket-text.ts';
+import { bucketText, momentText, rangeText } from './bucket-text.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -36,4 +36,16 @@ it('marks midnight on an axis with the day, and other ticks with the clock', () 
   expect(tick(ms('13:00:00'), hourMs)).toBe('13:00');
   expect(tick(ms('13:00:15'), 15_000)).toBe('13:00:15');
   expect(tick(ms('00:00:00'), dayMs)).toBe('26 Nov');
+});
+
+const from = '2026-11-26T14:05:00.000Z';
+const to = '2026-11-26T14:06:00.000Z';
+
+it('names both ends of a range, or its only end', () => {
+  expect(rangeText(from, to, 'UTC')).toBe('26 Nov, 14:05–14:06');
+  expect(rangeText(from, '2026-11-28T00:00:00Z', 'UTC')).toBe('from 26 Nov, 14:05, before 28 Nov, 00:00');
+  expect(rangeText(from, undefined, 'UTC')).toBe('from 26 Nov, 14:05');
+  expect(rangeText(undefined, to, 'UTC')).toBe('before 26 Nov, 14:06');
+  expect(rangeText(to, from, 'UTC')).toBe('from 26 Nov, 14:06, before 26 Nov, 14:05');
+  expect(rangeText(undefined, undefined)).toBeUndefined();
 });

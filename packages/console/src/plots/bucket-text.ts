@@ -1,4 +1,5 @@
 // Times of buckets, in the time zone of the browser and with a clock of 24 hours.
+
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
@@ -52,4 +53,19 @@ export const bucketText = (bucketMs: number, timeZone?: string): BucketText => {
       return (stepMs < minuteMs ? seconds : minutes).format(ms);
     },
   };
+};
+
+/** `26 Nov, 14:05–14:06`; undefined without a range. */
+export const rangeText = (
+  from: string | undefined,
+  to: string | undefined,
+  timeZone?: string,
+): string | undefined => {
+  const [fromMs, toMs] = [Date.parse(from ?? ''), Date.parse(to ?? '')];
+  if (fromMs < toMs && toMs - fromMs < 86_400_000) return bucketText(toMs - fromMs, timeZone).bucket(fromMs);
+  const ends = [
+    ...(from === undefined ? [] : [`from ${momentText(fromMs, timeZone)}`]),
+    ...(to === undefined ? [] : [`before ${momentText(toMs, timeZone)}`]),
+  ];
+  return ends.length > 0 ? ends.join(', ') : undefined;
 };

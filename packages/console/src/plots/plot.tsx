@@ -1,5 +1,7 @@
 // A plot over time: lines or stacked bars, with a legend and a table of the same rows.
 import { lazy, memo, Suspense, useMemo, useState, type ReactNode } from 'react';
+import { Button } from '../ui/button.tsx';
+import { DataTable } from '../ui/data-table.tsx';
 import { bucketText } from './bucket-text.ts';
 import type { PlotContent } from './plot-options.ts';
 import { isEmptyPlot, plotRows, valueText, type PlotKind, type PlotSeries } from './plot-series.ts';
@@ -101,43 +103,30 @@ const PlotTable = memo(({ title, content, onPick }: PlotTableProps): ReactNode =
   const { bucket } = bucketText(bucketMs);
   return (
     <div className="plot-rows" tabIndex={0} role="region" aria-label={`${title}, rows`}>
-      <table className="table" aria-label={title}>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            {series.map(({ label }) => (
-              <th key={label} scope="col" className="number">
-                {label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {plotRows(content, series, unit).map(({ fromMs, cells }) => (
-            <tr key={fromMs}>
-              <th scope="row">
-                {onPick ? (
-                  <button
-                    type="button"
-                    className="button"
-                    data-kind="plain"
-                    onClick={() => onPick(fromMs, fromMs + bucketMs)}
-                  >
-                    {bucket(fromMs)}
-                  </button>
-                ) : (
-                  bucket(fromMs)
-                )}
-              </th>
-              {cells.map((cell, index) => (
-                <td key={series[index]?.label} className="number">
-                  {cell}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        label={title}
+        rows={plotRows(content, series, unit)}
+        columns={[
+          {
+            name: 'Time',
+            isHeader: true,
+            cell: ({ fromMs }) =>
+              onPick ? (
+                <Button kind="plain" onClick={() => onPick(fromMs, fromMs + bucketMs)}>
+                  {bucket(fromMs)}
+                </Button>
+              ) : (
+                bucket(fromMs)
+              ),
+          },
+          ...series.map(({ label }, index) => ({
+            name: label,
+            className: 'number',
+            cell: ({ cells }: { cells: readonly string[] }) => cells[index],
+          })),
+        ]}
+        keyOf={({ fromMs }) => fromMs}
+      />
     </div>
   );
 });

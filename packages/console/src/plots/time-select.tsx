@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
-import { rangeText } from './range-text.ts';
-import { timeSpans, type TimeSpan } from './time-span.ts';
+import { FilterSelect } from '../ui/filters.tsx';
+import { rangeText } from './bucket-text.ts';
+import { type TimeSpan, timeSpans } from './time-span.ts';
 
 /** A choice of spans until now. A range of the address, which a plot leads to, is one of the options. */
 export const TimeSelect = ({
@@ -19,25 +20,15 @@ export const TimeSelect = ({
 }): ReactNode => {
   const range = rangeText(from, to);
   return (
-    <select
-      className="field"
-      aria-label={label}
-      value={range === undefined ? (since ?? '') : 'range'}
-      onChange={(event) =>
-        onChange({
-          since: (event.target.value || undefined) as TimeSpan['since'],
-          from: undefined,
-          to: undefined,
-        })
-      }
-    >
-      {range !== undefined && <option value="range">{range}</option>}
-      {hasAnyTime && <option value="">Any time</option>}
-      {Object.keys(timeSpans).map((span) => (
-        <option key={span} value={span}>
-          {names} {span}
-        </option>
-      ))}
-    </select>
+    <FilterSelect
+      label={label}
+      choices={[
+        ...(range === undefined ? [] : [['range', range] as const]),
+        ...(hasAnyTime ? [['', 'Any time'] as const] : []),
+        ...Object.keys(timeSpans).map((span) => [span, `${names} ${span}`] as const),
+      ]}
+      chosen={range === undefined ? since : 'range'}
+      onChange={(chosen) => onChange({ since: chosen as TimeSpan['since'], from: undefined, to: undefined })}
+    />
   );
 };

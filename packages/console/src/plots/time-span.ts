@@ -1,4 +1,5 @@
 // The time that a list is of, as its address has it: a span until now, or a range.
+
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
@@ -21,3 +22,18 @@ export const withinSpan = (
   fromMs: from === undefined ? since && nowMs - timeSpans[since] : Date.parse(from),
   toMs: to === undefined ? undefined : Date.parse(to),
 });
+
+/** The last microsecond before a time: the server includes the end of a time in which traces started. */
+export const lastBefore = (ms: number): string => new Date(ms - 1).toISOString().replace('Z', '999Z');
+
+/**
+ * A time of whole intervals, as the server divides it. It ends with the current interval, so its newest point is not complete. All plots of a
+ * page have the same points, and a wrong clock shows another time instead of an error.
+ */
+export const wholeIntervals = (
+  { spanMs, intervalMs }: { spanMs: number; intervalMs: number },
+  nowMs: number,
+): { fromMs: number; toMs: number } => {
+  const toMs = (Math.floor(nowMs / intervalMs) + 1) * intervalMs;
+  return { fromMs: toMs - spanMs, toMs };
+};

@@ -1,12 +1,12 @@
 // The buttons of the list: they act on the selected runs, or on all that match the filter.
 import type { Run } from '@svc/sdk';
-import { useState, useSyncExternalStore, type ReactNode } from 'react';
+import { type ReactNode, useState, useSyncExternalStore } from 'react';
 import { useAssistants } from '../api/queries.ts';
+import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { actionNames, runsText, type BulkAction } from './bulk-action.ts';
 import { BulkDialog } from './bulk-dialog.tsx';
 import { useBulkJobs } from './bulk-job-provider.tsx';
-import type { BulkSelection } from './matching-runs.ts';
+import { actionNames, type BulkAction, type BulkSelection, runsText } from './bulk-operation.ts';
 import { isFiltered, type RunFilter } from './run-filter.ts';
 
 const icons = { cancel: 'stop', retry: 'rerun' } as const;
@@ -48,17 +48,15 @@ export const BulkActions = ({
   return (
     <div className="page-actions">
       {(['cancel', 'retry'] as const).map((action) => (
-        <button
+        <Button
           key={action}
-          type="button"
-          className="button"
-          data-kind={action === 'cancel' ? 'danger' : undefined}
+          kind={action === 'cancel' ? 'danger' : undefined}
           disabled={problem !== undefined || isWorking}
           title={problem ?? (isWorking ? 'Another action is in progress' : undefined)}
           onClick={() => setOpened({ action, selection })}
         >
           <Icon name={icons[action]} size={12} /> {actionNames[action]} {object}…
-        </button>
+        </Button>
       ))}
       {opened && (
         <BulkDialog

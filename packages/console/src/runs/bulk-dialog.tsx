@@ -1,25 +1,27 @@
 // Shows what a bulk action is for before it begins: how many runs, with which statuses, and the first ones.
-import { useQuery } from '@tanstack/react-query';
 import type { Assistant } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
+import { type ReactNode, useState } from 'react';
+import { useClient, useServerQuery } from '../api/client.tsx';
 import { runStatuses } from '../api/statuses.ts';
 import { RunBadge } from '../ui/badge.tsx';
+import { DataTable } from '../ui/data-table.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { TextField } from '../ui/form-field.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
-import { actionNames, runsText, type BulkAction } from './bulk-action.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { BulkJob } from './bulk-job.ts';
-import { operationOf } from './bulk-operation.ts';
 import {
-  readerOf,
+  actionNames,
+  type BulkAction,
   type BulkRun,
   type BulkSelection,
   type MatchingPage,
+  operationOf,
+  readerOf,
   type ReadMatching,
-} from './matching-runs.ts';
+  runsText,
+} from './bulk-operation.ts';
 import { isFiltered } from './run-filter.ts';
 import './bulk.css';
 
@@ -33,13 +35,12 @@ interface Preview extends MatchingPage {
 
 /** The runs are read once: a confirmed action begins with exactly those that were shown. */
 const usePreview = (action: BulkAction, selection: BulkSelection) => {
-  const client = useClient();
   const [id] = useState(() => crypto.randomUUID());
-  return useQuery({
+  return useServerQuery({
     queryKey: ['bulk preview', id],
-    queryFn: async ({ signal }): Promise<Preview> => {
+    read: async (client, call): Promise<Preview> => {
       const read = readerOf(client, action, selection, Date.now());
-      return { ...(await read(undefined, { signal })), read };
+      return { ...(await read(undefined, call)), read };
     },
     staleTime: Infinity,
     gcTime: 0,
@@ -104,7 +105,7 @@ export const BulkDialog = ({
               {isAsked && (
                 <TextField
                   label={`Type ${count} to confirm`}
-                  text={typed}
+                  value={typed}
                   onChange={setTyped}
                   hint={hasMore ? 'More runs than these match; they follow, newest first.' : undefined}
                 />
@@ -176,34 +177,20 @@ const Sample = ({
   const names = new Map(assistants.map(({ assistant_id: id, name }) => [id, name]));
   return (
     <div className="bulk-sample" tabIndex={0} role="region" aria-label="The newest of these runs">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">Status</th>
-            <th scope="col">Run</th>
-            <th scope="col">Assistant</th>
-            <th scope="col" className="number">
-              Created
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.slice(0, sampleMax).map((run) => (
-            <tr key={run.run_id}>
-              <td>
-                <RunBadge status={run.status} />
-              </td>
-              <td className="mono">{run.run_id.slice(0, 8)}</td>
-              <td className="wide">
-                {visibleText(names.get(run.assistant_id) ?? run.assistant_id.slice(0, 8))}
-              </td>
-              <td className="number">
-                <Ago at={run.created_at} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        rows={runs.slice(0, sampleMax)}
+        columns={[
+          { name: 'Status', cell: ({ status }) => <RunBadge status={status} /> },
+          { name: 'Run', className: 'mono', cell: ({ run_id: id }) => id.slice(0, 8) },
+          {
+            name: 'Assistant',
+            className: 'wide',
+            cell: ({ assistant_id: id }) => visibleText(names.get(id) ?? id.slice(0, 8)),
+          },
+          { name: 'Created', className: 'number', cell: (run) => <Ago at={run.created_at} /> },
+        ]}
+        keyOf={({ run_id: id }) => id}
+      />
     </div>
   );
 };

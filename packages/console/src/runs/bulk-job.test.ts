@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { BulkJob, type BulkProgress } from './bulk-job.ts';
-import type { BulkOperation } from './bulk-operation.ts';
-import type { BulkRun, MatchingPage } from './matching-runs.ts';
+import type { BulkOperation, BulkRun, MatchingPage } from './bulk-operation.ts';
 
 const runsOf = (thread: string, count: number): BulkRun[] =>
   Array.from({ length: count }, (_, n) => ({

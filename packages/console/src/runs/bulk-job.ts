@@ -1,8 +1,13 @@
 // Applies an action to all runs that match, a page at a time, and counts what has happened. It lives in the browser: the server knows only
 // its requests, which are bounded to the runs of one thread.
-import type { BulkAction } from './bulk-action.ts';
-import type { BulkOperation, Report } from './bulk-operation.ts';
-import type { BulkRun, MatchingPage, ReadMatching } from './matching-runs.ts';
+import type {
+  BulkAction,
+  BulkOperation,
+  BulkRun,
+  MatchingPage,
+  ReadMatching,
+  Report,
+} from './bulk-operation.ts';
 
 /** Runs that failed for the same reason. */
 export interface BulkFailure {

@@ -1,7 +1,6 @@
 import { ApiError } from '@svc/sdk';
 import { expect, it } from 'vitest';
-import { operationOf, type BulkClient } from './bulk-operation.ts';
-import type { BulkRun } from './matching-runs.ts';
+import { type BulkClient, type BulkRun, operationOf } from './bulk-operation.ts';
 
 const run = (id: string, second = 0): BulkRun => ({
   run_id: id,

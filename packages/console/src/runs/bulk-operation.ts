@@ -1,9 +1,9 @@
 // What a bulk action does to the runs of one thread, by routes for single threads and runs.
-import { ApiError, type Client, type RunOptions } from '@svc/sdk';
-import { sentencesOf } from '../ui/error-sentences.ts';
-import type { BulkAction } from './bulk-action.ts';
-import type { BulkRun } from './matching-runs.ts';
+import { ApiError, type Client, type Run, type RunOptions } from '@svc/sdk';
+import type { RunStatus } from '../api/statuses.ts';
+import { sentencesOf } from '../ui/faults.ts';
 import { rerunOptions } from './rerun.ts';
+import { conditionsOf, type RunFilter } from './run-filter.ts';
 
 /** `reason`: why the action has failed for the run; absent when it has succeeded. */
 export type Report = (run: BulkRun, reason?: string) => void;
@@ -95,4 +95,92 @@ const repeated = async <T>(request: () => Promise<T>, pauseMs: number): Promise<
       await new Promise((resolve) => setTimeout(resolve, pauseMs * 2 ** attempt));
     }
   }
+};
+
+// What can be done to many runs at once.
+export type BulkAction = 'cancel' | 'retry';
+
+/** A cancelled run is not retried: somebody wanted it to end. */
+const statuses = {
+  cancel: ['pending', 'running'],
+  retry: ['error', 'timeout'],
+} as const satisfies Record<BulkAction, readonly RunStatus[]>;
+
+/** The statuses that both the action and the filter allow; a filter without statuses allows all. */
+export const statusesFor = (action: BulkAction, filtered: readonly RunStatus[] | undefined): RunStatus[] =>
+  statuses[action].filter((status) => filtered?.includes(status) ?? true);
+
+export const actionNames: Record<BulkAction, string> = { cancel: 'Cancel', retry: 'Retry' };
+
+/** `1 run`, `1,284 runs`. */
+export const runsText = (count: number, hasMore = false): string =>
+  `${count.toLocaleString('en')}${hasMore ? '+' : ''} ${count === 1 && !hasMore ? 'run' : 'runs'}`;
+
+// Reads the runs that a bulk action is for, page by page, newest first. Runs that are created meanwhile are newer than every page that is
+// read later, so an action never reaches the runs that it creates.
+/** What a bulk action needs to know of a run. */
+export type BulkRun = Pick<Run, 'run_id' | 'thread_id' | 'assistant_id' | 'status' | 'created_at'>;
+
+export interface MatchingPage {
+  runs: BulkRun[];
+  /** The cursor of the next page; undefined when no run is left. */
+  next: string | undefined;
+}
+
+/** All runs that match a filter, or single ones that a person has chosen. */
+export type BulkSelection =
+  | { kind: 'filter'; filter: RunFilter }
+  | { kind: 'rows'; runs: readonly BulkRun[] };
+
+export type ReadMatching = (cursor?: string, options?: { signal?: AbortSignal }) => Promise<MatchingPage>;
+
+/** The most runs of a page, as the API allows. A preview counts no further. */
+export const matchingMax = 1_000;
+/** The server ends a page early after many runs that do not match. A page is read with no more requests than this. */
+const searchesMax = 20;
+
+const select = [
+  'run_id',
+  'thread_id',
+  'assistant_id',
+  'status',
+  'created_at',
+] as const satisfies (keyof BulkRun)[];
+
+/** `nowMs`: the time from which a relative filter counts, for all pages. */
+export const readerOf = (
+  client: { runs: Pick<Client['runs'], 'searchPage'> },
+  action: BulkAction,
+  selection: BulkSelection,
+  nowMs: number,
+): ReadMatching => {
+  if (selection.kind === 'rows') {
+    const allowed = statusesFor(action, undefined);
+    const runs = selection.runs.filter(({ status }) => allowed.includes(status));
+    return () => Promise.resolve({ runs, next: undefined });
+  }
+  const { filter } = selection;
+  const status = statusesFor(action, filter.status);
+  if (status.length === 0) return () => Promise.resolve({ runs: [], next: undefined });
+  const request = {
+    ...conditionsOf(filter, nowMs),
+    status,
+    select: [...select],
+    sort_order: 'desc' as const,
+  };
+  return async (cursor, options) => {
+    const runs: BulkRun[] = [];
+    let next = cursor;
+    for (let search = 0; search < searchesMax; search++) {
+      const limit = matchingMax - runs.length;
+      const page = await client.runs.searchPage(
+        { ...request, limit, ...(next === undefined ? {} : { cursor: next }) },
+        options,
+      );
+      runs.push(...page.runs);
+      next = page.next;
+      if (next === undefined || runs.length >= matchingMax) break;
+    }
+    return { runs, next };
+  };
 };

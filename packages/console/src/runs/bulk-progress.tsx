@@ -1,13 +1,14 @@
 // The progress of a bulk action, and its result afterwards.
 import { Link } from '@tanstack/react-router';
-import { useSyncExternalStore, type ReactNode } from 'react';
+import { type ReactNode, useSyncExternalStore } from 'react';
+import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ProgressBar } from '../ui/progress-bar.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
-import { visibleText } from '../values/visible-text.ts';
-import { actionNames, runsText } from './bulk-action.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { useBulkJobs } from './bulk-job-provider.tsx';
 import type { BulkFailure, BulkJob, BulkProgress } from './bulk-job.ts';
+import { actionNames, runsText } from './bulk-operation.ts';
 import './bulk.css';
 
 export const BulkPanel = (): ReactNode => {
@@ -41,19 +42,11 @@ const BulkJobView = ({ job, onDismiss }: { job: BulkJob; onDismiss: () => void }
         </span>
         <span className="spread row">
           {isOver ? (
-            <button type="button" className="button" onClick={onDismiss}>
-              Dismiss
-            </button>
+            <Button onClick={onDismiss}>Dismiss</Button>
           ) : (
-            <button
-              type="button"
-              className="button"
-              data-kind="danger"
-              disabled={phase === 'stopping'}
-              onClick={() => job.stop()}
-            >
+            <Button kind="danger" disabled={phase === 'stopping'} onClick={() => job.stop()}>
               <Icon name="stop" size={12} /> Stop
-            </button>
+            </Button>
           )}
         </span>
       </div>

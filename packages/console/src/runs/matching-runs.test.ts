@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { matchingMax, readerOf, type BulkRun } from './matching-runs.ts';
+import { type BulkRun, matchingMax, readerOf } from './bulk-operation.ts';
 
 const run = (n: number, status: BulkRun['status'] = 'pending'): BulkRun => ({
   run_id: `run-${n}`,

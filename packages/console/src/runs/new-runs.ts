@@ -1,7 +1,6 @@
 // Runs that appear while somebody looks at older ones: they are counted, and come into the list when they are asked for.
-import { useQuery } from '@tanstack/react-query';
 import type { Run } from '@svc/sdk';
-import { useClient } from '../api/client.tsx';
+import { useServerQuery } from '../api/client.tsx';
 import { usePollMs } from '../live/live-runs.tsx';
 import { toRequest, type RunFilter } from './run-filter.ts';
 
@@ -17,17 +16,16 @@ export const newestOf = (runs: readonly Run[], { sort }: RunFilter): string | un
 
 /** How many runs of the filter are newer than a list that is held. `newest`: undefined if the list is not held. */
 export const useNewRunCount = (filter: RunFilter, newest: string | undefined): number => {
-  const client = useClient();
   const refetchInterval = usePollMs(pollMs);
-  const { data = 0 } = useQuery({
+  const { data = 0 } = useServerQuery({
     queryKey: ['runs', 'new', filter, newest],
-    queryFn: async ({ signal }) => {
+    read: async (client, call) => {
       const request = toRequest(filter, Date.now());
       // The range of the filter has ended.
       if (newest === undefined || (request.created_before ?? newest) < newest) return 0;
       const { runs } = await client.runs.searchPage(
         { ...request, select: ['run_id'], created_after: newest, limit: countMax },
-        { signal },
+        call,
       );
       return runs.length;
     },

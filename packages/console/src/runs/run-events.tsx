@@ -2,11 +2,18 @@
 import type { Run, RunStreamEvent } from '@svc/sdk';
 import { useEffect, useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
+import { DataTable, type Column } from '../ui/data-table.tsx';
 import { ErrorNotice, Skeleton, State } from '../ui/states.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 const shownMax = 500;
+
+const columns: readonly Column<RunStreamEvent>[] = [
+  { name: 'Id', className: 'number mono', cell: ({ id }) => id },
+  { name: 'Event', className: 'mono', cell: ({ event }) => visibleText(event) },
+  { name: 'Data', className: 'wide', cell: ({ data }) => <JsonTree value={data} openDepth={0} /> },
+];
 
 export const RunEvents = ({ run: { thread_id: threadId, run_id: runId } }: { run: Run }): ReactNode => {
   const { events, isOpen, error } = useEvents(threadId, runId);
@@ -29,28 +36,13 @@ export const RunEvents = ({ run: { thread_id: threadId, run_id: runId } }: { run
           The newest {shownMax} of {events.length} events.
         </p>
       )}
-      <table className="table" aria-label="Events">
-        <thead>
-          <tr>
-            <th scope="col" className="number">
-              Id
-            </th>
-            <th scope="col">Event</th>
-            <th scope="col">Data</th>
-          </tr>
-        </thead>
-        <tbody>
-          {events.slice(-shownMax).map(({ id, event, data }, index) => (
-            <tr key={id ?? index} style={{ cursor: 'default', verticalAlign: 'top' }}>
-              <td className="number mono">{id}</td>
-              <td className="mono">{visibleText(event)}</td>
-              <td className="wide" style={{ whiteSpace: 'normal', padding: '6px 12px' }}>
-                <JsonTree value={data} openDepth={0} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        label="Events"
+        className="run-events"
+        rows={events.slice(-shownMax).map((event, index) => ({ ...event, key: event.id ?? `${index}` }))}
+        columns={columns}
+        keyOf={({ key }) => key}
+      />
       <ErrorNotice error={error} />
     </div>
   );

@@ -2,7 +2,7 @@
 import type { RunStatus } from '../api/statuses.ts';
 import { metadataOf, metadataProblem } from '../app/metadata-filter.ts';
 import { isId } from '../app/search-text.ts';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { withinSpan, type TimeSpan } from '../plots/time-span.ts';
 
 /** The time is that of the creation. */

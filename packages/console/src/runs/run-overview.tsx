@@ -1,14 +1,15 @@
-import { Link } from '@tanstack/react-router';
 import type { Assistant, Run } from '@svc/sdk';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { isOpen } from '../api/statuses.ts';
-import { CopyId } from '../ui/copy-id.tsx';
-import { CopyText } from '../ui/copy-text.tsx';
+import { CopyId, CopyText } from '../ui/copy.tsx';
+import { type Column, DataTable } from '../ui/data-table.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { Fact, Panel } from '../ui/panel.tsx';
 import { waitingText } from '../ui/time-text.ts';
 import { Ago, Elapsed, Moment, Took } from '../ui/time.tsx';
+import { visibleText } from '../ui/visible-text.ts';
 import { JsonTree } from '../values/json-tree.tsx';
-import { visibleText } from '../values/visible-text.ts';
 import { RunProgress } from './run-progress.tsx';
 import './run-stack.css';
 
@@ -26,30 +27,28 @@ export const RunOverview = ({
     {run.error && <RunError error={run.error} />}
     <section className="panel">
       <dl className="facts pad">
-        <dt>Assistant</dt>
-        <dd>
-          {assistant ? (
-            `${visibleText(assistant.name)} (graph ${assistant.graph_id})`
-          ) : (
-            <code>{run.assistant_id}</code>
-          )}
-        </dd>
-        <dt>Thread</dt>
-        <dd className="row">
-          <Link to="/threads/$threadId" params={{ threadId: run.thread_id }}>
-            Open
-          </Link>
-          <CopyId id={run.thread_id} label="thread id" />
-        </dd>
+        <Fact
+          name="Assistant"
+          value={
+            assistant ? (
+              `${visibleText(assistant.name)} (graph ${assistant.graph_id})`
+            ) : (
+              <code>{run.assistant_id}</code>
+            )
+          }
+        />
+        <Fact name="Thread">
+          <span className="row">
+            <Link to="/threads/$threadId" params={{ threadId: run.thread_id }}>
+              Open
+            </Link>
+            <CopyId id={run.thread_id} label="thread id" />
+          </span>
+        </Fact>
         <Times run={run} />
-        <dt>Attempt</dt>
-        <dd>{run.attempt}</dd>
-        <dt>When the thread is busy</dt>
-        <dd>{run.multitask_strategy}</dd>
-        <dt>Metadata</dt>
-        <dd>
-          <JsonTree value={run.metadata} />
-        </dd>
+        <Fact name="Attempt" value={run.attempt} />
+        <Fact name="When the thread is busy" value={run.multitask_strategy} />
+        <Fact name="Metadata" value={<JsonTree value={run.metadata} />} />
       </dl>
     </section>
     {run.lost_attempts && run.lost_attempts.length > 0 && <LostAttempts attempts={run.lost_attempts} />}
@@ -68,17 +67,19 @@ const RunError = ({ error: { error, message, stack } }: { error: NonNullable<Run
       <span>{visibleText(message)}</span>
     </div>
     {stack !== undefined && (
-      <section className="panel" aria-label="Stack of the error">
-        <div className="panel-head">
-          <h2>Stack</h2>
+      <Panel
+        title="Stack"
+        label="Stack of the error"
+        aside={
           <span className="spread">
             <CopyText text={stack} shown="Copy" label="stack" />
           </span>
-        </div>
+        }
+      >
         <pre className="run-stack pad mono" tabIndex={0}>
           {visibleText(withoutHead(stack, `${error}: ${message}`))}
         </pre>
-      </section>
+      </Panel>
     )}
   </>
 );
@@ -86,43 +87,43 @@ const RunError = ({ error: { error, message, stack } }: { error: NonNullable<Run
 /** The times of the run, and what it executes. */
 const Times = ({ run }: { run: Run }): ReactNode => (
   <>
-    <dt>Created</dt>
-    <dd>
-      <Moment at={run.created_at} />
-    </dd>
+    <Fact name="Created" value={<Moment at={run.created_at} />} />
     {run.started_at !== undefined && (
       <>
-        <dt>{run.attempt > 1 ? 'Newest attempt' : 'Started'}</dt>
-        <dd className="row">
-          <Moment at={run.started_at} />
-          <Link
-            from="/runs/$runId"
-            to="."
-            search={(search) => ({ ...search, tab: 'timeline' as const })}
-            replace
-          >
-            Timeline
-          </Link>
-        </dd>
+        <Fact name={run.attempt > 1 ? 'Newest attempt' : 'Started'}>
+          <span className="row">
+            <Moment at={run.started_at} />
+            <Link
+              from="/runs/$runId"
+              to="."
+              search={(search) => ({ ...search, tab: 'timeline' as const })}
+              replace
+            >
+              Timeline
+            </Link>
+          </span>
+        </Fact>
       </>
     )}
     <RunProgress run={run} />
     {!isOpen(run.status) && (
       <>
-        <dt>{run.status === 'interrupted' ? 'Cancelled' : 'Ended'}</dt>
-        <dd>
-          <Moment at={endedAt(run)} />
-        </dd>
+        <Fact
+          name={run.status === 'interrupted' ? 'Cancelled' : 'Ended'}
+          value={<Moment at={endedAt(run)} />}
+        />
       </>
     )}
-    <dt>{isOpen(run.status) ? 'Since creation' : 'Took'}</dt>
-    <dd>
-      {isOpen(run.status) ? (
-        <Elapsed since={run.created_at} />
-      ) : (
-        <Took from={run.created_at} to={endedAt(run)} />
-      )}
-    </dd>
+    <Fact
+      name={isOpen(run.status) ? 'Since creation' : 'Took'}
+      value={
+        isOpen(run.status) ? (
+          <Elapsed since={run.created_at} />
+        ) : (
+          <Took from={run.created_at} to={endedAt(run)} />
+        )
+      }
+    />
   </>
 );
 
@@ -155,32 +156,17 @@ const WhyPending = ({ run, waiting }: { run: Run; waiting: Waiting }): ReactNode
   </section>
 );
 
-const LostAttempts = ({ attempts }: { attempts: NonNullable<Run['lost_attempts']> }): ReactNode => (
-  <section className="panel" aria-label="Lost attempts">
-    <div className="panel-head">
-      <h2>Lost attempts</h2>
-    </div>
-    <table className="table">
-      <thead>
-        <tr>
-          <th scope="col">Attempt</th>
-          <th scope="col">When</th>
-          <th scope="col">Reason</th>
-          <th scope="col">Charged</th>
-        </tr>
-      </thead>
-      <tbody>
-        {attempts.map(({ attempt, at, message, charged }) => (
-          <tr key={`${attempt} ${at}`}>
-            <td>{attempt}</td>
-            <td>
-              <Ago at={at} />
-            </td>
-            <td className="wide">{visibleText(message)}</td>
-            <td>{charged === false ? 'no' : 'yes'}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </section>
+type LostAttempt = NonNullable<Run['lost_attempts']>[number];
+
+const lostColumns: readonly Column<LostAttempt>[] = [
+  { name: 'Attempt', cell: ({ attempt }) => attempt },
+  { name: 'When', cell: ({ at }) => <Ago at={at} /> },
+  { name: 'Reason', className: 'wide', cell: ({ message }) => visibleText(message) },
+  { name: 'Charged', cell: ({ charged }) => (charged === false ? 'no' : 'yes') },
+];
+
+const LostAttempts = ({ attempts }: { attempts: readonly LostAttempt[] }): ReactNode => (
+  <Panel title="Lost attempts">
+    <DataTable rows={attempts} columns={lostColumns} keyOf={({ attempt, at }) => `${attempt} ${at}`} />
+  </Panel>
 );

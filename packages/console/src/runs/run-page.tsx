@@ -1,25 +1,26 @@
+import type { Run, RunOptions } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import type { Run, RunOptions } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useAssistants, useRun } from '../api/queries.ts';
 import { refreshChanged } from '../api/refresh.ts';
 import { isOpen } from '../api/statuses.ts';
 import { MissingRun } from '../app/missing.tsx';
 import { RunBadge } from '../ui/badge.tsx';
-import { CopyId } from '../ui/copy-id.tsx';
-import { Confirm } from '../ui/dialog.tsx';
+import { Button } from '../ui/button.tsx';
+import { CopyId } from '../ui/copy.tsx';
+import { AskFirst } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorNotice, Loaded, State } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
+import { visibleText } from '../ui/visible-text.ts';
 import { JsonTree } from '../values/json-tree.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { rerunOptions } from './rerun.ts';
 import { RunEvents } from './run-events.tsx';
 import { RunOverview } from './run-overview.tsx';
 import { RunTimelineTab } from './run-timeline.tsx';
 import { RunWebhooks } from './run-webhooks.tsx';
-import { rerunOptions } from './rerun.ts';
 
 const route = getRouteApi('/runs/$runId');
 
@@ -90,11 +91,10 @@ const RunActions = ({ run }: { run: Run }): ReactNode => {
   const client = useClient();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [isAsking, setAsking] = useState(false);
   const refresh = () => refreshChanged(queries);
   const cancel = useMutation({
     mutationFn: () => client.runs.cancel(run.thread_id, run.run_id, { wait: true }),
-    onSuccess: () => (setAsking(false), refresh()),
+    onSuccess: refresh,
   });
   const rerun = useMutation({
     mutationFn: () =>
@@ -125,37 +125,32 @@ const RunActions = ({ run }: { run: Run }): ReactNode => {
           <Icon name="traces" size={14} /> Trace
         </Link>
         {isOpen(run.status) ? (
-          <button type="button" className="button" data-kind="danger" onClick={() => setAsking(true)}>
-            <Icon name="stop" size={12} /> Cancel…
-          </button>
+          <AskFirst
+            trigger={(ask) => (
+              <Button kind="danger" onClick={ask}>
+                <Icon name="stop" size={12} /> Cancel…
+              </Button>
+            )}
+            title="Cancel this run?"
+            action="Cancel the run"
+            request={cancel}
+          >
+            <p>
+              What it has written to its thread stays. The run cannot be continued afterwards. If other runs
+              of the thread wait, the oldest of them starts.
+            </p>
+          </AskFirst>
         ) : (
-          <button
-            type="button"
-            className="button"
+          <Button
             title="Starts a run with the same input, on the newest state of the thread"
             disabled={rerun.isPending}
             onClick={() => rerun.mutate()}
           >
             <Icon name="rerun" size={14} /> Run again
-          </button>
+          </Button>
         )}
       </div>
       <ErrorNotice error={rerun.error} />
-      {isAsking && (
-        <Confirm
-          title="Cancel this run?"
-          action="Cancel the run"
-          isBusy={cancel.isPending}
-          onConfirm={() => cancel.mutate()}
-          onClose={() => setAsking(false)}
-        >
-          <p>
-            What it has written to its thread stays. The run cannot be continued afterwards. If other runs of
-            the thread wait, the oldest of them starts.
-          </p>
-          <ErrorNotice error={cancel.error} />
-        </Confirm>
-      )}
     </>
   );
 };

@@ -1,15 +1,15 @@
 // What a run does at the moment or has stopped in, and which runs of its thread wait behind it: facts of its overview.
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { Run } from '@svc/sdk';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
+import { useServerQuery } from '../api/client.tsx';
 import { isOpen } from '../api/statuses.ts';
 import { usePollMs } from '../live/live-runs.tsx';
-import { countText } from '../ui/count-text.ts';
+import { countText } from '../ui/number-text.ts';
+import { Fact } from '../ui/panel.tsx';
 import { Elapsed, LocalTime, Took } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
-import { useTimeline } from './timeline-query.ts';
+import { visibleText } from '../ui/visible-text.ts';
+import { useTimeline } from './run-timeline.tsx';
 import { unfinishedStep } from './timeline-rows.ts';
 
 const behindMax = 100;
@@ -29,8 +29,7 @@ const UnfinishedStep = ({ run }: { run: Run }): ReactNode => {
   const { nodes, since, to } = step;
   return (
     <>
-      <dt>{to === undefined ? 'Executes now' : 'Stopped in'}</dt>
-      <dd>
+      <Fact name={to === undefined ? 'Executes now' : 'Stopped in'}>
         {visibleText(nodes.join(', ')) || 'no node yet'}{' '}
         {to === undefined ? (
           <>
@@ -44,19 +43,18 @@ const UnfinishedStep = ({ run }: { run: Run }): ReactNode => {
         <span className="muted">
           since <LocalTime at={since} />
         </span>
-      </dd>
+      </Fact>
     </>
   );
 };
 
 /** A thread executes its runs one after the other: all that are pending wait behind the running one. */
 const RunsBehind = ({ run }: { run: Run }): ReactNode => {
-  const client = useClient();
   const { run_id: runId, thread_id: threadId, created_at: created, status } = run;
-  const { data: behind = [] } = useQuery({
+  const { data: behind = [] } = useServerQuery({
     // A change of a run of the thread reads everything below this key again.
     queryKey: ['thread', threadId, 'runs-behind', runId, status],
-    queryFn: async ({ signal }) => {
+    read: async (client, call) => {
       const pending = await client.runs.search(
         {
           thread_id: threadId,
@@ -66,7 +64,7 @@ const RunsBehind = ({ run }: { run: Run }): ReactNode => {
           limit: behindMax + 2,
           select: ['run_id'],
         },
-        { signal },
+        call,
       );
       return pending.filter(({ run_id: id }) => id !== runId);
     },
@@ -77,12 +75,11 @@ const RunsBehind = ({ run }: { run: Run }): ReactNode => {
   const hasMore = behind.length > behindMax;
   return (
     <>
-      <dt>Waiting runs</dt>
-      <dd>
+      <Fact name="Waiting runs">
         <Link to="/runs" search={{ thread: threadId, status: ['pending'] }}>
           {countText(count, 'run', { hasMore })} {count === 1 ? 'waits' : 'wait'} behind it
         </Link>
-      </dd>
+      </Fact>
     </>
   );
 };

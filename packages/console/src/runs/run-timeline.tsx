@@ -1,18 +1,21 @@
 // When a run waited and when it executed: waits, attempts and supersteps as bars over one time.
-import { Link } from '@tanstack/react-router';
 import type { Run, RunTimeline } from '@svc/sdk';
-import { useMemo, type ReactNode } from 'react';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useMemo } from 'react';
+import { useServerQuery } from '../api/client.tsx';
+import { isOpen } from '../api/statuses.ts';
+import { type Column, DataTable } from '../ui/data-table.tsx';
 import { duration } from '../ui/duration.ts';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { timeTitle } from '../ui/time-text.ts';
-import { visibleText } from '../values/visible-text.ts';
-import { useTimeline } from './timeline-query.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import {
   omissions,
   shareText,
-  toTimelineTable,
   type TimelineRow,
   type TimelineTable,
+  toTimelineTable,
 } from './timeline-rows.ts';
 import './run-timeline.css';
 
@@ -30,33 +33,13 @@ const Timeline = ({ timeline, threadId }: { timeline: RunTimeline; threadId: str
   const table = useMemo(() => toTimelineTable(timeline), [timeline]);
   return (
     <section className="panel">
-      <table className="table run-timeline" aria-label="Timeline">
-        <thead>
-          <tr>
-            <th scope="col">What</th>
-            <th scope="col" className="number run-timeline-after">
-              After
-            </th>
-            <th scope="col" className="number">
-              Took
-            </th>
-            <th scope="col" className="number run-timeline-share" title="Of the whole time of the run">
-              Share
-            </th>
-            <th scope="col" className="run-timeline-time">
-              <span className="row">
-                <span className="run-timeline-start">0</span>
-                <span className="spread">{duration(table.endMs - table.startMs)}</span>
-              </span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {table.rows.map((row) => (
-            <TimelineRowView key={row.key} row={row} table={table} threadId={threadId} />
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        label="Timeline"
+        className="run-timeline"
+        rows={table.rows}
+        columns={columnsOf(table, threadId)}
+        keyOf={({ key }) => key}
+      />
       {omissions(timeline).map((sentence) => (
         <p key={sentence} className="muted pad">
           {sentence}
@@ -66,48 +49,97 @@ const Timeline = ({ timeline, threadId }: { timeline: RunTimeline; threadId: str
   );
 };
 
-const TimelineRowView = ({
-  row,
-  table,
+const columnsOf = (table: TimelineTable, threadId: string): Column<TimelineRow>[] => {
+  const { startMs, endMs } = table;
+  return [
+    {
+      name: 'What',
+      title: ({ label, note }) => (note === undefined ? label : `${label}: ${note}`),
+      cell: (row) => <What row={row} threadId={threadId} />,
+    },
+    {
+      name: 'After',
+      className: 'number run-timeline-after',
+      title: ({ fromMs }) => timeTitle(new Date(fromMs).toISOString()),
+      cell: ({ fromMs }) => duration(fromMs - startMs),
+    },
+    {
+      name: 'Took',
+      className: 'number',
+      cell: ({ fromMs, toMs, isOpen }) => (
+        <>
+          {duration(toMs - fromMs)}
+          {isOpen && <span className="muted"> so far</span>}
+        </>
+      ),
+    },
+    {
+      name: <span title="Of the whole time of the run">Share</span>,
+      className: 'number run-timeline-share',
+      cell: (row) => shareText(row, table),
+    },
+    {
+      name: (
+        <span className="row">
+          <span className="run-timeline-start">0</span>
+          <span className="spread">{duration(endMs - startMs)}</span>
+        </span>
+      ),
+      className: 'run-timeline-time',
+      cell: (row) => <Bar row={row} table={table} />,
+    },
+  ];
+};
+
+const What = ({
+  row: { kind, label, note, runId },
   threadId,
 }: {
   row: TimelineRow;
-  table: TimelineTable;
   threadId: string;
+}): ReactNode => (
+  <>
+    <span className="run-timeline-label" data-kind={kind}>
+      {visibleText(label)}
+    </span>{' '}
+    {note !== undefined && <span className="muted">{visibleText(note)}</span>}
+    {runId !== undefined && (
+      <Link to="/runs/$runId" params={{ runId }} search={{ thread: threadId, tab: 'timeline' }}>
+        {runId.slice(0, 8)}
+      </Link>
+    )}
+  </>
+);
+
+const Bar = ({
+  row: { kind, isFailed, fromMs, toMs },
+  table: { startMs, endMs },
+}: {
+  row: TimelineRow;
+  table: TimelineTable;
 }): ReactNode => {
-  const { kind, label, note, isFailed, runId, fromMs, toMs, isOpen: goesOn } = row;
-  const { startMs, endMs } = table;
   const total = Math.max(1, endMs - startMs);
   return (
-    <tr data-kind={kind}>
-      <td title={note === undefined ? label : `${label}: ${note}`}>
-        <span className="run-timeline-label">{visibleText(label)}</span>{' '}
-        {note !== undefined && <span className="muted">{visibleText(note)}</span>}
-        {runId !== undefined && (
-          <Link to="/runs/$runId" params={{ runId }} search={{ thread: threadId, tab: 'timeline' }}>
-            {runId.slice(0, 8)}
-          </Link>
-        )}
-      </td>
-      <td className="number run-timeline-after" title={timeTitle(new Date(fromMs).toISOString())}>
-        {duration(fromMs - startMs)}
-      </td>
-      <td className="number">
-        {duration(toMs - fromMs)}
-        {goesOn && <span className="muted"> so far</span>}
-      </td>
-      <td className="number run-timeline-share">{shareText(row, table)}</td>
-      <td className="run-timeline-time">
-        <span
-          className="run-timeline-bar"
-          data-kind={kind}
-          data-failed={isFailed}
-          style={{
-            left: `min(${((fromMs - startMs) / total) * 100}%, 100% - 2px)`,
-            width: `${((toMs - fromMs) / total) * 100}%`,
-          }}
-        />
-      </td>
-    </tr>
+    <span
+      className="run-timeline-bar"
+      data-kind={kind}
+      data-failed={isFailed}
+      style={{
+        left: `min(${((fromMs - startMs) / total) * 100}%, 100% - 2px)`,
+        width: `${((toMs - fromMs) / total) * 100}%`,
+      }}
+    />
   );
 };
+
+/** How often it is read again while the run is open. */
+const pollMs = 2_000;
+
+export const useTimeline = (run: Run): UseQueryResult<RunTimeline> =>
+  useServerQuery({
+    queryKey: ['run', run.thread_id, run.run_id, 'timeline', run.updated_at],
+    read: (client, call) => client.runs.timeline(run.thread_id, run.run_id, call),
+    // The same run after a change, and no other run.
+    placeholderData: (previous) => (previous?.run_id === run.run_id ? previous : undefined),
+    refetchInterval: isOpen(run.status) ? pollMs : false,
+  });

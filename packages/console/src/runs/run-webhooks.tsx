@@ -1,23 +1,20 @@
 // The deliveries of a run's end to its webhook.
-import { useQuery } from '@tanstack/react-query';
 import type { Run, WebhookDelivery } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
+import { useServerQuery } from '../api/client.tsx';
 import { isOpen } from '../api/statuses.ts';
+import { Fact } from '../ui/panel.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Ago, Until } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
-import { attemptCount, DeliveryAttempts } from './delivery-attempts.tsx';
-import { DeliveryBadge } from './delivery-badge.tsx';
-import { RetryDelivery } from './retry-delivery.tsx';
+import { visibleText } from '../ui/visible-text.ts';
+import { attemptCount, DeliveryAttempts, DeliveryBadge, RetryDelivery } from './delivery.tsx';
 
 const pollMs = 2_000;
 
 export const RunWebhooks = ({ run }: { run: Run }): ReactNode => {
-  const client = useClient();
-  const query = useQuery({
+  const query = useServerQuery({
     queryKey: ['run', run.thread_id, run.run_id, 'webhooks', run.status],
-    queryFn: ({ signal }) => client.runs.webhooks(run.thread_id, run.run_id, { signal }),
+    read: (client, call) => client.runs.webhooks(run.thread_id, run.run_id, call),
     refetchInterval: ({ state }) =>
       isOpen(run.status) || state.data?.some(({ status }) => status === 'pending') === true ? pollMs : false,
   });
@@ -53,30 +50,10 @@ const Delivery = ({ delivery }: { delivery: WebhookDelivery }): ReactNode => {
         <code>{visibleText(url)}</code>
       </div>
       <dl className="facts pad">
-        <dt>Attempts</dt>
-        <dd>{attemptCount(delivery)}</dd>
-        {error !== null && (
-          <>
-            <dt>Last error</dt>
-            <dd>{visibleText(error)}</dd>
-          </>
-        )}
-        {next !== null && (
-          <>
-            <dt>Next attempt</dt>
-            <dd>
-              <Until at={next} />
-            </dd>
-          </>
-        )}
-        {ended !== null && (
-          <>
-            <dt>Ended</dt>
-            <dd>
-              <Ago at={ended} />
-            </dd>
-          </>
-        )}
+        <Fact name="Attempts" value={attemptCount(delivery)} />
+        <Fact name="Last error" value={error !== null && visibleText(error)} />
+        <Fact name="Next attempt" value={next !== null && <Until at={next} />} />
+        <Fact name="Ended" value={ended !== null && <Ago at={ended} />} />
       </dl>
       {delivery.attempts.length > 0 && <DeliveryAttempts attempts={delivery.attempts} />}
       <div className="pad">

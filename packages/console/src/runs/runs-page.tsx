@@ -1,27 +1,25 @@
 // Runs of all threads, newest first. The filter is the query string.
-import { keepPreviousData, useQueryClient, type InfiniteData } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Run } from '@svc/sdk';
-import { useCallback, useRef, useState, type ReactNode, type RefObject } from 'react';
+import { type InfiniteData, keepPreviousData, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { type ReactNode, type RefObject, useCallback, useRef, useState } from 'react';
 import { useClient } from '../api/client.tsx';
 import { usePagedQuery } from '../api/paged-query.ts';
-import { useAssistants } from '../api/queries.ts';
 import { runStatuses, runStatusNames } from '../api/statuses.ts';
 import { metadataProblem, textHint } from '../app/metadata-filter.ts';
 import { GraphSelect } from '../graph/graph-select.tsx';
-import { usePollMs } from '../live/live-runs.tsx';
-import { isLong } from '../live/refreshing.ts';
-import { FilterField } from '../ui/filter-field.tsx';
-import { LoadOlder } from '../ui/paging.tsx';
-import { Failure, InvalidFilter, Skeleton, State } from '../ui/states.tsx';
-import { rangeText } from '../plots/range-text.ts';
+import { isLong, usePollMs } from '../live/live-runs.tsx';
+import { rangeText } from '../plots/bucket-text.ts';
 import { TimeSelect } from '../plots/time-select.tsx';
-import { StatusChips } from '../ui/status-chips.tsx';
+import { Button } from '../ui/button.tsx';
+import { FilterField, FilterSelect, StatusChips } from '../ui/filters.tsx';
+import { LoadedPages } from '../ui/paging.tsx';
+import { InvalidFilter, NoMatch, State } from '../ui/states.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import { BulkPanel } from './bulk-progress.tsx';
 import { countMax, newestOf, useNewRunCount } from './new-runs.ts';
-import { isFiltered, problemOf, threadProblem, toRequest, type RunFilter } from './run-filter.ts';
-import { RunTable, type RowSelection } from './run-table.tsx';
+import { isFiltered, problemOf, type RunFilter, threadProblem, toRequest } from './run-filter.ts';
+import { type RowSelection, RunTable } from './run-table.tsx';
 
 const route = getRouteApi('/runs');
 const pollMs = 4_000;
@@ -126,7 +124,7 @@ export const RunsPage = (): ReactNode => {
           }}
         />
         {problem === undefined ? (
-          <RunList filter={filter} query={query} runs={runs} selection={{ ids, onChange: setIds }} />
+          <RunList filter={filter} query={query} selection={{ ids, onChange: setIds }} />
         ) : (
           <InvalidFilter problem={problem}>
             <Link to="/runs" className="button">
@@ -142,47 +140,34 @@ export const RunsPage = (): ReactNode => {
 const NewRunsBar = ({ count, onShow }: { count: number; onShow: () => void }): ReactNode =>
   count > 0 && (
     <div className="new-rows" role="status">
-      <button type="button" className="button" data-kind="primary" onClick={onShow}>
+      <Button kind="primary" onClick={onShow}>
         {count === 1 ? '1 new run' : `${count}${count < countMax ? '' : ' or more'} new runs`}
-      </button>
+      </Button>
     </div>
   );
 
-const RunList = ({
-  filter,
-  query,
-  runs,
-  selection,
-}: {
+interface RunListProps {
   filter: RunFilter;
   query: ReturnType<typeof useRuns>;
-  runs: readonly Run[] | undefined;
   selection: RowSelection;
-}): ReactNode => {
-  const assistants = useAssistants();
-  if (runs === undefined)
-    return query.error ? (
-      <Failure error={query.error} onRetry={() => void query.refetch()} />
-    ) : (
-      <Skeleton rows={12} />
-    );
-  if (runs.length === 0 && !query.hasNextPage) return <NoRuns filter={filter} />;
-  return (
-    <>
-      <RunTable runs={runs} assistants={assistants.data ?? []} selection={selection} />
-      <LoadOlder query={query} label="Load older runs" />
-    </>
-  );
-};
+}
+
+const RunList = ({ filter, query, selection }: RunListProps): ReactNode => (
+  <LoadedPages
+    query={query}
+    rowsOf={({ runs }) => runs}
+    empty={<NoRuns filter={filter} />}
+    more="Load older runs"
+  >
+    {(runs) => <RunTable runs={runs} selection={selection} />}
+  </LoadedPages>
+);
 
 const NoRuns = ({ filter }: { filter: RunFilter }): ReactNode =>
   isFiltered(filter) ? (
-    <State icon="empty" title="No run matches the filter">
+    <NoMatch noun="run" to="/runs">
       {textHint(filter.meta) !== undefined && <p className="muted">{textHint(filter.meta)}</p>}
-      <Link to="/runs" className="button">
-        Clear the filter
-      </Link>
-    </State>
+    </NoMatch>
   ) : (
     <State icon="empty" title="There are no runs yet">
       <p className="muted">A run is one execution of an assistant. Start one in the playground.</p>
@@ -249,14 +234,12 @@ const EndedSelect = ({
   const range = rangeText(from, to);
   if (range === undefined) return null;
   return (
-    <select
-      className="field"
-      aria-label="Ended"
-      value="range"
+    <FilterSelect
+      label="Ended"
+      all="Ended at any time"
+      choices={[['range', `Ended ${range}`]]}
+      chosen="range"
       onChange={() => onChange({ ended_from: undefined, ended_to: undefined })}
-    >
-      <option value="range">Ended {range}</option>
-      <option value="">Ended at any time</option>
-    </select>
+    />
   );
 };

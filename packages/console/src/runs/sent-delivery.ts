@@ -1,13 +1,7 @@
 // A delivery that a person has sent, and its outcome. The cache of mutations keeps it when its row leaves a filtered list.
-import {
-  useMutation,
-  useMutationState,
-  useQuery,
-  useQueryClient,
-  type QueryClient,
-} from '@tanstack/react-query';
+import { useMutation, useMutationState, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import type { Client, WebhookDelivery } from '@svc/sdk';
-import { useClient } from '../api/client.tsx';
+import { useClient, useServerQuery } from '../api/client.tsx';
 
 /** Receivers answer within 10 seconds: until then, the outcome is read often. */
 const soonMs = 10_000;
@@ -46,18 +40,17 @@ const readOutcome = async (
 
 /** What became of the delivery that was sent last; undefined when nobody has sent it from this page. */
 export const useSentText = (delivery: WebhookDelivery): string | undefined => {
-  const client = useClient();
   const queries = useQueryClient();
   const sent = useMutationState({
     filters: { mutationKey: keyOf(delivery), exact: true, status: 'success' },
     // The delivery as it was when the server had queued it.
     select: ({ state }) => ({ queued: state.data as WebhookDelivery, sentMs: state.submittedAt }),
   }).at(-1);
-  const outcome = useQuery({
+  const outcome = useServerQuery({
     enabled: sent !== undefined,
     queryKey: ['sent delivery', delivery.delivery_id, sent?.sentMs],
-    queryFn: async ({ signal }) => {
-      const now = sent ? await readOutcome(client, sent.queued, signal) : null;
+    read: async (client, call) => {
+      const now = sent ? await readOutcome(client, sent.queued, call.signal) : null;
       if (now) void rereadDeliveries(queries, now);
       return now;
     },

@@ -1,7 +1,7 @@
 // The timeline of a run as rows in the order of time: waits, attempts and supersteps.
 import type { RunTimeline } from '@svc/sdk';
 import { runStatusNames } from '../api/statuses.ts';
-import { countText } from '../ui/count-text.ts';
+import { countText } from '../ui/number-text.ts';
 
 export interface TimelineRow {
   key: string;

@@ -1,14 +1,15 @@
 // Who has signed in, what the session opens, and how to end it.
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import type { ConsoleSession, PlatformClient } from '@svc/sdk';
+import type { ConsoleSession } from '@svc/sdk';
 import { changeNeed, KeyDialog } from '../platform/key-gate.tsx';
 import { useAccess } from '../platform/platform-access.ts';
 import { useWorkspaces } from '../platform/workspaces.ts';
+import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import { Moment } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { SessionList } from './session-list.tsx';
 import { session, useIsLocal, useSession } from './session.ts';
 import './sign-in.css';
@@ -24,9 +25,9 @@ const EnterKey = (): ReactNode => {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <button type="button" className="button" data-kind="plain" onClick={() => setOpen(true)}>
+      <Button kind="plain" onClick={() => setOpen(true)}>
         Enter an API key
-      </button>
+      </Button>
       {isOpen && <KeyDialog need={changeNeed} onClose={() => setOpen(false)} />}
     </>
   );
@@ -36,9 +37,9 @@ const SignedIn = ({ current }: { current: ConsoleSession }): ReactNode => {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <button type="button" className="button" data-kind="plain" onClick={() => setOpen(true)}>
+      <Button kind="plain" onClick={() => setOpen(true)}>
         {current.deployment?.identity ?? 'Account'}
-      </button>
+      </Button>
       {isOpen && <AccountDialog current={current} onClose={() => setOpen(false)} />}
     </>
   );
@@ -59,27 +60,17 @@ const AccountDialog = ({ current, onClose }: { current: ConsoleSession; onClose:
       onClose={onClose}
       actions={
         <>
-          <button type="button" className="button" onClick={onClose}>
-            Back
-          </button>
-          <button
-            type="button"
-            className="button"
-            data-kind="danger"
-            disabled={leave.isPending}
-            onClick={() => leave.mutate({ everywhere: true })}
-          >
+          <Button onClick={onClose}>Back</Button>
+          <Button kind="danger" disabled={leave.isPending} onClick={() => leave.mutate({ everywhere: true })}>
             Sign out everywhere
-          </button>
-          <button
-            type="button"
-            className="button"
-            data-kind="primary"
+          </Button>
+          <Button
+            kind="primary"
             disabled={leave.isPending}
             onClick={() => leave.mutate({ everywhere: false })}
           >
             Sign out
-          </button>
+          </Button>
         </>
       }
     >
@@ -105,14 +96,14 @@ const OpenWorkspace = ({ id, role }: NonNullable<ConsoleSession['workspace']>): 
   const access = useAccess();
   return (
     <span title={id}>
-      {access ? <WorkspaceName client={access.client} id={id} /> : id} as {role}
+      {access ? <WorkspaceName id={id} /> : id} as {role}
     </span>
   );
 };
 
 /** The id while the name is not known. */
-const WorkspaceName = ({ client, id }: { client: PlatformClient; id: string }): ReactNode => {
-  const { data = [] } = useWorkspaces(client);
+const WorkspaceName = ({ id }: { id: string }): ReactNode => {
+  const { data = [] } = useWorkspaces();
   return visibleText(data.find((workspace) => workspace.id === id)?.display_name ?? id);
 };
 

@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ListedSession } from '@svc/sdk';
 import type { ReactNode } from 'react';
+import { Button } from '../ui/button.tsx';
 import { ErrorNotice, Skeleton } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
 import { session } from './session.ts';
@@ -49,15 +50,9 @@ const Session = ({
         </div>
       </div>
       {!is_current && (
-        <button
-          type="button"
-          className="button"
-          aria-label={`End the session of ${name}`}
-          disabled={isEnding}
-          onClick={onEnd}
-        >
+        <Button aria-label={`End the session of ${name}`} disabled={isEnding} onClick={onEnd}>
           End
-        </button>
+        </Button>
       )}
     </li>
   );

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ConsoleSession, OidcFault } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { apiUrl, consolePath } from '../app/addresses.ts';
+import { Button } from '../ui/button.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import { session } from './session.ts';
 import './sign-in.css';
@@ -68,9 +69,9 @@ export const SignInForm = ({
         />
       </label>
       <p className="muted">{hints[signIn.kind]}</p>
-      <button type="submit" className="button" data-kind="primary" disabled={!isComplete || enter.isPending}>
+      <Button type="submit" kind="primary" disabled={!isComplete || enter.isPending}>
         Sign in
-      </button>
+      </Button>
     </form>
   );
 };

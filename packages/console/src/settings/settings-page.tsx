@@ -1,13 +1,14 @@
 // The settings in force on the server that answers, and where each value comes from; and the server processes.
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { PlatformClient, ServerSetting } from '@svc/sdk';
+import type { ServerSetting } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { ForgetKey, KeyForm, KeyGate, needsOtherKey, type KeyNeed } from '../platform/key-gate.tsx';
-import { FilterField } from '../ui/filter-field.tsx';
+import { usePlatformQuery } from '../platform/platform-access.ts';
+import { DataTable, type Column } from '../ui/data-table.tsx';
+import { FilterField } from '../ui/filters.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { Workers } from './workers.tsx';
 import './settings.css';
 
@@ -16,7 +17,9 @@ const settingsNeed = { what: 'Settings', role: 'admin' } as const satisfies KeyN
 
 export const SettingsPage = (): ReactNode => (
   <div className="page">
-    <KeyGate need={settingsNeed}>{(client) => <Settings client={client} />}</KeyGate>
+    <KeyGate need={settingsNeed}>
+      <Settings />
+    </KeyGate>
   </div>
 );
 
@@ -25,7 +28,7 @@ const tabs = [
   { name: 'workers', label: 'Workers' },
 ] as const;
 
-const Settings = ({ client }: { client: PlatformClient }): ReactNode => {
+const Settings = (): ReactNode => {
   const { tab = 'settings' } = route.useSearch();
   const navigate = route.useNavigate();
   return (
@@ -43,11 +46,7 @@ const Settings = ({ client }: { client: PlatformClient }): ReactNode => {
         active={tab}
         onChange={(next) => void navigate({ search: next === 'workers' ? { tab: next } : {}, replace: true })}
       />
-      {tab === 'workers' ? (
-        <Workers client={client} need={settingsNeed} />
-      ) : (
-        <SettingsInForce client={client} />
-      )}
+      {tab === 'workers' ? <Workers need={settingsNeed} /> : <SettingsInForce />}
     </>
   );
 };
@@ -78,11 +77,11 @@ const SettingFilter = (): ReactNode => {
   );
 };
 
-const SettingsInForce = ({ client }: { client: PlatformClient }): ReactNode => {
+const SettingsInForce = (): ReactNode => {
   const { q, only } = route.useSearch();
-  const query = useQuery({
+  const query = usePlatformQuery({
     queryKey: ['workspaces', 'settings'],
-    queryFn: ({ signal }) => client.server.settings({ signal }),
+    read: (client, call) => client.server.settings(call),
     staleTime: 60_000,
   });
   if (needsOtherKey(query.error)) return <KeyForm need={settingsNeed} refusal={query.error} />;
@@ -90,8 +89,12 @@ const SettingsInForce = ({ client }: { client: PlatformClient }): ReactNode => {
     <div className="page-body" tabIndex={0} role="region" aria-label="Settings in force">
       <Loaded query={query}>
         {(settings) => (
-          <SettingTable
-            settings={settings.filter((one) => isShown(one, { q, isChangedOnly: only === 'changed' }))}
+          <DataTable
+            className="settings"
+            rows={settings.filter((one) => isShown(one, { q, isChangedOnly: only === 'changed' }))}
+            columns={columns}
+            keyOf={({ key }) => key}
+            empty={<State icon="settings" title="No setting matches" />}
           />
         )}
       </Loaded>
@@ -107,37 +110,18 @@ const isShown = (
   return [key, variable, value, meaning].some((text) => text.toLowerCase().includes(q.toLowerCase()));
 };
 
-const SettingTable = ({ settings }: { settings: readonly ServerSetting[] }): ReactNode =>
-  settings.length === 0 ? (
-    <State icon="settings" title="No setting matches" />
-  ) : (
-    <table className="table settings">
-      <thead>
-        <tr>
-          <th scope="col">Setting</th>
-          <th scope="col">Value</th>
-          <th scope="col">From</th>
-          <th scope="col" className="optional">
-            Meaning
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {settings.map(({ key, variable, value, origin, meaning }) => (
-          <tr key={key} data-changed={origin === 'default' ? undefined : true}>
-            <th scope="row" className="mono">
-              {variable}
-            </th>
-            <td className="mono value">{visibleText(value)}</td>
-            <td>{visibleText(origin)}</td>
-            <td className="optional meaning">
-              <Meaning text={meaning} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
+const columns: readonly Column<ServerSetting>[] = [
+  { name: 'Setting', className: 'mono', isHeader: true, cell: ({ variable }) => variable },
+  {
+    name: 'Value',
+    className: 'mono value',
+    cell: ({ value, origin }) => (
+      <span data-changed={origin === 'default' ? undefined : true}>{visibleText(value)}</span>
+    ),
+  },
+  { name: 'From', cell: ({ origin }) => visibleText(origin) },
+  { name: 'Meaning', className: 'optional meaning', cell: ({ meaning }) => <Meaning text={meaning} /> },
+];
 
 /** The meaning is written for docs/configuration.md: links are shown as their text. */
 const Meaning = ({ text }: { text: string }): ReactNode =>

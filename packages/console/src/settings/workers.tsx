@@ -1,20 +1,21 @@
 // The server processes of the last day, with the runs that they execute.
-import { useQuery } from '@tanstack/react-query';
-import type { PlatformClient, ServerWorker } from '@svc/sdk';
+import type { ServerWorker } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { KeyForm, needsOtherKey, type KeyNeed } from '../platform/key-gate.tsx';
+import { usePlatformQuery } from '../platform/platform-access.ts';
+import { DataTable, type Column } from '../ui/data-table.tsx';
 import { ErrorNotice, Loaded, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 const pollMs = 5_000;
 /** Names of graphs that one row shows. */
 const graphsMax = 5;
 
-export const Workers = ({ client, need }: { client: PlatformClient; need: KeyNeed }): ReactNode => {
-  const query = useQuery({
+export const Workers = ({ need }: { need: KeyNeed }): ReactNode => {
+  const query = usePlatformQuery({
     queryKey: ['workspaces', 'workers'],
-    queryFn: ({ signal }) => client.server.workers({ signal }),
+    read: (client, call) => client.server.workers(call),
     refetchInterval: pollMs,
   });
   if (needsOtherKey(query.error)) return <KeyForm need={need} refusal={query.error} />;
@@ -22,13 +23,14 @@ export const Workers = ({ client, need }: { client: PlatformClient; need: KeyNee
     <div className="page-body" tabIndex={0} role="region" aria-label="Workers">
       <ErrorNotice error={query.data && query.error} />
       <Loaded query={query}>
-        {(workers) =>
-          workers.length === 0 ? (
-            <State icon="settings" title="No server process has reported itself in the last day" />
-          ) : (
-            <WorkerTable workers={workers} />
-          )
-        }
+        {(workers) => (
+          <DataTable
+            rows={workers}
+            columns={columns}
+            keyOf={(worker) => worker.worker_id}
+            empty={<State icon="settings" title="No server process has reported itself in the last day" />}
+          />
+        )}
       </Loaded>
     </div>
   );
@@ -41,54 +43,29 @@ const tones: Record<ServerWorker['state'], string> = {
   silent: 'red',
 };
 
-const WorkerTable = ({ workers }: { workers: readonly ServerWorker[] }): ReactNode => (
-  <table className="table">
-    <thead>
-      <tr>
-        <th scope="col">Process</th>
-        <th scope="col">State</th>
-        <th scope="col" className="number">
-          Running
-        </th>
-        <th scope="col" className="number">
-          Slots
-        </th>
-        <th scope="col" className="optional">
-          Graphs
-        </th>
-        <th scope="col" className="number optional">
-          Connections
-        </th>
-        <th scope="col">Started</th>
-        <th scope="col">Last report</th>
-      </tr>
-    </thead>
-    <tbody>
-      {workers.map(({ worker_id: id, name, state, running, slots, graphs, connections, ...times }) => (
-        <tr key={id} style={{ cursor: 'default' }}>
-          <th scope="row" className="mono" title={id}>
-            {visibleText(name)}
-          </th>
-          <td>
-            <span className="badge" data-tone={tones[state]}>
-              {state}
-            </span>
-          </td>
-          <td className="number">{running}</td>
-          <td className="number">{slots}</td>
-          <td className="optional">{graphsText(graphs)}</td>
-          <td className="number optional">{connections}</td>
-          <td>
-            <Ago at={times.started_at} />
-          </td>
-          <td>
-            <Ago at={times.seen_at} />
-          </td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
-);
+const columns: readonly Column<ServerWorker>[] = [
+  {
+    name: 'Process',
+    className: 'mono',
+    isHeader: true,
+    title: (worker) => worker.worker_id,
+    cell: ({ name }) => visibleText(name),
+  },
+  {
+    name: 'State',
+    cell: ({ state }) => (
+      <span className="badge" data-tone={tones[state]}>
+        {state}
+      </span>
+    ),
+  },
+  { name: 'Running', className: 'number', cell: ({ running }) => running },
+  { name: 'Slots', className: 'number', cell: ({ slots }) => slots },
+  { name: 'Graphs', className: 'optional', cell: ({ graphs }) => graphsText(graphs) },
+  { name: 'Connections', className: 'number optional', cell: ({ connections }) => connections },
+  { name: 'Started', cell: (worker) => <Ago at={worker.started_at} /> },
+  { name: 'Last report', cell: (worker) => <Ago at={worker.seen_at} /> },
+];
 
 const graphsText = (graphs: ServerWorker['graphs']): string => {
   const more = graphs.length - graphsMax;

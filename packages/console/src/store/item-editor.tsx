@@ -1,15 +1,15 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import type { Item } from '@svc/sdk';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
-import { Dialog, DialogActions } from '../ui/dialog.tsx';
-import { ErrorNotice } from '../ui/states.tsx';
-import { useDraft } from '../ui/use-draft.ts';
+import { FormDialog, useForm } from '../ui/form.tsx';
 import { JsonField } from '../values/json-field.tsx';
 import { formatJson, readExactObject } from '../values/read-json.ts';
 
 /** The item was changed while it was edited. The text in the field stays. */
 class ChangedMeanwhile extends Error {}
+
+const readValue = (text: string) => readExactObject(text, 'The value must be an object.');
 
 export const ItemEditor = ({ item, onClose }: { item: Item; onClose: () => void }): ReactNode => {
   const client = useClient();
@@ -21,11 +21,11 @@ export const ItemEditor = ({ item, onClose }: { item: Item; onClose: () => void 
     key: `item-${JSON.stringify([...item.namespace, item.key])}-${item.updated_at}`,
     initial: formatJson(item.value),
   }));
-  const [text, setText] = useDraft(edited.key, edited.initial);
-  const read = readExactObject(text, 'The value must be an object.');
-  const isValid = 'value' in read;
-  const save = useMutation({
-    mutationFn: async () => {
+  const form = useForm({
+    initial: { text: edited.initial },
+    keptAs: edited.key,
+    isReady: ({ text }) => 'value' in readValue(text),
+    send: async ({ text }) => {
       const current = await client.store.get(base.namespace, base.key, { refreshTtl: false });
       if (current?.updated_at !== base.updated_at) {
         if (current) setBase(current);
@@ -35,42 +35,27 @@ export const ItemEditor = ({ item, onClose }: { item: Item; onClose: () => void 
             : 'Somebody has deleted the item meanwhile.',
         );
       }
+      const read = readValue(text);
       if ('value' in read) await client.store.put(base.namespace, base.key, read.value as typeof base.value);
     },
-    onSuccess: async () => {
-      setText(edited.initial);
+    onSent: async () => {
       await queries.invalidateQueries({ queryKey: ['store'] });
       onClose();
     },
   });
-  const submit = (): void => {
-    if (isValid && !save.isPending) save.mutate();
-  };
+  const read = readValue(form.draft.text);
   return (
-    <Dialog
-      title="Edit the item"
-      onClose={onClose}
-      actions={
-        <DialogActions
-          action="Save"
-          isDisabled={!isValid || save.isPending}
-          onAction={submit}
-          onClose={onClose}
-        />
-      }
-    >
+    <FormDialog title="Edit the item" action="Save" form={form} onClose={onClose}>
       <JsonField
         label="Value, as JSON"
-        text={text}
-        problem={isValid ? undefined : read.problem}
-        onChange={setText}
-        onSubmit={submit}
+        {...form.field('text')}
+        problem={'value' in read ? undefined : read.problem}
+        onSubmit={form.submit}
         rows={14}
       />
       <p className="muted">
         Saving sets the time to live and the index that <code>svc.json</code> has as defaults.
       </p>
-      <ErrorNotice error={save.error} />
-    </Dialog>
+    </FormDialog>
   );
 };

@@ -1,12 +1,12 @@
-import { Link, useNavigate } from '@tanstack/react-router';
 import type { Item } from '@svc/sdk';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { type Column, DataTable } from '../ui/data-table.tsx';
 import { Pager } from '../ui/paging.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
-import { formatNamespace } from './namespace-text.ts';
-import { useItems } from './store-queries.ts';
+import { visibleText } from '../ui/visible-text.ts';
+import { formatNamespace, useItems } from './store-queries.ts';
 
 const previewMax = 200;
 const keyMax = 80;
@@ -24,13 +24,14 @@ export const ItemList = ({
   return (
     <div className="store-items" tabIndex={0} role="region" aria-label="Items">
       <Loaded query={query}>
-        {(items) =>
-          items.length === 0 ? (
-            <NoItems isFiltered={prefix.length > 0 || page > 1} />
-          ) : (
-            <ItemTable items={items} prefix={prefix} />
-          )
-        }
+        {(items) => (
+          <DataTable
+            rows={items}
+            columns={columnsOf(prefix)}
+            keyOf={({ namespace, key }) => JSON.stringify([namespace, key])}
+            empty={<NoItems isFiltered={prefix.length > 0 || page > 1} />}
+          />
+        )}
       </Loaded>
       <Pager page={page} count={query.data?.length} onPage={onPage} />
     </div>
@@ -53,47 +54,33 @@ const NoItems = ({ isFiltered }: { isFiltered: boolean }): ReactNode =>
     </State>
   );
 
-const ItemTable = ({ items, prefix }: { items: readonly Item[]; prefix: readonly string[] }): ReactNode => (
-  <table className="table">
-    <thead>
-      <tr>
-        <th scope="col">Namespace</th>
-        <th scope="col">Key</th>
-        <th scope="col">Value</th>
-        <th scope="col" className="number">
-          Updated
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {items.map((item) => (
-        <ItemRow key={JSON.stringify([item.namespace, item.key])} item={item} prefix={prefix} />
-      ))}
-    </tbody>
-  </table>
-);
-
-const ItemRow = ({ item, prefix }: { item: Item; prefix: readonly string[] }): ReactNode => {
-  const navigate = useNavigate();
-  const { key, updated_at: updatedAt } = item;
-  const namespace = formatNamespace(item.namespace);
-  const shown = visibleText(key.slice(0, keyMax));
-  const target = {
-    to: '/store',
-    search: { prefix: formatNamespace(prefix) || undefined, ns: namespace, key },
-  } as const;
-  return (
-    <tr onClick={() => void navigate(target)}>
-      <td className="mono">{visibleText(namespace)}</td>
-      <td>
-        <Link {...target} data-row aria-label={`Item ${shown} of ${visibleText(namespace)}`}>
+const columnsOf = (prefix: readonly string[]): Column<Item>[] => [
+  {
+    name: 'Namespace',
+    className: 'mono',
+    cell: ({ namespace }) => visibleText(formatNamespace(namespace)),
+  },
+  {
+    name: 'Key',
+    cell: ({ namespace, key }) => {
+      const ns = formatNamespace(namespace);
+      const shown = visibleText(key.slice(0, keyMax));
+      return (
+        <Link
+          to="/store"
+          search={{ prefix: formatNamespace(prefix) || undefined, ns, key }}
+          data-row
+          aria-label={`Item ${shown} of ${visibleText(ns)}`}
+        >
           {shown}
         </Link>
-      </td>
-      <td className="wide mono">{visibleText(JSON.stringify(item.value).slice(0, previewMax))}</td>
-      <td className="number">
-        <Ago at={updatedAt} />
-      </td>
-    </tr>
-  );
-};
+      );
+    },
+  },
+  {
+    name: 'Value',
+    className: 'wide mono',
+    cell: ({ value }) => visibleText(JSON.stringify(value).slice(0, previewMax)),
+  },
+  { name: 'Updated', className: 'number', cell: (item) => <Ago at={item.updated_at} /> },
+];

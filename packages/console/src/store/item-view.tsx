@@ -1,18 +1,19 @@
 // One item: its value, and the dialogs that change or delete it.
+import type { Item } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { Item } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useClient } from '../api/client.tsx';
-import { Confirm } from '../ui/dialog.tsx';
+import { Button } from '../ui/button.tsx';
+import { AskFirst } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { ErrorNotice, Loaded, State } from '../ui/states.tsx';
+import { Fact } from '../ui/panel.tsx';
+import { Loaded, State } from '../ui/states.tsx';
 import { Moment } from '../ui/time.tsx';
+import { visibleText } from '../ui/visible-text.ts';
 import { JsonTree } from '../values/json-tree.tsx';
-import { visibleText } from '../values/visible-text.ts';
 import { ItemEditor } from './item-editor.tsx';
-import { formatNamespace } from './namespace-text.ts';
-import { useItem } from './store-queries.ts';
+import { formatNamespace, useItem } from './store-queries.ts';
 
 export interface ItemViewProps {
   namespace: readonly string[];
@@ -45,73 +46,51 @@ export const ItemView = (props: ItemViewProps): ReactNode => {
 };
 
 const Details = ({ item, onClose }: { item: Item; onClose: () => void }): ReactNode => {
-  const [dialog, setDialog] = useState<'edit' | 'delete'>();
-  const close = (): void => setDialog(undefined);
+  const client = useClient();
+  const queries = useQueryClient();
+  const [isEditing, setEditing] = useState(false);
+  const namespace = visibleText(formatNamespace(item.namespace));
+  const remove = useMutation({
+    mutationFn: () => client.store.delete(item.namespace, item.key),
+    onSuccess: async () => {
+      onClose();
+      await queries.invalidateQueries({ queryKey: ['store'] });
+    },
+  });
   return (
     <>
       <header className="row">
         <h2>{visibleText(item.key)}</h2>
         <div className="page-actions">
-          <button type="button" className="button" onClick={() => setDialog('edit')}>
+          <Button onClick={() => setEditing(true)}>
             <Icon name="edit" size={14} /> Edit…
-          </button>
-          <button type="button" className="button" data-kind="danger" onClick={() => setDialog('delete')}>
-            <Icon name="trash" size={14} /> Delete…
-          </button>
+          </Button>
+          <AskFirst
+            trigger={(ask) => (
+              <Button kind="danger" onClick={ask}>
+                <Icon name="trash" size={14} /> Delete…
+              </Button>
+            )}
+            title="Delete this item?"
+            action="Delete the item"
+            request={remove}
+          >
+            <p>
+              <code>{visibleText(item.key)}</code> of <code>{namespace}</code> is deleted for all graphs and
+              users. This cannot be undone.
+            </p>
+          </AskFirst>
         </div>
       </header>
       <dl className="facts">
-        <dt>Namespace</dt>
-        <dd className="mono">{visibleText(formatNamespace(item.namespace))}</dd>
-        <dt>Created</dt>
-        <dd>
-          <Moment at={item.created_at} />
-        </dd>
-        <dt>Updated</dt>
-        <dd>
-          <Moment at={item.updated_at} />
-        </dd>
+        <Fact name="Namespace" value={<span className="mono">{namespace}</span>} />
+        <Fact name="Created" value={<Moment at={item.created_at} />} />
+        <Fact name="Updated" value={<Moment at={item.updated_at} />} />
       </dl>
       <div className="panel pad">
         <JsonTree value={item.value} openDepth={3} />
       </div>
-      {dialog === 'edit' && <ItemEditor item={item} onClose={close} />}
-      {dialog === 'delete' && <Deletion item={item} onClose={close} onDeleted={onClose} />}
+      {isEditing && <ItemEditor item={item} onClose={() => setEditing(false)} />}
     </>
-  );
-};
-
-const Deletion = ({
-  item,
-  onClose,
-  onDeleted,
-}: {
-  item: Item;
-  onClose: () => void;
-  onDeleted: () => void;
-}): ReactNode => {
-  const client = useClient();
-  const queries = useQueryClient();
-  const remove = useMutation({
-    mutationFn: () => client.store.delete(item.namespace, item.key),
-    onSuccess: async () => {
-      onDeleted();
-      await queries.invalidateQueries({ queryKey: ['store'] });
-    },
-  });
-  return (
-    <Confirm
-      title="Delete this item?"
-      action="Delete the item"
-      isBusy={remove.isPending}
-      onConfirm={() => remove.mutate()}
-      onClose={onClose}
-    >
-      <p>
-        <code>{visibleText(item.key)}</code> of <code>{visibleText(formatNamespace(item.namespace))}</code> is
-        deleted for all graphs and users. This cannot be undone.
-      </p>
-      <ErrorNotice error={remove.error} />
-    </Confirm>
   );
 };

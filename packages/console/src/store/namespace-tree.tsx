@@ -1,11 +1,10 @@
 // The namespaces as a tree. Each level is read when it is opened.
 import { Link } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
-import { visibleText } from '../values/visible-text.ts';
-import { formatNamespace } from './namespace-text.ts';
-import { childrenMax, useNamespaces } from './store-queries.ts';
+import { visibleText } from '../ui/visible-text.ts';
+import { childrenMax, formatNamespace, useNamespaces } from './store-queries.ts';
 
 /** Only the link of the selected namespace is the current one: all of them lead to this page. */
 const exact = { exact: true, includeSearch: true };

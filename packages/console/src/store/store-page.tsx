@@ -1,10 +1,10 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { useEffect, useState, type ReactNode } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { pageNumber, pageText } from '../ui/paging.tsx';
 import { ItemList } from './item-table.tsx';
 import { ItemView } from './item-view.tsx';
-import { namespaceProblem, readNamespace } from './namespace-text.ts';
 import { NamespaceTree } from './namespace-tree.tsx';
+import { namespaceProblem, readNamespace } from './store-queries.ts';
 import './store.css';
 
 const route = getRouteApi('/store');

@@ -1,7 +1,7 @@
 // Reads of states in parts: an answer has at most a megabyte, whatever the size of the state.
-import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { type UseQueryResult } from '@tanstack/react-query';
 import { ApiError, type Client, type StateValue } from '@svc/sdk';
-import { useClient } from '../api/client.tsx';
+import { useClient, useServerQuery } from '../api/client.tsx';
 import { usePagedQuery, type PagedQuery } from '../api/paged-query.ts';
 import { entriesIn, StoredPart, type StateAt } from './stored-part.ts';
 
@@ -31,9 +31,8 @@ export const useStoredState = (
   threadId: string,
   checkpointId: string | null | undefined,
   { isLive = false }: { isLive?: boolean } = {},
-): UseQueryResult<StoredState> => {
-  const client = useClient();
-  return useQuery({
+): UseQueryResult<StoredState> =>
+  useServerQuery({
     queryKey: [
       'thread',
       threadId,
@@ -41,13 +40,13 @@ export const useStoredState = (
       'values',
       checkpointId === null ? 'none' : (checkpointId ?? 'newest'),
     ],
-    queryFn: ({ signal }) => readState(client, { threadId, checkpointId: checkpointId ?? undefined }, signal),
+    read: (client, call) =>
+      readState(client, { threadId, checkpointId: checkpointId ?? undefined }, call.signal),
     enabled: checkpointId !== null,
     // A checkpoint never changes.
     staleTime: checkpointId === undefined ? 0 : 'static',
     refetchInterval: isLive ? liveMs : false,
   });
-};
 
 const readState = async (
   client: Client,

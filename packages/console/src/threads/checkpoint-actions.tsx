@@ -1,19 +1,19 @@
 // What can be started from a checkpoint: its next nodes as they are, or with an edited state or input.
+import { ApiError, type Client, type Run } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { ApiError, type Client, type Run } from '@svc/sdk';
-import { useId, useState, type ReactNode } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { useClient } from '../api/client.tsx';
 import { refreshChanged } from '../api/refresh.ts';
 import { useStillHere } from '../app/use-still-here.ts';
+import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
-import type { ChosenCheckpoint } from './checkpoint-editor.ts';
 import { hasInput, nodeLabel } from './checkpoint-row.ts';
 import { EditInput } from './edit-input.tsx';
 import { EditState } from './edit-state.tsx';
-import { runOptionsAt, type NewRun } from './run-at.ts';
-import { useThreadAssistant } from './use-thread-assistant.ts';
+import { type ChosenCheckpoint, type NewRun, runOptionsAt } from './run-at.ts';
+import { useThreadAssistant } from './thread-queries.ts';
 
 const route = getRouteApi('/threads/$threadId');
 
@@ -40,18 +40,12 @@ export const CheckpointActions = (chosen: ChosenCheckpoint): ReactNode => {
           {isDone ? 'no node, so there is nothing to run' : <code>{row.next.map(nodeLabel).join(', ')}</code>}
         </p>
         <div className="row spread">
-          <button
-            type="button"
-            className="button"
-            aria-describedby={nextId}
-            disabled={isDone || run.isPending}
-            onClick={() => run.mutate()}
-          >
+          <Button aria-describedby={nextId} disabled={isDone || run.isPending} onClick={() => run.mutate()}>
             <Icon name="runs" size={14} /> Run from here
-          </button>
-          <button type="button" className="button" onClick={edit}>
+          </Button>
+          <Button onClick={edit}>
             <Icon name="edit" size={14} /> {hasInput(row) ? 'Edit the input and run…' : 'Edit and run…'}
-          </button>
+          </Button>
         </div>
       </div>
       <ErrorNotice error={run.error} />

@@ -1,14 +1,15 @@
 // One checkpoint: what it has changed, what comes next, and what can be started from it.
-import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Thread } from '@svc/sdk';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useStoredState } from '../stored/stored-queries.ts';
-import { CopyId } from '../ui/copy-id.tsx';
+import { CopyId } from '../ui/copy.tsx';
+import { ChoiceChips } from '../ui/filters.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { JsonChanges } from '../values/json-changes.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { CheckpointActions } from './checkpoint-actions.tsx';
-import { stepOf, type CheckpointRow } from './checkpoint-row.ts';
+import { type CheckpointRow, stepOf } from './checkpoint-row.ts';
 
 const route = getRouteApi('/threads/$threadId');
 
@@ -55,19 +56,16 @@ const ViewChips = (): ReactNode => {
   const { view = 'changes' } = route.useSearch();
   const navigate = route.useNavigate();
   return (
-    <div className="chips spread" role="group" aria-label="View">
-      {(['changes', 'values'] as const).map((name) => (
-        <button
-          key={name}
-          type="button"
-          className="chip"
-          aria-pressed={view === name}
-          onClick={() => void navigate({ search: (search) => ({ ...search, view: name }), replace: true })}
-        >
-          {name === 'changes' ? 'Changes since the parent' : 'All values'}
-        </button>
-      ))}
-    </div>
+    <ChoiceChips
+      label="View"
+      className="spread"
+      choices={[
+        ['changes', 'Changes since the parent'],
+        ['values', 'All values'],
+      ]}
+      chosen={view}
+      onChange={(name) => void navigate({ search: (search) => ({ ...search, view: name }), replace: true })}
+    />
   );
 };
 

@@ -1,6 +1,6 @@
 // A checkpoint as the tree lists it. Its values are read when it is selected.
 import type { ThreadState } from '@svc/sdk';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 export const rowFields = [
   'checkpoint_id',

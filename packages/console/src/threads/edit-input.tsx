@@ -1,32 +1,29 @@
-import { useMutation, useQuery, type UseQueryResult } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
-import { Dialog, DialogActions } from '../ui/dialog.tsx';
-import { ErrorNotice, Loaded } from '../ui/states.tsx';
-import { useDraft } from '../ui/use-draft.ts';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { useServerQuery } from '../api/client.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { FormDialog, useForm } from '../ui/form.tsx';
+import { Loaded } from '../ui/states.tsx';
 import { JsonField } from '../values/json-field.tsx';
-import { formatJson, readExactJson } from '../values/read-json.ts';
-import { mayBeRounded } from '../values/rounded-integer.ts';
-import type { CheckpointEditor } from './checkpoint-editor.ts';
+import { formatJson, mayBeRounded, readExactJson } from '../values/read-json.ts';
+import type { CheckpointEditor } from './run-at.ts';
 
 const title = 'Run again with another input';
 /** A longer text makes the field slow. */
 const charsMax = 200_000;
 
 /** The input that the checkpoint has and that no node has read. */
-const useInput = (threadId: string, checkpointId: string): UseQueryResult<{ input: unknown }> => {
-  const client = useClient();
-  return useQuery({
+const useInput = (threadId: string, checkpointId: string): UseQueryResult<{ input: unknown }> =>
+  useServerQuery({
     queryKey: ['thread', threadId, 'state', 'input', checkpointId],
-    queryFn: async ({ signal }) => {
+    read: async (client, call) => {
       const at = { checkpointId, select: ['metadata.writes'] };
-      const { metadata } = await client.threads.getState(threadId, { ...at, signal });
+      const { metadata } = await client.threads.getState(threadId, { ...at, ...call });
       return { input: (metadata['writes'] as Record<string, unknown> | null)?.['__start__'] };
     },
     // The input of a checkpoint never changes.
     staleTime: 'static',
   });
-};
 
 export const EditInput = (editor: CheckpointEditor): ReactNode => {
   const { thread, checkpointId } = editor.chosen;
@@ -65,33 +62,20 @@ const InputDialog = ({
   input,
 }: CheckpointEditor & { input: unknown }): ReactNode => {
   const [initial] = useState(() => textOf(input));
-  const [text, setText] = useDraft(`rerun-${thread.thread_id}-${checkpointId}`, initial.text);
-  const read = readInput(text);
-  const parent = row.parent_checkpoint_id;
-  const run = useMutation({
-    // Without a parent the run starts at this checkpoint: a new input replaces one that no node has read.
-    mutationFn: async (value: unknown) => {
-      await runAt({ checkpointId: parent ?? checkpointId, input: value });
-      setText(initial.text);
+  const form = useForm({
+    initial: { text: initial.text },
+    keptAs: `rerun-${thread.thread_id}-${checkpointId}`,
+    isReady: ({ text }) => 'value' in readInput(text),
+    send: async ({ text }) => {
+      const read = readInput(text);
+      // Without a parent the run starts at this checkpoint: a new input replaces one that no node has read.
+      if ('value' in read)
+        await runAt({ checkpointId: row.parent_checkpoint_id ?? checkpointId, input: read.value });
     },
   });
-  const submit = (): void => {
-    if ('value' in read && !run.isPending) run.mutate(read.value);
-  };
+  const read = readInput(form.draft.text);
   return (
-    <Dialog
-      title={title}
-      isWide
-      onClose={onClose}
-      actions={
-        <DialogActions
-          action="Run"
-          isDisabled={!('value' in read) || run.isPending}
-          onAction={submit}
-          onClose={onClose}
-        />
-      }
-    >
+    <FormDialog title={title} isWide action="Run" form={form} onClose={onClose}>
       <p className="muted">
         The run starts from the state before this input, on a branch of its own. The original input and what
         followed it stay.
@@ -99,13 +83,11 @@ const InputDialog = ({
       {initial.note !== undefined && <p>{initial.note}</p>}
       <JsonField
         label="Input, as JSON"
-        text={text}
+        {...form.field('text')}
         problem={'problem' in read ? read.problem : undefined}
-        onChange={setText}
-        onSubmit={submit}
+        onSubmit={form.submit}
         rows={12}
       />
-      <ErrorNotice error={run.error} />
-    </Dialog>
+    </FormDialog>
   );
 };

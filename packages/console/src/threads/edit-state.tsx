@@ -1,21 +1,23 @@
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useMemo, useState, type ReactNode } from 'react';
+import { type ReactNode, useMemo, useRef, useState } from 'react';
+import { useClient } from '../api/client.tsx';
 import { useGraph } from '../api/queries.ts';
+import { refreshChanged } from '../api/refresh.ts';
 import { useStillHere } from '../app/use-still-here.ts';
 import { readGraph } from '../graph/read-graph.ts';
 import { useStoredState } from '../stored/stored-queries.ts';
+import { Button } from '../ui/button.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { SelectField } from '../ui/form-field.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { useDraft } from '../ui/use-draft.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { JsonField } from '../values/json-field.tsx';
 import { formatJson, readExactObject } from '../values/read-json.ts';
-import { visibleText } from '../values/visible-text.ts';
-import type { ChosenCheckpoint, CheckpointEditor } from './checkpoint-editor.ts';
 import { nodeLabel, stepOf } from './checkpoint-row.ts';
+import type { CheckpointEditor, ChosenCheckpoint } from './run-at.ts';
 import { draftOf, type StateDraft } from './state-draft.ts';
-import { useFork } from './use-fork.ts';
 
 const route = getRouteApi('/threads/$threadId');
 
@@ -84,9 +86,9 @@ const StateDialog = ({
           onAction={() => submit(true)}
           onClose={onClose}
         >
-          <button type="button" className="button" disabled={!isReady} onClick={() => submit(false)}>
+          <Button disabled={!isReady} onClick={() => submit(false)}>
             Fork only
-          </button>
+          </Button>
         </DialogActions>
       }
     >
@@ -96,7 +98,7 @@ const StateDialog = ({
       </p>
       <JsonField
         label="Update of the state, as JSON"
-        text={text}
+        value={text}
         problem={'problem' in read ? read.problem : undefined}
         onChange={setText}
         onSubmit={() => submit(true)}
@@ -201,3 +203,38 @@ const Options = ({ label, nodes }: { label: string; nodes: readonly string[] }):
       ))}
     </optgroup>
   );
+
+// A state update at a checkpoint: it creates a checkpoint on a branch of its own.
+export interface StateUpdate {
+  values: Record<string, unknown>;
+  /** The node that counts as the writer of the update; undefined: the one that wrote last. */
+  asNode: string | undefined;
+}
+
+export interface Fork {
+  checkpointId: string;
+  /** The nodes that a run from it executes. */
+  next: string[];
+}
+
+/** The same update again returns the fork that it has created: a run of it may have been refused before. */
+export const useFork = (threadId: string, checkpointId: string): ((update: StateUpdate) => Promise<Fork>) => {
+  const client = useClient();
+  const queries = useQueryClient();
+  const last = useRef<{ update: string; fork: Fork }>(undefined);
+  return async ({ values, asNode }) => {
+    const update = JSON.stringify([values, asNode]);
+    if (last.current?.update === update) return last.current.fork;
+    const { checkpoint } = await client.threads.updateState(threadId, {
+      values,
+      checkpointId,
+      ...(asNode === undefined ? {} : { asNode }),
+    });
+    const id = checkpoint.checkpoint_id ?? '';
+    const { next } = await client.threads.getState(threadId, { checkpointId: id, select: ['next'] });
+    const fork = { checkpointId: id, next };
+    last.current = { update, fork };
+    await refreshChanged(queries);
+    return fork;
+  };
+};

@@ -1,11 +1,10 @@
 // Deletes the earlier checkpoints of a thread, or the thread. The dialog first shows what will be deleted and what will stay.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
-import { countText } from '../ui/count-text.ts';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { useClient, useServerQuery } from '../api/client.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { SelectField } from '../ui/form-field.tsx';
-import { ErrorNotice } from '../ui/states.tsx';
+import { countText } from '../ui/number-text.ts';
 
 type Strategy = 'keep_latest' | 'delete';
 
@@ -15,13 +14,11 @@ export interface Pruned {
   after: number | undefined;
 }
 
-const useStorage = (threadId: string) => {
-  const client = useClient();
-  return useQuery({
+const useStorage = (threadId: string) =>
+  useServerQuery({
     queryKey: ['thread', threadId, 'storage'],
-    queryFn: ({ signal }) => client.threads.getStorage(threadId, { signal }),
+    read: (client, call) => client.threads.getStorage(threadId, call),
   });
-};
 
 export const PruneDialog = ({
   threadId,
@@ -53,21 +50,21 @@ export const PruneDialog = ({
     <Confirm
       title="Prune this thread?"
       action={strategy === 'delete' ? 'Delete the thread' : 'Delete earlier checkpoints'}
-      isBusy={prune.isPending}
-      onConfirm={() => prune.mutate()}
+      request={prune}
       onClose={onClose}
     >
       <SelectField
         label="Strategy"
+        choices={[
+          ['keep_latest', 'keep_latest: keep the current state'],
+          ['delete', 'delete: delete the thread'],
+        ]}
         value={strategy}
         onChange={(value) => {
           setStrategy(value as Strategy);
           prune.reset();
         }}
-      >
-        <option value="keep_latest">keep_latest: keep the current state</option>
-        <option value="delete">delete: delete the thread</option>
-      </SelectField>
+      />
       {strategy === 'delete' ? <Deleted /> : <Kept checkpoints={before} />}
       {prune.data?.pruned_count === 0 && (
         <p className="notice" data-tone="amber" role="alert">
@@ -75,7 +72,6 @@ export const PruneDialog = ({
           does not exist any more.
         </p>
       )}
-      <ErrorNotice error={prune.error} />
     </Confirm>
   );
 };

@@ -1,6 +1,7 @@
 // A run that starts at a checkpoint.
-import type { Run, RunOptions } from '@svc/sdk';
+import type { Run, RunOptions, Thread } from '@svc/sdk';
 import { streamModes } from '../interrupts/use-answer.ts';
+import type { CheckpointRow } from './checkpoint-row.ts';
 
 export interface NewRun {
   checkpointId: string;
@@ -27,3 +28,22 @@ export const runOptionsAt = (
     stream_resumable: true,
   };
 };
+
+/** The checkpoint that is acted on. */
+export interface ChosenCheckpoint {
+  thread: Thread;
+  row: CheckpointRow;
+  checkpointId: string;
+  name: string;
+  /** The run whose config a new run repeats. */
+  runId: string | undefined;
+}
+
+/** What a dialog gets that edits a checkpoint and runs from it. */
+export interface CheckpointEditor {
+  chosen: ChosenCheckpoint;
+  assistantId: string | undefined;
+  /** Rejects when the server refuses the run: the dialog shows why, and keeps its draft. */
+  runAt: (run: NewRun) => Promise<void>;
+  onClose: () => void;
+}

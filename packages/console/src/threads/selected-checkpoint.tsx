@@ -1,9 +1,9 @@
 // The checkpoint that the address names, also if the list has not loaded it; the newest one by default.
-import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { type UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ApiError, type Thread } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
+import { useServerQuery } from '../api/client.tsx';
 import { ErrorNotice, Loaded, State } from '../ui/states.tsx';
 import { CheckpointDetail } from './checkpoint-detail.tsx';
 import { nameOf, rowFields, runIdOf, type CheckpointRow, type RowsById } from './checkpoint-row.ts';
@@ -13,16 +13,14 @@ const useRow = (
   threadId: string,
   checkpointId: string,
   listed: CheckpointRow | undefined,
-): UseQueryResult<CheckpointRow> => {
-  const client = useClient();
-  return useQuery({
+): UseQueryResult<CheckpointRow> =>
+  useServerQuery<CheckpointRow>({
     queryKey: ['thread', threadId, 'state', 'row', checkpointId],
-    queryFn: ({ signal }): Promise<CheckpointRow> =>
-      client.threads.getState(threadId, { checkpointId, select: [...rowFields], signal }),
+    read: (client, call) =>
+      client.threads.getState(threadId, { checkpointId, select: [...rowFields], ...call }),
     enabled: listed === undefined,
-    initialData: listed,
+    ...(listed && { initialData: listed }),
   });
-};
 
 export const SelectedCheckpoint = ({
   thread,

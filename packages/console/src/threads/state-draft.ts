@@ -4,7 +4,7 @@
 import { isObject, readMessage } from '../messages/read-messages.ts';
 import { StoredPart } from '../stored/stored-part.ts';
 import { diffValues } from '../values/json-diff.ts';
-import { mayBeRounded } from '../values/rounded-integer.ts';
+import { mayBeRounded } from '../values/read-json.ts';
 
 export interface StateDraft {
   /** What the step has changed, as an update that writes it again. Empty without a parent. */

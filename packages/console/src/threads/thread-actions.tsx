@@ -1,17 +1,16 @@
+import type { Thread } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { Thread } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useClient } from '../api/client.tsx';
 import { useStillHere } from '../app/use-still-here.ts';
-import { Confirm } from '../ui/dialog.tsx';
+import { Button } from '../ui/button.tsx';
+import { AskFirst } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
-import { PruneDialog, type Pruned } from './prune-dialog.tsx';
+import { type Pruned, PruneDialog } from './prune-dialog.tsx';
+import { useThreadAssistant } from './thread-queries.ts';
 import { TtlDialog } from './ttl-dialog.tsx';
-import { useThreadAssistant } from './use-thread-assistant.ts';
-
-type Asked = 'delete' | 'prune' | 'ttl';
 
 export const ThreadActions = ({
   thread,
@@ -24,7 +23,7 @@ export const ThreadActions = ({
   const queries = useQueryClient();
   const navigate = useNavigate();
   const isStillHere = useStillHere();
-  const [asked, setAsked] = useState<Asked>();
+  const [asked, setAsked] = useState<'prune' | 'ttl'>();
   const { thread_id: threadId } = thread;
   const assistant = useThreadAssistant(thread);
   const refresh = () => queries.invalidateQueries({ queryKey: ['threads'] });
@@ -41,6 +40,7 @@ export const ThreadActions = ({
     queries.removeQueries({ queryKey: ['thread', threadId] });
     await refresh();
   };
+  const remove = useMutation({ mutationFn: () => client.threads.delete(threadId), onSuccess: leave });
   const close = (): void => setAsked(undefined);
   return (
     <>
@@ -48,18 +48,30 @@ export const ThreadActions = ({
         <Link className="button" to="/playground" search={{ assistant, thread: threadId }}>
           <Icon name="playground" size={14} /> Open in the playground
         </Link>
-        <button type="button" className="button" disabled={copy.isPending} onClick={() => copy.mutate()}>
+        <Button disabled={copy.isPending} onClick={() => copy.mutate()}>
           <Icon name="copy" size={14} /> Copy
-        </button>
-        <button type="button" className="button" onClick={() => setAsked('ttl')}>
+        </Button>
+        <Button onClick={() => setAsked('ttl')}>
           <Icon name="crons" size={14} /> Time to live…
-        </button>
-        <button type="button" className="button" onClick={() => setAsked('prune')}>
+        </Button>
+        <Button onClick={() => setAsked('prune')}>
           <Icon name="cut" size={14} /> Prune…
-        </button>
-        <button type="button" className="button" data-kind="danger" onClick={() => setAsked('delete')}>
-          <Icon name="trash" size={14} /> Delete…
-        </button>
+        </Button>
+        <AskFirst
+          trigger={(ask) => (
+            <Button kind="danger" onClick={ask}>
+              <Icon name="trash" size={14} /> Delete…
+            </Button>
+          )}
+          title="Delete this thread?"
+          action="Delete the thread"
+          request={remove}
+        >
+          <p>
+            Its state, its checkpoints and its runs are deleted with it. This cannot be undone. Copies of the
+            thread stay.
+          </p>
+        </AskFirst>
       </div>
       <ErrorNotice error={copy.error} />
       {asked === 'ttl' && <TtlDialog thread={thread} onClose={close} />}
@@ -74,38 +86,6 @@ export const ThreadActions = ({
           onClose={close}
         />
       )}
-      {asked === 'delete' && <DeleteDialog threadId={threadId} onDeleted={leave} onClose={close} />}
     </>
-  );
-};
-
-const DeleteDialog = ({
-  threadId,
-  onDeleted,
-  onClose,
-}: {
-  threadId: string;
-  onDeleted: () => Promise<void>;
-  onClose: () => void;
-}): ReactNode => {
-  const client = useClient();
-  const remove = useMutation({
-    mutationFn: () => client.threads.delete(threadId),
-    onSuccess: onDeleted,
-  });
-  return (
-    <Confirm
-      title="Delete this thread?"
-      action="Delete the thread"
-      isBusy={remove.isPending}
-      onConfirm={() => remove.mutate()}
-      onClose={onClose}
-    >
-      <p>
-        Its state, its checkpoints and its runs are deleted with it. This cannot be undone. Copies of the
-        thread stay.
-      </p>
-      <ErrorNotice error={remove.error} />
-    </Confirm>
   );
 };

@@ -5,7 +5,7 @@ import { metadataProblem } from '../app/metadata-filter.ts';
 import { isId } from '../app/search-text.ts';
 import { GraphSelect } from '../graph/graph-select.tsx';
 import { TimeSelect } from '../plots/time-select.tsx';
-import { FilterField } from '../ui/filter-field.tsx';
+import { ChoiceChips, FilterField, FilterSelect } from '../ui/filters.tsx';
 import { defaultOrder, threadOrders, type ThreadFilter, type ThreadOrder } from './thread-filter.ts';
 
 interface FilterProps {
@@ -29,19 +29,12 @@ export const ThreadFilters = ({ filter, onChange }: FilterProps): ReactNode => {
   const { label, names } = orders[sort];
   return (
     <div className="filters" role="search" aria-label="Filter of threads">
-      <div className="chips" role="group" aria-label="Status">
-        {threadStatuses.map((status) => (
-          <button
-            key={status}
-            type="button"
-            className="chip"
-            aria-pressed={chosen === status}
-            onClick={() => onChange({ status: chosen === status ? undefined : status })}
-          >
-            {status}
-          </button>
-        ))}
-      </div>
+      <ChoiceChips
+        label="Status"
+        choices={threadStatuses.map((status) => [status, status])}
+        chosen={chosen}
+        onChange={(status) => onChange({ status: chosen === status ? undefined : status })}
+      />
       <GraphSelect graph={graph} onChange={(changed) => onChange({ graph: changed })} />
       <FreeField filter={filter} onChange={onChange} />
       <FilterField
@@ -51,18 +44,12 @@ export const ThreadFilters = ({ filter, onChange }: FilterProps): ReactNode => {
         text={owner}
         onChange={(changed) => onChange({ owner: changed })}
       />
-      <select
-        className="field"
-        aria-label="Order"
-        value={sort}
-        onChange={(event) => onChange({ sort: event.target.value as ThreadOrder })}
-      >
-        {threadOrders.map((order) => (
-          <option key={order} value={order}>
-            {orders[order].option}
-          </option>
-        ))}
-      </select>
+      <FilterSelect
+        label="Order"
+        choices={threadOrders.map((order) => [order, orders[order].option])}
+        chosen={sort}
+        onChange={(order) => onChange({ sort: order as ThreadOrder })}
+      />
       <TimeSelect label={label} names={names} time={filter} onChange={onChange} />
     </div>
   );

@@ -1,28 +1,28 @@
-import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Thread } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
-import { useClient } from '../api/client.tsx';
-import { useAssistants, useThread } from '../api/queries.ts';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { useServerQuery } from '../api/client.tsx';
+import { useThread } from '../api/queries.ts';
 import { MissingThread } from '../app/missing.tsx';
 import { usePollMs } from '../live/live-runs.tsx';
 import { StateView } from '../messages/state-view.tsx';
 import { RunTable } from '../runs/run-table.tsx';
 import { useStoredState } from '../stored/stored-queries.ts';
-import { CopyId } from '../ui/copy-id.tsx';
+import { CopyId } from '../ui/copy.tsx';
+import { Fact } from '../ui/panel.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { Ago, Moment } from '../ui/time.tsx';
+import { visibleText } from '../ui/visible-text.ts';
 import { isBranch } from '../values/json-entries.ts';
 import { JsonTree } from '../values/json-tree.tsx';
-import { visibleText } from '../values/visible-text.ts';
 import { Checkpoints } from './checkpoints.tsx';
-import { ExpirySummary, Expiry } from './expiry.tsx';
-import { PruneResult, type Pruned } from './prune-dialog.tsx';
+import { type Pruned, PruneResult } from './prune-dialog.tsx';
 import { ThreadActions } from './thread-actions.tsx';
 import { ThreadBadge } from './thread-badge.tsx';
 import { ownerOf } from './thread-filter.ts';
 import { useAsks } from './thread-queries.ts';
+import { Expiry, ExpirySummary } from './ttl-dialog.tsx';
 
 const route = getRouteApi('/threads/$threadId');
 
@@ -98,23 +98,21 @@ const Chat = ({ thread }: { thread: Thread }): ReactNode => {
 const runsMax = 100;
 
 const ThreadRuns = ({ threadId }: { threadId: string }): ReactNode => {
-  const client = useClient();
-  const assistants = useAssistants();
-  const runs = useQuery({
+  const runs = useServerQuery({
     queryKey: ['runs', 'of', threadId],
-    queryFn: ({ signal }) => client.runs.list(threadId, { limit: runsMax, signal }),
+    read: (client, call) => client.runs.list(threadId, { limit: runsMax, ...call }),
     refetchInterval: usePollMs(4_000),
   });
   return (
     <div className="page-body" tabIndex={0} role="region" aria-label="Runs">
       <Loaded query={runs}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <State icon="empty" title="The thread has no runs" />
-          ) : (
-            <RunTable runs={rows} assistants={assistants.data ?? []} showsThread={false} />
-          )
-        }
+        {(rows) => (
+          <RunTable
+            runs={rows}
+            showsThread={false}
+            empty={<State icon="empty" title="The thread has no runs" />}
+          />
+        )}
       </Loaded>
     </div>
   );
@@ -124,11 +122,10 @@ const openRunsMax = 10;
 
 /** The runs of a busy thread that have not ended: what the thread waits for. */
 const OpenRuns = ({ threadId }: { threadId: string }): ReactNode => {
-  const client = useClient();
-  const { data: runs = [] } = useQuery({
+  const { data: runs = [] } = useServerQuery({
     // A change of a run of the thread reads everything below this key again.
     queryKey: ['thread', threadId, 'open-runs'],
-    queryFn: ({ signal }) =>
+    read: (client, call) =>
       client.runs.search(
         {
           thread_id: threadId,
@@ -137,7 +134,7 @@ const OpenRuns = ({ threadId }: { threadId: string }): ReactNode => {
           limit: openRunsMax,
           select: ['run_id', 'status', 'created_at'],
         },
-        { signal },
+        call,
       ),
     refetchInterval: usePollMs(4_000),
   });
@@ -170,42 +167,25 @@ const ThreadDetails = ({ thread }: { thread: Thread }): ReactNode => {
     <div className="page-body pad" tabIndex={0} role="region" aria-label="Details">
       <section className="panel">
         <dl className="facts pad">
-          <dt>Thread</dt>
-          <dd className="mono">{thread.thread_id}</dd>
-          {owner !== undefined && (
-            <>
-              <dt>Owner</dt>
-              <dd>
+          <Fact name="Thread" value={<span className="mono">{thread.thread_id}</span>} />
+          <Fact
+            name="Owner"
+            value={
+              owner !== undefined && (
                 <Link to="/threads" search={{ owner }} title="Show the threads of this owner">
                   {visibleText(owner)}
                 </Link>
-              </dd>
-            </>
-          )}
-          <dt>Created</dt>
-          <dd>
-            <Moment at={thread.created_at} />
-          </dd>
-          <dt>State changed</dt>
-          <dd>
-            <Moment at={thread.state_updated_at} />
-          </dd>
-          <dt>Expires</dt>
-          <dd>
-            <Expiry ttl={thread.ttl} />
-          </dd>
-          <dt>Metadata</dt>
-          <dd>
-            <JsonTree value={thread.metadata} openDepth={2} />
-          </dd>
-          {thread.error !== undefined && thread.error !== null && (
-            <>
-              <dt>Error of the last run</dt>
-              <dd>
-                <JsonTree value={thread.error} />
-              </dd>
-            </>
-          )}
+              )
+            }
+          />
+          <Fact name="Created" value={<Moment at={thread.created_at} />} />
+          <Fact name="State changed" value={<Moment at={thread.state_updated_at} />} />
+          <Fact name="Expires" value={<Expiry ttl={thread.ttl} />} />
+          <Fact name="Metadata" value={<JsonTree value={thread.metadata} openDepth={2} />} />
+          <Fact
+            name="Error of the last run"
+            value={thread.error !== undefined && thread.error !== null && <JsonTree value={thread.error} />}
+          />
         </dl>
       </section>
     </div>

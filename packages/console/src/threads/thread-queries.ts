@@ -1,7 +1,8 @@
 // What the pages of threads read from the server.
-import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { Client, Thread } from '@svc/sdk';
-import { useClient } from '../api/client.tsx';
+import { keepPreviousData, type UseQueryResult } from '@tanstack/react-query';
+import { useServerQuery } from '../api/client.tsx';
+import { useAssistants } from '../api/queries.ts';
 import { metadataProblem } from '../app/metadata-filter.ts';
 import { usePollMs } from '../live/live-runs.tsx';
 import { pageSize } from '../ui/paging.tsx';
@@ -28,11 +29,10 @@ const listAsking = async (client: Client, ids: string[], signal: AbortSignal): P
 const isInterrupted = ({ status }: Thread): boolean => status === 'interrupted';
 
 /** `page` begins with 1. */
-export const useThreads = (filter: ThreadFilter, page: number): UseQueryResult<ThreadRow[]> => {
-  const client = useClient();
-  return useQuery({
+export const useThreads = (filter: ThreadFilter, page: number): UseQueryResult<ThreadRow[]> =>
+  useServerQuery({
     queryKey: ['threads', filter, page],
-    queryFn: async ({ signal }) => {
+    read: async (client, call) => {
       const threads = await client.threads.search(
         {
           ...conditionsOf(filter, Date.now()),
@@ -42,38 +42,42 @@ export const useThreads = (filter: ThreadFilter, page: number): UseQueryResult<T
           limit: pageSize,
           extract: preview,
         },
-        { signal },
+        call,
       );
       const interrupted = threads.filter(isInterrupted).map(({ thread_id: id }) => id);
-      const asking = await listAsking(client, interrupted, signal);
+      const asking = await listAsking(client, interrupted, call.signal);
       return threads.map((thread) => ({ ...thread, asks: asking.has(thread.thread_id) }));
     },
     enabled: metadataProblem(filter.meta ?? '') === undefined,
     placeholderData: keepPreviousData,
     refetchInterval: usePollMs(listMs),
   });
-};
 
-export const useThreadTotal = (filter: ThreadFilter): UseQueryResult<number> => {
-  const client = useClient();
-  return useQuery({
+export const useThreadTotal = (filter: ThreadFilter): UseQueryResult<number> =>
+  useServerQuery({
     queryKey: ['counts', 'threads', filter],
-    queryFn: ({ signal }) => client.threads.count(conditionsOf(filter, Date.now()), { signal }),
+    read: (client, call) => client.threads.count(conditionsOf(filter, Date.now()), call),
     enabled: metadataProblem(filter.meta ?? '') === undefined,
     placeholderData: keepPreviousData,
     refetchInterval: usePollMs(listMs),
   });
-};
 
 /** Whether an interrupted thread waits for an answer; undefined for other threads, and until it is known. */
 export const useAsks = (thread: Thread): boolean | undefined => {
-  const client = useClient();
   const { thread_id: threadId } = thread;
-  const { data } = useQuery({
+  const { data } = useServerQuery({
     queryKey: ['thread', threadId, 'asks'],
-    queryFn: async ({ signal }) => (await listAsking(client, [threadId], signal)).has(threadId),
+    read: async (client, call) => (await listAsking(client, [threadId], call.signal)).has(threadId),
     enabled: isInterrupted(thread),
     refetchInterval: usePollMs(listMs),
   });
   return isInterrupted(thread) ? data : undefined;
+};
+
+/** The assistant that the thread was used with; that of the graph when the thread does not name one. */
+export const useThreadAssistant = ({ metadata }: Thread): string | undefined => {
+  const assistants = useAssistants();
+  const { assistant_id: id, graph_id: graph } = metadata;
+  const known = assistants.data?.find((one) => one.assistant_id === id || one.graph_id === graph);
+  return typeof id === 'string' ? id : known?.assistant_id;
 };

@@ -1,13 +1,17 @@
 // Threads by the filter in the address, the newest first.
 import { getRouteApi, Link } from '@tanstack/react-router';
+import type { Thread } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { metadataProblem, textHint } from '../app/metadata-filter.ts';
+import { DataTable, type Column } from '../ui/data-table.tsx';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
-import { InvalidFilter, Loaded, State } from '../ui/states.tsx';
-import { isFiltered, type ThreadFilter } from './thread-filter.ts';
+import { InvalidFilter, Loaded, NoMatch, State } from '../ui/states.tsx';
+import { Ago } from '../ui/time.tsx';
+import { visibleText } from '../ui/visible-text.ts';
+import { ThreadBadge } from './thread-badge.tsx';
+import { isFiltered, ownerOf, type ThreadFilter } from './thread-filter.ts';
 import { ThreadFilters } from './thread-filters.tsx';
-import { useThreads, useThreadTotal } from './thread-queries.ts';
-import { ThreadTable } from './thread-table.tsx';
+import { useThreads, useThreadTotal, type ThreadRow } from './thread-queries.ts';
 
 const route = getRouteApi('/threads');
 
@@ -37,7 +41,14 @@ export const ThreadsPage = (): ReactNode => {
         {problem === undefined ? (
           <>
             <Loaded query={threads}>
-              {(rows) => (rows.length === 0 ? <NoThreads filter={filter} /> : <ThreadTable threads={rows} />)}
+              {(rows) => (
+                <DataTable
+                  rows={rows}
+                  columns={columns}
+                  keyOf={({ thread_id: threadId }) => threadId}
+                  empty={<NoThreads filter={filter} />}
+                />
+              )}
             </Loaded>
             <Pager
               page={page}
@@ -59,12 +70,9 @@ export const ThreadsPage = (): ReactNode => {
 
 const NoThreads = ({ filter }: { filter: ThreadFilter }): ReactNode =>
   isFiltered(filter) ? (
-    <State icon="empty" title="No thread matches the filter">
+    <NoMatch noun="thread" to="/threads">
       {textHint(filter.meta) !== undefined && <p className="muted">{textHint(filter.meta)}</p>}
-      <Link to="/threads" className="button">
-        Clear the filter
-      </Link>
-    </State>
+    </NoMatch>
   ) : (
     <State icon="empty" title="There are no threads yet">
       <p className="muted">
@@ -75,3 +83,59 @@ const NoThreads = ({ filter }: { filter: ThreadFilter }): ReactNode =>
       </Link>
     </State>
   );
+
+const shown = (text: string): string => visibleText(text.slice(0, 60));
+
+const columns: readonly Column<ThreadRow>[] = [
+  { name: 'Status', cell: ({ status, asks }) => <ThreadBadge status={status} asks={asks} /> },
+  {
+    name: 'Thread',
+    cell: ({ thread_id: threadId }) => (
+      <Link
+        to="/threads/$threadId"
+        params={{ threadId }}
+        data-row
+        className="mono"
+        aria-label={`Thread ${threadId}`}
+      >
+        {threadId.slice(0, 8)}
+      </Link>
+    ),
+  },
+  {
+    name: 'Graph',
+    cell: ({ metadata: { graph_id: graph } }) => typeof graph === 'string' && shown(graph),
+  },
+  { name: 'Newest message', className: 'wide', cell: (thread) => visibleText(previewOf(thread)) },
+  { name: 'Owner', className: 'optional', cell: (thread) => <OwnerLink owner={ownerOf(thread)} /> },
+  { name: 'State changed', className: 'number', cell: (thread) => <Ago at={thread.state_updated_at} /> },
+  { name: 'Created', className: 'number optional', cell: (thread) => <Ago at={thread.created_at} /> },
+];
+
+/** Filters the list by the owner, beside the rest of the filter. */
+const OwnerLink = ({ owner }: { owner: string | undefined }): ReactNode =>
+  owner !== undefined && (
+    <Link
+      from="/threads"
+      to="."
+      search={(search) => ({ ...search, owner, page: undefined })}
+      title="Show the threads of this owner"
+    >
+      {shown(owner)}
+    </Link>
+  );
+
+const charsMax = 200;
+
+const textOf = (content: unknown): string => {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content
+    .map((part: unknown) => (part as { text?: unknown } | null)?.text)
+    .filter((text) => typeof text === 'string')
+    .join(' ');
+};
+
+/** The first words of the newest message, or of the first one when the newest has no text. */
+const previewOf = ({ extracted = {} }: Pick<Thread, 'extracted'>): string =>
+  (textOf(extracted['last']) || textOf(extracted['first'])).replaceAll(/\s+/g, ' ').slice(0, charsMax);

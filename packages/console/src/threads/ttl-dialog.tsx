@@ -1,12 +1,20 @@
 // Sets, changes or removes the time to live of a thread.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Thread } from '@svc/sdk';
-import { useState, type ReactNode } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
-import { faultsOf } from '../ui/faults.ts';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { FormProblems, SelectField, TextField } from '../ui/form-field.tsx';
-import { amountProblem, draftOf, ttlOf, unitMinutes, type TtlDraft } from './ttl-draft.ts';
+import { SelectField, TextField } from '../ui/form-field.tsx';
+import { FormDialog, FormProblems, useForm } from '../ui/form.tsx';
+import { Moment, Until } from '../ui/time.tsx';
+import {
+  amountProblem,
+  draftOf,
+  spanText,
+  type ThreadTtl,
+  type TtlDraft,
+  ttlOf,
+  unitMinutes,
+} from './ttl-draft.ts';
 
 /** What happens when the time is over. */
 const strategies: Record<TtlDraft['strategy'], { option: string; hint: string }> = {
@@ -24,17 +32,17 @@ const strategies: Record<TtlDraft['strategy'], { option: string; hint: string }>
   },
 };
 
-/** The paths of the request that the form has fields for. */
-const paths = ['ttl.strategy', 'ttl'];
-
 export const TtlDialog = ({ thread, onClose }: { thread: Thread; onClose: () => void }): ReactNode => {
   const client = useClient();
   const queries = useQueryClient();
   const { thread_id: threadId } = thread;
-  const [draft, setDraft] = useState(() => draftOf(thread.ttl));
-  const save = useMutation({
-    mutationFn: () => client.threads.update(threadId, { ttl: ttlOf(draft) }),
-    onSuccess: async () => {
+  const form = useForm({
+    initial: draftOf(thread.ttl),
+    // The first path that an error is at, or below.
+    paths: { strategy: 'ttl.strategy', amount: 'ttl' },
+    isReady: (draft) => amountProblem(draft) === undefined,
+    send: (draft) => client.threads.update(threadId, { ttl: ttlOf(draft) }),
+    onSent: async () => {
       await Promise.all([
         queries.invalidateQueries({ queryKey: ['thread', threadId], exact: true }),
         queries.invalidateQueries({ queryKey: ['threads'] }),
@@ -42,53 +50,27 @@ export const TtlDialog = ({ thread, onClose }: { thread: Thread; onClose: () => 
       onClose();
     },
   });
-  const change = (changed: Partial<TtlDraft>): void => {
-    setDraft({ ...draft, ...changed });
-    // Sentences that belong to another request would mislead.
-    save.reset();
-  };
-  const { strategy, amount, unit } = draft;
-  const faults = faultsOf(save.error, paths);
-  const problem = amountProblem(draft);
+  const { draft, field } = form;
+  const amount = field('amount');
   return (
-    <FormDialog
-      title="Time to live"
-      action="Save"
-      isBusy={save.isPending || problem !== undefined}
-      onSubmit={() => save.mutate()}
-      onClose={onClose}
-    >
+    <FormDialog title="Time to live" action="Save" form={form} onClose={onClose}>
       <SelectField
         label="When the time is over"
-        hint={strategies[strategy].hint}
-        problem={faults.at.get('ttl.strategy')}
-        value={strategy}
-        onChange={(value) => change({ strategy: value as TtlDraft['strategy'] })}
-      >
-        {Object.entries(strategies).map(([name, { option }]) => (
-          <option key={name} value={name}>
-            {option}
-          </option>
-        ))}
-      </SelectField>
-      {strategy !== 'never' && (
+        hint={strategies[draft.strategy].hint}
+        choices={Object.entries(strategies).map(([name, { option }]) => [name, option])}
+        {...field('strategy')}
+      />
+      {draft.strategy === 'never' ? (
+        <FormProblems sentences={[amount.problem ?? []].flat()} />
+      ) : (
         <>
           <div className="form-amount">
-            <TextField
-              label="Time"
-              text={amount}
-              problem={problem ?? faults.at.get('ttl')}
-              onChange={(text) => change({ amount: text })}
-            />
+            <TextField label="Time" {...amount} problem={amountProblem(draft) ?? amount.problem} />
             <SelectField
               label="Unit"
-              value={unit}
-              onChange={(value) => change({ unit: value as TtlDraft['unit'] })}
-            >
-              {Object.keys(unitMinutes).map((name) => (
-                <option key={name}>{name}</option>
-              ))}
-            </SelectField>
+              choices={Object.keys(unitMinutes).map((name) => [name, name])}
+              {...field('unit')}
+            />
           </div>
           <p className="muted">
             The time begins when you save it, and begins again after every run and every update of the state.
@@ -96,8 +78,36 @@ export const TtlDialog = ({ thread, onClose }: { thread: Thread; onClose: () => 
           </p>
         </>
       )}
-      {strategy === 'never' && <FormProblems sentences={[faults.at.get('ttl') ?? []].flat()} />}
-      <FormProblems sentences={faults.rest} />
     </FormDialog>
+  );
+};
+
+// When a thread expires, and what is deleted then.
+/** In the head of the page; nothing for a thread that does not expire, or has nothing left to delete. */
+export const ExpirySummary = ({ ttl }: { ttl: ThreadTtl | undefined }): ReactNode => {
+  const at = ttl?.expires_at ?? null;
+  if (ttl === undefined || at === null) return null;
+  return (
+    <span className="muted">
+      {ttl.strategy === 'delete' ? 'expires' : 'earlier checkpoints expire'} <Until at={at} />
+    </span>
+  );
+};
+
+export const Expiry = ({ ttl }: { ttl: ThreadTtl | undefined }): ReactNode => {
+  if (ttl === undefined) return 'never';
+  const { strategy, ttl_minutes: minutes, expires_at: at } = ttl;
+  const span = spanText(minutes);
+  if (at === null)
+    return `${span} after the next change of the state: its earlier checkpoints are deleted then. Now nothing is left to delete.`;
+  return (
+    <>
+      <Moment at={at} />
+      <br />
+      {strategy === 'delete'
+        ? 'The thread is deleted then, with its runs and checkpoints.'
+        : 'Its earlier checkpoints are deleted then; the current state stays.'}{' '}
+      The time to live is {span}, and begins again after every run and every update of the state.
+    </>
   );
 };

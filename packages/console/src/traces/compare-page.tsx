@@ -1,31 +1,34 @@
 // Two traces side by side: the steps that correspond, their times and tokens, and what is different in their inputs and outputs.
+import type { RunTree } from '@svc/sdk';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { PlatformClient, RunTree } from '@svc/sdk';
-import { useMemo, type ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
 import { TraceBadge } from '../ui/badge.tsx';
+import { DataTable } from '../ui/data-table.tsx';
 import { duration } from '../ui/duration.ts';
+import { costOf, tokensOf } from '../ui/number-text.ts';
 import { Loaded, State } from '../ui/states.tsx';
-import { visibleText } from '../values/visible-text.ts';
-import { costOf, tokensOf } from '../ui/token-text.ts';
-import { OtherTrace } from './other-trace.tsx';
-import { PairList, spansOf, type PairedTraces } from './pair-list.tsx';
+import { visibleText } from '../ui/visible-text.ts';
+import { type PairedTraces, PairList, spansOf } from './pair-list.tsx';
 import { PairPanel } from './pair-panel.tsx';
-import { withForm } from './payload-form.ts';
+import { withForm } from './payload-view.tsx';
 import { pairSpans } from './span-pairs.ts';
-import { toSpanTable, type SpanTable } from './span-table.ts';
-import { traceNeed, useTrace } from './trace-queries.ts';
+import { type SpanTable, toSpanTable } from './span-table.ts';
+import { traceNeed, useLikeTraces, useTrace } from './trace-queries.ts';
+import { traceColumns } from './trace-table.tsx';
 import './traces.css';
 
 const route = getRouteApi('/traces/compare');
 
 export const ComparePage = (): ReactNode => (
   <div className="page">
-    <KeyGate need={traceNeed}>{(client) => <Comparison client={client} />}</KeyGate>
+    <KeyGate need={traceNeed}>
+      <Comparison />
+    </KeyGate>
   </div>
 );
 
-const Comparison = ({ client }: { client: PlatformClient }): ReactNode => {
+const Comparison = (): ReactNode => {
   const { left, right } = route.useSearch();
   if (left === undefined)
     return (
@@ -36,15 +39,11 @@ const Comparison = ({ client }: { client: PlatformClient }): ReactNode => {
         </Link>
       </State>
     );
-  return right === undefined ? (
-    <OneTrace client={client} left={left} />
-  ) : (
-    <TwoTraces client={client} left={left} right={right} />
-  );
+  return right === undefined ? <OneTrace left={left} /> : <TwoTraces left={left} right={right} />;
 };
 
-const OneTrace = ({ client, left }: { client: PlatformClient; left: string }): ReactNode => {
-  const query = useTrace(client, left);
+const OneTrace = ({ left }: { left: string }): ReactNode => {
+  const query = useTrace(left);
   if (needsOtherKey(query.error)) return <KeyForm need={traceNeed} refusal={query.error} />;
   return (
     <>
@@ -52,42 +51,24 @@ const OneTrace = ({ client, left }: { client: PlatformClient; left: string }): R
         <h1>Compare a trace</h1>
       </header>
       <Loaded query={query}>
-        {({ runs }) => (
-          <OtherTrace client={client} left={left} name={(runs[0] as { name?: string })?.name ?? ''} />
-        )}
+        {({ runs }) => <OtherTrace left={left} name={(runs[0] as { name?: string })?.name ?? ''} />}
       </Loaded>
     </>
   );
 };
 
-const TwoTraces = ({
-  client,
-  left,
-  right,
-}: {
-  client: PlatformClient;
-  left: string;
-  right: string;
-}): ReactNode => {
-  const [before, after] = [useTrace(client, left), useTrace(client, right)];
+const TwoTraces = ({ left, right }: { left: string; right: string }): ReactNode => {
+  const [before, after] = [useTrace(left), useTrace(right)];
   const refusal = before.error ?? after.error;
   if (needsOtherKey(refusal)) return <KeyForm need={traceNeed} refusal={refusal} />;
   return (
     <Loaded query={before}>
-      {(from) => <Loaded query={after}>{(to) => <Paired client={client} left={from} right={to} />}</Loaded>}
+      {(from) => <Loaded query={after}>{(to) => <Paired left={from} right={to} />}</Loaded>}
     </Loaded>
   );
 };
 
-const Paired = ({
-  client,
-  left,
-  right,
-}: {
-  client: PlatformClient;
-  left: RunTree;
-  right: RunTree;
-}): ReactNode => {
+const Paired = ({ left, right }: { left: RunTree; right: RunTree }): ReactNode => {
   const { sel, payload } = route.useSearch();
   const navigate = route.useNavigate();
   const traces = useMemo((): PairedTraces => {
@@ -129,7 +110,6 @@ const Paired = ({
       <div className="trace">
         <PairList traces={traces} selected={selected} onSelect={select} />
         <PairPanel
-          client={client}
           left={shown.left?.run}
           right={shown.right?.run}
           form={payload ?? 'rendered'}
@@ -160,5 +140,50 @@ const TraceFacts = ({ side, id, table }: { side: string; id: string; table: Span
           .join(' · ')}
       </span>
     </span>
+  );
+};
+
+// Chooses the trace that another one is compared with.
+export const OtherTrace = ({
+  left,
+  name,
+}: {
+  left: string;
+  /** Of the root of the trace. */
+  name: string;
+}): ReactNode => {
+  const query = useLikeTraces(left, name);
+  return (
+    <div className="page-body" tabIndex={0} role="region" aria-label="Traces to compare with">
+      <Loaded query={query}>
+        {(runs) => (
+          <DataTable
+            rows={runs}
+            columns={[
+              traceColumns.status,
+              {
+                name: 'Compare with',
+                cell: (run) => (
+                  <Link to="/traces/compare" search={{ left, right: run.trace_id }} data-row>
+                    {visibleText(run.name.slice(0, 80))}{' '}
+                    <span className="mono">{run.trace_id.slice(0, 8)}</span>
+                  </Link>
+                ),
+              },
+              traceColumns.took,
+              traceColumns.started,
+            ]}
+            keyOf={({ id }) => id}
+            empty={
+              <State icon="empty" title="There is no trace to compare with">
+                <p className="muted">
+                  No other trace of the project has a root with the name {visibleText(name)}.
+                </p>
+              </State>
+            }
+          />
+        )}
+      </Loaded>
+    </div>
   );
 };

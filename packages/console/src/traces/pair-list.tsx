@@ -2,10 +2,10 @@
 import type { KeyboardEvent, ReactNode } from 'react';
 import { traceOutcome } from '../api/statuses.ts';
 import { duration } from '../ui/duration.ts';
-import { visibleText } from '../values/visible-text.ts';
-import { tokensOf } from '../ui/token-text.ts';
-import { SpanScroll } from './span-scroll.tsx';
+import { tokensOf } from '../ui/number-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import type { SpanPair } from './span-pairs.ts';
+import { SpanScroll } from './span-scroll.tsx';
 import type { Span, SpanTable } from './span-table.ts';
 
 const depthMax = 24;

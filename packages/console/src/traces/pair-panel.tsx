@@ -1,42 +1,32 @@
 // What is different between two spans that correspond.
-import type { PlatformClient, TraceRun } from '@svc/sdk';
+import type { TraceRun } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { Loaded } from '../ui/states.tsx';
 import { JsonChanges } from '../values/json-changes.tsx';
-import { visibleText } from '../values/visible-text.ts';
-import type { PayloadForm } from './payload-form.ts';
+import { visibleText } from '../ui/visible-text.ts';
+import type { PayloadForm } from './payload-view.tsx';
 import { SpanPanel } from './span-panel.tsx';
 import type { TreeRun } from './span-table.ts';
 import { useSpan } from './trace-queries.ts';
 
 export const PairPanel = ({
-  client,
   left,
   right,
   ...form
 }: {
-  client: PlatformClient;
   left: TreeRun | undefined;
   right: TreeRun | undefined;
   form: PayloadForm;
   onForm: (form: PayloadForm) => void;
 }): ReactNode => {
-  if (left && right) return <Differences client={client} left={left} right={right} />;
+  if (left && right) return <Differences left={left} right={right} />;
   const only = left ?? right;
-  return only ? <SpanPanel client={client} span={only} {...form} /> : null;
+  return only ? <SpanPanel span={only} {...form} /> : null;
 };
 
-const Differences = ({
-  client,
-  left,
-  right,
-}: {
-  client: PlatformClient;
-  left: TreeRun;
-  right: TreeRun;
-}): ReactNode => {
-  const before = useSpan(client, left.id, { isOpen: left.status === 'pending' });
-  const after = useSpan(client, right.id, { isOpen: right.status === 'pending' });
+const Differences = ({ left, right }: { left: TreeRun; right: TreeRun }): ReactNode => {
+  const before = useSpan(left.id, { isOpen: left.status === 'pending' });
+  const after = useSpan(right.id, { isOpen: right.status === 'pending' });
   return (
     <section className="span-panel" aria-label="Differences" tabIndex={0}>
       <header className="row">

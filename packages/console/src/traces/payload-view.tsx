@@ -2,10 +2,10 @@
 import type { ReactNode } from 'react';
 import { MessageList } from '../messages/message-list.tsx';
 import type { PayloadMessages } from '../messages/payload-messages.ts';
-import { countText } from '../ui/count-text.ts';
+import { ChoiceChips } from '../ui/filters.tsx';
+import { countText } from '../ui/number-text.ts';
 import { JsonTree } from '../values/json-tree.tsx';
 import { PlainText } from '../values/plain-text.tsx';
-import type { PayloadForm } from './payload-form.ts';
 import type { Payload, Side } from './payload.ts';
 
 const messagesShown = 50;
@@ -72,22 +72,22 @@ export const PayloadFormSwitch = ({
   form: PayloadForm;
   onForm: (form: PayloadForm) => void;
 }): ReactNode => (
-  <div className="chips" role="group" aria-label="Form of inputs and outputs">
-    {forms.map(({ name, label }) => (
-      <button
-        key={name}
-        type="button"
-        className="chip"
-        aria-pressed={form === name}
-        onClick={() => onForm(name)}
-      >
-        {label}
-      </button>
-    ))}
-  </div>
+  <ChoiceChips
+    label="Form of inputs and outputs"
+    choices={[
+      ['rendered', 'Rendered'],
+      ['json', 'JSON'],
+    ]}
+    chosen={form}
+    onChange={onForm}
+  />
 );
 
-const forms = [
-  { name: 'rendered', label: 'Rendered' },
-  { name: 'json', label: 'JSON' },
-] as const;
+/** How inputs and outputs are shown. `json`: as JSON, also where they have messages. */
+export type PayloadForm = 'rendered' | 'json';
+
+/** The address with this form, which holds for all spans of the page. */
+export const withForm = <T extends { payload?: 'json' | undefined }>(search: T, form: PayloadForm): T => ({
+  ...search,
+  payload: form === 'json' ? form : undefined,
+});

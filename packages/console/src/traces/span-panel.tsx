@@ -1,17 +1,17 @@
 // One span with its payloads and its feedback.
-import type { PlatformClient, TraceRun } from '@svc/sdk';
-import { useMemo, type ReactNode } from 'react';
+import type { TraceRun } from '@svc/sdk';
+import { type ReactNode, useMemo } from 'react';
 import { TraceBadge } from '../ui/badge.tsx';
-import { CopyId } from '../ui/copy-id.tsx';
+import { CopyId } from '../ui/copy.tsx';
+import { costOf, tokensOf } from '../ui/number-text.ts';
+import { Fact } from '../ui/panel.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { Took } from '../ui/time.tsx';
+import { visibleText } from '../ui/visible-text.ts';
 import { JsonTree } from '../values/json-tree.tsx';
-import { visibleText } from '../values/visible-text.ts';
-import { costOf, tokensOf } from '../ui/token-text.ts';
-import { FeedbackPart } from './feedback-part.tsx';
-import type { PayloadForm } from './payload-form.ts';
-import { PayloadFormSwitch, PayloadView } from './payload-view.tsx';
-import { readPayload, type Payload } from './payload.ts';
+import { FeedbackPart } from './feedback.tsx';
+import { type PayloadForm, PayloadFormSwitch, PayloadView } from './payload-view.tsx';
+import { type Payload, readPayload } from './payload.ts';
 import type { TreeRun } from './span-table.ts';
 import { useSpan } from './trace-queries.ts';
 
@@ -20,12 +20,8 @@ interface FormProps {
   onForm: (form: PayloadForm) => void;
 }
 
-export const SpanPanel = ({
-  client,
-  span,
-  ...formProps
-}: { client: PlatformClient; span: TreeRun } & FormProps): ReactNode => {
-  const query = useSpan(client, span.id, { isOpen: span.status === 'pending' });
+export const SpanPanel = ({ span, ...formProps }: { span: TreeRun } & FormProps): ReactNode => {
+  const query = useSpan(span.id, { isOpen: span.status === 'pending' });
   return (
     <section className="span-panel" aria-label="Selected span" tabIndex={0}>
       <header className="row">
@@ -33,19 +29,14 @@ export const SpanPanel = ({
         <TraceBadge of={span} />
         <CopyId id={span.id} label="id of the trace run" />
       </header>
-      <Loaded query={query}>{(run) => <SpanDetails client={client} run={run} {...formProps} />}</Loaded>
+      <Loaded query={query}>{(run) => <SpanDetails run={run} {...formProps} />}</Loaded>
     </section>
   );
 };
 
 const isRendered = ({ kind }: Payload): boolean => kind === 'messages' || kind === 'tool';
 
-const SpanDetails = ({
-  client,
-  run,
-  form,
-  onForm,
-}: { client: PlatformClient; run: TraceRun } & FormProps): ReactNode => {
+const SpanDetails = ({ run, form, onForm }: { run: TraceRun } & FormProps): ReactNode => {
   const { run_type: runType, inputs, outputs, error, events } = run;
   const given = useMemo(() => readPayload(runType, 'inputs', inputs), [runType, inputs]);
   const made = useMemo(() => readPayload(runType, 'outputs', outputs), [runType, outputs]);
@@ -66,7 +57,7 @@ const SpanDetails = ({
       <Part title="Outputs">
         <PayloadView side="outputs" payload={made} form={form} />
       </Part>
-      <FeedbackPart client={client} runId={run.id} />
+      <FeedbackPart runId={run.id} />
       <Json title="Metadata" value={run.extra?.['metadata']} />
       {events !== null && events.length > 0 && <Json title="Events" value={events} />}
     </>
@@ -77,53 +68,38 @@ const Figures = ({ run }: { run: TraceRun }): ReactNode => {
   const { start_time: start, end_time: end, first_token_time: firstToken } = run;
   return (
     <dl className="facts">
-      <dt>Type</dt>
-      <dd>{visibleText(run.run_type)}</dd>
-      {start !== null && (
-        <>
-          <dt>Started</dt>
-          <dd className="mono">{start}</dd>
-        </>
-      )}
-      {start !== null && end !== null && (
-        <>
-          <dt>Took</dt>
-          <dd>
-            <Took from={start} to={end} />
-          </dd>
-        </>
-      )}
-      {start !== null && firstToken !== null && (
-        <>
-          <dt>First token after</dt>
-          <dd>
-            <Took from={start} to={firstToken} />
-          </dd>
-        </>
-      )}
-      {run.total_tokens !== null && (
-        <>
-          <dt>Tokens</dt>
-          <dd>
-            {tokensOf(run.total_tokens)}{' '}
-            <span className="muted">
-              {tokensOf(run.prompt_tokens)} in, {tokensOf(run.completion_tokens)} out
-            </span>
-          </dd>
-        </>
-      )}
-      {run.total_cost !== null && (
-        <>
-          <dt>Cost</dt>
-          <dd title={`${run.total_cost} US dollars`}>{costOf(run.total_cost)}</dd>
-        </>
-      )}
-      {run.tags !== null && run.tags.length > 0 && (
-        <>
-          <dt>Tags</dt>
-          <dd>{run.tags.map(visibleText).join(', ')}</dd>
-        </>
-      )}
+      <Fact name="Type" value={visibleText(run.run_type)} />
+      <Fact name="Started" value={start !== null && <span className="mono">{start}</span>} />
+      <Fact name="Took" value={start !== null && end !== null && <Took from={start} to={end} />} />
+      <Fact
+        name="First token after"
+        value={start !== null && firstToken !== null && <Took from={start} to={firstToken} />}
+      />
+      <Fact
+        name="Tokens"
+        value={
+          run.total_tokens !== null && (
+            <>
+              {tokensOf(run.total_tokens)}{' '}
+              <span className="muted">
+                {tokensOf(run.prompt_tokens)} in, {tokensOf(run.completion_tokens)} out
+              </span>
+            </>
+          )
+        }
+      />
+      <Fact
+        name="Cost"
+        value={
+          run.total_cost !== null && (
+            <span title={`${run.total_cost} US dollars`}>{costOf(run.total_cost)}</span>
+          )
+        }
+      />
+      <Fact
+        name="Tags"
+        value={run.tags !== null && run.tags.length > 0 && run.tags.map(visibleText).join(', ')}
+      />
     </dl>
   );
 };

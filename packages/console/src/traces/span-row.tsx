@@ -2,8 +2,8 @@ import { memo, type ReactNode } from 'react';
 import { traceOutcome } from '../api/statuses.ts';
 import { duration } from '../ui/duration.ts';
 import { Icon } from '../ui/icons.tsx';
-import { visibleText } from '../values/visible-text.ts';
-import { tokensOf } from '../ui/token-text.ts';
+import { tokensOf } from '../ui/number-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import type { Span, SpanTable } from './span-table.ts';
 
 const nameMax = 120;

@@ -10,6 +10,7 @@ import {
   visibleRows,
   type SpanTable,
 } from './span-table.ts';
+import { Button } from '../ui/button.tsx';
 
 /** The selection follows the keys at once; its payloads are read when the keys rest. */
 const settleMs = 150;
@@ -52,15 +53,9 @@ export const SpanTree = ({ table, selected, text, onSelect, onText }: SpanTreePr
     <section className="span-list" aria-label="Spans">
       <div className="span-tools">
         <FindField text={text} found={matches?.size} onText={onText} />
-        <button
-          type="button"
-          className="button"
-          disabled={!hasErrors}
-          title="Key ! in the tree"
-          onClick={goToError}
-        >
+        <Button disabled={!hasErrors} title="Key ! in the tree" onClick={goToError}>
           Next error
-        </button>
+        </Button>
       </div>
       <div className="span-head" aria-hidden="true">
         <span>Span</span>

@@ -1,7 +1,8 @@
-import type { ApiError, PlatformClient } from '@svc/sdk';
-import { useEffect, useState, type ReactNode } from 'react';
-import { ProjectSelect } from '../platform/project-select.tsx';
+import type { ApiError } from '@svc/sdk';
+import { type ReactNode, useEffect, useState } from 'react';
+import { ProjectSelect } from '../platform/projects.tsx';
 import { TimeSelect } from '../plots/time-select.tsx';
+import { ChoiceChips } from '../ui/filters.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import type { TraceFilter } from './trace-queries.ts';
 import { chartSpan } from './trace-time.ts';
@@ -18,31 +19,21 @@ interface FilterProps {
 }
 
 export const TraceFilters = ({
-  client,
   search,
   rejected,
   onChange,
-}: FilterProps & { client: PlatformClient; rejected: ApiError | undefined }): ReactNode => (
+}: FilterProps & { rejected: ApiError | undefined }): ReactNode => (
   <div className="filters" role="search" aria-label="Filter of traces">
-    <ProjectSelect client={client} project={search.project} onChange={(project) => onChange({ project })} />
-    <div className="chips" role="group" aria-label="Which trace runs">
-      <button
-        type="button"
-        className="chip"
-        aria-pressed={search.runs === undefined}
-        onClick={() => onChange({ runs: undefined })}
-      >
-        traces
-      </button>
-      <button
-        type="button"
-        className="chip"
-        aria-pressed={search.runs === 'all'}
-        onClick={() => onChange({ runs: 'all' })}
-      >
-        all trace runs
-      </button>
-    </div>
+    <ProjectSelect project={search.project} onChange={(project) => onChange({ project })} />
+    <ChoiceChips
+      label="Which trace runs"
+      choices={[
+        ['traces', 'traces'],
+        ['all', 'all trace runs'],
+      ]}
+      chosen={search.runs ?? 'traces'}
+      onChange={(runs) => onChange({ runs: runs === 'all' ? runs : undefined })}
+    />
     {/* Charts always have a span. */}
     <TimeSelect
       label="Started"

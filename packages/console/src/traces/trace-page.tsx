@@ -1,15 +1,15 @@
 // A trace as a tree beside a waterfall, and the span that is selected in it.
+import type { ApiError, RunTree } from '@svc/sdk';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ApiError, PlatformClient, RunTree } from '@svc/sdk';
-import { useMemo, type ReactNode } from 'react';
-import { TraceBadge } from '../ui/badge.tsx';
-import { CopyId } from '../ui/copy-id.tsx';
-import { duration } from '../ui/duration.ts';
-import { Loaded, State } from '../ui/states.tsx';
-import { visibleText } from '../values/visible-text.ts';
-import { costOf, tokensOf } from '../ui/token-text.ts';
+import { type ReactNode, useMemo } from 'react';
 import { KeyForm, KeyGate, needsOtherKey } from '../platform/key-gate.tsx';
-import { withForm } from './payload-form.ts';
+import { TraceBadge } from '../ui/badge.tsx';
+import { CopyId } from '../ui/copy.tsx';
+import { duration } from '../ui/duration.ts';
+import { costOf, tokensOf } from '../ui/number-text.ts';
+import { Loaded, State } from '../ui/states.tsx';
+import { visibleText } from '../ui/visible-text.ts';
+import { withForm } from './payload-view.tsx';
 import { SpanPanel } from './span-panel.tsx';
 import { toSpanTable } from './span-table.ts';
 import { SpanTree } from './span-tree.tsx';
@@ -20,16 +20,18 @@ const route = getRouteApi('/traces/$traceId');
 
 export const TracePage = (): ReactNode => (
   <div className="page">
-    <KeyGate need={traceNeed}>{(client) => <Trace client={client} />}</KeyGate>
+    <KeyGate need={traceNeed}>
+      <Trace />
+    </KeyGate>
   </div>
 );
 
-const Trace = ({ client }: { client: PlatformClient }): ReactNode => {
+const Trace = (): ReactNode => {
   const { traceId } = route.useParams();
-  const query = useTrace(client, traceId);
+  const query = useTrace(traceId);
   if (needsOtherKey(query.error)) return <KeyForm need={traceNeed} refusal={query.error} />;
   if (query.data === undefined && (query.error as ApiError | null)?.status === 404) return <NoTrace />;
-  return <Loaded query={query}>{(tree) => <TraceView client={client} tree={tree} />}</Loaded>;
+  return <Loaded query={query}>{(tree) => <TraceView tree={tree} />}</Loaded>;
 };
 
 const NoTrace = (): ReactNode => (
@@ -45,7 +47,7 @@ const NoTrace = (): ReactNode => (
   </State>
 );
 
-const TraceView = ({ client, tree }: { client: PlatformClient; tree: RunTree }): ReactNode => {
+const TraceView = ({ tree }: { tree: RunTree }): ReactNode => {
   const { sel, q, payload } = route.useSearch();
   const navigate = route.useNavigate();
   const table = useMemo(() => toSpanTable(tree, Date.now()), [tree]);
@@ -72,12 +74,7 @@ const TraceView = ({ client, tree }: { client: PlatformClient; tree: RunTree }):
             .filter((text) => typeof text === 'string' && text !== '')
             .join(' · ')}
         </span>
-        <OriginLinks
-          client={client}
-          traceId={tree.trace_id}
-          rootId={root.id}
-          isOpen={root.status === 'pending'}
-        />
+        <OriginLinks traceId={tree.trace_id} rootId={root.id} isOpen={root.status === 'pending'} />
       </header>
       {!tree.is_whole && (
         <p className="notice trace-notice" data-tone="amber">
@@ -101,7 +98,6 @@ const TraceView = ({ client, tree }: { client: PlatformClient; tree: RunTree }):
         />
         <SpanPanel
           key={span.id}
-          client={client}
           span={span}
           form={payload ?? 'rendered'}
           onForm={(form) => void navigate({ search: (search) => withForm(search, form), replace: true })}
@@ -113,17 +109,15 @@ const TraceView = ({ client, tree }: { client: PlatformClient; tree: RunTree }):
 
 /** Links to the comparison, and to the run and the thread of the trace, where this server has them. */
 const OriginLinks = ({
-  client,
   traceId,
   rootId,
   isOpen,
 }: {
-  client: PlatformClient;
   traceId: string;
   rootId: string;
   isOpen: boolean;
 }): ReactNode => {
-  const root = useSpan(client, rootId, { isOpen });
+  const root = useSpan(rootId, { isOpen });
   const origin = useOrigin(root.data);
   const { session_id: project, thread_id: threadId } = root.data ?? {};
   return (

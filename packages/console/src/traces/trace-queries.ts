@@ -1,7 +1,8 @@
 // What the pages of traces read. All keys begin with `traces`: another API key removes them.
-import { keepPreviousData, useQuery, type InfiniteData, type UseQueryResult } from '@tanstack/react-query';
-import type { PlatformClient, RunPage, RunTree, TraceRun } from '@svc/sdk';
-import { useClient } from '../api/client.tsx';
+import { useServerQuery } from '../api/client.tsx';
+import { usePlatform, usePlatformQuery } from '../platform/platform-access.ts';
+import { keepPreviousData, type InfiniteData, type UseQueryResult } from '@tanstack/react-query';
+import type { RunPage, RunTree, TraceRun } from '@svc/sdk';
 import { usePagedQuery, type PagedQuery } from '../api/paged-query.ts';
 import { isId } from '../app/search-text.ts';
 import type { KeyNeed } from '../platform/key-gate.tsx';
@@ -52,8 +53,9 @@ export const everyWhileOnePage =
 
 export const traceNeed = { what: 'Traces', role: 'viewer' } as const satisfies KeyNeed;
 
-export const useTraceRuns = (client: PlatformClient, asked: TraceFilter): PagedQuery<RunPage> =>
-  usePagedQuery({
+export const useTraceRuns = (asked: TraceFilter): PagedQuery<RunPage> => {
+  const client = usePlatform();
+  return usePagedQuery({
     queryKey: ['traces', 'runs', asked],
     read: (cursor, call) => {
       const { project, filter, runs } = asked;
@@ -75,24 +77,25 @@ export const useTraceRuns = (client: PlatformClient, asked: TraceFilter): PagedQ
     // A filter that the server has rejected stays rejected.
     refetchInterval: everyWhileOnePage(pollMs),
   });
+};
 
 /** Figures over time. Roots are counted and timed, and all trace runs of the same traces have the tokens, costs and first tokens. */
-export const useTraceSeries = (client: PlatformClient, asked: TraceFilter): UseQueryResult<TraceSeries> =>
-  useQuery({
+export const useTraceSeries = (asked: TraceFilter): UseQueryResult<TraceSeries> =>
+  usePlatformQuery({
     queryKey: ['traces', 'series', asked],
-    queryFn: async ({ signal }) => {
+    read: async (client, call) => {
       const { project, filter, runs } = asked;
       const range = {
         session: project === undefined ? undefined : [project],
         ...chartRange(asked, Date.now()),
       };
       if (runs === 'all') {
-        const counted = await client.traces.statsSeries({ ...range, filter }, { signal });
+        const counted = await client.traces.statsSeries({ ...range, filter }, call);
         return { counted, whole: counted };
       }
       const [counted, whole] = await Promise.all([
-        client.traces.statsSeries({ ...range, is_root: true, filter }, { signal }),
-        client.traces.statsSeries({ ...range, trace_filter: filter }, { signal }),
+        client.traces.statsSeries({ ...range, is_root: true, filter }, call),
+        client.traces.statsSeries({ ...range, trace_filter: filter }, call),
       ]);
       return { counted, whole };
     },
@@ -103,27 +106,20 @@ export const useTraceSeries = (client: PlatformClient, asked: TraceFilter): UseQ
   });
 
 /** The newest other traces with this name of the root. */
-export const useLikeTraces = (
-  client: PlatformClient,
-  traceId: string,
-  name: string,
-): UseQueryResult<RunPage['runs']> =>
-  useQuery({
+export const useLikeTraces = (traceId: string, name: string): UseQueryResult<RunPage['runs']> =>
+  usePlatformQuery({
     queryKey: ['traces', 'like', traceId, name],
-    queryFn: async ({ signal }) => {
+    read: async (client, call) => {
       const filter = `eq(name, ${JSON.stringify(name)})`;
-      const { runs } = await client.traces.query(
-        { is_root: true, filter, select, limit: pageSize },
-        { signal },
-      );
+      const { runs } = await client.traces.query({ is_root: true, filter, select, limit: pageSize }, call);
       return runs.filter(({ trace_id: id }) => id !== traceId);
     },
   });
 
-export const useTrace = (client: PlatformClient, traceId: string): UseQueryResult<RunTree> =>
-  useQuery({
+export const useTrace = (traceId: string): UseQueryResult<RunTree> =>
+  usePlatformQuery({
     queryKey: ['traces', 'tree', traceId],
-    queryFn: ({ signal }) => client.traces.tree(traceId, { signal }),
+    read: (client, call) => client.traces.tree(traceId, call),
     staleTime: 5_000,
     refetchOnWindowFocus: false,
     // Comparing two trees is recursive, and a trace may be deep.
@@ -139,14 +135,10 @@ const isOpenTrace = ({ runs }: RunTree): boolean =>
   );
 
 /** A span with its payloads. The request of a span that is left is cancelled. */
-export const useSpan = (
-  client: PlatformClient,
-  spanId: string,
-  { isOpen }: { isOpen: boolean },
-): UseQueryResult<TraceRun> =>
-  useQuery({
+export const useSpan = (spanId: string, { isOpen }: { isOpen: boolean }): UseQueryResult<TraceRun> =>
+  usePlatformQuery({
     queryKey: ['traces', 'span', spanId, isOpen],
-    queryFn: ({ signal }) => client.traces.get(spanId, { signal }),
+    read: (client, call) => client.traces.get(spanId, call),
     staleTime: isOpen ? 1_000 : 60_000,
     refetchOnWindowFocus: false,
     placeholderData: (previous) => (previous?.id === spanId ? previous : undefined),
@@ -161,24 +153,23 @@ const runsMax = 100;
 
 /** The thread and the run of this server that a span belongs to. Traces of other programs have neither. */
 export const useOrigin = (span: TraceRun | undefined): Origin | undefined => {
-  const client = useClient();
   const metadata = (span?.extra?.['metadata'] ?? {}) as Record<string, unknown>;
   const { thread_id: thread, run_id: run } = metadata;
   const threadId = typeof thread === 'string' && isId(thread) ? thread : undefined;
   const runId = typeof run === 'string' && isId(run) ? run : undefined;
-  const { data } = useQuery({
+  const { data } = useServerQuery({
     queryKey: ['thread', threadId, 'origin', runId],
-    queryFn: async ({ signal }): Promise<Origin | null> => {
+    read: async (client, call): Promise<Origin | null> => {
       // Searches, because a read of something that is gone is an error.
       const found = await client.threads.search(
         { ids: [threadId ?? ''], select: ['thread_id'], limit: 1 },
-        { signal },
+        call,
       );
       if (found.length === 0 || threadId === undefined) return null;
       const before = span?.start_time && new Date(Date.parse(span.start_time) + 1).toISOString();
       const { runs } = await client.runs.searchPage(
         { thread_id: threadId, created_before: before, select: ['run_id'], limit: runsMax },
-        { signal },
+        call,
       );
       return { threadId, runId: runs.some((one) => one.run_id === runId) ? runId : undefined };
     },

@@ -1,74 +1,91 @@
-import { Link, useNavigate } from '@tanstack/react-router';
 import type { TraceRun } from '@svc/sdk';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { TraceBadge } from '../ui/badge.tsx';
+import { type Column, DataTable } from '../ui/data-table.tsx';
 import { duration } from '../ui/duration.ts';
+import { costOf, tokensOf } from '../ui/number-text.ts';
+import { LoadedPages } from '../ui/paging.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
-import { costOf, tokensOf } from '../ui/token-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
+import type { useTraceRuns } from './trace-queries.ts';
 
 const nameMax = 80;
 const errorMax = 300;
 
-export const TraceTable = ({ runs, label }: { runs: readonly TraceRun[]; label?: string }): ReactNode => (
-  <table className="table" aria-label={label}>
-    <thead>
-      <tr>
-        <th scope="col">Status</th>
-        <th scope="col">Name</th>
-        <th scope="col" className="optional">
-          Type
-        </th>
-        <th scope="col">Error</th>
-        <th scope="col" className="number">
-          Took
-        </th>
-        <th scope="col" className="number optional">
-          Tokens
-        </th>
-        <th scope="col" className="number optional">
-          Cost
-        </th>
-        <th scope="col" className="number">
-          Started
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {runs.map((run) => (
-        <TraceRow key={run.id} run={run} />
-      ))}
-    </tbody>
-  </table>
-);
-
-const TraceRow = ({ run }: { run: TraceRun }): ReactNode => {
-  const navigate = useNavigate();
-  const { id, trace_id: traceId, name, start_time: start, end_time: end } = run;
+const TraceLink = ({ run: { id, trace_id: traceId, name } }: { run: TraceRun }): ReactNode => {
   const shown = visibleText(name.slice(0, nameMax));
-  const target = {
-    to: '/traces/$traceId',
-    params: { traceId },
-    search: id === traceId ? {} : { sel: id },
-  } as const;
   return (
-    <tr onClick={() => void navigate(target)}>
-      <td>
-        <TraceBadge of={run} />
-      </td>
-      <td>
-        <Link {...target} data-row aria-label={`Trace run ${shown}, ${id}`}>
-          {shown}
-        </Link>
-      </td>
-      <td className="optional">{visibleText(run.run_type)}</td>
-      <td className="wide">{visibleText((run.error ?? '').slice(0, errorMax).split('\n')[0] ?? '')}</td>
-      <td className="number">
-        {start !== null && end !== null && duration(Date.parse(end) - Date.parse(start))}
-      </td>
-      <td className="number optional">{tokensOf(run.total_tokens)}</td>
-      <td className="number optional">{costOf(run.total_cost)}</td>
-      <td className="number">{start !== null && <Ago at={start} />}</td>
-    </tr>
+    <Link
+      to="/traces/$traceId"
+      params={{ traceId }}
+      search={id === traceId ? {} : { sel: id }}
+      data-row
+      aria-label={`Trace run ${shown}, ${id}`}
+    >
+      {shown}
+    </Link>
   );
 };
+
+export const traceColumns = {
+  status: { name: 'Status', cell: (run) => <TraceBadge of={run} /> },
+  took: {
+    name: 'Took',
+    className: 'number',
+    cell: ({ start_time: start, end_time: end }) =>
+      start !== null && end !== null && duration(Date.parse(end) - Date.parse(start)),
+  },
+  started: {
+    name: 'Started',
+    className: 'number',
+    cell: ({ start_time: start }) => start !== null && <Ago at={start} />,
+  },
+} satisfies Record<string, Column<TraceRun>>;
+
+const columns: readonly Column<TraceRun>[] = [
+  traceColumns.status,
+  { name: 'Name', cell: (run) => <TraceLink run={run} /> },
+  { name: 'Type', className: 'optional', cell: (run) => visibleText(run.run_type) },
+  {
+    name: 'Error',
+    className: 'wide',
+    cell: ({ error }) => visibleText((error ?? '').slice(0, errorMax).split('\n')[0] ?? ''),
+  },
+  traceColumns.took,
+  { name: 'Tokens', className: 'number optional', cell: (run) => tokensOf(run.total_tokens) },
+  { name: 'Cost', className: 'number optional', cell: (run) => costOf(run.total_cost) },
+  traceColumns.started,
+];
+
+/** Trace runs of a query, and why it has read no further. */
+export const TraceTable = ({
+  query,
+  label,
+  empty,
+  more,
+}: {
+  query: ReturnType<typeof useTraceRuns>;
+  label?: (count: number) => string;
+  empty: ReactNode;
+  more: string;
+}): ReactNode => (
+  <LoadedPages query={query} rowsOf={({ runs }) => runs} empty={empty} more={more}>
+    {(runs, pages) => (
+      <>
+        {runs.length > 0 && (
+          <DataTable rows={runs} columns={columns} keyOf={({ id }) => id} label={label?.(runs.length)} />
+        )}
+        <PageNotice notice={pages.at(-1)?.notice} />
+      </>
+    )}
+  </LoadedPages>
+);
+
+/** What the server says about the last page: that it has stopped before the end. */
+export const PageNotice = ({ notice }: { notice: string | null | undefined }): ReactNode =>
+  typeof notice === 'string' && (
+    <p className="notice" data-tone="amber">
+      {notice}
+    </p>
+  );

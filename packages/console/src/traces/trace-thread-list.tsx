@@ -1,17 +1,63 @@
 // The threads of a project, those with the newest trace runs first.
-import { Link, useNavigate } from '@tanstack/react-router';
 import type { TraceThread } from '@svc/sdk';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { type Column, DataTable } from '../ui/data-table.tsx';
 import { duration } from '../ui/duration.ts';
-import { LoadOlder } from '../ui/paging.tsx';
-import { Failure, Skeleton, State } from '../ui/states.tsx';
+import { costOf, tokensOf } from '../ui/number-text.ts';
+import { LoadedPages } from '../ui/paging.tsx';
+import { NoMatch, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
-import { costOf, tokensOf } from '../ui/token-text.ts';
-import { shortThreadId } from './short-thread-id.ts';
-import type { ThreadFilter, useTraceThreads } from './trace-thread-queries.ts';
+import { visibleText } from '../ui/visible-text.ts';
+import { PageNotice } from './trace-table.tsx';
+import { shortThreadId, type ThreadFilter, type useTraceThreads } from './trace-thread-queries.ts';
 
 const previewMax = 200;
+
+const columnsOf = (project: string): Column<TraceThread>[] => [
+  {
+    name: 'Thread',
+    cell: ({ thread_id: thread }) => (
+      <Link
+        to="/traces"
+        search={{ view: 'threads', project, thread }}
+        data-row
+        className="mono"
+        aria-label={`Thread ${visibleText(thread)}`}
+      >
+        {shortThreadId(thread)}
+      </Link>
+    ),
+  },
+  { name: 'Conversation', className: 'wide', cell: (thread) => <Preview thread={thread} /> },
+  {
+    name: 'Traces',
+    className: 'number',
+    cell: ({ count, num_errored_turns: failed }) => (
+      <>
+        {tokensOf(count)}
+        {failed > 0 && (
+          <>
+            , <span className="thread-errors">{tokensOf(failed)} failed</span>
+          </>
+        )}
+      </>
+    ),
+  },
+  {
+    name: 'Tokens',
+    className: 'number optional',
+    cell: ({ total_tokens: tokens }) => tokens > 0 && tokensOf(tokens),
+  },
+  { name: 'Cost', className: 'number optional', cell: (thread) => costOf(thread.total_cost) },
+  {
+    name: 'Latency p50',
+    className: 'number optional',
+    cell: ({ latency_p50: latency }) => latency !== null && duration(latency * 1_000),
+  },
+  { name: 'First', className: 'number optional', cell: (thread) => <Ago at={thread.min_start_time} /> },
+  { name: 'Last', className: 'number', cell: (thread) => <Ago at={thread.max_start_time} /> },
+];
 
 export const TraceThreadList = ({
   query,
@@ -19,36 +65,31 @@ export const TraceThreadList = ({
 }: {
   query: ReturnType<typeof useTraceThreads>;
   filter: ThreadFilter;
-}): ReactNode => {
-  if (query.data === undefined)
-    return query.error ? (
-      <Failure error={query.error} onRetry={() => void query.refetch()} />
-    ) : (
-      <Skeleton rows={12} />
-    );
-  const threads = query.data.pages.flatMap(({ items }) => items);
-  const notice = query.data.pages.at(-1)?.notice;
-  if (threads.length === 0 && !query.hasNextPage) return <NoThreads filter={filter} />;
-  return (
-    <>
-      {threads.length > 0 && <ThreadTable threads={threads} project={filter.project} />}
-      {typeof notice === 'string' && (
-        <p className="notice" data-tone="amber">
-          {notice}
-        </p>
-      )}
-      <LoadOlder query={query} label="Load older threads" />
-    </>
-  );
-};
+}): ReactNode => (
+  <LoadedPages
+    query={query}
+    rowsOf={({ items }) => items}
+    empty={<NoThreads filter={filter} />}
+    more="Load older threads"
+  >
+    {(threads, pages) => (
+      <>
+        {threads.length > 0 && (
+          <DataTable
+            rows={threads}
+            columns={columnsOf(filter.project)}
+            keyOf={({ thread_id: threadId }) => threadId}
+          />
+        )}
+        <PageNotice notice={pages.at(-1)?.notice} />
+      </>
+    )}
+  </LoadedPages>
+);
 
 const NoThreads = ({ filter }: { filter: ThreadFilter }): ReactNode =>
   [filter.filter, filter.since, filter.from, filter.to].some((value) => value !== undefined) ? (
-    <State icon="empty" title="No thread matches the filter">
-      <Link to="/traces" search={{ view: 'threads', project: filter.project }} className="button">
-        Clear the filter
-      </Link>
-    </State>
+    <NoMatch noun="thread" to="/traces" search={{ view: 'threads', project: filter.project }} />
   ) : (
     <State icon="empty" title="The project has no threads">
       <p className="muted">
@@ -57,86 +98,6 @@ const NoThreads = ({ filter }: { filter: ThreadFilter }): ReactNode =>
       </p>
     </State>
   );
-
-const ThreadTable = ({
-  threads,
-  project,
-}: {
-  threads: readonly TraceThread[];
-  project: string;
-}): ReactNode => (
-  <table className="table">
-    <thead>
-      <tr>
-        <th scope="col">Thread</th>
-        <th scope="col">Conversation</th>
-        <th scope="col" className="number">
-          Traces
-        </th>
-        <th scope="col" className="number optional">
-          Tokens
-        </th>
-        <th scope="col" className="number optional">
-          Cost
-        </th>
-        <th scope="col" className="number optional">
-          Latency p50
-        </th>
-        <th scope="col" className="number optional">
-          First
-        </th>
-        <th scope="col" className="number">
-          Last
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {threads.map((thread) => (
-        <ThreadRow key={thread.thread_id} thread={thread} project={project} />
-      ))}
-    </tbody>
-  </table>
-);
-
-const ThreadRow = ({ thread, project }: { thread: TraceThread; project: string }): ReactNode => {
-  const navigate = useNavigate();
-  const {
-    thread_id: threadId,
-    num_errored_turns: failed,
-    total_tokens: tokens,
-    latency_p50: latency,
-  } = thread;
-  const target = { to: '/traces', search: { view: 'threads', project, thread: threadId } } as const;
-  return (
-    <tr onClick={() => void navigate(target)}>
-      <td>
-        <Link {...target} data-row className="mono" aria-label={`Thread ${visibleText(threadId)}`}>
-          {shortThreadId(threadId)}
-        </Link>
-      </td>
-      <td className="wide">
-        <Preview thread={thread} />
-      </td>
-      <td className="number">
-        {tokensOf(thread.count)}
-        {failed > 0 && (
-          <>
-            , <span className="thread-errors">{tokensOf(failed)} failed</span>
-          </>
-        )}
-      </td>
-      <td className="number optional">{tokens > 0 && tokensOf(tokens)}</td>
-      <td className="number optional">{costOf(thread.total_cost)}</td>
-      <td className="number optional">{latency !== null && duration(latency * 1_000)}</td>
-      <td className="number optional">
-        <Ago at={thread.min_start_time} />
-      </td>
-      <td className="number">
-        <Ago at={thread.max_start_time} />
-      </td>
-    </tr>
-  );
-};
 
 /** The first message and the newest one. */
 const Preview = ({ thread }: { thread: TraceThread }): ReactNode => {

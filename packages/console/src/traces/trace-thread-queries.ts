@@ -1,10 +1,12 @@
 // Threads of traces: conversations that the metadata of trace runs names. A thread of this server is one of them if its runs are traced.
-import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
-import type { PlatformClient, RunPage, ThreadPage, TraceThread } from '@svc/sdk';
-import { useClient } from '../api/client.tsx';
-import { usePagedQuery, type PagedQuery } from '../api/paged-query.ts';
+import type { RunPage, ThreadPage, TraceThread } from '@svc/sdk';
+import { keepPreviousData, type UseQueryResult } from '@tanstack/react-query';
+import { useServerQuery } from '../api/client.tsx';
+import { type PagedQuery, usePagedQuery } from '../api/paged-query.ts';
 import { isId } from '../app/search-text.ts';
+import { usePlatform, usePlatformQuery } from '../platform/platform-access.ts';
 import { useIsOpen } from '../session/session.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { everyWhileOnePage, select, type TraceFilter } from './trace-queries.ts';
 import { boundsOf } from './trace-time.ts';
 
@@ -31,8 +33,9 @@ const conditionsOf = ({ project, filter, runs, ...time }: ThreadFilter) => {
 };
 
 /** Threads with a trace that matches the filter, or with a trace run that does, for `runs: all`. Newest trace runs first. */
-export const useTraceThreads = (client: PlatformClient, asked: ThreadFilter): PagedQuery<ThreadPage> =>
-  usePagedQuery({
+export const useTraceThreads = (asked: ThreadFilter): PagedQuery<ThreadPage> => {
+  const client = usePlatform();
+  return usePagedQuery({
     queryKey: ['traces', 'threads', asked],
     read: (cursor, call) =>
       client.traces.threads({ ...conditionsOf(asked), page_size: threadsOfPage, cursor }, call),
@@ -40,30 +43,24 @@ export const useTraceThreads = (client: PlatformClient, asked: ThreadFilter): Pa
     placeholderData: keepPreviousData,
     refetchInterval: everyWhileOnePage(pollMs),
   });
+};
 
 /** One thread with all of its traces; null when the project has none of it. */
-export const useTraceThread = (
-  client: PlatformClient,
-  project: string,
-  threadId: string,
-): UseQueryResult<TraceThread | null> =>
-  useQuery({
+export const useTraceThread = (project: string, threadId: string): UseQueryResult<TraceThread | null> =>
+  usePlatformQuery({
     queryKey: ['traces', 'thread', project, threadId],
-    queryFn: async ({ signal }) => {
+    read: async (client, call) => {
       const asked = { project_id: project, filter: threadFilter(threadId), page_size: 1 };
-      const { items } = await client.traces.threads(asked, { signal });
+      const { items } = await client.traces.threads(asked, call);
       return items[0] ?? null;
     },
     refetchInterval: ({ state }) => state.error === null && pollMs,
   });
 
 /** The traces of a thread, oldest first: the roots that have its id. */
-export const useTracesOfThread = (
-  client: PlatformClient,
-  project: string,
-  threadId: string,
-): PagedQuery<RunPage> =>
-  usePagedQuery({
+export const useTracesOfThread = (project: string, threadId: string): PagedQuery<RunPage> => {
+  const client = usePlatform();
+  return usePagedQuery({
     queryKey: ['traces', 'thread', project, threadId, 'traces'],
     // Not the route of a thread's trace runs, which sends their inputs and outputs too.
     read: (cursor, call) =>
@@ -82,19 +79,16 @@ export const useTracesOfThread = (
     next: ({ cursors }) => cursors.next,
     refetchInterval: everyWhileOnePage(tracePollMs),
   });
+};
 
 /** Whether this server has a thread with this id that the user may read. */
 export const useHasThread = (threadId: string): boolean => {
-  const client = useClient();
   const isOpen = useIsOpen();
-  const { data = false } = useQuery({
+  const { data = false } = useServerQuery({
     queryKey: ['thread', threadId, 'exists'],
-    queryFn: async ({ signal }) => {
+    read: async (client, call) => {
       // A search, because a read of a thread that is gone is an error.
-      const found = await client.threads.search(
-        { ids: [threadId], select: ['thread_id'], limit: 1 },
-        { signal },
-      );
+      const found = await client.threads.search({ ids: [threadId], select: ['thread_id'], limit: 1 }, call);
       return found.length > 0;
     },
     enabled: isOpen && isId(threadId),
@@ -102,3 +96,9 @@ export const useHasThread = (threadId: string): boolean => {
   });
   return data;
 };
+
+const namedMax = 40;
+
+/** The beginning of a UUID identifies a thread. Other ids are names that programs have given. */
+export const shortThreadId = (id: string): string =>
+  isId(id) ? id.slice(0, 8) : visibleText(id.length > namedMax ? `${id.slice(0, namedMax)}…` : id);

@@ -1,31 +1,33 @@
 // One thread: what its traces add up to, and the traces in their order.
+import type { TraceThread } from '@svc/sdk';
 import { Link } from '@tanstack/react-router';
-import type { PlatformClient, TraceThread } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { KeyForm, needsOtherKey } from '../platform/key-gate.tsx';
-import { CopyId } from '../ui/copy-id.tsx';
-import { countText } from '../ui/count-text.ts';
+import { CopyId } from '../ui/copy.tsx';
 import { duration } from '../ui/duration.ts';
-import { LoadOlder } from '../ui/paging.tsx';
-import { Failure, Skeleton, State } from '../ui/states.tsx';
+import { costOf, countText, tokensOf } from '../ui/number-text.ts';
+import { State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { visibleText } from '../values/visible-text.ts';
-import { costOf, tokensOf } from '../ui/token-text.ts';
-import { shortThreadId } from './short-thread-id.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { traceNeed } from './trace-queries.ts';
-import { threadFilter, useHasThread, useTracesOfThread, useTraceThread } from './trace-thread-queries.ts';
 import { TraceTable } from './trace-table.tsx';
+import {
+  shortThreadId,
+  threadFilter,
+  useHasThread,
+  useTracesOfThread,
+  useTraceThread,
+} from './trace-thread-queries.ts';
 import './traces.css';
 
 interface ThreadProps {
-  client: PlatformClient;
   project: string;
   threadId: string;
 }
 
-export const TraceThreadView = ({ client, project, threadId }: ThreadProps): ReactNode => {
-  const sums = useTraceThread(client, project, threadId);
-  const traces = useTracesOfThread(client, project, threadId);
+export const TraceThreadView = ({ project, threadId }: ThreadProps): ReactNode => {
+  const sums = useTraceThread(project, threadId);
+  const traces = useTracesOfThread(project, threadId);
   const refusal = traces.error ?? sums.error;
   if (needsOtherKey(refusal)) return <KeyForm need={traceNeed} refusal={refusal} />;
   return (
@@ -37,13 +39,18 @@ export const TraceThreadView = ({ client, project, threadId }: ThreadProps): Rea
       </header>
       <div className="page-body" tabIndex={0} role="region" aria-label="Traces of the thread">
         {sums.data && <ThreadFacts thread={sums.data} />}
-        <TracesInOrder query={traces} project={project} threadId={threadId} />
+        <TraceTable
+          query={traces}
+          label={(count) => `${countText(count, 'trace')}, oldest first`}
+          empty={<NoTraces project={project} threadId={threadId} />}
+          more="Load later traces"
+        />
       </div>
     </>
   );
 };
 
-const ThreadLinks = ({ project, threadId }: Omit<ThreadProps, 'client'>): ReactNode => (
+const ThreadLinks = ({ project, threadId }: ThreadProps): ReactNode => (
   <div className="page-actions">
     <Link className="button" to="/traces" search={{ view: 'threads', project }}>
       All threads
@@ -105,39 +112,11 @@ const ThreadFacts = ({ thread }: { thread: TraceThread }): ReactNode => {
 
 const seconds = (value: number): string => duration(value * 1_000);
 
-const TracesInOrder = ({
-  query,
-  project,
-  threadId,
-}: { query: ReturnType<typeof useTracesOfThread> } & Omit<ThreadProps, 'client'>): ReactNode => {
-  if (query.data === undefined)
-    return query.error ? (
-      <Failure error={query.error} onRetry={() => void query.refetch()} />
-    ) : (
-      <Skeleton rows={8} />
-    );
-  const runs = query.data.pages.flatMap((page) => page.runs);
-  const notice = query.data.pages.at(-1)?.notice;
-  if (runs.length === 0 && !query.hasNextPage)
-    return (
-      <State icon="empty" title="No root of a trace names this thread">
-        <p className="muted">Trace runs below the root may name it.</p>
-        <Link className="button" to="/traces" search={traceRunsOf(project, threadId)}>
-          All trace runs of the thread
-        </Link>
-      </State>
-    );
-  return (
-    <>
-      {runs.length > 0 && (
-        <TraceTable runs={runs} label={`${countText(runs.length, 'trace')}, oldest first`} />
-      )}
-      {typeof notice === 'string' && (
-        <p className="notice" data-tone="amber">
-          {notice}
-        </p>
-      )}
-      <LoadOlder query={query} label="Load later traces" />
-    </>
-  );
-};
+const NoTraces = ({ project, threadId }: ThreadProps): ReactNode => (
+  <State icon="empty" title="No root of a trace names this thread">
+    <p className="muted">Trace runs below the root may name it.</p>
+    <Link className="button" to="/traces" search={traceRunsOf(project, threadId)}>
+      All trace runs of the thread
+    </Link>
+  </State>
+);

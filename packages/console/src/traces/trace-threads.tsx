@@ -1,12 +1,12 @@
 // Threads of traces: the list of a project, or one thread with its traces.
+import type { Project } from '@svc/sdk';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { PlatformClient, Project } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { useProjects } from '../platform/projects.ts';
+import { useProjects } from '../platform/projects.tsx';
 import { Loaded, State } from '../ui/states.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import { TraceThreadList } from './trace-thread-list.tsx';
-import { useTraceThreads, type ThreadFilter } from './trace-thread-queries.ts';
+import { type ThreadFilter, useTraceThreads } from './trace-thread-queries.ts';
 import { TraceThreadView } from './trace-thread-view.tsx';
 import { TracesView } from './traces-view.tsx';
 
@@ -14,30 +14,24 @@ const route = getRouteApi('/traces');
 
 const nameMax = 80;
 
-export const TraceThreads = ({ client }: { client: PlatformClient }): ReactNode => {
+export const TraceThreads = (): ReactNode => {
   const { view: _, thread, ...filter } = route.useSearch();
-  const projects = useProjects(client);
+  const projects = useProjects();
   const project = filter.project ?? onlyProject(projects.data)?.id;
   if (project === undefined)
     return (
-      <TracesView client={client} error={projects.error}>
+      <TracesView error={projects.error}>
         <Loaded query={projects}>{(all) => <ProjectChoice projects={all} />}</Loaded>
       </TracesView>
     );
-  if (thread !== undefined) return <TraceThreadView client={client} project={project} threadId={thread} />;
-  return <ThreadsOfProject client={client} filter={{ ...filter, project }} />;
+  if (thread !== undefined) return <TraceThreadView project={project} threadId={thread} />;
+  return <ThreadsOfProject filter={{ ...filter, project }} />;
 };
 
-const ThreadsOfProject = ({
-  client,
-  filter,
-}: {
-  client: PlatformClient;
-  filter: ThreadFilter;
-}): ReactNode => {
-  const query = useTraceThreads(client, filter);
+const ThreadsOfProject = ({ filter }: { filter: ThreadFilter }): ReactNode => {
+  const query = useTraceThreads(filter);
   return (
-    <TracesView client={client} error={query.error}>
+    <TracesView error={query.error}>
       <TraceThreadList query={query} filter={filter} />
     </TracesView>
   );

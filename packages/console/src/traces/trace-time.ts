@@ -1,7 +1,5 @@
 // The time that the page of traces shows: of the starts of traces.
-import { lastBefore } from '../plots/last-before.ts';
-import { timeSpans, withinSpan, type TimeSpan } from '../plots/time-span.ts';
-import { wholeIntervals } from '../plots/whole-intervals.ts';
+import { lastBefore, type TimeSpan, timeSpans, wholeIntervals, withinSpan } from '../plots/time-span.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -1,9 +1,8 @@
 // Traces of a workspace: a list, newest first, their threads, or charts. The filter is the query string.
-import { getRouteApi, Link } from '@tanstack/react-router';
-import type { PlatformClient } from '@svc/sdk';
+import { getRouteApi } from '@tanstack/react-router';
+import type {} from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { LoadOlder } from '../ui/paging.tsx';
-import { Failure, Skeleton, State } from '../ui/states.tsx';
+import { NoMatch, State } from '../ui/states.tsx';
 import { KeyGate } from '../platform/key-gate.tsx';
 import { TraceCharts } from './trace-charts.tsx';
 import { type TraceFilter, traceNeed, useTraceRuns, useTraceSeries } from './trace-queries.ts';
@@ -15,75 +14,48 @@ const route = getRouteApi('/traces');
 
 export const TracesPage = (): ReactNode => (
   <div className="page">
-    <KeyGate need={traceNeed}>{(client) => <Traces client={client} />}</KeyGate>
+    <KeyGate need={traceNeed}>
+      <Traces />
+    </KeyGate>
   </div>
 );
 
 const isFiltered = ({ project, filter, since, from, to }: TraceFilter): boolean =>
   [project, filter, since, from, to].some((value) => value !== undefined);
 
-const Traces = ({ client }: { client: PlatformClient }): ReactNode => {
+const Traces = (): ReactNode => {
   const { view } = route.useSearch();
-  if (view === 'charts') return <ChartView client={client} />;
-  return view === 'threads' ? <TraceThreads client={client} /> : <ListView client={client} />;
+  if (view === 'charts') return <ChartView />;
+  return view === 'threads' ? <TraceThreads /> : <ListView />;
 };
 
-const ListView = ({ client }: { client: PlatformClient }): ReactNode => {
+const ListView = (): ReactNode => {
   const { view: _, thread: __, ...filter } = route.useSearch();
-  const query = useTraceRuns(client, filter);
+  const query = useTraceRuns(filter);
   return (
-    <TracesView client={client} error={query.error}>
-      <TraceList query={query} search={filter} />
+    <TracesView error={query.error}>
+      <TraceTable
+        query={query}
+        empty={<NoTraces isFiltered={isFiltered(filter)} />}
+        more="Load older traces"
+      />
     </TracesView>
   );
 };
 
-const ChartView = ({ client }: { client: PlatformClient }): ReactNode => {
+const ChartView = (): ReactNode => {
   const { view: _, thread: __, ...filter } = route.useSearch();
-  const query = useTraceSeries(client, filter);
+  const query = useTraceSeries(filter);
   return (
-    <TracesView client={client} error={query.error}>
+    <TracesView error={query.error}>
       <TraceCharts query={query} filter={filter} />
     </TracesView>
   );
 };
 
-const TraceList = ({
-  query,
-  search,
-}: {
-  query: ReturnType<typeof useTraceRuns>;
-  search: TraceFilter;
-}): ReactNode => {
-  if (query.data === undefined)
-    return query.error ? (
-      <Failure error={query.error} onRetry={() => void query.refetch()} />
-    ) : (
-      <Skeleton rows={12} />
-    );
-  const runs = query.data.pages.flatMap((page) => page.runs);
-  const notice = query.data.pages.at(-1)?.notice;
-  if (runs.length === 0 && !query.hasNextPage) return <NoTraces isFiltered={isFiltered(search)} />;
-  return (
-    <>
-      {runs.length > 0 && <TraceTable runs={runs} />}
-      {typeof notice === 'string' && (
-        <p className="notice" data-tone="amber">
-          {notice}
-        </p>
-      )}
-      <LoadOlder query={query} label="Load older traces" />
-    </>
-  );
-};
-
 const NoTraces = ({ isFiltered: hasFilter }: { isFiltered: boolean }): ReactNode =>
   hasFilter ? (
-    <State icon="empty" title="No trace matches the filter">
-      <Link to="/traces" className="button">
-        Clear the filter
-      </Link>
-    </State>
+    <NoMatch noun="trace" to="/traces" />
   ) : (
     <State icon="empty" title="There are no traces yet">
       <p className="muted">

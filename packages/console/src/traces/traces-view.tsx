@@ -1,6 +1,6 @@
 // The frame of the views of traces: tabs, filters, and what keeps a view from being read.
 import { getRouteApi } from '@tanstack/react-router';
-import { ApiError, type PlatformClient } from '@svc/sdk';
+import { ApiError } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { ForgetKey, KeyForm, needsOtherKey } from '../platform/key-gate.tsx';
 import { faultsOf } from '../ui/faults.ts';
@@ -11,15 +11,7 @@ import { traceNeed } from './trace-queries.ts';
 const route = getRouteApi('/traces');
 
 /** `error`: of what the view reads. */
-export const TracesView = ({
-  client,
-  error,
-  children,
-}: {
-  client: PlatformClient;
-  error: Error | null;
-  children: ReactNode;
-}): ReactNode => {
+export const TracesView = ({ error, children }: { error: Error | null; children: ReactNode }): ReactNode => {
   const search: TraceSearch = route.useSearch();
   const navigate = route.useNavigate();
   const change = (changed: TraceSearch): void =>
@@ -40,7 +32,7 @@ export const TracesView = ({
         active={search.view ?? 'list'}
         onChange={(view) => change({ view: view === 'list' ? undefined : view })}
       />
-      <TraceFilters client={client} search={search} rejected={rejected} onChange={change} />
+      <TraceFilters search={search} rejected={rejected} onChange={change} />
       <div className="page-body" tabIndex={0} role="region" aria-label="Traces">
         {rejected === undefined && children}
       </div>

@@ -1,5 +1,7 @@
-import { useEffect, useId, useRef, type ReactNode } from 'react';
+import { useEffect, useId, useRef, useState, type ComponentProps, type ReactNode } from 'react';
 import { rememberFocus } from './return-focus.ts';
+import { ErrorNotice } from './states.tsx';
+import { Button } from './button.tsx';
 
 /** A modal dialog. The browser keeps the focus in it. Afterwards it returns to where it was. */
 export const Dialog = ({
@@ -10,7 +12,7 @@ export const Dialog = ({
   actions,
 }: {
   title: string;
-  isWide?: boolean;
+  isWide?: boolean | undefined;
   onClose: () => void;
   children: ReactNode;
   actions?: ReactNode;
@@ -64,29 +66,32 @@ export const DialogActions = ({
   children?: ReactNode;
 }): ReactNode => (
   <>
-    <button type="button" className="button" onClick={onClose}>
-      Back
-    </button>
+    <Button onClick={onClose}>Back</Button>
     {children}
-    <button type="button" className="button" data-kind={kind} disabled={isDisabled} onClick={onAction}>
+    <Button kind={kind} disabled={isDisabled} onClick={onAction}>
       {action}
-    </button>
+    </Button>
   </>
 );
+
+/** A request that a button sends. */
+interface ButtonRequest {
+  isPending: boolean;
+  error: Error | null;
+  mutate: (variables: void, options?: { onSuccess?: () => void }) => void;
+}
 
 /** Asks before something that cannot be undone. */
 export const Confirm = ({
   title,
   action,
-  isBusy,
-  onConfirm,
+  request,
   onClose,
   children,
 }: {
   title: string;
   action: string;
-  isBusy: boolean;
-  onConfirm: () => void;
+  request: ButtonRequest;
   onClose: () => void;
   children: ReactNode;
 }): ReactNode => (
@@ -97,12 +102,32 @@ export const Confirm = ({
       <DialogActions
         action={action}
         kind="danger"
-        isDisabled={isBusy}
-        onAction={onConfirm}
+        isDisabled={request.isPending}
+        onAction={() => request.mutate()}
         onClose={onClose}
       />
     }
   >
     {children}
+    <ErrorNotice error={request.error} />
   </Dialog>
 );
+
+/** A button that asks first. `trigger` draws it. The question closes when the request has succeeded. */
+export const AskFirst = ({
+  trigger,
+  request,
+  ...question
+}: Omit<ComponentProps<typeof Confirm>, 'onClose'> & {
+  trigger: (ask: () => void) => ReactNode;
+}): ReactNode => {
+  const [isAsking, setAsking] = useState(false);
+  const close = (): void => setAsking(false);
+  const closing = { ...request, mutate: () => request.mutate(undefined, { onSuccess: close }) };
+  return (
+    <>
+      {trigger(() => setAsking(true))}
+      {isAsking && <Confirm {...question} request={closing} onClose={close} />}
+    </>
+  );
+};

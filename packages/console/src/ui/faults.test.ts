@@ -1,6 +1,6 @@
 import { ApiError } from '@svc/sdk';
 import { expect, it } from 'vitest';
-import { faultsOf } from './faults.ts';
+import { faultsOf, sentencesOf } from './faults.ts';
 
 const refusal = (...faults: { loc: (string | number)[]; msg: string }[]): ApiError =>
   new ApiError(422, { detail: faults.map((fault) => ({ ...fault, type: 'value_error' })) }, 'id');
@@ -31,4 +31,15 @@ it('what belongs to no field is kept', () => {
   ]);
   expect(faultsOf(new TypeError('fetch failed'), []).rest).toEqual(['fetch failed']);
   expect(faultsOf(null, []).rest).toEqual([]);
+});
+
+it('a request without a response is a sentence about the server, in every browser', () => {
+  for (const message of ['Failed to fetch', 'NetworkError when attempting to fetch resource.', 'Load failed'])
+    expect(sentencesOf(new TypeError(message))).toEqual([
+      'No response: check that the server runs and that this machine reaches it.',
+    ]);
+});
+
+it('another error keeps its message', () => {
+  expect(sentencesOf(new TypeError('x is not a function'))).toEqual(['x is not a function']);
 });

@@ -22,8 +22,8 @@ export const faultsOf = (error: Error | null, fields: readonly string[]): Faults
   const at = new Map<string, string>();
   const rest: string[] = [];
   if (error === null) return { at, rest };
-  if (!(error instanceof ApiError)) return { at, rest: [error.message] };
-  if (typeof error.detail === 'string') return { at, rest: [error.detail || error.message] };
+  if (!(error instanceof ApiError) || typeof error.detail === 'string')
+    return { at, rest: sentencesOf(error) };
   for (const { loc, msg } of error.detail) {
     const path = pathOf(loc);
     const field = fields.find((name) => path === name || path.startsWith(`${name}.`));
@@ -31,4 +31,18 @@ export const faultsOf = (error: Error | null, fields: readonly string[]): Faults
     else at.set(field, [at.get(field), msg].filter((text) => text !== undefined).join(' '));
   }
   return { at, rest };
+};
+
+/** Browsers reject a request without a response with a TypeError: Chrome, Firefox and Safari in this order. */
+const isUnreachable = (error: Error): boolean =>
+  error instanceof TypeError && /^(Failed to fetch|NetworkError|Load failed)/.test(error.message);
+
+/** What the server reports about a request that has failed; the faults of a validation error are a sentence each. */
+export const sentencesOf = (error: Error): string[] => {
+  if (isUnreachable(error))
+    return ['No response: check that the server runs and that this machine reaches it.'];
+  if (!(error instanceof ApiError)) return [error.message];
+  const { detail } = error;
+  if (typeof detail === 'string') return [detail === '' ? error.message : detail];
+  return detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`);
 };

@@ -1,6 +1,6 @@
 // A field of a form with its label, a hint, and what the server has found wrong with it.
 import { useId, type ReactNode } from 'react';
-import { Icon } from './icons.tsx';
+import { visibleText } from './visible-text.ts';
 import './form.css';
 
 /** Attributes that connect the control with its label and its sentences. */
@@ -51,7 +51,7 @@ const focus = (field: HTMLElement | null): void => field?.focus();
 
 /** A field of one line of text. */
 export const TextField = ({
-  text,
+  value,
   onChange,
   type = 'text',
   placeholder,
@@ -63,8 +63,8 @@ export const TextField = ({
   label: string;
   hint?: ReactNode;
   problem?: string | undefined;
-  text: string;
-  onChange: (text: string) => void;
+  value: string;
+  onChange: (value: string) => void;
   type?: 'text' | 'password' | 'datetime-local' | 'number';
   placeholder?: string;
   autoComplete?: 'off' | 'new-password';
@@ -79,11 +79,11 @@ export const TextField = ({
         className={isMono ? 'field mono' : 'field'}
         ref={isFocused ? focus : undefined}
         type={type}
-        {...(type === 'datetime-local' ? { step: text.includes('.') ? 0.001 : 1 } : {})}
+        {...(type === 'datetime-local' ? { step: value.includes('.') ? 0.001 : 1 } : {})}
         placeholder={placeholder}
         autoComplete={autoComplete}
         spellCheck={false}
-        value={text}
+        value={value}
         onChange={(event) => onChange(event.target.value)}
       />
     )}
@@ -92,7 +92,7 @@ export const TextField = ({
 
 /** A field of several lines of text. */
 export const AreaField = ({
-  text,
+  value,
   onChange,
   onSubmit,
   ...field
@@ -100,8 +100,8 @@ export const AreaField = ({
   label: string;
   hint?: ReactNode;
   problem?: string | undefined;
-  text: string;
-  onChange: (text: string) => void;
+  value: string;
+  onChange: (value: string) => void;
   /** Called at Ctrl Enter. */
   onSubmit: () => void;
 }): ReactNode => (
@@ -112,7 +112,7 @@ export const AreaField = ({
         className="field"
         dir="auto"
         rows={3}
-        value={text}
+        value={value}
         onChange={(event) => onChange(event.target.value)}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
@@ -124,9 +124,20 @@ export const AreaField = ({
   </FormField>
 );
 
-/** A choice. The children are its options. */
+/** What may be chosen: values with their labels. */
+export type Choices = readonly (readonly [value: string, label: string])[];
+
+export const Options = ({ of: choices }: { of: Choices }): ReactNode =>
+  choices.map(([value, label]) => (
+    <option key={value} value={value}>
+      {visibleText(label)}
+    </option>
+  ));
+
+/** A choice. The children are further options, behind the others. */
 export const SelectField = ({
   value,
+  choices = [],
   onChange,
   children,
   ...field
@@ -135,23 +146,34 @@ export const SelectField = ({
   hint?: ReactNode;
   problem?: string | undefined;
   value: string;
+  choices?: Choices;
   onChange: (value: string) => void;
-  children: ReactNode;
+  children?: ReactNode;
 }): ReactNode => (
   <FormField {...field}>
     {(control) => (
       <select {...control} className="field" value={value} onChange={(event) => onChange(event.target.value)}>
+        <Options of={choices} />
         {children}
       </select>
     )}
   </FormField>
 );
 
-/** What is wrong with the form, but with none of its fields. */
-export const FormProblems = ({ sentences }: { sentences: readonly string[] }): ReactNode =>
-  sentences.length > 0 && (
-    <div className="notice" data-tone="red" role="alert">
-      <Icon name="warning" />
-      <span className="notice-text">{sentences.join(' ')}</span>
-    </div>
-  );
+/** A box that is checked or not. */
+export const CheckField = ({
+  label,
+  isMono = false,
+  isChecked,
+  onChange,
+}: {
+  label: string;
+  isMono?: boolean;
+  isChecked: boolean;
+  onChange: (isChecked: boolean) => void;
+}): ReactNode => (
+  <label className={isMono ? 'row mono' : 'row'}>
+    <input type="checkbox" checked={isChecked} onChange={(event) => onChange(event.target.checked)} />
+    {label}
+  </label>
+);

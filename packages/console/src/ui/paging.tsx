@@ -1,5 +1,8 @@
-// Buttons below long lists: by page numbers, and by loading the next page of a cursor.
+// Long lists: with buttons for page numbers, or with one for the next page of a cursor.
 import type { ReactNode } from 'react';
+import type { PagedQuery } from '../api/paged-query.ts';
+import { Loaded } from './states.tsx';
+import { Button } from './button.tsx';
 
 /** Rows of a page that has a number. */
 export const pageSize = 50;
@@ -26,38 +29,50 @@ export const Pager = ({
 }): ReactNode =>
   (page > 1 || count === pageSize) && (
     <div className="load-more">
-      <button type="button" className="button" disabled={page <= 1} onClick={() => onPage(page - 1)}>
+      <Button disabled={page <= 1} onClick={() => onPage(page - 1)}>
         {before}
-      </button>
+      </Button>
       <span className="muted">page {page}</span>
-      <button
-        type="button"
-        className="button"
-        disabled={(count ?? 0) < pageSize}
-        onClick={() => onPage(page + 1)}
-      >
+      <Button disabled={(count ?? 0) < pageSize} onClick={() => onPage(page + 1)}>
         {after}
-      </button>
+      </Button>
     </div>
   );
 
-/** What a query of cursor pages offers. */
-interface Cursored {
-  hasNextPage: boolean;
-  isFetchingNextPage: boolean;
-  fetchNextPage: () => Promise<unknown>;
-}
-
-export const LoadOlder = ({ query, label }: { query: Cursored; label: string }): ReactNode =>
+export const LoadOlder = ({ query, label }: { query: PagedQuery<unknown>; label: string }): ReactNode =>
   query.hasNextPage && (
     <div className="load-more">
-      <button
-        type="button"
-        className="button"
-        disabled={query.isFetchingNextPage}
-        onClick={() => void query.fetchNextPage()}
-      >
+      <Button disabled={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
         {query.isFetchingNextPage ? 'Loading…' : label}
-      </button>
+      </Button>
     </div>
   );
+
+/** The rows of all pages that were read, or why there are none. */
+export const LoadedPages = <Page, Row>({
+  query,
+  rowsOf,
+  empty,
+  more,
+  children,
+}: {
+  query: PagedQuery<Page>;
+  rowsOf: (page: Page) => readonly Row[];
+  empty?: ReactNode;
+  /** The label of the button that reads the next page. */
+  more: string;
+  children: (rows: readonly Row[], pages: readonly Page[]) => ReactNode;
+}): ReactNode => (
+  <Loaded query={query}>
+    {({ pages }) => {
+      const rows = pages.flatMap(rowsOf);
+      if (rows.length === 0 && empty !== undefined && !query.hasNextPage) return empty;
+      return (
+        <>
+          {children(rows, pages)}
+          <LoadOlder query={query} label={more} />
+        </>
+      );
+    }}
+  </Loaded>
+);

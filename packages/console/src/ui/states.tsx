@@ -1,8 +1,10 @@
 // The four states of everything that is read from the server: loading, empty, failed, and not permitted.
-import type { UseQueryResult } from '@tanstack/react-query';
 import { ApiError } from '@svc/sdk';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { Link, type LinkProps } from '@tanstack/react-router';
 import type { ComponentType, ReactNode } from 'react';
-import { sentencesOf } from './error-sentences.ts';
+import { Button } from './button.tsx';
+import { sentencesOf } from './faults.ts';
 import { Icon, type IconName } from './icons.tsx';
 
 export const State = ({
@@ -26,6 +28,20 @@ export const InvalidFilter = ({ problem, children }: { problem: string; children
   <State icon="warning" title="The filter is not valid">
     <p className="muted">{problem} Nothing was searched.</p>
     {children}
+  </State>
+);
+
+/** In place of a list whose filter matches nothing. The address is the one of the list without the filter. */
+export const NoMatch = ({
+  noun,
+  children,
+  ...address
+}: { noun: string; children?: ReactNode } & Pick<LinkProps, 'to' | 'search'>): ReactNode => (
+  <State icon="empty" title={`No ${noun} matches the filter`}>
+    {children}
+    <Link {...address} className="button">
+      Clear the filter
+    </Link>
   </State>
 );
 
@@ -69,11 +85,7 @@ export const Failure = ({ error, onRetry }: { error: Error; onRetry?: () => void
         </p>
       ))}
       {requestId !== undefined && <p className="muted mono">request {requestId}</p>}
-      {onRetry && (
-        <button type="button" className="button" onClick={onRetry}>
-          Try again
-        </button>
-      )}
+      {onRetry && <Button onClick={onRetry}>Try again</Button>}
     </State>
   );
 };
@@ -102,7 +114,7 @@ export const Loaded = <Data,>({
   missing: Missing,
   children,
 }: {
-  query: UseQueryResult<Data>;
+  query: Pick<UseQueryResult<Data>, 'data' | 'error' | 'isPaused'> & { refetch: () => Promise<unknown> };
   missing?: ComponentType<{ requestId?: string | undefined }>;
   children: (data: Data) => ReactNode;
 }): ReactNode => {

@@ -3,7 +3,7 @@ import { StoredPart } from '../stored/stored-part.ts';
 import { isBranch } from './json-entries.ts';
 import { JsonTree } from './json-tree.tsx';
 import { Markdown } from './markdown.tsx';
-import { visibleText } from './visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 /** The values of a state that has no conversation: each channel with its name. */
 export const ChannelList = ({ values }: { values: unknown }): ReactNode => {

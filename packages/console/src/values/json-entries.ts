@@ -1,5 +1,5 @@
 import { StoredPart } from '../stored/stored-part.ts';
-import { countText } from '../ui/count-text.ts';
+import { countText } from '../ui/number-text.ts';
 
 /** An object or a list. */
 export const isBranch = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -4,17 +4,17 @@ import { readExactJson } from './read-json.ts';
 /** A text field for JSON that is sent. It says where the text is not JSON, and which integer the browser would round. */
 export const JsonField = ({
   label,
-  text,
+  value: text,
   problem: given,
   onChange,
   onSubmit,
   rows = 6,
 }: {
   label: string;
-  text: string;
+  value: string;
   /** Why the JSON cannot be sent. */
   problem?: string | undefined;
-  onChange: (text: string) => void;
+  onChange: (value: string) => void;
   /** Called at Ctrl Enter. */
   onSubmit?: () => void;
   rows?: number;

@@ -2,8 +2,9 @@
 import { useState, type ReactNode } from 'react';
 import { entriesIn, type StoredPart } from '../stored/stored-part.ts';
 import { useEntries, useText } from '../stored/stored-queries.ts';
+import { Button } from '../ui/button.tsx';
 import { ErrorNotice, Failure } from '../ui/states.tsx';
-import { visibleText } from './visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 interface More {
   /** How many entries are not shown. */
@@ -44,9 +45,9 @@ export const StoredText = ({ part }: { part: StoredPart }): ReactNode => {
     <span data-type="string">
       {visibleText(text)}
       {left > 0 && (
-        <button type="button" className="button" data-kind="plain" disabled={isFetching} onClick={readMore}>
+        <Button kind="plain" disabled={isFetching} onClick={readMore}>
           {isFetching ? 'Reading …' : `${left} more characters`}
-        </button>
+        </Button>
       )}
       <ErrorNotice error={error} />
     </span>

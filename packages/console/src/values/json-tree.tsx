@@ -4,7 +4,8 @@ import { useState, type ReactNode } from 'react';
 import { StoredPart } from '../stored/stored-part.ts';
 import { entriesOf, isBranch, summaryOf } from './json-entries.ts';
 import { StoredEntries, StoredText } from './json-stored.tsx';
-import { visibleText } from './visible-text.ts';
+import { Button } from '../ui/button.tsx';
+import { visibleText } from '../ui/visible-text.ts';
 import './json-tree.css';
 
 const pageSize = 100;
@@ -54,9 +55,9 @@ const EntryList = ({
     ))}
     {left > 0 && (
       <li>
-        <button type="button" className="button" data-kind="plain" onClick={onMore}>
+        <Button kind="plain" onClick={onMore}>
           {left} more
-        </button>
+        </Button>
       </li>
     )}
   </ul>
@@ -102,9 +103,9 @@ const Leaf = ({ value }: { value: unknown }): ReactNode => {
     <span data-type="string">
       {visibleText(isCut ? value.slice(0, textMax) : value)}
       {isCut && (
-        <button type="button" className="button" data-kind="plain" onClick={() => setWhole(true)}>
+        <Button kind="plain" onClick={() => setWhole(true)}>
           {value.length - textMax} more characters
-        </button>
+        </Button>
       )}
     </span>
   );

@@ -1,6 +1,6 @@
 // Markdown of models and users. HTML in it is text, and nothing is loaded from elsewhere.
 import { lazy, memo, Suspense, type ReactNode } from 'react';
-import { visibleText } from './visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 import './markdown.css';
 
 const Rendered = lazy(() => import('./rendered-markdown.tsx'));

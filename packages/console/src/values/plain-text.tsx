@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
-import { visibleText } from './visible-text.ts';
+import { Button } from '../ui/button.tsx';
+import { visibleText } from '../ui/visible-text.ts';
 import './markdown.css';
 
 const charsMax = 4_000;
@@ -16,9 +17,9 @@ export const PlainText = ({ text }: { text: string }): ReactNode => {
         visibleText(isCut ? text.slice(0, charsMax) : text)
       )}
       {isCut && (
-        <button type="button" className="button" data-kind="plain" onClick={() => setWhole(true)}>
+        <Button kind="plain" onClick={() => setWhole(true)}>
           {text.length - charsMax} more characters
-        </button>
+        </Button>
       )}
     </div>
   );

@@ -1,7 +1,7 @@
 import type { ComponentProps, ReactNode } from 'react';
 import ReactMarkdown, { defaultUrlTransform } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
-import { visibleText } from './visible-text.ts';
+import { visibleText } from '../ui/visible-text.ts';
 
 const plugins = [remarkGfm];
 

@@ -1,17 +1,16 @@
 // Deliveries to webhooks of all runs, newest first. The filter is the query string.
+import type { WebhookDelivery } from '@svc/sdk';
 import { keepPreviousData } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { WebhookDelivery } from '@svc/sdk';
-import { useEffect, useState, type ReactNode } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useClient } from '../api/client.tsx';
-import { hasEndedEarly } from '../api/delivery-pages.ts';
-import { usePagedQuery } from '../api/paged-query.ts';
-import { deliveryNames, deliveryStatuses, type DeliveryStatus } from '../api/statuses.ts';
+import { hasEndedEarly, usePagedQuery } from '../api/paged-query.ts';
+import { deliveryNames, type DeliveryStatus, deliveryStatuses } from '../api/statuses.ts';
 import { useSentText } from '../runs/sent-delivery.ts';
-import { LoadOlder } from '../ui/paging.tsx';
-import { Failure, Skeleton, State } from '../ui/states.tsx';
-import { StatusChips } from '../ui/status-chips.tsx';
-import { visibleText } from '../values/visible-text.ts';
+import { StatusChips } from '../ui/filters.tsx';
+import { LoadedPages } from '../ui/paging.tsx';
+import { State } from '../ui/states.tsx';
+import { visibleText } from '../ui/visible-text.ts';
 import { DeliveryTable } from './delivery-table.tsx';
 
 const route = getRouteApi('/webhooks');
@@ -61,24 +60,20 @@ const DeliveryList = ({
   useEffect(() => {
     if (shown) setLastShown(shown);
   }, [shown]);
-  if (query.data === undefined)
-    return query.error ? (
-      <Failure error={query.error} onRetry={() => void query.refetch()} />
-    ) : (
-      <Skeleton rows={12} />
-    );
-  const deliveries = query.data.pages.flatMap((page) => page.deliveries);
   return (
     <>
       {status !== undefined && !shown && opened !== undefined && lastShown?.delivery_id === opened && (
         <LeftTheList delivery={lastShown} />
       )}
-      {deliveries.length > 0 ? (
-        <DeliveryTable deliveries={deliveries} opened={opened} onOpen={onOpen} />
-      ) : (
-        <NoDeliveries status={status} hasMore={query.hasNextPage} />
-      )}
-      <LoadOlder query={query} label="Load older deliveries" />
+      <LoadedPages query={query} rowsOf={(page) => page.deliveries} more="Load older deliveries">
+        {(deliveries) =>
+          deliveries.length > 0 ? (
+            <DeliveryTable deliveries={deliveries} opened={opened} onOpen={onOpen} />
+          ) : (
+            <NoDeliveries status={status} hasMore={query.hasNextPage} />
+          )
+        }
+      </LoadedPages>
     </>
   );
 };

@@ -33,6 +33,25 @@ describeInBrowser('the runs', () => {
     await page.getByRole('row').nth(1).waitFor();
   });
 
+  it('are opened by a click anywhere in their row, with Ctrl or the middle button in a new tab', async () => {
+    const { runId } = await run(console.client, 'agent', says('hello'), { case: 'row' });
+    const page = await console.open('/runs?meta=case:row');
+    const cell = page.getByRole('row').nth(1).getByRole('cell').nth(1);
+    for (const click of [
+      () => cell.click({ button: 'middle' }),
+      () => cell.click({ modifiers: ['Control'] }),
+    ]) {
+      const opened = page.context().waitForEvent('page');
+      await click();
+      const tab = await opened;
+      await tab.waitForURL(`**/runs/${runId}?**`);
+      await tab.close();
+    }
+    expect(new URL(page.url()).pathname).toBe('/console/runs');
+    await cell.click();
+    await page.waitForURL(`**/runs/${runId}?**`);
+  });
+
   it('are walked by the keyboard', async () => {
     const { runId } = await run(console.client, 'agent', says('hello'), { case: 'keys' });
     const page = await console.open('/runs?meta=case:keys');

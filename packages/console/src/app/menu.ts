@@ -1,0 +1,44 @@
+// The menu of the console: the routes that have an entry, in their order.
+import { useLocation, useRouter } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import type { IconName } from '../ui/icons.tsx';
+
+/** The entry of a page. `key`: the letter that follows `g`. */
+export interface MenuEntry {
+  label: string;
+  icon: IconName;
+  key: string;
+}
+
+declare module '@tanstack/react-router' {
+  interface StaticDataRouteOption {
+    menu?: MenuEntry;
+    /** For a page without an entry: the path of the page to whose entry it belongs. */
+    under?: string;
+  }
+}
+
+export interface MenuPage extends MenuEntry {
+  to: string;
+}
+
+export const useMenu = (): MenuPage[] => {
+  const { routeTree } = useRouter();
+  return useMemo(
+    () =>
+      Object.values(routeTree.children ?? {}).flatMap(({ fullPath, options: { staticData } }) =>
+        staticData?.menu ? [{ to: fullPath, ...staticData.menu }] : [],
+      ),
+    [routeTree],
+  );
+};
+
+/** The page of the menu to which the address belongs: by its first part. */
+export const useCurrentPage = (): MenuPage | undefined => {
+  const { routesByPath } = useRouter();
+  const first = `/${useLocation().pathname.split('/')[1] ?? ''}`;
+  const routes: Readonly<Record<string, { options: { staticData?: { under?: string } } } | undefined>> =
+    routesByPath;
+  const to = routes[first]?.options.staticData?.under ?? first;
+  return useMenu().find((page) => page.to === to);
+};
