@@ -14,7 +14,7 @@ import { socketUrls } from '../http/sockets/socket-paths.ts';
 import { Upgrades } from '../http/sockets/upgrades.ts';
 import { OpenStreams } from '../http/streams/open-streams.ts';
 import { createParsing } from '../parsing/parsing.ts';
-import { requestLimits } from '../parsing/json-limits.ts';
+import { requestLimits } from '../json/json-limits.ts';
 import { serveCustom } from './custom-app.ts';
 import { CustomCode, prepareGlobals } from './custom-code.ts';
 import { type HostAuthenticate, withHostAuth } from './host-auth.ts';

@@ -15,7 +15,7 @@ import type { ServerFacts } from '../deployment/system/system-handlers.ts';
 import { EgressGuard } from '../net/guard.ts';
 import type { NotificationBus } from '../jobs/notification-bus.ts';
 import { bootstrap, type FirstKey } from '../auth/keys/bootstrap.ts';
-import { ingestLimits } from '../parsing/json-limits.ts';
+import { ingestLimits } from '../json/json-limits.ts';
 import { nodeTtlMs } from '../storage/deployment/workers.ts';
 import { createPlatform, type Platform } from './platform.ts';
 import { type Owned, owning } from './owned.ts';

@@ -1,9 +1,9 @@
 // Parses and checks a large JSON body in a parser thread. Members that are only stored are returned as text: to receive them as values
 // would cost the main thread as much as parsing them.
-import { parseStrictJson } from '../http/body/strict-json.ts';
+import { parseStrictJson } from '../json/strict-json.ts';
 import { type Chunks, moved } from './byte-blocks.ts';
 import { freeMapped } from './mapped-bytes.ts';
-import type { JsonLimits } from './json-limits.ts';
+import type { JsonLimits } from '../json/json-limits.ts';
 
 export interface ParsedBody {
   value: unknown;

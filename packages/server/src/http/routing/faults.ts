@@ -1,7 +1,7 @@
 import { type Fault, Problem } from '@svc/contract/problem';
 import * as z from 'zod';
 import { nearest } from '../../config/project/nearest.ts';
-import { shortKey } from '../body/json-faults.ts';
+import { shortKey } from '../../json/json-faults.ts';
 
 type Issue = z.core.$ZodIssue;
 

@@ -1,7 +1,7 @@
 import { Problem } from '@svc/contract/problem';
 import { Hono } from 'hono';
 import { createSchemeOf, type SchemeOf } from '../../auth/principal/client-scheme.ts';
-import { type JsonLimits, requestLimits } from '../../parsing/json-limits.ts';
+import { type JsonLimits, requestLimits } from '../../json/json-limits.ts';
 import type { Parsing } from '../../parsing/parsing.ts';
 import { type HttpContext, type HttpEnv, requestIdOf } from '../routing/call.ts';
 import type { AuditLogger } from './audit-log.ts';

@@ -4,7 +4,7 @@ import type { WebSocket } from 'ws';
 import type { Problem } from '@svc/contract/problem';
 import type { Call } from '../../api/handlers.ts';
 import type { SocketListener, SocketPeer, SocketResponse } from '../../api/sockets.ts';
-import type { JsonLimits } from '../../parsing/json-limits.ts';
+import type { JsonLimits } from '../../json/json-limits.ts';
 import type { Parsing } from '../../parsing/parsing.ts';
 import { type HttpLogger, logProblem, statusOf, toProblem } from '../server/problem.ts';
 import { MessageQueue } from './message-queue.ts';

@@ -3,7 +3,7 @@
 import type { IngestAnswer } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import { buffersOf, ByteBlocks } from '../../parsing/byte-blocks.ts';
-import { BudgetExceeded, inlineBytesMax, inlineLimits, type JsonLimits } from '../../parsing/json-limits.ts';
+import { BudgetExceeded, inlineBytesMax, inlineLimits, type JsonLimits } from '../../json/json-limits.ts';
 import type { LoopTurns } from '../../parsing/loop-turns.ts';
 import type { TaskRunner } from '../../parsing/tasks.ts';
 import type { Chunks } from '../../parsing/byte-blocks.ts';

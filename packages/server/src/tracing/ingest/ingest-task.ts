@@ -1,7 +1,7 @@
 // Parses the body of an ingest request to writes of trace runs. Small bodies are parsed on the main thread, large ones in a parser thread,
 // which sends the result in slices that the main thread stores one at a time.
 import { type Chunks, joined, moved } from '../../parsing/byte-blocks.ts';
-import { JsonBudget, type JsonLimits } from '../../parsing/json-limits.ts';
+import { JsonBudget, type JsonLimits } from '../../json/json-limits.ts';
 import type { Attachment } from '../../storage/tracing/traces.ts';
 import { isUuid } from '../../storage/postgres/uuid.ts';
 import { type BatchSlice, slicesOf } from './batch-slice.ts';

@@ -1,6 +1,6 @@
 // Reads models, tokens and conversations from the attributes of a span, in the semantic conventions of OpenTelemetry (GenAI),
 // OpenInference, OpenLLMetry and LangSmith.
-import type { JsonBudget } from '../../../parsing/json-limits.ts';
+import type { JsonBudget } from '../../../json/json-limits.ts';
 import { fromJsonText } from './payloads.ts';
 import type { Attributes } from './span.ts';
 

@@ -1,6 +1,6 @@
 // Reads inputs and outputs from the attributes and events of a span, in any of the supported conventions.
-import type { JsonBudget } from '../../../parsing/json-limits.ts';
-import { measure } from '../json-text.ts';
+import { countJson, suspicious } from '../../../json/count-json.ts';
+import type { JsonBudget } from '../../../json/json-limits.ts';
 import { listBelow, namesBelow } from './attribute-tree.ts';
 import type { Span, SpanEvent } from './span.ts';
 
@@ -153,7 +153,7 @@ const jsonCharsMax = 10_000_000;
  */
 export const fromJsonText = (value: unknown, budget: JsonBudget): unknown => {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value) || value.length > jsonCharsMax) return value;
-  if (!measure(value, budget)) return value;
+  if (countJson(value, budget) === suspicious) return value;
   try {
     return JSON.parse(value) as unknown;
   } catch {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '@svc/contract/problem';
-import { acceptsStringified } from '../../../test/properties/json.ts';
-import { requestLimits } from '../../parsing/json-limits.ts';
+import { acceptsStringified } from '../../test/properties/json.ts';
+import { requestLimits } from './json-limits.ts';
 import { parseStrictJson, parseStrictText } from './strict-json.ts';
 
 const refusal = (input: string | Buffer): { code: string; message: string; loc: unknown } => {

@@ -1,11 +1,19 @@
-// Parses the JSON that svc accepts: what JSON.parse accepts, except for what PostgreSQL would lose or change. A fast scan accepts usual
-// bodies. A suspicious body is read again by a slow and exact reader, which reports what is wrong and where (json-faults.ts).
-import { isUtf8 } from 'node:buffer';
-import { Problem } from '@svc/contract/problem';
-import { JsonBudget, type JsonLimits, requestLimits } from '../../parsing/json-limits.ts';
-import { assertJson, isFaithful } from './json-faults.ts';
+// A fast scan of JSON text before it is parsed: a million brackets take a gigabyte once parsed. The grammar is not checked: JSON.parse does
+// that.
+import { isFaithful } from './json-faults.ts';
+import type { JsonBudget } from './json-limits.ts';
 
-const suspicious = -1;
+/** The text is nested too deep or, in a strict scan, may contain what PostgreSQL would lose or change. */
+export const suspicious = -1;
+
+export interface ScanOptions {
+  /** Checks escapes and numbers. */
+  isStrict?: boolean;
+  /** Gets the places of the brackets, commas and colons of the outermost levels. */
+  marks?: number[];
+  /** The number of these levels. */
+  markedLevels?: number;
+}
 
 const quote = 34;
 const backslash = 92;
@@ -13,56 +21,20 @@ const letterU = 117;
 /** After this many characters, the native search is faster than a loop over characters. */
 const shortString = 24;
 
-/**
- * The value of the body. Throws a Problem: 400 when it is not JSON, 422 when it contains JSON that is not allowed, 413 when it has more
- * values or keys than the limits allow.
- */
-export const parseStrictJson = (
-  bytes: Buffer,
-  limits: JsonLimits = requestLimits,
-  anyText: readonly string[] = [],
-): unknown => {
-  if (!isUtf8(bytes)) throw new Problem('bad_request', 'The body is not valid UTF-8.');
-  return parseStrictText(bytes.toString('utf8'), limits, anyText);
-};
-
-/** `anyText`: paths below which strings may contain NUL and half of a surrogate pair. */
-export const parseStrictText = (
+/** Returns the number of keys, or `suspicious`. Throws when the text has more values or keys than the budget. */
+export const countJson = (
   text: string,
-  limits: JsonLimits = requestLimits,
-  anyText: readonly string[] = [],
-): unknown => {
-  // Counted before JSON.parse: a million brackets take a gigabyte once parsed.
-  const keys = countWrittenKeys(text, limits);
-  if (keys === suspicious) assertJson(text, limits, anyText);
-  const value = parse(text, limits);
-  if (keys === suspicious) return value;
-  // JSON.parse keeps the last of two equal keys, so fewer keys than in the text mean a duplicate.
-  if (text.includes('__proto__') || (keys > 0 && countKeys(value) !== keys)) assertJson(text, limits);
-  return value;
-};
-
-const parse = (text: string, limits: JsonLimits): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    assertJson(text, limits);
-    throw new Problem('bad_request', 'The body is not valid JSON.', { cause });
-  }
-};
-
-/**
- * The number of keys in the text, or `suspicious`. Throws when there are too many keys or values. The grammar is not checked here:
- * JSON.parse does that.
- */
-const countWrittenKeys = (text: string, limits: JsonLimits): number => {
-  const { depthMax, valuesMax, keysMax } = limits;
+  budget: JsonBudget,
+  { isStrict = false, marks = [], markedLevels = 0 }: ScanOptions = {},
+): number => {
+  const { valuesLeft, keysLeft } = budget;
+  const { depthMax } = budget.limits;
   let depth = 0;
   let keys = 0;
   let values = 1;
   /** The last character was an opening bracket: the next is the first value, or closes it. */
   let isOpening = false;
-  for (let at = 0; at < text.length; at++) {
+  for (let at = 0; at < text.length && values <= valuesLeft && keys <= keysLeft; at++) {
     const code = text.charCodeAt(at);
     if (code <= 32) continue;
     if (isOpening) {
@@ -71,24 +43,26 @@ const countWrittenKeys = (text: string, limits: JsonLimits): number => {
     }
     switch (code) {
       case quote:
-        at = endOfString(text, at + 1);
+        at = endOfString(text, at + 1, isStrict);
         if (at === suspicious) return suspicious;
         break;
       case 44: // ,
-        if (++values > valuesMax) new JsonBudget(limits).spend(values);
+        values++;
+        if (depth <= markedLevels) marks.push(at);
         break;
       case 58: // :
-        if (++keys > keysMax) new JsonBudget(limits).spend(0, keys);
+        keys++;
+        if (depth <= markedLevels) marks.push(at);
         break;
       case 91: // [
       case 123: // {
-        if (values > valuesMax) new JsonBudget(limits).spend(values);
         if (++depth > depthMax) return suspicious;
+        if (depth <= markedLevels) marks.push(at);
         isOpening = true;
         break;
       case 93: // ]
       case 125: // }
-        depth--;
+        if (depth-- <= markedLevels) marks.push(at);
         break;
       case 45: // -
       case 48:
@@ -101,18 +75,19 @@ const countWrittenKeys = (text: string, limits: JsonLimits): number => {
       case 55:
       case 56:
       case 57:
+        if (!isStrict) break;
         at = endOfNumber(text, at);
         if (at === suspicious) return suspicious;
         break;
       default:
     }
   }
-  if (values > valuesMax) new JsonBudget(limits).spend(values);
+  budget.spend(values, keys);
   return keys;
 };
 
 /** Index of the closing quote, or `suspicious`. */
-const endOfString = (text: string, start: number): number => {
+const endOfString = (text: string, start: number, isStrict: boolean): number => {
   let at = start;
   for (;;) {
     const near = Math.min(at + shortString, text.length);
@@ -124,7 +99,7 @@ const endOfString = (text: string, start: number): number => {
       code = text.charCodeAt(at);
     }
     if (code === quote) return at;
-    if (text.charCodeAt(at + 1) === letterU) {
+    if (isStrict && text.charCodeAt(at + 1) === letterU) {
       at = endOfEscape(text, at);
       if (at === suspicious) return suspicious;
     } else at += 2;
@@ -185,22 +160,4 @@ const endOfNumber = (text: string, start: number): number => {
   // Fifteen digits always fit a double. A fraction of at most 200 characters without an exponent is never rounded to zero.
   const plain = !exponent && at - start <= (fraction ? 200 : 15);
   return plain || isFaithful(text, start, at) ? at - 1 : suspicious;
-};
-
-const countKeys = (value: unknown): number => {
-  if (typeof value !== 'object' || value === null) return 0;
-  let count = 0;
-  if (Array.isArray(value)) {
-    for (const item of value as unknown[]) {
-      if (typeof item === 'object' && item !== null) count += countKeys(item);
-    }
-    return count;
-  }
-  const record = value as Record<string, unknown>;
-  for (const key in record) {
-    count++;
-    const item = record[key];
-    if (typeof item === 'object' && item !== null) count += countKeys(item);
-  }
-  return count;
 };

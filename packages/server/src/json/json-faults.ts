@@ -1,7 +1,7 @@
 // A slow and exact JSON reader that finds the first fault and its position. It reads only suspicious bodies, and recurses no deeper
 // than the limit that it enforces.
 import { Problem } from '@svc/contract/problem';
-import { JsonBudget, type JsonLimits, tooDeep } from '../../parsing/json-limits.ts';
+import { JsonBudget, type JsonLimits, tooDeep } from './json-limits.ts';
 
 /** Longer numbers are rejected: their conversion takes quadratic time. */
 const numberCharsMax = 400;
