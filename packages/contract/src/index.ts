@@ -27,8 +27,7 @@ import { runReadRoutes } from './platform/run-reads.ts';
 import { threadReadRoutes } from './platform/thread-reads.ts';
 import { traceThreadRoutes } from './platform/trace-threads.ts';
 import { traceRoutes } from './platform/traces.ts';
-import { serverSettingRoutes } from './platform/server-settings.ts';
-import { serverWorkerRoutes } from './platform/server-workers.ts';
+import { serverSettingRoutes, serverWorkerRoutes } from './platform/server.ts';
 import { workspaceRoutes } from './platform/workspaces.ts';
 
 export {
@@ -161,8 +160,8 @@ export { FeedbackToken } from './platform/feedback-tokens.ts';
 export { ApiKey, KeyRole, NewApiKey } from './platform/keys.ts';
 export { ModelPrice } from './platform/model-prices.ts';
 export { Project, type TypedProject } from './platform/projects.ts';
-export { ServerSetting } from './platform/server-settings.ts';
-export { ServerWorker } from './platform/server-workers.ts';
+export { ServerSetting } from './platform/server.ts';
+export { ServerWorker } from './platform/server.ts';
 export { SelectedRun } from './platform/run-reads.ts';
 export { absentRunFields, absentThreadStats, runFields } from './platform/select-fields.ts';
 export { type RunGroup, ThreadAggregates, ThreadStats } from './platform/thread-reads.ts';

@@ -11,7 +11,7 @@ import { sessionHandlers } from '../auth/console/session-handlers.ts';
 import { type SignInKind, SignInService } from '../auth/console/sign-in-service.ts';
 import type { CallerLimits } from '../auth/limits/caller-limits.ts';
 import type { Authenticate } from '../auth/principal/caller.ts';
-import { createSchemeOf } from '../auth/principal/client-scheme.ts';
+import { createSchemeOf } from '../auth/principal/client-address.ts';
 import type { LazySealer } from '../auth/sealed-users/lazy-sealer.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { AccessMode } from '../config/settings/exposure.ts';

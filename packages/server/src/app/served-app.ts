@@ -1,7 +1,7 @@
 // The services of a server and the app that serves them, without a socket.
 import type { Logger } from 'pino';
 import { loadAuth } from '../auth/handlers/auth-definition.ts';
-import { createSchemeOf } from '../auth/principal/client-scheme.ts';
+import { createSchemeOf } from '../auth/principal/client-address.ts';
 import type { Exposure } from '../config/settings/exposure.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import { LoadedModules } from '../config/project/loaded-modules.ts';

@@ -6,7 +6,7 @@ import { outlastOutages } from '../s3/outage.ts';
 import { createS3Client } from '../s3/s3-client.ts';
 import { toDestinationError } from '../s3/s3-error.ts';
 import { usualS3Limits, type S3Limits } from '../s3/s3-limits.ts';
-import { uploadOptions } from '../s3/s3-options.ts';
+import { uploadOptions } from '../s3/put-command.ts';
 import { findReason, type Reason } from '../s3/s3-reasons.ts';
 import type { BucketPlace } from './backup-place.ts';
 

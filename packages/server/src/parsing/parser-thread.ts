@@ -2,8 +2,7 @@
 import { Worker, type TransferListItem } from 'node:worker_threads';
 import { Problem } from '@svc/contract/problem';
 import { programFile } from '../programs.ts';
-import { fromProblemData, toProblemData } from './problem-data.ts';
-import type { FromThread, ToThread } from './tasks.ts';
+import { fromProblemData, type FromThread, toProblemData, type ToThread } from './tasks.ts';
 
 export interface ThreadLimits {
   /** Longest computing time of a task, between its questions. */

@@ -10,9 +10,8 @@ import type { BucketAddress } from './bucket-address.ts';
 import { withDeadline } from './deadline.ts';
 import { StoreConflict } from './destination-error.ts';
 import { downloadObject } from './object-download.ts';
-import { putCommand, type SingleUpload } from './put-command.ts';
+import { putCommand, type SingleUpload, type UploadOptions } from './put-command.ts';
 import { isConflict } from './s3-error.ts';
-import type { UploadOptions } from './s3-options.ts';
 import { S3Uploads, type Upload } from './s3-uploads.ts';
 
 export interface BucketParts {

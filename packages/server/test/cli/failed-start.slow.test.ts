@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadSvcJson } from '../../src/config/project/svc-json.ts';
-import { testSettings } from '../../src/config/test-settings.ts';
+import { testSettings } from '../settings.ts';
 import { startServer } from '../../src/app/server.ts';
 import { identityOf } from '../../src/process-identity.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';

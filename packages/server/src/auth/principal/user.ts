@@ -2,6 +2,7 @@
 import { Problem } from '@svc/contract/problem';
 import type { User } from './caller.ts';
 import { AuthHandlerError } from '../handlers/handler-call.ts';
+import { isRecord } from '../../json/is-record.ts';
 
 export const studioIdentity = 'svc-studio-user';
 
@@ -23,7 +24,7 @@ const unstorable = /\0|\p{Surrogate}/u;
  */
 export const toUser = (answer: unknown, { compat = false }: { compat?: boolean } = {}): User => {
   const user = typeof answer === 'string' ? { identity: answer } : answer;
-  if (typeof user !== 'object' || user === null || Array.isArray(user))
+  if (!isRecord(user))
     throw new AuthHandlerError('authenticate must return a string, or an object with an identity');
   const fields = toJson(user);
   const { identity, permissions: given, is_authenticated = true, display_name, kind, ...rest } = fields;

@@ -4,7 +4,7 @@ import { Problem } from '@svc/contract/problem';
 import type { Call, Handlers } from '../../api/handlers.ts';
 import type { WorkerStorage } from '../../storage/deployment/workers.ts';
 import type { WorkspaceStorage } from '../../storage/tracing/workspaces.ts';
-import { grantOf } from '../keys/grant-of.ts';
+import { grantOf } from '../principal/caller.ts';
 import { defaultWorkspace } from './default-workspace.ts';
 
 export interface ServerParts {

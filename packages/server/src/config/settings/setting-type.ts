@@ -6,7 +6,7 @@ import { formatHostList, parseHostList } from '../../net/host-list.ts';
 import type { AllowedHost } from '../../net/host-list.ts';
 import { parseDatabaseUri } from './database-uri.ts';
 import { formatDuration, parseDuration } from './duration.ts';
-import { parseOrigin } from './origin.ts';
+import { parseOrigin } from './cors.ts';
 import { Secret, withoutPassword } from './secret.ts';
 import { formatSize, parseSize } from './size.ts';
 

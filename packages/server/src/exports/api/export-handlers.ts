@@ -1,7 +1,7 @@
 import type { exportRoutes } from '@svc/contract';
 import { type Handlers, RawJson, type Reply } from '../../api/handlers.ts';
 import { valuePage } from '../../api/pagination.ts';
-import { grantOf } from '../../auth/keys/grant-of.ts';
+import { grantOf } from '../../auth/principal/caller.ts';
 import type { ExportService, Listed, Page } from './export-service.ts';
 
 const toReply = <T>({ rows, total }: Listed<T>, { offset }: Page): Reply<T[]> =>

@@ -6,11 +6,10 @@ import { DeleteObjectCommand, HeadObjectCommand, type S3Client } from '@aws-sdk/
 import { bucketAddress, type BucketAddress } from '../../s3/bucket-address.ts';
 import { withDeadline } from '../../s3/deadline.ts';
 import { DestinationError, StoreConflict } from '../../s3/destination-error.ts';
-import { egressRules } from '../../s3/egress-rules.ts';
-import { putCommand, type SingleUpload } from '../../s3/put-command.ts';
+import { egressRules } from '../../s3/s3-limits.ts';
+import { putCommand, type SingleUpload, uploadOptions, type UploadOptions } from '../../s3/put-command.ts';
 import { createS3Client } from '../../s3/s3-client.ts';
 import { isConflict, toDestinationError } from '../../s3/s3-error.ts';
-import { uploadOptions, type UploadOptions } from '../../s3/s3-options.ts';
 import { partBytesOf, S3Uploads } from '../../s3/s3-uploads.ts';
 import { type CredentialRules, credentialsOf } from './destination-credentials.ts';
 import type { LocalFile, ProbedStore, PutOptions, StoredFile } from './file-store.ts';

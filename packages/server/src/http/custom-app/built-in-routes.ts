@@ -2,7 +2,7 @@
 import type { RouteShape } from '@svc/contract';
 import { TrieRouter } from 'hono/router/trie-router';
 import type { Surface } from '../routing/mount.ts';
-import { probePaths } from '../server/probe-paths.ts';
+import { probePaths } from '../server/request-path.ts';
 import { isRoute, routeFor, type UserApp } from './user-app.ts';
 
 export interface BuiltInRoute {

@@ -1,6 +1,6 @@
 // The paths that accept WebSockets.
 import type { Routes } from '@svc/contract';
-import { withoutPrefix } from '../server/mount-path.ts';
+import { withoutPrefix } from '../server/request-path.ts';
 
 /** `prefix`: the path before all routes, or empty. */
 export const socketUrls = (routes: Routes, prefix: string): ((url: string) => boolean) => {

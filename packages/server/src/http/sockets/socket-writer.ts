@@ -2,7 +2,7 @@
 // `bufferBytesMax` and the texts of one turn are buffered.
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import { highWaterBytes } from '../streams/high-water.ts';
+import { highWaterBytes } from '../streams/sse.ts';
 
 export interface WriterOptions {
   bufferBytesMax: number;

@@ -3,6 +3,7 @@ import { type Context, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { millisToHrTime } from '@opentelemetry/core';
 import type { LoggerProvider } from '@opentelemetry/sdk-logs';
 import { levelAndTime } from '../sent-line.ts';
+import { isRecord } from '../../json/is-record.ts';
 
 export type LogRecord = Parameters<ReturnType<LoggerProvider['getLogger']>['emit']>[0];
 
@@ -24,7 +25,7 @@ const severities = new Map<unknown, [number: NonNullable<LogRecord['severityNumb
 /** Undefined for a line that is no record. */
 export const toLogRecord = (line: string): LogRecord | undefined => {
   const fields = parse(line);
-  if (!isObject(fields) || !isWithin(fields, depthMax)) return undefined;
+  if (!isRecord(fields) || !isWithin(fields, depthMax)) return undefined;
   const own = levelAndTime(line);
   const { level, time, msg, err, ...rest } = fields;
   const { trace_id, span_id, ...others } = rest;
@@ -55,9 +56,6 @@ const parse = (line: string): unknown => {
   }
 };
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const isWithin = (value: unknown, depth: number): boolean =>
   typeof value !== 'object' ||
   value === null ||
@@ -73,7 +71,7 @@ const spanContextOf = (traceId: unknown, spanId: unknown): Context | undefined =
 
 /** An error by the names of the semantic conventions, and its other fields. */
 const exceptionOf = (err: unknown): Record<string, unknown> => {
-  if (!isObject(err)) return err === undefined ? {} : { err };
+  if (!isRecord(err)) return err === undefined ? {} : { err };
   const { type, message, stack, ...others } = err;
   const exception = { 'exception.type': type, 'exception.message': message, 'exception.stacktrace': stack };
   return {

@@ -6,11 +6,9 @@ import type { JsonPlace } from '../../json/json-places.ts';
 import { type Batch, emptyBatch, isSameId } from './read-parts.ts';
 import { readJson } from './sent-json.ts';
 import { assertRuns, payloadsIn, RunRejected, type SentRun } from './sent-run.ts';
+import { isRecord } from '../../json/is-record.ts';
 
 type Fields = Record<string, unknown>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Throws a Problem when the body is not a JSON object. */
 const readObject = (
@@ -26,7 +24,7 @@ const readObject = (
     throw cause;
   }
   const { value } = read;
-  if (!isFields(value)) throw new Problem('invalid', 'The body must be an object.');
+  if (!isRecord(value)) throw new Problem('invalid', 'The body must be an object.');
   return { ...read, value };
 };
 
@@ -40,7 +38,7 @@ export const readBatch = (body: Uint8Array, budget: JsonBudget): Batch => {
     assertRuns(batch.runs.length + runs.length);
     const places = place.inner.get(operation)?.inner;
     for (const [at, run] of (runs as unknown[]).entries()) {
-      if (!isFields(run) || typeof run['id'] !== 'string')
+      if (!isRecord(run) || typeof run['id'] !== 'string')
         batch.rejections.add(null, `an item of ${operation} is not an object with an id`);
       else batch.runs.push(toSentRun(operation, run['id'], run, text, places?.get(at) ?? place));
     }

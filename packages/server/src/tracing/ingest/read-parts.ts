@@ -14,6 +14,7 @@ import {
   RunRejected,
   type SentRun,
 } from './sent-run.ts';
+import { isRecord } from '../../json/is-record.ts';
 
 export interface Batch {
   runs: SentRun[];
@@ -145,10 +146,8 @@ const noFields = Buffer.from('{}');
 const toSentRun = ({ operation, id, main, payloads, fault }: RawRun, budget: JsonBudget): SentRun => {
   if (fault !== undefined) throw new RunRejected(fault);
   const hash = createHash('sha1').update(`${operation}.${id}`);
-  const { text: mainText, value: fields, place } = readJson(main ?? noFields, 'the run', budget, 1);
-  if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
-    throw new RunRejected('the run is not an object');
-  const sent = fields as Record<string, unknown>;
+  const { text: mainText, value: sent, place } = readJson(main ?? noFields, 'the run', budget, 1);
+  if (!isRecord(sent)) throw new RunRejected('the run is not an object');
   if (!isSameId(sent['id'], id))
     throw new RunRejected('its id does not equal the id in the name of its part');
   if (main) hash.update(main);

@@ -5,7 +5,7 @@ import type { PriceService } from '../prices/price-service.ts';
 import type { ProjectService } from '../projects/project-service.ts';
 import type { Admission } from './admission.ts';
 import type { Rejections } from './rejections.ts';
-import type { RunBatch } from './run-batch.ts';
+import type { RunBatch } from './batch-slice.ts';
 import type { NewRunWrite } from './run-write.ts';
 import { type OnRefused, type RefusedItems, storeInParts } from './split-store.ts';
 

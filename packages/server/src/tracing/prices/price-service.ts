@@ -1,5 +1,5 @@
 // Prices of models. The cost of a run is computed when the run is stored; later price changes do not affect it.
-import type { ModelPrice } from '@svc/contract';
+import type { ModelPrice, modelPriceRoutes } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import { toExactJson } from '../../storage/postgres/exact-text.ts';
 import type {
@@ -12,6 +12,8 @@ import { pricedBit } from '../../storage/tracing/trace-columns.ts';
 import type { TraceWrite } from '../../storage/tracing/traces.ts';
 import { microsOf } from '../../api/time.ts';
 import { costOf } from './cost.ts';
+import type { Handlers } from '../../api/handlers.ts';
+import { grantOf } from '../../auth/principal/caller.ts';
 
 export interface GivenPrice {
   name: string;
@@ -195,3 +197,17 @@ const writeCost = (run: TraceWrite, price: ModelPriceRow): void => {
 };
 
 type Details = Partial<Record<'prompt_token_details' | 'completion_token_details', Record<string, unknown>>>;
+
+export const priceHandlers = (prices: PriceService): Handlers<typeof modelPriceRoutes> => ({
+  listModelPrices: (_, call) => prices.list(grantOf(call.caller).tenant_id),
+
+  createModelPrice: ({ body }, call) => prices.create(grantOf(call.caller).tenant_id, body),
+
+  replaceModelPrice: ({ params, body }, call) =>
+    prices.replace(grantOf(call.caller).tenant_id, params.price_id, body),
+
+  deleteModelPrice: async ({ params }, call) => {
+    await prices.delete(grantOf(call.caller).tenant_id, params.price_id);
+    return undefined;
+  },
+});

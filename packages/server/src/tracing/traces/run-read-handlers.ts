@@ -1,7 +1,7 @@
 import type { runReadRoutes } from '@svc/contract';
 import { type Call, type Handlers, RawBytes, RawJson, type Reply } from '../../api/handlers.ts';
 import { pageReply } from '../../api/pagination.ts';
-import { grantOf } from '../../auth/keys/grant-of.ts';
+import { grantOf } from '../../auth/principal/caller.ts';
 import type { TraceRunPage } from './run-page.ts';
 import { dayAgo, type RunReadService } from './run-read-service.ts';
 

@@ -1,6 +1,6 @@
 import type { traceRoutes } from '@svc/contract';
 import { type Handlers, RawBytes, RawJson } from '../../api/handlers.ts';
-import { grantOf } from '../../auth/keys/grant-of.ts';
+import { grantOf } from '../../auth/principal/caller.ts';
 import type { IngestService } from '../ingest/ingest-service.ts';
 import { boundaryOf } from '../ingest/multipart.ts';
 import { toOtlpAnswer, toProtobuf } from '../ingest/otlp/otlp-answer.ts';

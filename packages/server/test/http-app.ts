@@ -1,5 +1,5 @@
 // A small table of routes on a real socket, for the tests of this folder.
-import { OpenStreams } from './streams/open-streams.ts';
+import { OpenStreams } from '../src/http/streams/open-streams.ts';
 import { route, type Routes } from '@svc/contract';
 import { Hono } from 'hono';
 import * as z from 'zod';
@@ -12,16 +12,16 @@ import {
   RawJson,
   Reply,
   type SseBody,
-} from '../api/handlers.ts';
-import { unrestrictedAuthorizer } from '../auth/authorization/authorizer.ts';
-import { anybody } from '../auth/principal/caller.ts';
-import { createParsing, type Parsing } from '../parsing/parsing.ts';
-import { CustomApp } from './custom-app/custom-app.ts';
-import type { UserApp } from './custom-app/user-app.ts';
-import type { Surface } from './routing/mount.ts';
-import { type AppOptions, createApp } from './server/app.ts';
-import { listen, type Listening, type ListenOptions, type ServedApp } from './server/listen.ts';
-import type { HttpLogger } from './server/problem.ts';
+} from '../src/api/handlers.ts';
+import { unrestrictedAuthorizer } from '../src/auth/authorization/authorizer.ts';
+import { anybody } from '../src/auth/principal/caller.ts';
+import { createParsing, type Parsing } from '../src/parsing/parsing.ts';
+import { CustomApp } from '../src/http/custom-app/custom-app.ts';
+import type { UserApp } from '../src/http/custom-app/user-app.ts';
+import type { Surface } from '../src/http/routing/mount.ts';
+import { type AppOptions, createApp } from '../src/http/server/app.ts';
+import { listen, type Listening, type ListenOptions, type ServedApp } from '../src/http/server/listen.ts';
+import type { HttpLogger } from '../src/http/server/problem.ts';
 
 const tag = 'test';
 const access = 'public';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Screen } from './screen.ts';
+import { Screen } from './progress-view.ts';
 
 /** A minimal terminal: what it shows after the written bytes. */
 const terminal = (columns: number) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { microsOf, timeOfMicros } from '../../api/time.ts';
-import { countPartitions, partitionsOf } from './partitions.ts';
+import { countPartitions, partitionsOf } from './export-request.ts';
 
 const dayMicros = 86_400_000_000n;
 const micros = fc.bigInt({

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ProgressLine } from './backup-progress.ts';
+import { ProgressLine } from './backup.ts';
 
 const linesOf = (isTTY: boolean): string[] => {
   const lines: string[] = [];

@@ -4,16 +4,16 @@ import type {
   NumberTest,
   Order,
   PayloadField,
-  TraceRunCondition,
   TextField,
   TextTest,
   TimeField,
+  TraceRunCondition,
   ValueTest,
-} from '../../storage/tracing/trace-condition.ts';
-import { toExactText } from '../../storage/postgres/exact-text.ts';
-import { compareDecimals, type Decimal, parseDecimal } from '../decimal.ts';
-import { microsOf } from '../../api/time.ts';
-import { contains, isLike, isObject, lowerAscii } from './matching.ts';
+} from '../../src/storage/tracing/trace-condition.ts';
+import { toExactText } from '../../src/storage/postgres/exact-text.ts';
+import { compareDecimals, type Decimal, parseDecimal } from '../../src/tracing/decimal.ts';
+import { microsOf } from '../../src/api/time.ts';
+import { isRecord } from '../../src/json/is-record.ts';
 
 export type EvaluatedRun = Record<TextField | PayloadField | TimeField, string | null> &
   Record<Exclude<NumberField, 'latency'>, number | string | null> & {
@@ -123,7 +123,7 @@ const entriesOf = (text: string | null): Record<string, unknown> => {
   // jsonb cannot store NUL or lone surrogates, so the SQL finds no entries in such a payload.
   if (text === null || /(?<!\\)(?:\\\\)*\\u(?:0000|[dD][89a-fA-F])/.test(text)) return {};
   const value: unknown = JSON.parse(text);
-  return isObject(value) ? value : {};
+  return isRecord(value) ? value : {};
 };
 
 const passesValue = (value: unknown, test: ValueTest): boolean => {
@@ -155,3 +155,44 @@ const equalsText = (value: unknown, text: string): boolean => {
 };
 
 const isPlainNumber = (text: string): boolean => /^-?\d{1,15}(?:\.\d{1,15})?$/.test(text);
+
+// PostgreSQL's comparisons in memory: `like`, containment of jsonb (`@>`), and lower().
+
+/** lower() in the collation "C". */
+const lowerAscii = (text: string): string => text.replaceAll(/[A-Z]+/g, (found) => found.toLowerCase());
+
+/** Worst case O(length of text × length of pattern). */
+const isLike = (text: string, pattern: string): boolean => {
+  const [chars, symbols] = [Array.from(text), Array.from(pattern)];
+  let [at, index] = [0, 0];
+  // Index of the last `%`, and the position in the text up to which it matches.
+  let [percent, reached] = [-1, 0];
+  while (at < chars.length) {
+    if (symbols[index] === '%') [percent, reached] = [index++, at];
+    else if (index < symbols.length && (symbols[index] === '_' || symbols[index] === chars[at])) {
+      at++;
+      index++;
+    } else if (percent >= 0) [index, at] = [percent + 1, ++reached];
+    else return false;
+  }
+  while (symbols[index] === '%') index++;
+  return index === symbols.length;
+};
+
+const isEqualScalar = (a: unknown, b: unknown): boolean => {
+  if (typeof a !== 'number' || typeof b !== 'number') return a === b;
+  const [left, right] = [parseDecimal(String(a)), parseDecimal(String(b))];
+  return left !== undefined && right !== undefined && compareDecimals(left, right) === 0;
+};
+
+/** True when `whole` contains `part`, with the rules of `@>` for values within a jsonb document. */
+const contains = (whole: unknown, part: unknown): boolean => {
+  if (Array.isArray(part))
+    return Array.isArray(whole) && part.every((each) => whole.some((item: unknown) => contains(item, each)));
+  if (isRecord(part))
+    return (
+      isRecord(whole) &&
+      Object.entries(part).every(([key, value]) => Object.hasOwn(whole, key) && contains(whole[key], value))
+    );
+  return isEqualScalar(whole, part);
+};

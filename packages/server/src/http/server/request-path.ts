@@ -1,5 +1,7 @@
 // The path of a request, also without the path before all routes (`http.mount_prefix`).
-import { probePaths } from './probe-paths.ts';
+
+/** The paths of probes and scrapers, which come every few seconds. */
+export const probePaths: ReadonlySet<string> = new Set(['/ok', '/ready', '/metrics']);
 
 /** Matches no route: the path is not below the prefix. */
 export const noPath = '//';

@@ -1,7 +1,7 @@
-import { type Limits, standardLimits } from './settings/limits.ts';
-import { resolveSettings } from './settings/settings.ts';
-import { settingDefinitions, type SettingKey } from './settings/definitions.ts';
-import type { Settings } from './settings/settings.ts';
+import { type Limits, standardLimits } from '../src/config/settings/limits.ts';
+import { resolveSettings } from '../src/config/settings/settings.ts';
+import { settingDefinitions, type SettingKey } from '../src/config/settings/definitions.ts';
+import type { Settings } from '../src/config/settings/settings.ts';
 
 /** Settings in the text form of flags, limits that are no settings, and the standard variables of OpenTelemetry. */
 export type TestSettings = Partial<Record<SettingKey | `OTEL_${string}`, string>> & Partial<Limits>;

@@ -2,7 +2,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { Problem } from '@svc/contract/problem';
 import type { Secret } from '../../config/settings/secret.ts';
 import { sha256 } from '../sha256.ts';
-import type { Authenticate, Caller } from './caller.ts';
+import { anybody, type Authenticate, type Caller } from './caller.ts';
+import { type AddressOf, isLoopbackAddress } from './client-address.ts';
 
 /** Accepts requests with one of the configured keys in `x-api-key`. A key allows everything, since there are no users. */
 export const apiKeyAuthenticator = (keys: readonly Secret[]): Authenticate => {
@@ -24,3 +25,12 @@ export const apiKeyAuthenticator = (keys: readonly Secret[]): Authenticate => {
     return caller;
   };
 };
+
+/** Accepts every request. Clients on other machines are counted by address. */
+export const anonymousAuthenticator =
+  (addressOf: AddressOf): Authenticate =>
+  (credentials) => {
+    const address = addressOf(credentials);
+    if (address === undefined || isLoopbackAddress(address)) return anybody;
+    return { user: undefined, countedAs: `address:${address}` };
+  };
