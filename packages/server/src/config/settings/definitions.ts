@@ -1,4 +1,5 @@
 // All settings. Validation, `svc --help`, `svc config` and the table in docs/configuration.md are derived from this list.
+import { urlPath } from './url-path.ts';
 import {
   boolean,
   cidrList,
@@ -22,7 +23,6 @@ import {
   uuid,
 } from './setting-type.ts';
 import { setting, type SettingDefinition } from './setting-definition.ts';
-import { urlPath } from './url-path.ts';
 
 const second = 1_000;
 const day = 86_400 * second;
