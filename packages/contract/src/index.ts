@@ -4,15 +4,13 @@ import { a2aRoutes } from './deployment/a2a.ts';
 import { assistantRoutes } from './deployment/assistants.ts';
 import { cronRoutes } from './deployment/crons.ts';
 import { mcpRoutes } from './deployment/mcp.ts';
-import { runChangeRoutes } from './deployment/run-changes.ts';
+import { runChangeRoutes, runRoutes } from './deployment/runs.ts';
 import { runFigureRoutes } from './deployment/run-figures.ts';
 import { runSearchRoutes } from './deployment/run-search.ts';
 import { runTimelineRoutes } from './deployment/run-timeline.ts';
-import { runRoutes } from './deployment/runs.ts';
 import { storeRoutes } from './deployment/store.ts';
 import { systemRoutes } from './deployment/system.ts';
-import { threadProtocolRoutes } from './deployment/thread-protocol.ts';
-import { ticketRoutes } from './deployment/tickets.ts';
+import { threadProtocolRoutes, ticketRoutes } from './deployment/thread-protocol.ts';
 import { threadRoutes } from './deployment/threads.ts';
 import { uiRoutes } from './deployment/ui.ts';
 import { webhookRoutes } from './deployment/webhooks.ts';
@@ -121,7 +119,7 @@ export {
   ThreadCommandResponse,
   unsupportedCommands,
 } from './deployment/thread-protocol.ts';
-export { Ticket } from './deployment/tickets.ts';
+export { Ticket } from './deployment/thread-protocol.ts';
 export { StreamMode, streamModes } from './deployment/stream-modes.ts';
 export { Item, Label, Namespace, SearchItem } from './deployment/store.ts';
 export { Checkpoint, CheckpointSelector, ThreadState, type ThreadTask } from './deployment/threads.ts';
