@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadSvcJson } from '../../src/config/project/svc-json.ts';
 import { testSettings } from '../settings.ts';
 import { startServer } from '../../src/app/server.ts';
-import { identityOf } from '../../src/process-identity.ts';
+import { identityOf } from '../../src/config/process-identity.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';

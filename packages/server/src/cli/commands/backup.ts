@@ -7,7 +7,7 @@ import { placeOf } from '../backup-place.ts';
 import { interruptible } from '../interrupt.ts';
 import { bytes, count, plural } from '../output/quantities.ts';
 import { loadStored } from '../stored.ts';
-import { productVersion } from './version.ts';
+import { packageVersion } from '../../config/package-files.ts';
 import type { BackupProgress } from '../../storage/backup/backup.ts';
 
 export async function backup(sources: ConfigSources, given: string): Promise<void> {
@@ -21,7 +21,7 @@ export async function backup(sources: ConfigSources, given: string): Promise<voi
     withTarget(place, { env, signal }, (target) =>
       withUnmigratedDatabase(settings, async (_, options) => {
         using line = new ProgressLine(process.stderr);
-        const program = productVersion();
+        const program = packageVersion();
         return await writeBackup(options, {
           target,
           program,

@@ -54,7 +54,7 @@ const importFrom = async (
     onProgress: (done: number, all: number) => line.show(done, all),
   };
   if (dryRun) {
-    const { checkThread } = await import('../../migration/thread-check.ts');
+    const { checkThread } = await import('../../migration/thread-importer.ts');
     return withDatabaseIfAny(settings, (database) =>
       migrate({
         ...common,

@@ -1,7 +1,7 @@
 // What an image of a project contains: the folder of its lock file, with the packages of that lock file.
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { packageFile } from '../../package-files.ts';
+import { packageFile } from '../../config/package-files.ts';
 import { ConfigError } from '../../config/project/mistake.ts';
 import { findConfigFile, readSvcJson, type SvcJson } from '../../config/project/svc-json.ts';
 import { inImage, isInside, linkedFolders, type LocalTarball, tarballsIn } from './local-packages.ts';

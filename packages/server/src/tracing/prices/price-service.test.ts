@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addDecimals, compareDecimals, decimalText, parseDecimal } from '../decimal.ts';
-import { costOf } from './cost.ts';
+import { costOf } from './price-service.ts';
 
 const price = {
   prompt_cost: '0.000003',

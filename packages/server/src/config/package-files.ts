@@ -1,7 +1,6 @@
 // Where the files of this package are. Its code is in src/ in a checkout and in dist/ where it is installed, and the build puts many
 // modules into one file: paths relative to a module would differ.
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
 
 const codeFolderAbove = (folder: URL): URL =>
   existsSync(new URL('../package.json', folder)) ? folder : codeFolderAbove(new URL('../', folder));
@@ -15,8 +14,8 @@ export const codeFile = (path: string): URL => new URL(path, codeFolder);
 export const packageFile = (path: string): URL => new URL(`../${path}`, codeFolder);
 
 /** The version in a package.json. */
-export const versionIn = async (file: string | URL): Promise<string> =>
-  (JSON.parse(await readFile(file, 'utf8')) as { version: string }).version;
+export const versionIn = (file: string | URL): string =>
+  (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 
 /** The version of svc. */
-export const packageVersion = (): Promise<string> => versionIn(packageFile('package.json'));
+export const packageVersion = (): string => versionIn(packageFile('package.json'));

@@ -2,13 +2,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { processEnvironment } from './config/environment.ts';
+import { processEnvironment } from './environment.ts';
 import { codeFile, packageFile } from './package-files.ts';
 
 /** In a checkout: names a folder of programs that a test run has compiled once, because it starts hundreds of processes. */
 const compiledVariable = 'SVC_TEST_PROGRAMS';
 
-const isCheckout = existsSync(codeFile('programs.ts'));
+const isCheckout = existsSync(codeFile('config/programs.ts'));
 
 /** The path of a program in bin/. */
 export const programFile = (name: 'executor.js' | 'exporter.js' | 'parser.js'): string => {

@@ -1,6 +1,6 @@
 import { trace } from '@opentelemetry/api';
 import { expect, it } from 'vitest';
-import { toLogRecord } from './log-record.ts';
+import { toLogRecord } from './line-sender.ts';
 
 it.each(['not JSON', '[]', '7', `{"a":${'['.repeat(1_000)}${']'.repeat(1_000)}}`])(
   'a line that the logger does not write is no record: %s',
