@@ -63,3 +63,6 @@ export const grantOf = ({ grant }: Caller): KeyGrant => {
   if (grant === undefined) throw new Error('A platform route was called without an API key');
   return grant;
 };
+
+/** The workspace of a call of a platform route. */
+export const tenantOf = ({ caller }: { caller: Caller }): string => grantOf(caller).tenant_id;

@@ -19,7 +19,7 @@ import { readExportRequest } from './export-request.ts';
 import { toWireExport, toWireRun, type WireRules } from './export-wire.ts';
 import { type Handlers, RawJson, type Reply } from '../../api/handlers.ts';
 import { valuePage } from '../../api/pagination.ts';
-import { grantOf } from '../../auth/principal/caller.ts';
+import { tenantOf } from '../../auth/principal/caller.ts';
 
 export interface ExportRules extends WireRules {
   /** Compression of exports whose request names none. */
@@ -215,30 +215,29 @@ const toReply = <T>({ rows, total }: Listed<T>, { offset }: Page): Reply<T[]> =>
   valuePage(rows, offset, total);
 
 export const exportHandlers = (exports: ExportService): Handlers<typeof exportRoutes> => ({
-  createExport: ({ body }, call) => exports.create(grantOf(call.caller).tenant_id, body),
+  createExport: ({ body }, call) => exports.create(tenantOf(call), body),
 
   listExports: async ({ query: { limit, offset, ...filter } }, call) =>
-    toReply(await exports.list(grantOf(call.caller).tenant_id, filter, { limit, offset }), { limit, offset }),
+    toReply(await exports.list(tenantOf(call), filter, { limit, offset }), { limit, offset }),
 
-  validateExport: ({ body }, call) => exports.plan(grantOf(call.caller).tenant_id, body),
+  validateExport: ({ body }, call) => exports.plan(tenantOf(call), body),
 
   listScheduleRuns: async ({ query: { source_bulk_export_id: source_export_id, status, ...page } }, call) =>
-    toReply(await exports.listRuns(grantOf(call.caller).tenant_id, { source_export_id }, status, page), page),
+    toReply(await exports.listRuns(tenantOf(call), { source_export_id }, status, page), page),
 
-  getExport: ({ params }, call) => exports.get(grantOf(call.caller).tenant_id, params.export_id),
+  getExport: ({ params }, call) => exports.get(tenantOf(call), params.export_id),
 
   // The contract accepts no other status than Cancelled.
-  changeExport: ({ params }, call) => exports.cancel(grantOf(call.caller).tenant_id, params.export_id),
+  changeExport: ({ params }, call) => exports.cancel(tenantOf(call), params.export_id),
 
   listExportRuns: async ({ params, query: { status, ...page } }, call) =>
-    toReply(await exports.listRuns(grantOf(call.caller).tenant_id, params, status, page), page),
+    toReply(await exports.listRuns(tenantOf(call), params, status, page), page),
 
-  getExportRun: ({ params }, call) =>
-    exports.getRun(grantOf(call.caller).tenant_id, params.export_id, params.run_id),
+  getExportRun: ({ params }, call) => exports.getRun(tenantOf(call), params.export_id, params.run_id),
 
   listExportEvents: ({ params, query }, call) =>
-    exports.events(grantOf(call.caller).tenant_id, params.export_id, query.after, query.limit),
+    exports.events(tenantOf(call), params.export_id, query.after, query.limit),
 
   getExportManifest: async ({ params }, call) =>
-    new RawJson(await exports.manifest(grantOf(call.caller).tenant_id, params.export_id)),
+    new RawJson(await exports.manifest(tenantOf(call), params.export_id)),
 });

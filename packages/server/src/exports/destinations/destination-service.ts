@@ -23,7 +23,7 @@ import { probe, type Probed, probeFailure, probeMs } from './probe.ts';
 import { bucketAddress } from '../../s3/bucket-address.ts';
 import type { S3Target, StoreTarget } from './store-target.ts';
 import type { Handlers } from '../../api/handlers.ts';
-import { grantOf } from '../../auth/principal/caller.ts';
+import { tenantOf } from '../../auth/principal/caller.ts';
 import { type EgressGuard, EgressRefused } from '../../net/guard.ts';
 import { findFolder } from './folder-store.ts';
 import { egressRules } from '../../s3/s3-limits.ts';
@@ -221,21 +221,18 @@ const toDestination = (row: DestinationRow): Destination => ({
 export const destinationHandlers = (
   destinations: DestinationService,
 ): Handlers<typeof destinationRoutes> => ({
-  createDestination: ({ body }, call) => destinations.create(grantOf(call.caller).tenant_id, body),
+  createDestination: ({ body }, call) => destinations.create(tenantOf(call), body),
 
-  listDestinations: (_, call) => destinations.list(grantOf(call.caller).tenant_id),
+  listDestinations: (_, call) => destinations.list(tenantOf(call)),
 
-  getDestination: ({ params }, call) =>
-    destinations.get(grantOf(call.caller).tenant_id, params.destination_id),
+  getDestination: ({ params }, call) => destinations.get(tenantOf(call), params.destination_id),
 
   changeDestination: ({ params, body }, call) =>
-    destinations.change(grantOf(call.caller).tenant_id, params.destination_id, body),
+    destinations.change(tenantOf(call), params.destination_id, body),
 
-  deleteDestination: ({ params }, call) =>
-    destinations.delete(grantOf(call.caller).tenant_id, params.destination_id),
+  deleteDestination: ({ params }, call) => destinations.delete(tenantOf(call), params.destination_id),
 
-  testDestination: ({ params }, call) =>
-    destinations.test(grantOf(call.caller).tenant_id, params.destination_id),
+  testDestination: ({ params }, call) => destinations.test(tenantOf(call), params.destination_id),
 });
 
 // Validation of destinations that the schema cannot express: fields that depend on each other, and limits that the server sets.

@@ -3,7 +3,7 @@ import type { Feedback, feedbackRoutes } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { FeedbackRow, FeedbackStorage } from '../../storage/tracing/feedback.ts';
 import type { Handlers } from '../../api/handlers.ts';
-import { grantOf } from '../../auth/principal/caller.ts';
+import { tenantOf } from '../../auth/principal/caller.ts';
 
 export interface GivenFeedback {
   id?: string | undefined;
@@ -102,14 +102,13 @@ const toFeedback = (row: FeedbackRow): Feedback => ({
 });
 
 export const feedbackHandlers = (feedback: FeedbackService): Handlers<typeof feedbackRoutes> => ({
-  createFeedback: ({ body }, call) => feedback.create(grantOf(call.caller).tenant_id, body),
+  createFeedback: ({ body }, call) => feedback.create(tenantOf(call), body),
 
-  listFeedback: ({ query }, call) => feedback.list(grantOf(call.caller).tenant_id, query),
+  listFeedback: ({ query }, call) => feedback.list(tenantOf(call), query),
 
-  getFeedback: ({ params }, call) => feedback.get(grantOf(call.caller).tenant_id, params.feedback_id),
+  getFeedback: ({ params }, call) => feedback.get(tenantOf(call), params.feedback_id),
 
-  changeFeedback: ({ params, body }, call) =>
-    feedback.change(grantOf(call.caller).tenant_id, params.feedback_id, body),
+  changeFeedback: ({ params, body }, call) => feedback.change(tenantOf(call), params.feedback_id, body),
 
-  deleteFeedback: ({ params }, call) => feedback.delete(grantOf(call.caller).tenant_id, params.feedback_id),
+  deleteFeedback: ({ params }, call) => feedback.delete(tenantOf(call), params.feedback_id),
 });

@@ -7,7 +7,7 @@ import { hashUuid } from '../ingest/hash-uuid.ts';
 import { timeMs } from '../../api/time.ts';
 import type { FeedbackService, GivenFeedback } from './feedback-service.ts';
 import type { Handlers } from '../../api/handlers.ts';
-import { grantOf } from '../../auth/principal/caller.ts';
+import { grantOf, tenantOf } from '../../auth/principal/caller.ts';
 
 export interface NewFeedbackToken {
   id?: string | undefined;
@@ -121,7 +121,7 @@ export const feedbackTokenHandlers = (
     return made;
   },
 
-  listFeedbackTokens: ({ query }, call) => tokens.list(grantOf(call.caller).tenant_id, query, call.address),
+  listFeedbackTokens: ({ query }, call) => tokens.list(tenantOf(call), query, call.address),
 
   useFeedbackToken: ({ params, body }) => tokens.use(params.token, body),
 

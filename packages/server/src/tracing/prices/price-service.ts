@@ -12,7 +12,7 @@ import { pricedBit } from '../../storage/tracing/trace-columns.ts';
 import type { TraceWrite } from '../../storage/tracing/traces.ts';
 import { microsOf } from '../../api/time.ts';
 import type { Handlers } from '../../api/handlers.ts';
-import { grantOf } from '../../auth/principal/caller.ts';
+import { tenantOf } from '../../auth/principal/caller.ts';
 import { addDecimals, type Decimal, decimalText, parseDecimal, timesDecimal } from '../decimal.ts';
 
 export interface GivenPrice {
@@ -199,15 +199,14 @@ const writeCost = (run: TraceWrite, price: ModelPriceRow): void => {
 type Details = Partial<Record<'prompt_token_details' | 'completion_token_details', Record<string, unknown>>>;
 
 export const priceHandlers = (prices: PriceService): Handlers<typeof modelPriceRoutes> => ({
-  listModelPrices: (_, call) => prices.list(grantOf(call.caller).tenant_id),
+  listModelPrices: (_, call) => prices.list(tenantOf(call)),
 
-  createModelPrice: ({ body }, call) => prices.create(grantOf(call.caller).tenant_id, body),
+  createModelPrice: ({ body }, call) => prices.create(tenantOf(call), body),
 
-  replaceModelPrice: ({ params, body }, call) =>
-    prices.replace(grantOf(call.caller).tenant_id, params.price_id, body),
+  replaceModelPrice: ({ params, body }, call) => prices.replace(tenantOf(call), params.price_id, body),
 
   deleteModelPrice: async ({ params }, call) => {
-    await prices.delete(grantOf(call.caller).tenant_id, params.price_id);
+    await prices.delete(tenantOf(call), params.price_id);
     return undefined;
   },
 });

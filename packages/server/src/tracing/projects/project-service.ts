@@ -6,7 +6,7 @@ import type { ProjectFilter, ProjectRow, ProjectStorage } from '../../storage/tr
 import { addressOf, agentAddress } from './agent-address.ts';
 import { parseCursor } from '../traces/search-cursor.ts';
 import type { Handlers } from '../../api/handlers.ts';
-import { grantOf } from '../../auth/principal/caller.ts';
+import { tenantOf } from '../../auth/principal/caller.ts';
 
 /** Size of the cache of project ids by name. */
 const namesMax = 10_000;
@@ -183,9 +183,9 @@ const toProject = (row: ProjectRow): Project => ({
 });
 
 export const projectHandlers = (projects: ProjectService): Handlers<typeof projectRoutes> => ({
-  listProjects: ({ query }, call) => projects.list(grantOf(call.caller).tenant_id, query),
+  listProjects: ({ query }, call) => projects.list(tenantOf(call), query),
 
-  listTypedProjects: ({ query }, call) => projects.page(grantOf(call.caller).tenant_id, query),
+  listTypedProjects: ({ query }, call) => projects.page(tenantOf(call), query),
 
   resolveProject: async ({ query }, call) => {
     const { kind, id, environment } = query;
@@ -193,25 +193,20 @@ export const projectHandlers = (projects: ProjectService): Handlers<typeof proje
       throw new Problem('not_supported', `kind ${kind}: this server has no experiments and evaluators`);
     if (id === undefined || environment === undefined)
       throw invalid(['query', 'id'], 'an AGENT needs id and environment');
-    return { session_id: await projects.resolve(grantOf(call.caller).tenant_id, id, environment) };
+    return { session_id: await projects.resolve(tenantOf(call), id, environment) };
   },
 
-  changeProject: ({ params, body }, call) =>
-    projects.change(grantOf(call.caller).tenant_id, params.session_id, body),
+  changeProject: ({ params, body }, call) => projects.change(tenantOf(call), params.session_id, body),
 
   createProject: ({ body, query }, call) => {
     const { id, name, description, extra } = body;
-    return projects.create(
-      grantOf(call.caller).tenant_id,
-      { id, name, description, extra },
-      query.upsert === true,
-    );
+    return projects.create(tenantOf(call), { id, name, description, extra }, query.upsert === true);
   },
 
   deleteProject: async ({ params }, call) => {
-    await projects.delete(grantOf(call.caller).tenant_id, params.session_id);
+    await projects.delete(tenantOf(call), params.session_id);
     return undefined;
   },
 
-  getProject: ({ params }, call) => projects.get(grantOf(call.caller).tenant_id, params.session_id),
+  getProject: ({ params }, call) => projects.get(tenantOf(call), params.session_id),
 });

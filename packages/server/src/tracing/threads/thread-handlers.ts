@@ -1,6 +1,6 @@
 import type { threadReadRoutes, traceThreadRoutes } from '@svc/contract';
 import type { Call, Handlers } from '../../api/handlers.ts';
-import { grantOf } from '../../auth/principal/caller.ts';
+import { tenantOf } from '../../auth/principal/caller.ts';
 import { toRunPage } from '../traces/run-page.ts';
 import { dayAgo } from '../traces/run-read-service.ts';
 import type { ThreadReadService } from './thread-read-service.ts';
@@ -13,21 +13,21 @@ export const threadReadHandlers = (threads: ThreadReadService): Handlers<typeof 
     const { project_id, filter, trace_filter, tree_filter } = query;
     const thread = { project_id, thread_id: params.thread_id };
     const selection = { filter, trace_filter, tree_filter };
-    return toRunPage(await threads.turns(grantOf(call.caller).tenant_id, thread, selection, query));
+    return toRunPage(await threads.turns(tenantOf(call), thread, selection, query));
   },
 
   getThreadStats: ({ params, query }, call) => {
     const { session_id, filter, selects } = query;
     const thread = { session_id, thread_id: params.thread_id, filter };
-    return threads.stats(grantOf(call.caller).tenant_id, thread, selects);
+    return threads.stats(tenantOf(call), thread, selects);
   },
 
   getThreadAggregates: ({ body }, call) => {
     const min_start_time = body.min_start_time ?? dayAgo();
-    return threads.aggregates(grantOf(call.caller).tenant_id, { ...body, min_start_time });
+    return threads.aggregates(tenantOf(call), { ...body, min_start_time });
   },
 
-  groupRuns: ({ body }, call) => threads.groups(grantOf(call.caller).tenant_id, body),
+  groupRuns: ({ body }, call) => threads.groups(tenantOf(call), body),
 });
 
 export const traceThreadHandlers = (
@@ -38,11 +38,11 @@ export const traceThreadHandlers = (
     const { session_id, is_root, limit, cursor } = query;
     const filter = `eq(thread_id, ${JSON.stringify(thread_id)})`;
     const runQuery = { session: [session_id], is_root, filter, order: 'asc' as const, limit, cursor };
-    return toRunPage(await traces.query(grantOf(call.caller).tenant_id, runQuery));
+    return toRunPage(await traces.query(tenantOf(call), runQuery));
   };
   return {
     queryTraceThreads: async ({ body }, call) => {
-      const page = await threads.query(grantOf(call.caller).tenant_id, body);
+      const page = await threads.query(tenantOf(call), body);
       return asRequested({ text: JSON.stringify(page), isCut: false }, call);
     },
 
