@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toScope } from '../packages/server/src/tracing/traces/run-scope.ts';
-import { type SeriesSelection, toSeries } from '../packages/server/src/tracing/traces/run-series.ts';
+import { type SeriesSelection, toSeries } from '../packages/server/src/tracing/traces/trace-service.ts';
 import { type Database, openDatabase } from '../packages/server/src/storage/postgres/database.ts';
 import { openEmbedded } from '../packages/server/src/storage/embedded/embedded.ts';
 import { migrate } from '../packages/server/src/storage/schema/migrate.ts';

@@ -1,8 +1,20 @@
 // Runs the scenarios one after the other, and collects a report.
 import { CheckFailed, NotTried } from './check.ts';
 import { type Area, areas, type AreaScenarios, type Scenario } from './scenario.ts';
-import { allScenarios } from './scenarios/all.ts';
 import { type ClientOptions, ServerClient } from './server-client.ts';
+import { a2a } from './scenarios/a2a.ts';
+import { access } from './scenarios/access.ts';
+import { assistants } from './scenarios/assistants.ts';
+import { crons } from './scenarios/crons.ts';
+import { interrupts } from './scenarios/interrupts.ts';
+import { mcp } from './scenarios/mcp.ts';
+import { runs } from './scenarios/runs.ts';
+import { store } from './scenarios/store.ts';
+import { streams } from './scenarios/streams.ts';
+import { system } from './scenarios/system.ts';
+import { threadProtocol } from './scenarios/thread-protocol.ts';
+import { threads } from './scenarios/threads.ts';
+import { websocket } from './scenarios/websocket.ts';
 
 export interface ConformanceOptions {
   /** The address of the server, with its mount prefix. */
@@ -139,3 +151,19 @@ const messageOf = (error: unknown): string => {
 };
 
 export const isArea = (name: string): name is Area => (areas as readonly string[]).includes(name);
+
+const allScenarios: readonly AreaScenarios[] = [
+  system,
+  assistants,
+  threads,
+  runs,
+  streams,
+  interrupts,
+  store,
+  crons,
+  threadProtocol,
+  websocket,
+  access,
+  mcp,
+  a2a,
+];

@@ -4,15 +4,13 @@ import { a2aRoutes } from './deployment/a2a.ts';
 import { assistantRoutes } from './deployment/assistants.ts';
 import { cronRoutes } from './deployment/crons.ts';
 import { mcpRoutes } from './deployment/mcp.ts';
-import { runChangeRoutes } from './deployment/run-changes.ts';
+import { runChangeRoutes, runRoutes } from './deployment/runs.ts';
 import { runFigureRoutes } from './deployment/run-figures.ts';
 import { runSearchRoutes } from './deployment/run-search.ts';
 import { runTimelineRoutes } from './deployment/run-timeline.ts';
-import { runRoutes } from './deployment/runs.ts';
 import { storeRoutes } from './deployment/store.ts';
 import { systemRoutes } from './deployment/system.ts';
-import { threadProtocolRoutes } from './deployment/thread-protocol.ts';
-import { ticketRoutes } from './deployment/tickets.ts';
+import { threadProtocolRoutes, ticketRoutes } from './deployment/thread-protocol.ts';
 import { threadRoutes } from './deployment/threads.ts';
 import { uiRoutes } from './deployment/ui.ts';
 import { webhookRoutes } from './deployment/webhooks.ts';
@@ -27,8 +25,7 @@ import { runReadRoutes } from './platform/run-reads.ts';
 import { threadReadRoutes } from './platform/thread-reads.ts';
 import { traceThreadRoutes } from './platform/trace-threads.ts';
 import { traceRoutes } from './platform/traces.ts';
-import { serverSettingRoutes } from './platform/server-settings.ts';
-import { serverWorkerRoutes } from './platform/server-workers.ts';
+import { serverSettingRoutes, serverWorkerRoutes } from './platform/server.ts';
 import { workspaceRoutes } from './platform/workspaces.ts';
 
 export {
@@ -122,7 +119,7 @@ export {
   ThreadCommandResponse,
   unsupportedCommands,
 } from './deployment/thread-protocol.ts';
-export { Ticket } from './deployment/tickets.ts';
+export { Ticket } from './deployment/thread-protocol.ts';
 export { StreamMode, streamModes } from './deployment/stream-modes.ts';
 export { Item, Label, Namespace, SearchItem } from './deployment/store.ts';
 export { Checkpoint, CheckpointSelector, ThreadState, type ThreadTask } from './deployment/threads.ts';
@@ -161,8 +158,8 @@ export { FeedbackToken } from './platform/feedback-tokens.ts';
 export { ApiKey, KeyRole, NewApiKey } from './platform/keys.ts';
 export { ModelPrice } from './platform/model-prices.ts';
 export { Project, type TypedProject } from './platform/projects.ts';
-export { ServerSetting } from './platform/server-settings.ts';
-export { ServerWorker } from './platform/server-workers.ts';
+export { ServerSetting } from './platform/server.ts';
+export { ServerWorker } from './platform/server.ts';
 export { SelectedRun } from './platform/run-reads.ts';
 export { absentRunFields, absentThreadStats, runFields } from './platform/select-fields.ts';
 export { type RunGroup, ThreadAggregates, ThreadStats } from './platform/thread-reads.ts';

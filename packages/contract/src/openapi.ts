@@ -1,7 +1,6 @@
 // The routes as an OpenAPI 3.1 document.
 import type * as z from 'zod';
 import { bodyExamples, parameterExamples } from './openapi-examples.ts';
-import { parameterDescriptions, tagDescriptions } from './openapi-parameters.ts';
 import { Components, type Schema } from './openapi-components.ts';
 import { responsesOf, sharedResponses } from './openapi-responses.ts';
 import type { Routes, RouteShape } from './route.ts';
@@ -139,4 +138,76 @@ export const openapiDocument = (routes: Routes, version: string): Schema => {
     paths,
     components: { schemas, responses: sharedResponses(routes), securitySchemes },
   };
+};
+
+// What the OpenAPI document says about tags and parameters that many operations share.
+
+const tagDescriptions: Readonly<Record<string, string>> = {
+  Assistants: 'A graph with a configuration, in versions. Every graph has a default assistant.',
+  Threads: 'Conversations with checkpointed state.',
+  'Thread protocol': 'Thread protocol v2: commands, and one feed of the events of a thread.',
+  Runs: 'Executions of an assistant, on a thread or without one: in the background, streamed or awaited.',
+  Crons: 'Schedules that create runs.',
+  Store: 'The long-term store, which graphs see as `config.store`.',
+  MCP: 'Assistants as tools of the Model Context Protocol.',
+  A2A: 'Assistants as agents of the Agent2Agent protocol.',
+  UI: 'Components of the project that web pages load.',
+  Console: 'Sessions of the console in a browser.',
+  System: 'Health, metrics, versions, and this document.',
+  'Server settings': 'The settings of the server that answers.',
+  Workspaces: 'Traces, keys and exports that are isolated from those of other workspaces.',
+  'API keys': 'Keys of the platform API, with a role.',
+  Projects: 'Named groups of traces; stock clients call them sessions.',
+  Traces: 'Trees of trace runs: sending, reading and searching them.',
+  'Threads of traces': 'Conversations, found by the metadata of trace runs.',
+  Feedback: 'Scores and comments on trace runs.',
+  'Model prices': 'What a token of a model costs.',
+  'Export destinations': 'Buckets and folders to which exports are written.',
+  'Bulk exports': 'Traces of a project as Parquet files, once or on a schedule.',
+};
+
+/** Descriptions by name, for parameters whose schema has none. */
+const parameterDescriptions: Readonly<Record<string, string>> = {
+  action: '`interrupt` keeps what the run has written; `rollback` removes the run and its checkpoints',
+  after: 'Only events with a larger id',
+  assistant_id: 'Id of an assistant, or of a graph, which means the default assistant of the graph',
+  before: 'Only states before this checkpoint',
+  bulk_export_destination_id: 'Only exports to this destination',
+  cancel_on_disconnect: 'Whether the run is cancelled when this client disconnects',
+  checkpoint_id: 'Id of the checkpoint',
+  created_after: 'Only exports that were created at this time or later',
+  created_before: 'Only exports that were created before this time',
+  cron_id: 'Id of the cron',
+  delivery_id: 'Id of a delivery to a webhook',
+  cursor: 'Continues a search: `cursors.next` or `next_cursor` of the page before',
+  delete_threads: 'Whether the threads of the assistant are deleted too',
+  destination_id: 'Id of the destination',
+  export_id: 'Id of the export',
+  feedback_id: 'Id of the feedback',
+  id: 'Id of the trace run',
+  filter: 'A filter that the trace runs must match',
+  is_root: 'Only roots of traces, or only other trace runs',
+  key: 'Key of the item, or of the feedback',
+  key_id: 'Id of the API key',
+  limit: 'How many objects are returned at most',
+  max_start_time: 'Only trace runs that started at this time or earlier',
+  min_start_time: 'Only trace runs that started at this time or later',
+  name: 'Name of the object',
+  namespace: 'Namespace of the subgraph',
+  offset: 'How many objects are skipped',
+  price_id: 'Id of the price',
+  project_id: 'Id of the project',
+  recurse: 'Whether subgraphs of subgraphs are included',
+  run_id: 'Id of the run',
+  session_id: 'Id of the project',
+  source_bulk_export_id: 'Only exports that this schedule created',
+  status: 'Only objects with this status',
+  stream_mode: 'Only events of these modes',
+  stream_modes: 'The same as `stream_mode`',
+  subgraphs: 'Whether the states of subgraphs are included',
+  thread_id: 'Id of the thread',
+  token: 'The token of the link',
+  trace_id: 'Id of the trace',
+  version: 'Number of the version',
+  wait: 'Whether the response waits until the run has ended',
 };

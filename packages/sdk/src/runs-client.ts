@@ -1,7 +1,7 @@
 import type { Run, RunFigures, RunStatus, RunTimeline, StreamMode, WebhookDelivery } from '@svc/contract';
 import { RunError } from './api-error.ts';
 import { followChanges, type ChangeOptions, type RunChanges } from './run-changes.ts';
-import { readEvents, type ServerEvent } from './sse.ts';
+import { readJsonEvents } from './sse.ts';
 import { pause, type Body, type CallOptions, type Result, type Transport } from './transport.ts';
 
 /** The options of a run, with the names of the API, without the assistant. */
@@ -296,11 +296,10 @@ export class RunsClient {
     let lastId = after;
     for (let broken = 0; ;) {
       try {
-        if (!response.body) return;
-        for await (const event of readEvents(response.body)) {
+        for await (const event of readJsonEvents(response.body)) {
           lastId = event.id ?? lastId;
           broken = 0;
-          yield parsed(event);
+          yield event;
         }
         return;
       } catch (error) {
@@ -314,12 +313,6 @@ export class RunsClient {
 
 const afterEvent = (id: string | undefined): Record<string, string> =>
   id === undefined ? {} : { 'last-event-id': id };
-
-const parsed = ({ id, event, data }: ServerEvent): RunStreamEvent => ({
-  id,
-  event,
-  data: JSON.parse(data) as unknown,
-});
 
 const result = <T>(values: unknown, raiseError: boolean): T => {
   const failure = (values as { __error__?: { error: string; message: string } } | null)?.__error__;

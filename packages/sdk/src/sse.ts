@@ -34,3 +34,12 @@ export const readEvents = async function* (body: ReadableStream<Uint8Array>): As
     await reader.cancel().catch(() => undefined); // a broken connection has nothing left to cancel
   }
 };
+
+/** Like `readEvents`, with the data of each event parsed. */
+export const readJsonEvents = async function* (
+  body: ReadableStream<Uint8Array> | null,
+): AsyncGenerator<Omit<ServerEvent, 'data'> & { data: unknown }> {
+  if (!body) return;
+  for await (const { data, ...event } of readEvents(body))
+    yield { ...event, data: JSON.parse(data) as unknown };
+};

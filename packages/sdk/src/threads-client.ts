@@ -6,7 +6,7 @@ import type {
   ThreadStorageReport,
   Ticket,
 } from '@svc/contract';
-import { readEvents } from './sse.ts';
+import { readJsonEvents } from './sse.ts';
 import type { Body, CallOptions, Transport } from './transport.ts';
 
 export interface NewThread extends Omit<Body<'createThread'>, 'thread_id' | 'if_exists'> {
@@ -121,10 +121,7 @@ export class ThreadsClient {
       { params: { thread_id: threadId }, query: { stream_mode: streamMode } },
       { ...options, headers, unbounded: true },
     );
-    if (!body) return;
-    for await (const { id, event, data } of readEvents(body)) {
-      yield { id, event, data: JSON.parse(data) as unknown };
-    }
+    yield* readJsonEvents(body);
   }
 
   /**
@@ -158,10 +155,7 @@ export class ThreadsClient {
       { params: { thread_id: threadId }, body: selection },
       { ...options, unbounded: true },
     );
-    if (!body) return;
-    for await (const { id, event, data } of readEvents(body)) {
-      yield { id, event, data: JSON.parse(data) as unknown };
-    }
+    yield* readJsonEvents(body);
   }
 
   /** Merges metadata, key by key. The countdown of a `ttl` starts now and restarts whenever the state changes. */

@@ -6,33 +6,19 @@ import type {
   RunStatsSeries,
   RunTree,
   TraceRun,
-  TraceThread,
 } from '@svc/contract';
-import type { Body, CallOptions, Transport } from './transport.ts';
+import type { Body, CallOptions, Query, Result, Transport } from './transport.ts';
 
-export interface ThreadPage {
-  items: TraceThread[];
-  has_more: boolean;
-  next_cursor: string | null;
-  /** True when the search used up its time budget: the cursor continues. */
-  is_partial: boolean;
-  /** Explains a partial page, and how to narrow the query. */
-  notice: string | null;
-}
+/** A page of threads. `is_partial`: the search used up its time budget, and the cursor continues. */
+export type ThreadPage = Result<'queryTraceThreads'>;
+
+/** A page of trace runs. `is_partial`: the search used up its time budget, and the cursor continues. */
+export type RunPage = Result<'queryTraceRuns'>;
 
 /** A trace run as a tracer sends it. */
 export interface SentTraceRun {
   id: string;
   [field: string]: unknown;
-}
-
-export interface RunPage {
-  runs: TraceRun[];
-  cursors: { next: string | null; prev: null };
-  /** True when the search used up its time budget: the cursor continues. */
-  is_partial: boolean;
-  /** Explains a partial page, and how to narrow the query. */
-  notice: string | null;
 }
 
 export class TracesClient {
@@ -107,7 +93,7 @@ export class TracesClient {
   /** Trace runs of a thread, oldest first. */
   threadRuns(
     threadId: string,
-    query: { session_id: string; is_root?: boolean; limit?: number; cursor?: string },
+    query: Omit<Query<'listRunsOfTraceThread'>, 'thread_id'>,
     options: CallOptions = {},
   ): Promise<RunPage> {
     const withThread = { ...query, thread_id: threadId };
@@ -120,10 +106,7 @@ export class TracesClient {
   }
 
   /** Newest first. */
-  feedback(
-    query: { run?: string[]; key?: string[]; source?: string[]; limit?: number; offset?: number } = {},
-    options: CallOptions = {},
-  ): Promise<Feedback[]> {
+  feedback(query: Query<'listFeedback'> = {}, options: CallOptions = {}): Promise<Feedback[]> {
     return this.#transport.call('listFeedback', { query }, options);
   }
 

@@ -10,6 +10,8 @@ type RouteName = keyof Routes;
 type Input<Name extends RouteName> = CallInput<Routes[Name]>;
 /** The JSON body that a route takes. */
 export type Body<Name extends RouteName> = NonNullable<Input<Name>['body']>;
+/** The query that a route takes. */
+export type Query<Name extends RouteName> = NonNullable<Input<Name>['query']>;
 /** What a route responds with. */
 export type Result<Name extends RouteName> = RouteOutput<Routes[Name]>;
 

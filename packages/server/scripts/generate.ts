@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compatibilityPage } from '../test/compatibility/differences/page.ts';
 import { llmsText } from '../test/documentation/llms-text.ts';
-import { withSettingsTable } from '../src/config/settings/settings-table.ts';
+import { withSettingsTable } from './settings-table.ts';
 import { svcJsonSchema } from '../src/config/project/svc-json-schema.ts';
 import { openDatabase } from '../src/storage/postgres/database.ts';
 import { openEmbedded } from '../src/storage/embedded/embedded.ts';

@@ -8,7 +8,7 @@ import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from './eventually.ts';
 import { loadSvcJson } from '../src/config/project/svc-json.ts';
-import { testSettings } from '../src/config/test-settings.ts';
+import { testSettings } from './settings.ts';
 import { startServer } from '../src/app/server.ts';
 import { createLogger } from '../src/telemetry/logger.ts';
 import { chatInput } from './chat-input.ts';

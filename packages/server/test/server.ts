@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { SettingKey } from '../src/config/settings/definitions.ts';
 import { loadSvcJson } from '../src/config/project/svc-json.ts';
 import type { Settings } from '../src/config/settings/settings.ts';
-import { testSettings, type TestSettings } from '../src/config/test-settings.ts';
+import { testSettings, type TestSettings } from './settings.ts';
 import { startServer, type RunningServer } from '../src/app/server.ts';
 import { createLogger, type Logger } from '../src/telemetry/logger.ts';
 import { testDatabase, type TestDatabase } from './database.ts';

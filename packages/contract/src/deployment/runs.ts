@@ -2,16 +2,55 @@ import * as z from 'zod';
 import { Empty, Id, Json, nullish, QueryBoolean, queryInteger, queryList } from '../json.ts';
 import { offsetMax, pageHeaders } from '../page.ts';
 import { route } from '../route.ts';
-import {
-  ignoredInBatch,
-  ignoredInJoins,
-  ignoredInStreams,
-  ignoredOnThreads,
-  ignoredWithoutThread,
-} from './ignored-run-keys.ts';
 import { RunCreate, StatelessRunCreate } from './run-create.ts';
 import { Run, RunStatus } from './run.ts';
 import { StreamMode, ThreadStreamMode } from './stream-modes.ts';
+
+// Keys that stock clients send with runs and that the server does not use, with the reason.
+
+/** Sent by stock clients with every run. */
+const ignoredInRuns = {
+  strict_resume: 'The server does not announce this feature.',
+};
+const ignoredOnThreads = { ...ignoredInRuns, on_completion: 'The thread of the run stays.' };
+const needsThread = 'A stateless run has no other runs and no checkpoints.';
+const ignoredWithoutThread = {
+  ...ignoredInRuns,
+  checkpoint: needsThread,
+  checkpoint_id: needsThread,
+  if_not_exists: needsThread,
+  multitask_strategy: needsThread,
+};
+const unconverted =
+  'Stock JavaScript clients send the options of a batch also under names that the API does not have.';
+/** `createBatch` of stock JavaScript clients sends the options as they were passed to it. */
+const ignoredInBatch = Object.fromEntries([
+  ...Object.entries(ignoredWithoutThread),
+  ...[
+    'assistantId',
+    'afterSeconds',
+    'checkpointDuring',
+    'checkpointId',
+    'feedbackKeys',
+    'ifNotExists',
+    'interruptAfter',
+    'interruptBefore',
+    'multitaskStrategy',
+    'onCompletion',
+    'onDisconnect',
+    'signal',
+    'streamIdleReconnect',
+    'streamMode',
+    'streamResumable',
+    'streamSubgraphs',
+    '_langsmithTracer',
+  ].map((key) => [key, unconverted] as const),
+]);
+const ignoredInStreams = { namespace: 'Streams have the events of all subgraphs, or of none.' };
+const ignoredInJoins = {
+  ...ignoredInStreams,
+  checkpoint_id: 'The stream has the whole run, also what the client shows already.',
+};
 
 const BatchRunCreate = StatelessRunCreate.meta({ id: 'BatchRunCreate' });
 const threadParams = z.object({ thread_id: Id });
@@ -309,5 +348,19 @@ export const runRoutes = {
     }),
     response: z.string(),
     errors: ['not_found'],
+  }),
+};
+
+export const runChangeRoutes = {
+  streamRunChanges: route({
+    method: 'get',
+    path: '/runs/changes',
+    summary: 'Stream notifications of changed runs',
+    description:
+      'Event `runs`: runs that you may read were created or have changed. `thread_ids` has their threads, at most 100. Without it, any run may have changed: read your lists again. That is the first event of a stream, and follows what you may have missed. There is at most one event in a second. The stream does not end by itself.',
+    tag: 'Runs',
+    access: { resource: 'threads', action: 'read' },
+    kind: 'sse',
+    response: z.string(),
   }),
 };

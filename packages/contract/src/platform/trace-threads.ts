@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { Id, nullish, Time, When } from '../json.ts';
-import { limitedBy } from '../page.ts';
 import { route } from '../route.ts';
 import { noSearchByModel } from './run-reads.ts';
-import { partial, TraceRun } from './traces.ts';
+import { partial, traceRunPage, usageSums } from './traces.ts';
 
 const tag = 'Threads of traces';
 
@@ -24,12 +23,7 @@ export const TraceThread = z
     latency_p99: z.number().nullable(),
     min_start_time: Time,
     max_start_time: Time,
-    prompt_tokens: z.int(),
-    completion_tokens: z.int(),
-    total_tokens: z.int().describe('Tokens of models, each counted once'),
-    prompt_cost: z.string().nullable(),
-    completion_cost: z.string().nullable(),
-    total_cost: z.string().nullable(),
+    ...usageSums,
     first_trace_id: z.uuid(),
     last_trace_id: z.uuid(),
   })
@@ -48,12 +42,7 @@ const threadRuns = {
     limit: z.coerce.number().int().min(1).max(100).default(100),
     cursor: z.string().max(1_024).optional(),
   }),
-  response: z.object({
-    runs: z.array(TraceRun),
-    cursors: z.object({ next: z.string().nullable(), prev: z.null() }),
-    ...partial,
-  }),
-  headers: { 'X-Pagination-Limited-By': limitedBy },
+  ...traceRunPage,
 };
 
 const notAFilter = 'Use filter, trace_filter or tree_filter.';
@@ -98,8 +87,7 @@ export const traceThreadRoutes = {
     tag,
     access: { permission: 'read' },
     query: threadRuns.query.extend({ thread_id: ThreadId }),
-    response: threadRuns.response,
-    headers: threadRuns.headers,
+    ...traceRunPage,
   }),
   listTraceThreadRuns: route({
     method: 'get',

@@ -88,6 +88,16 @@ export const OtlpAnswer = z
   .meta({ id: 'OtlpAnswer' });
 export type OtlpAnswer = z.output<typeof OtlpAnswer>;
 
+/** Sums of a set of trace runs. */
+export const usageSums = {
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  total_tokens: z.int().describe('Tokens of models, each counted once'),
+  prompt_cost: z.string().nullable(),
+  completion_cost: z.string().nullable(),
+  total_cost: z.string().nullable(),
+};
+
 export const RunStats = z
   .object({
     run_count: z.int(),
@@ -97,12 +107,7 @@ export const RunStats = z
     latency_p99: z.number().nullable(),
     first_token_p50: z.number().nullable(),
     first_token_p99: z.number().nullable(),
-    prompt_tokens: z.int(),
-    completion_tokens: z.int(),
-    total_tokens: z.int().describe('Tokens of models, each counted once'),
-    prompt_cost: z.string().nullable(),
-    completion_cost: z.string().nullable(),
-    total_cost: z.string().nullable(),
+    ...usageSums,
     last_run_start_time: Time.nullable(),
   })
   .meta({ id: 'RunStats' });
@@ -152,6 +157,16 @@ export const partial = {
       'The search used up its time budget: the page has what was found so far, and the cursor continues',
     ),
   notice: z.string().nullable().describe('Explains a partial page, and how to narrow the query'),
+};
+
+/** The response of routes that return a page of trace runs. */
+export const traceRunPage = {
+  response: z.object({
+    runs: z.array(TraceRun),
+    cursors: z.object({ next: z.string().nullable(), prev: z.null() }),
+    ...partial,
+  }),
+  headers: { 'X-Pagination-Limited-By': limitedBy },
 };
 
 const ignoredInSearches = {
@@ -330,11 +345,6 @@ export const traceRoutes = {
       },
     },
     unsupported: { body: { ...unsupportedInSearches, search_filter: 'Use filter.' } },
-    response: z.object({
-      runs: z.array(TraceRun),
-      cursors: z.object({ next: z.string().nullable(), prev: z.null() }),
-      ...partial,
-    }),
-    headers: { 'X-Pagination-Limited-By': limitedBy },
+    ...traceRunPage,
   }),
 };

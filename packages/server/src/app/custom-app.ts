@@ -2,7 +2,7 @@
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings/settings.ts';
-import { bodyLength } from '../http/body/body-length.ts';
+import { bodyLength } from '../http/custom-app/inner-request.ts';
 import { CustomApp, type CustomAppOptions } from '../http/custom-app/custom-app.ts';
 import type { HttpEnv } from '../http/routing/call.ts';
 import type { ServedApp } from '../http/server/listen.ts';

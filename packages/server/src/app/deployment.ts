@@ -2,8 +2,7 @@
 import { ownerKey, type Authorizer } from '../auth/authorization/authorizer.ts';
 import { AccessFilter } from '../auth/authorization/access-filter.ts';
 import type { RunUsers } from '../auth/sealed-users/run-users.ts';
-import { ticketHandlers } from '../auth/tickets/ticket-handlers.ts';
-import type { TicketService } from '../auth/tickets/ticket-service.ts';
+import { ticketHandlers, type TicketService } from '../auth/tickets/ticket-service.ts';
 import { defaultWorkspaceId } from '../auth/workspaces/default-workspace.ts';
 import { LoadedModules } from '../config/project/loaded-modules.ts';
 import { a2aHandlers } from '../deployment/a2a/a2a-handlers.ts';

@@ -7,7 +7,7 @@ import { NotificationBus } from '../jobs/notification-bus.ts';
 import { RunLogTail } from '../engine/streams/run-log-tail.ts';
 import { RunEventHub } from '../engine/streams/run-event-hub.ts';
 import { type Owned } from './owned.ts';
-import { ownIdentity } from '../process-identity.ts';
+import { ownIdentity } from '../config/process-identity.ts';
 import { Dispatcher } from '../engine/dispatch/dispatcher.ts';
 import { DeadWorkers } from '../engine/dispatch/dead-workers.ts';
 import type { ExecutorSetup } from '../engine/dispatch/protocol.ts';

@@ -6,8 +6,7 @@ import { buffersOf } from '../parsing/byte-blocks.ts';
 import { garbageCollector } from '../parsing/collect-garbage.ts';
 import { textBytes } from '../parsing/json-bytes.ts';
 import { readJsonBody } from '../parsing/json-task.ts';
-import { fromProblemData, toProblemData } from '../parsing/problem-data.ts';
-import type { FromThread, ToThread } from '../parsing/tasks.ts';
+import { fromProblemData, type FromThread, toProblemData, type ToThread } from '../parsing/tasks.ts';
 import type { ParserTasks } from './parser-tasks.ts';
 
 type Ask = (question: unknown, transfer?: ArrayBuffer[]) => Promise<unknown>;

@@ -4,7 +4,7 @@ import { unlessAborted } from '../abort.ts';
 import { exposureOf } from '../config/settings/exposure.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import { announce } from '../http/server/address-file.ts';
-import { assertBindable } from '../http/server/bind.ts';
+import { assertBindable } from '../http/server/listen.ts';
 import type { FirstKey } from '../auth/keys/bootstrap.ts';
 import { type Owned, owning } from './owned.ts';
 import { mountPrefix } from './mount-prefix.ts';

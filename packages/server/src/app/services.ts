@@ -15,7 +15,7 @@ import type { ServerFacts } from '../deployment/system/system-handlers.ts';
 import { EgressGuard } from '../net/guard.ts';
 import type { NotificationBus } from '../jobs/notification-bus.ts';
 import { bootstrap, type FirstKey } from '../auth/keys/bootstrap.ts';
-import { ingestLimits } from '../parsing/json-limits.ts';
+import { ingestLimits } from '../json/json-limits.ts';
 import { nodeTtlMs } from '../storage/deployment/workers.ts';
 import { createPlatform, type Platform } from './platform.ts';
 import { type Owned, owning } from './owned.ts';
@@ -152,7 +152,7 @@ const answerLimits = ({
 export const createServices = (parts: ServiceParts): Promise<Services> =>
   owning((owned) => buildServices(parts, owned));
 
-const readFacts = ({ settings, project, mode }: ServiceParts): Promise<ServerFacts> => {
+const readFacts = ({ settings, project, mode }: ServiceParts): ServerFacts => {
   const forConsole = servesConsole(mode, settings) ? consoleRoutes : {};
   const routes = { ...servedRoutes(settings.role, project), ...forConsole };
   return serverFacts(routes);
@@ -167,12 +167,12 @@ const buildServices = async (
   const storage = createStorage(parts.database, answers, parts.replica?.traceReads);
   const graphs = new Map(project.graphs);
   const assistants = new AssistantService(storage, graphs, project.graphDefaults);
-  const [facts, firstKey] = await Promise.all([
-    readFacts(parts),
+  const [firstKey] = await Promise.all([
     createFirstKey(parts, storage),
     storage.expiry.configure(expiryDefaults(project.raw)),
     assistants.syncDefaults(),
   ]);
+  const facts = readFacts(parts);
   const sealer = new LazySealer({
     encryptionKey: settings.auth.encryptionKey,
     storage: settings.storage,

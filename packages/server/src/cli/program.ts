@@ -6,7 +6,7 @@ import { exitCodeHelp } from './output/exit-code.ts';
 import { addDestinationCommands, addExportCommands } from './commands/export-commands.ts';
 import { addFlags, toSources } from './flags.ts';
 import type { FlagValues } from './flags.ts';
-import { productVersion } from './commands/version.ts';
+import { packageVersion } from '../config/package-files.ts';
 
 /** Flags of commands that use the database directly. */
 const databaseFlags = ['dataDir', 'logLevel', 'logFormat'] as const;
@@ -19,7 +19,7 @@ AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL for other services than AWS.
 export function createProgram(): Command {
   const program = new Command('svc')
     .description('Serves LangGraph.js graphs: durable threads, runs and streaming.')
-    .version(productVersion(), '-V, --version', 'print the version')
+    .version(packageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .exitOverride()
     .configureHelp({ showGlobalOptions: false })

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { Problem } from '@svc/contract/problem';
 import type { ImportedFile } from '../engine/dispatch/protocol.ts';
 import { changedFile, type FilePart, versionOf } from '../engine/thread-import/file-part.ts';
-import { JsonFault, JsonScanner, type Path } from './json-scanner.ts';
+import { JsonFault, JsonScanner, type Path } from '../json/json-scanner.ts';
 
 export const folderName = '.langgraph_api';
 const names = {

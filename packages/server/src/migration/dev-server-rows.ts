@@ -7,6 +7,7 @@ import type { AssistantImport, AssistantVersionImport } from '../storage/deploym
 import { type ItemImport, toItemImport } from '../storage/deployment/item-imports.ts';
 import type { ThreadImport } from '../storage/deployment/thread-imports.ts';
 import { assertStorable } from '../storage/postgres/storable.ts';
+import { isRecord } from '../json/is-record.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -15,8 +16,8 @@ const statuses = new Set<unknown>(['idle', 'busy', 'interrupted', 'error']);
 const invalid = (reason: string): Problem => new Problem('invalid', reason);
 
 const fieldsOf = (value: unknown): Fields => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('is not an object');
-  return value as Fields;
+  if (!isRecord(value)) throw invalid('is not an object');
+  return value;
 };
 
 const textOf = (fields: Fields, key: string): string => {

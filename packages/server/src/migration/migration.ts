@@ -9,9 +9,8 @@ import type { AssistantVersionImport } from '../storage/deployment/assistant-imp
 import type { ItemImport } from '../storage/deployment/item-imports.ts';
 import type { ThreadImport } from '../storage/deployment/thread-imports.ts';
 import { assertUnchanged, type DevServerFolder } from './dev-server-folder.ts';
-import { toAssistant, toItem, toThread, toVersion } from './dev-server-rows.ts';
+import { assertRun, toAssistant, toItem, toThread, toVersion } from './dev-server-rows.ts';
 import { MigrationLog, type MigrationReport } from './migration-report.ts';
-import { type FoundRuns, findRuns } from './run-index.ts';
 import type { Target } from './target.ts';
 
 export interface MigrationOptions {
@@ -191,5 +190,58 @@ const attempt = async <T>(
     if (!(error instanceof Problem) || !unstorable.has(error.code)) throw error;
     log.leaveOut(kind, id, error.message, { isFault: true });
     return undefined;
+  }
+};
+
+// Finds the runs of each thread. The file has them by run id, so each is read once.
+
+interface FoundRuns {
+  /** By thread id, in the order of creation. */
+  ofThread: Map<string, FilePart[]>;
+  leftOut: { run_id: string; reason: string; isFault: boolean }[];
+}
+
+const findRuns = async (
+  { path, runs, threads }: DevServerFolder['ops'],
+  handle: FileHandle,
+  signal: AbortSignal,
+): Promise<FoundRuns> => {
+  const found: FoundRuns = { ofThread: new Map(), leftOut: [] };
+  for (const [run_id, part] of runs) {
+    signal.throwIfAborted();
+    const run = await readRun(path, handle, part);
+    if (run instanceof Problem) {
+      found.leftOut.push({ run_id, reason: run.message, isFault: true });
+      continue;
+    }
+    const thread_id = String(run.thread_id);
+    if (!threads.has(thread_id)) {
+      found.leftOut.push({
+        run_id,
+        reason: 'it is a stateless run, whose result is not kept here',
+        isFault: false,
+      });
+      continue;
+    }
+    const others = found.ofThread.get(thread_id) ?? [];
+    others.push(part);
+    found.ofThread.set(thread_id, others);
+  }
+  return found;
+};
+
+/** Returns the problem when the run cannot be read or stored: then only this run is left out. */
+const readRun = async (
+  path: string,
+  handle: FileHandle,
+  part: FilePart,
+): Promise<{ thread_id?: unknown } | Problem> => {
+  try {
+    const run = await readPart(path, handle, part);
+    assertRun(run);
+    return run as { thread_id?: unknown };
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'invalid') return error;
+    throw error;
   }
 };

@@ -1,5 +1,6 @@
 // Imports threads in an executor process, which has the graphs of the project: an import of a thread derives from the graph which nodes come
 // next at each checkpoint.
+import { open } from 'node:fs/promises';
 import { Problem } from '@svc/contract/problem';
 import { findTsconfig } from '../config/project/tsconfig.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
@@ -9,6 +10,10 @@ import { ExecutorProcess } from '../engine/dispatch/executor-process.ts';
 import type { ImportThreadAnswer, ImportThreadCommand, LoadReport } from '../engine/dispatch/protocol.ts';
 import type { DatabaseOptions } from '../storage/postgres/database.ts';
 import { createLogger } from '../telemetry/logger.ts';
+import { CheckpointFiles } from '../engine/thread-import/checkpoint-files.ts';
+import { changedFile, readParts, versionOf } from '../engine/thread-import/file-part.ts';
+import { toRun, unfinishedOf } from '../engine/thread-import/imported-run.ts';
+import { emptyAnswer } from '../engine/thread-import/import-answer.ts';
 
 interface ImporterOptions {
   database: DatabaseOptions;
@@ -76,3 +81,22 @@ export class ThreadImporter implements AsyncDisposable {
     await this.#executor?.process.stop();
   }
 }
+
+// Reads a thread as an import does, and stores nothing.
+
+/** Throws `invalid` with file and place when an entry is damaged. */
+export const checkThread = async ({ states, runs }: ImportThreadCommand): Promise<ImportThreadAnswer> => {
+  const answer = emptyAnswer('imported');
+  if (states.checkpoints.length > 0) {
+    await using handle = await open(states.path, 'r');
+    const files = new CheckpointFiles(states, handle);
+    for (const ns of files.namespaces)
+      for (const id of files.ids(ns)) if (await files.find(ns, id)) answer.checkpoints += 1;
+    if ((await versionOf(handle)) !== states.version) throw changedFile(states.path);
+  }
+  await readParts(runs, (run) => {
+    if (toRun(run)) answer.runs += 1;
+    else answer.unfinished.push(unfinishedOf(run));
+  });
+  return answer;
+};

@@ -1,9 +1,10 @@
 // Parses and checks a large JSON body in a parser thread. Members that are only stored are returned as text: to receive them as values
 // would cost the main thread as much as parsing them.
-import { parseStrictJson } from '../http/body/strict-json.ts';
+import { parseStrictJson } from '../json/strict-json.ts';
 import { type Chunks, moved } from './byte-blocks.ts';
 import { freeMapped } from './mapped-bytes.ts';
-import type { JsonLimits } from './json-limits.ts';
+import type { JsonLimits } from '../json/json-limits.ts';
+import { isRecord } from '../json/is-record.ts';
 
 export interface ParsedBody {
   value: unknown;
@@ -39,16 +40,15 @@ export const readJsonBody = ({
   const value = parseStrictJson(bytes, limits, anyText);
   freeMapped(bytes);
   const texts: Record<string, string> = {};
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return toBody(value, texts);
-  const members = value as Record<string, unknown>;
+  if (!isRecord(value)) return toBody(value, texts);
   for (const name of textFields) {
-    const member = members[name];
+    const member = value[name];
     // Texts and lists are returned as values, because schemas of some routes check them. Objects are not checked.
-    if (typeof member !== 'object' || member === null || Array.isArray(member)) continue;
+    if (!isRecord(member)) continue;
     const text = JSON.stringify(member);
     if (text.length < textCharsMin) continue;
     texts[name] = text;
-    delete members[name];
+    delete value[name];
   }
   return toBody(value, texts);
 };

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../test/eventually.ts';
 import { buffersOf, toBlocks } from './byte-blocks.ts';
-import { requestLimits } from './json-limits.ts';
+import { requestLimits } from '../json/json-limits.ts';
 import { ParserPool, type ParserPoolOptions } from './parser-pool.ts';
 import type { JsonTasks, ParsedBody } from './json-task.ts';
 

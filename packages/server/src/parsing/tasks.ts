@@ -1,5 +1,5 @@
 // The messages between the main thread and a parser thread. Inputs and outputs are structured clones: plain data, texts and bytes.
-import type { Fault, ProblemCode } from '@svc/contract/problem';
+import { type Fault, Problem, type ProblemCode } from '@svc/contract/problem';
 
 /** The types of a task: its input, its questions to the main thread while it runs, and its output. */
 export interface Task {
@@ -38,3 +38,14 @@ export interface ProblemData {
   faults: Fault[] | undefined;
   stack: string | undefined;
 }
+
+export const toProblemData = (thrown: unknown): ProblemData => {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const problem = error instanceof Problem ? error : undefined;
+  return { code: problem?.code, message: error.message, faults: problem?.faults, stack: error.stack };
+};
+
+export const fromProblemData = ({ code, message, faults, stack }: ProblemData): Error => {
+  if (code === undefined) return Object.assign(new Error(message), { stack });
+  return new Problem(code, message, faults ? { faults } : {});
+};

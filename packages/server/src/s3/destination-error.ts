@@ -5,14 +5,22 @@ export class DestinationError extends Error {
   readonly code: string;
   /** True when a retry would fail in the same way. */
   readonly isFinal: boolean;
+  /** Of the response of the service. */
+  readonly status: number | undefined;
 
   constructor(
     message: string,
-    { code, isFinal, cause }: { code: string; isFinal: boolean; cause?: unknown },
+    {
+      code,
+      isFinal,
+      status,
+      cause,
+    }: { code: string; isFinal: boolean; status?: number | undefined; cause?: unknown },
   ) {
     super(message, { cause });
     this.code = code;
     this.isFinal = isFinal;
+    this.status = status;
   }
 }
 

@@ -5,8 +5,7 @@ import type { EgressGuard } from '../net/guard.ts';
 import { guardedAgents } from '../net/guarded-agent.ts';
 import { limitAnswers } from './answer-limit.ts';
 import type { BucketAddress } from './bucket-address.ts';
-import { egressRules } from './egress-rules.ts';
-import type { S3Limits } from './s3-limits.ts';
+import { egressRules, type S3Limits } from './s3-limits.ts';
 
 const socketsMax = 8;
 

@@ -47,6 +47,7 @@ export const toDestinationError = (
   return new DestinationError(reason + regionHint(thrown) + answerOf(thrown, secrets), {
     code,
     isFinal,
+    status,
     cause: causeOf(thrown, code, status),
   });
 };

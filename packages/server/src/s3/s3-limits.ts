@@ -12,3 +12,6 @@ export interface S3Limits {
 }
 
 export const usualS3Limits: S3Limits = { connectMs: 10_000, idleMs: 30_000, callMs: 15 * 60_000, tries: 5 };
+
+/** What the egress guard requires of the addresses of S3 services. */
+export const egressRules = { httpsUnlessAllowed: true } as const;

@@ -15,9 +15,8 @@ import {
 import { onAbort } from '../abort.ts';
 import { withDeadline } from './deadline.ts';
 import { DestinationError, StoreConflict } from './destination-error.ts';
-import { md5 } from './put-command.ts';
+import { md5, type UploadOptions } from './put-command.ts';
 import { isConflict } from './s3-error.ts';
-import type { UploadOptions } from './s3-options.ts';
 
 const mb = 1_024 ** 2;
 const partBytesMin = 8 * mb;

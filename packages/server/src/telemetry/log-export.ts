@@ -2,7 +2,7 @@
 // start and of the stop are sent. Lines wait in memory within limits; later ones are dropped and counted. Nothing waits for the receiver.
 import type { Logger } from 'pino';
 import type { OtlpReceiver, TelemetrySettings } from '../config/settings/telemetry-settings.ts';
-import { packageVersion } from '../package-files.ts';
+import { packageVersion } from '../config/package-files.ts';
 import { closedInTime } from './closed-in-time.ts';
 import { linesOf } from './log-lines.ts';
 import { FailureLog, type WarningLog } from './otlp/failure-log.ts';
@@ -77,13 +77,10 @@ export class LogExport implements AsyncDisposable {
 
   async #startSender(): Promise<void> {
     const { settings, receiver, instanceId } = this.#options;
-    const [{ startLineSender }, version] = await Promise.all([
-      import('./otlp/line-sender.ts'),
-      packageVersion(),
-    ]);
+    const { startLineSender } = await import('./otlp/line-sender.ts');
     const sender = startLineSender(receiver, {
       settings,
-      server: { version, instanceId },
+      server: { version: packageVersion(), instanceId },
       waiting: this.#waiting,
       logger: this.#localLog,
     });

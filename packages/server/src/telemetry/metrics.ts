@@ -1,7 +1,6 @@
 // Metrics of this process for Prometheus. Gauges of the queue are read from the database at each scrape.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { type ExportGauges, exportMetrics } from './export-metrics.ts';
-import { logExportMetrics, type LostLines } from './log-export-metrics.ts';
 import { type ReplicaGauges, replicaMetrics } from './replica-metrics.ts';
 
 /** Values that are read at each scrape. */
@@ -328,4 +327,23 @@ export class Metrics {
 const set = (counter: Counter, value: number): void => {
   counter.reset();
   counter.inc(value);
+};
+
+/** Lines of the log that were not sent, since the start. Undefined when the log is not sent. */
+type LostLines = () => { dropped: number; failed: number } | undefined;
+
+/** Registers the metric. The result updates its values. */
+const logExportMetrics = (registry: Registry, lost: LostLines): (() => void) => {
+  const counter = new Counter({
+    name: 'svc_log_records_lost_total',
+    help: 'Lines of the log that were not sent by OTLP: too many waited, or the receiver did not accept them',
+    labelNames: ['reason'],
+    registers: [registry],
+  });
+  return () => {
+    const { dropped, failed } = lost() ?? { dropped: 0, failed: 0 };
+    counter.reset();
+    counter.inc({ reason: 'dropped' }, dropped);
+    counter.inc({ reason: 'failed' }, failed);
+  };
 };

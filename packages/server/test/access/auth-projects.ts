@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { TestSettings } from '../../src/config/test-settings.ts';
+import type { TestSettings } from '../settings.ts';
 import { startTestServer, type TestExecutors, type TestServer } from '../server.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
-import type { TestSettings } from '../../src/config/test-settings.ts';
+import type { TestSettings } from '../settings.ts';
 import type { TestDatabase } from '../database.ts';
 import { createProjectFolder, type ProjectFolder } from '../projects/project-folder.ts';
 import { startTestServer, type TestExecutors, type TestServer } from '../server.ts';

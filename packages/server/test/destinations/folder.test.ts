@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DestinationError } from '../../src/s3/destination-error.ts';
-import { folderError } from '../../src/exports/destinations/folder-error.ts';
-import { FolderStore } from '../../src/exports/destinations/folder-store.ts';
+import { folderError, FolderStore } from '../../src/exports/destinations/folder-store.ts';
 
 const never = new AbortController().signal;
 

@@ -5,15 +5,17 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { checkDataFolder, checkDiskSpace } from '../../src/cli/doctor/data-folder.ts';
+import {
+  checkDataFiles,
+  checkDataFolder,
+  checkDiskSpace,
+  embeddedOutcome,
+} from '../../src/cli/doctor/data-folder.ts';
 import { openConnection } from '../../src/storage/postgres/connection.ts';
 import { markRestore, unmarkRestore } from '../../src/storage/embedded/restore-mark.ts';
-import { checkDataFiles, embeddedOutcome } from '../../src/cli/doctor/embedded-postgres.ts';
-import { checkNode } from '../../src/cli/doctor/installation.ts';
+import { checkKeyFile, checkNode, checkPort } from '../../src/cli/doctor/installation.ts';
 import { readEmbeddedState } from '../../src/storage/embedded/embedded-state.ts';
-import { checkKeyFile } from '../../src/cli/doctor/encryption-key.ts';
-import { checkPort } from '../../src/cli/doctor/port.ts';
-import { testSettings } from '../../src/config/test-settings.ts';
+import { testSettings } from '../settings.ts';
 import { announce } from '../../src/http/server/address-file.ts';
 import { createProject, type Project, runCli } from '../cli/cli-process.ts';
 import { examineInstallation } from './examine-installation.ts';

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Limits } from '../../src/config/settings/limits.ts';
 import { limitedServer } from '../limited-program.ts';
 import { svcCommand } from '../svc-command.ts';
-import { isRunning } from '../../src/process-identity.ts';
+import { isRunning } from '../../src/config/process-identity.ts';
 import { scaled } from '../speed.ts';
 
 export interface SvcProcess {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/project/mistake.ts';
 import { loadSvcJson } from '../../src/config/project/svc-json.ts';
-import { testSettings } from '../../src/config/test-settings.ts';
+import { testSettings } from '../settings.ts';
 import { startServer } from '../../src/app/server.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createProject, runCli } from '../cli/cli-process.ts';

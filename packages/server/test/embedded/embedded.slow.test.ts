@@ -17,7 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { isRunning } from '../../src/process-identity.ts';
+import { isRunning } from '../../src/config/process-identity.ts';
 import { openEmbedded } from '../../src/storage/embedded/embedded.ts';
 import { withLock } from '../../src/storage/embedded/lock-file.ts';
 import { until } from '../eventually.ts';

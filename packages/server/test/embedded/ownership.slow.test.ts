@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openEmbedded } from '../../src/storage/embedded/embedded.ts';
-import { identityOf, isRunning } from '../../src/process-identity.ts';
+import { identityOf, isRunning } from '../../src/config/process-identity.ts';
 import { eventually } from '../eventually.ts';
 import { canContain, startContainer, untilWriting } from './container.ts';
 import { scaled } from '../speed.ts';

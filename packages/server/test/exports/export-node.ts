@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { testSettings, type TestSettings } from '../../src/config/test-settings.ts';
+import { testSettings, type TestSettings } from '../settings.ts';
 import { EgressGuard } from '../../src/net/guard.ts';
 import { NotificationBus } from '../../src/jobs/notification-bus.ts';
 import { CredentialVault } from '../../src/exports/destinations/credential-vault.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { FormatVersion, LayoutVersion } from '@svc/contract';
 import type { Database } from '../../src/storage/postgres/database.ts';
 import { exportStorage } from '../../src/storage/exports/exports.ts';
-import { partitionsOf } from '../../src/exports/worker/partitions.ts';
+import { partitionsOf } from '../../src/exports/api/export-request.ts';
 
 export const sql = <Row = Record<string, unknown>>(
   db: Database,

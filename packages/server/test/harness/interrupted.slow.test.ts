@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { openEmbedded } from '../../src/storage/embedded/embedded.ts';
-import { isRunning } from '../../src/process-identity.ts';
+import { isRunning } from '../../src/config/process-identity.ts';
 import { scaled } from '../speed.ts';
 
 const script = fileURLToPath(new URL('./held-setup.ts', import.meta.url));

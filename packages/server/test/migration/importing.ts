@@ -1,6 +1,6 @@
 // Imports into a database as the command does.
 import { loadSvcJson } from '../../src/config/project/svc-json.ts';
-import { testSettings } from '../../src/config/test-settings.ts';
+import { testSettings } from '../settings.ts';
 import { openDevServerFolder } from '../../src/migration/dev-server-folder.ts';
 import { migrate, type MigrationOptions } from '../../src/migration/migration.ts';
 import type { MigrationReport } from '../../src/migration/migration-report.ts';

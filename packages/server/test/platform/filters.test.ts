@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type EvaluatedRun, holds } from '../../src/tracing/filter/evaluate.ts';
+import { type EvaluatedRun, holds } from './evaluate-filter.ts';
 import { parseFilter } from '../../src/tracing/filter/parse-filter.ts';
 import type { TraceRunCondition } from '../../src/storage/tracing/trace-condition.ts';
 import { toExactJson, toExactText } from '../../src/storage/postgres/exact-text.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ingestLimits, JsonBudget } from '../../src/parsing/json-limits.ts';
+import { ingestLimits, JsonBudget } from '../../src/json/json-limits.ts';
 import { foldAll } from '../../src/tracing/ingest/fold.ts';
 import { readRun } from '../../src/tracing/ingest/read-json.ts';
 import { toRunText } from '../../src/tracing/traces/run-text.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ingestLimits, JsonBudget } from '../../src/parsing/json-limits.ts';
+import { ingestLimits, JsonBudget } from '../../src/json/json-limits.ts';
 import { PriceService } from '../../src/tracing/prices/price-service.ts';
 import { ProjectService } from '../../src/tracing/projects/project-service.ts';
 import { Admission } from '../../src/tracing/ingest/admission.ts';

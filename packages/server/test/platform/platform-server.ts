@@ -1,6 +1,6 @@
 // A server, and requests to its platform API with a key.
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { TestSettings } from '../../src/config/test-settings.ts';
+import type { TestSettings } from '../settings.ts';
 import { startTestServer, type TestExecutors, type TestServer } from '../server.ts';
 
 export interface PlatformServer extends AsyncDisposable {

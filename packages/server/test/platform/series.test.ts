@@ -4,7 +4,7 @@ import type { RunStats, RunStatsPoint, RunStatsSeries } from '@svc/contract';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toScope } from '../../src/tracing/traces/run-scope.ts';
-import { type SeriesSelection, toSeries } from '../../src/tracing/traces/run-series.ts';
+import { type SeriesSelection, toSeries } from '../../src/tracing/traces/trace-service.ts';
 import { isByHour, sumHourIntervals, traceHourStorage } from '../../src/storage/tracing/trace-hours.ts';
 import type { Intervals, IntervalSums } from '../../src/storage/tracing/trace-run-sums.ts';
 import { sumTraceRunIntervals, sumTraceRuns } from '../../src/storage/tracing/trace-sums.ts';

@@ -1,7 +1,7 @@
 // Properties of the JSON code. The tests beside it check them with few values, json.slow.test.ts with many.
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { parseStrictText } from '../../src/http/body/strict-json.ts';
+import { parseStrictText } from '../../src/json/strict-json.ts';
 import { textBytes, textOf } from '../../src/parsing/json-bytes.ts';
 
 /** The bytes of a text that is written in pieces are those of the whole text. */

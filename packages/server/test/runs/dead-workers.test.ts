@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endLeases } from '../../src/engine/dispatch/dead-workers.ts';
-import { identityOf, ownIdentity } from '../../src/process-identity.ts';
+import { identityOf, ownIdentity } from '../../src/config/process-identity.ts';
 import { type ClaimedRun, runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
 import { runStorage } from '../../src/storage/deployment/runs.ts';
 import { workerStorage, type WorkerReport } from '../../src/storage/deployment/workers.ts';

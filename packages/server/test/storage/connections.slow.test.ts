@@ -7,7 +7,7 @@ import pg from 'pg';
 import { createClient } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { loadSvcJson } from '../../src/config/project/svc-json.ts';
-import { testSettings } from '../../src/config/test-settings.ts';
+import { testSettings } from '../settings.ts';
 import { startServer, type RunningServer } from '../../src/app/server.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { eventually } from '../eventually.ts';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { programFile } from '../../src/programs.ts';
+import { programFile } from '../../src/config/programs.ts';
 
 /** The sources that a compiled module contains, with those of the modules that it imports statically. */
 const sourcesOf = async (file: string, seen = new Set<string>()): Promise<string[]> => {

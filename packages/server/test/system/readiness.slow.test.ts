@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadSvcJson } from '../../src/config/project/svc-json.ts';
-import { testSettings } from '../../src/config/test-settings.ts';
+import { testSettings } from '../settings.ts';
 import { startServer, type RunningServer } from '../../src/app/server.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';

@@ -1,9 +1,9 @@
 // The log of a server, as a receiver of OTLP gets it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestSettings } from '../../src/config/test-settings.ts';
+import type { TestSettings } from '../settings.ts';
 import { openLogExport } from '../../src/telemetry/log-export.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
-import { testSettings } from '../../src/config/test-settings.ts';
+import { testSettings } from '../settings.ts';
 import { eventually } from '../eventually.ts';
 import { createProjectFolder, type ProjectFolder, replying } from '../projects/project-folder.ts';
 import { startTestServer, type TestServer } from '../server.ts';

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import { ingestLimits, JsonBudget } from '../../src/parsing/json-limits.ts';
+import { ingestLimits, JsonBudget } from '../../src/json/json-limits.ts';
 import { readProtobuf } from '../../src/tracing/ingest/otlp/read-protobuf.ts';
 import type { Span } from '../../src/tracing/ingest/otlp/span.ts';
 import { serveHttp } from '../serve-http.ts';

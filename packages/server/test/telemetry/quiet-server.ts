@@ -1,6 +1,6 @@
 // Settings with which a server sends nothing.
 import { expect } from 'vitest';
-import type { TestSettings } from '../../src/config/test-settings.ts';
+import type { TestSettings } from '../settings.ts';
 import { startTestServer, type TestExecutors, type TestServer } from '../server.ts';
 import { startReceiver } from './otlp-receiver.ts';
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import type { TestSettings } from '../../src/config/test-settings.ts';
+import type { TestSettings } from '../settings.ts';
 import type { Logger } from '../../src/telemetry/logger.ts';
 import { createProjectFolder, type ProjectFolder } from '../projects/project-folder.ts';
 import { startTestServer, type TestServer } from '../server.ts';

@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ReplyCookie } from '../../api/handlers.ts';
 import type { Credentials } from '../principal/caller.ts';
-import type { SchemeOf } from '../principal/client-scheme.ts';
+import type { SchemeOf } from '../principal/client-address.ts';
 import type { LazySealer } from '../sealed-users/lazy-sealer.ts';
 import type { OidcChecks, OidcProvider } from './oidc-provider.ts';
 import { readSealedCookie } from './session-cookie.ts';

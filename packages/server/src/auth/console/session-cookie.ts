@@ -2,7 +2,7 @@
 // request counts only if the console itself has sent it.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Credentials } from '../principal/caller.ts';
-import type { SchemeOf } from '../principal/client-scheme.ts';
+import type { SchemeOf } from '../principal/client-address.ts';
 import { sha256 } from '../sha256.ts';
 
 const format = /^[\w-]{43}$/;

@@ -1,8 +1,7 @@
 // Signs in to the console and out of it, and shows what a session opens. Credentials are checked by the authenticators of the two APIs.
 import type { ConsoleSession, ConsoleSignIn, KeyRole, ListedSession } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
-import { grantOf } from '../keys/grant-of.ts';
-import { anybody, type Authenticate, type Caller, type Credentials } from '../principal/caller.ts';
+import { anybody, type Authenticate, type Caller, type Credentials, grantOf } from '../principal/caller.ts';
 import { sha256 } from '../sha256.ts';
 import type { ConsoleSessions, OpenSession, SessionSecrets, StoredSession } from './console-sessions.ts';
 import type { LocalViewer } from './local-viewer.ts';

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { ApiKey, KeyRole, NewApiKey } from '@svc/contract';
+import type { ApiKey, KeyRole, keyRoutes, NewApiKey } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
-import type { KeyGrant } from '../principal/caller.ts';
+import { grantOf, type KeyGrant } from '../principal/caller.ts';
 import type { ApiKeyStorage, NewKey } from '../../storage/auth/api-keys.ts';
 import { hashKey, type KeyText, newKeyText } from './key-text.ts';
+import type { Handlers } from '../../api/handlers.ts';
 
 export interface KeyOptions {
   description: string;
@@ -56,3 +57,21 @@ export class KeyService {
     return gone;
   }
 }
+
+export const keyHandlers = (keys: KeyService): Handlers<typeof keyRoutes> => ({
+  listKeys: (_, call) => keys.list(grantOf(call.caller)),
+
+  createKey: ({ body }, call) => {
+    const { tenant_id, workspaces: reached } = grantOf(call.caller);
+    const workspaces = [...new Set(body.workspaces ?? [tenant_id])];
+    if (!workspaces.every((id) => reached.includes(id))) {
+      throw new Problem(
+        'forbidden',
+        'A new key can only have access to workspaces that your key has access to.',
+      );
+    }
+    return keys.create({ ...body, workspaces, expires_at: body.expires_at ?? null });
+  },
+
+  revokeKey: ({ params }, call) => keys.revoke(params.key_id, grantOf(call.caller)),
+});

@@ -57,3 +57,12 @@ export interface Credentials {
 
 /** Throws a Problem when authentication fails. */
 export type Authenticate = (credentials: Credentials) => Promise<Caller> | Caller;
+
+/** The permissions and workspaces of the caller's key. Platform routes are only called with a key. */
+export const grantOf = ({ grant }: Caller): KeyGrant => {
+  if (grant === undefined) throw new Error('A platform route was called without an API key');
+  return grant;
+};
+
+/** The workspace of a call of a platform route. */
+export const tenantOf = ({ caller }: { caller: Caller }): string => grantOf(caller).tenant_id;

@@ -1,7 +1,7 @@
 // A ticket opens one WebSocket in the name of the caller who created it, because browsers cannot send headers with the handshake. Every node accepts
 // it, once, within a minute.
 import { randomBytes } from 'node:crypto';
-import type { Ticket } from '@svc/contract';
+import type { Ticket, ticketRoutes } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import type { TicketMode, TicketStorage } from '../../storage/auth/tickets.ts';
 import {
@@ -13,6 +13,7 @@ import {
 } from '../principal/caller.ts';
 import type { LazySealer } from '../sealed-users/lazy-sealer.ts';
 import { sha256 } from '../sha256.ts';
+import type { Handlers } from '../../api/handlers.ts';
 
 export interface TicketServiceParts {
   storage: TicketStorage;
@@ -81,3 +82,7 @@ export class TicketService {
     return callerOf(JSON.parse(text) as User);
   }
 }
+
+export const ticketHandlers = (tickets: TicketService): Handlers<typeof ticketRoutes> => ({
+  createTicket: (_, { caller }) => tickets.create(caller),
+});

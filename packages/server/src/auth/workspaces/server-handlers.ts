@@ -4,7 +4,7 @@ import { Problem } from '@svc/contract/problem';
 import type { Call, Handlers } from '../../api/handlers.ts';
 import type { WorkerStorage } from '../../storage/deployment/workers.ts';
 import type { WorkspaceStorage } from '../../storage/tracing/workspaces.ts';
-import { grantOf } from '../keys/grant-of.ts';
+import { tenantOf } from '../principal/caller.ts';
 import { defaultWorkspace } from './default-workspace.ts';
 
 export interface ServerParts {
@@ -26,7 +26,7 @@ export const serverHandlers = ({
   /** Throws `forbidden` for administrators of other workspaces. */
   const requireOperator = async (call: Call, what: string): Promise<void> => {
     const first = await workspaces.oldestNamed(defaultWorkspace);
-    if (first?.id !== grantOf(call.caller).tenant_id)
+    if (first?.id !== tenantOf(call))
       throw new Problem(
         'forbidden',
         `The ${what} of the server are shown to administrators of the workspace ${defaultWorkspace}`,

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Workspace } from '@svc/contract';
+import type { Workspace, workspaceRoutes } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
-import type { KeyGrant } from '../principal/caller.ts';
+import { grantOf, type KeyGrant } from '../principal/caller.ts';
 import type { WorkspaceRow, WorkspaceStorage } from '../../storage/tracing/workspaces.ts';
+import type { Handlers } from '../../api/handlers.ts';
+import type { KeyAuthenticator } from '../keys/key-authenticator.ts';
 
 export class WorkspaceService {
   readonly #workspaces: WorkspaceStorage;
@@ -34,4 +36,20 @@ const toWorkspace = (row: WorkspaceRow, { role, permissions }: KeyGrant): Worksp
   ...row,
   role_name: role,
   permissions: [...permissions],
+});
+
+export const workspaceHandlers = (
+  workspaces: WorkspaceService,
+  authenticator: Pick<KeyAuthenticator, 'forget'>,
+): Handlers<typeof workspaceRoutes> => ({
+  listWorkspaces: (_, call) => workspaces.list(grantOf(call.caller)),
+
+  getSettings: async (_, call) => ({ ...(await workspaces.get(grantOf(call.caller))), tenant_handle: null }),
+
+  createWorkspace: async ({ body }, call) => {
+    const grant = grantOf(call.caller);
+    const made = await workspaces.create(body.display_name, grant);
+    authenticator.forget(grant.key_id);
+    return made;
+  },
 });

@@ -5,10 +5,10 @@ import { formatPlace } from '../../backups/backup-place.ts';
 import type { ConfigSources } from '../../config/config.ts';
 import { placeOf } from '../backup-place.ts';
 import { interruptible } from '../interrupt.ts';
-import { ProgressLine } from '../output/backup-progress.ts';
 import { bytes, count, plural } from '../output/quantities.ts';
 import { loadStored } from '../stored.ts';
-import { productVersion } from './version.ts';
+import { packageVersion } from '../../config/package-files.ts';
+import type { BackupProgress } from '../../storage/backup/backup.ts';
 
 export async function backup(sources: ConfigSources, given: string): Promise<void> {
   const place = placeOf(given);
@@ -21,7 +21,7 @@ export async function backup(sources: ConfigSources, given: string): Promise<voi
     withTarget(place, { env, signal }, (target) =>
       withUnmigratedDatabase(settings, async (_, options) => {
         using line = new ProgressLine(process.stderr);
-        const program = productVersion();
+        const program = packageVersion();
         return await writeBackup(options, {
           target,
           program,
@@ -40,4 +40,34 @@ export async function backup(sources: ConfigSources, given: string): Promise<voi
     console.log(
       `The encryption key is not part of the backup. Keep it elsewhere: ${settings.auth.encryptionKey === undefined ? keyFile : 'SVC_ENCRYPTION_KEY'}`,
     );
+}
+
+// Shows the progress of a backup in one line of a terminal. A log gets the result only.
+
+interface Terminal {
+  isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+const clearLine = '\r\u001B[K';
+
+export class ProgressLine implements Disposable {
+  readonly #terminal: Terminal;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  show({ table, copied, all, bytes: written }: BackupProgress): void {
+    this.#print(`${count(copied)} of ${plural(all, 'table')}, ${bytes(written)}: ${table}`);
+  }
+
+  /** Removes the line. */
+  [Symbol.dispose](): void {
+    this.#print('');
+  }
+
+  #print(text: string): void {
+    if (this.#terminal.isTTY === true) this.#terminal.write(clearLine + text);
+  }
 }

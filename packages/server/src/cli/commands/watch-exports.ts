@@ -3,10 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BulkExport, PlatformClient } from '@svc/sdk';
 import { ExportError } from '@svc/sdk';
 import { exitCodes } from '../output/exit-code.ts';
-import { liveLines, type Look, plainLine } from '../output/progress-view.ts';
+import { liveLines, type Look, plainLine, Screen } from '../output/progress-view.ts';
 import { printable } from '../server-address.ts';
 import { bytes, plural } from '../output/quantities.ts';
-import { Screen } from '../output/screen.ts';
 
 const pollMs = 1_000;
 /** Number of looks from which a rate is computed. */

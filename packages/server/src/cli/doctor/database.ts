@@ -10,6 +10,7 @@ import type { Database } from '../../storage/postgres/database.ts';
 import type {
   ConnectionUse,
   DatabaseFacts,
+  DatabaseRights,
   InstallationStorage,
 } from '../../storage/postgres/installation.ts';
 import { readSchemaState, type SchemaState } from '../../storage/schema/migrate.ts';
@@ -18,6 +19,8 @@ import { SchemaConflict } from '../../storage/schema/schema-conflict.ts';
 import { databaseRemedy } from '../output/database-remedy.ts';
 import { duration } from '../output/quantities.ts';
 import { ok, type Outcome, problem, warning } from './finding.ts';
+import { originalError } from '../../storage/postgres/sql-state.ts';
+import type { ReplicaFacts } from '../../storage/replica/replica-facts.ts';
 
 export const factsOutcome = ({ version, user, database, read_only }: DatabaseFacts): Outcome => {
   const server = `PostgreSQL ${version}, database ${database}, user ${user}`;
@@ -137,4 +140,127 @@ const outcomeOf = ({ isEmpty, migrations, functions, contract, newer }: SchemaSt
       `The schema is up to date. When all servers of earlier releases have stopped, svc migrate --contract removes what only they use (${contract.join(', ')}).`,
     );
   return ok('The schema is up to date.');
+};
+
+// The rights of the database user: migrations and daily partitions need to create and change tables.
+
+export const rightsOutcomes = (rights: DatabaseRights, user: string): Outcome[] => {
+  const outcomes = [...schemaOutcomes(rights, user), ...tenantOutcomes(rights, user)];
+  return outcomes.length > 0 ? outcomes : [ok(`The database user ${user} has all rights that svc needs.`)];
+};
+
+const schemaOutcomes = (
+  { has_schema, create_in_database, create_in_schema, foreign_tables }: DatabaseRights,
+  user: string,
+): Outcome[] => {
+  if (!has_schema)
+    return create_in_database
+      ? []
+      : [
+          problem(
+            `The database user ${user} may not create the schema svc.`,
+            `As an administrator: CREATE SCHEMA svc AUTHORIZATION "${user}";`,
+          ),
+        ];
+  const outcomes: Outcome[] = [];
+  if (create_in_schema !== true)
+    outcomes.push(
+      problem(
+        `The database user ${user} may not create tables in the schema svc, which migrations and each new day of traces need.`,
+        `As an administrator: ALTER SCHEMA svc OWNER TO "${user}";`,
+      ),
+    );
+  if (foreign_tables !== null)
+    outcomes.push(
+      problem(
+        `The database user ${user} does not own all tables of the schema svc: ${foreign_tables}.`,
+        `As an administrator, make it the owner, or a member of the role that owns them: GRANT owner TO "${user}";`,
+      ),
+    );
+  return outcomes;
+};
+
+const tenantOutcomes = (
+  { has_schema, has_tenant_role, can_create_role, has_policies }: DatabaseRights,
+  user: string,
+): Outcome[] => {
+  if (has_tenant_role && has_policies === false)
+    return [
+      warning(
+        `The database user ${user} is a member of the role svc_tenant, and the tables have no row level security, because the role was created after the schema. The statements of svc alone separate workspaces.`,
+        'Stop the servers, svc backup, and svc restore into a new database, which creates the policies.',
+      ),
+    ];
+  // The migration that needs the role has been applied, or will create it.
+  if (has_tenant_role || (!has_schema && can_create_role)) return [];
+  return [
+    warning(
+      `The database user ${user} is not a member of the role svc_tenant, so row level security does not separate workspaces; the statements of svc alone do.`,
+      has_schema
+        ? `To switch it on: stop the servers, svc backup, as an administrator CREATE ROLE svc_tenant NOLOGIN; GRANT svc_tenant TO "${user}"; and svc restore into a new database.`
+        : `As an administrator, before the first start: CREATE ROLE svc_tenant NOLOGIN; GRANT svc_tenant TO "${user}";`,
+    ),
+  ];
+};
+
+// The replica of SVC_DATABASE_REPLICA_URI can be read, and follows the database of DATABASE_URI.
+
+const replicaVariable = 'SVC_DATABASE_REPLICA_URI';
+
+/** By the result of `readReplicaFacts`. `lagMaxMs`: the largest lag with which servers read the replica. */
+export const replicaOutcome = async (facts: Promise<ReplicaFacts>, lagMaxMs: number): Promise<Outcome> => {
+  try {
+    return standbyOutcome(await facts, lagMaxMs);
+  } catch (error) {
+    return failureOf(error);
+  }
+};
+
+const standbyOutcome = (facts: ReplicaFacts, lagMaxMs: number): Outcome => {
+  const server = `PostgreSQL ${facts.version} of ${replicaVariable}`;
+  if (!facts.is_standby)
+    return problem(
+      `${server} is no standby. Servers read from the primary.`,
+      `Point ${replicaVariable} to a hot standby of DATABASE_URI.`,
+    );
+  if (!facts.is_same_cluster)
+    return problem(
+      `${server} is a standby of another PostgreSQL, or its URI names another database. Servers read from the primary.`,
+      `Point ${replicaVariable} to a hot standby of DATABASE_URI, and to the same database.`,
+    );
+  if (!facts.has_schema)
+    return problem(
+      `${server} has no schema svc.`,
+      'Start a server or run svc migrate, and check the replication.',
+    );
+  if (!facts.is_same_timeline)
+    return warning(
+      `${server} is on another timeline than the primary. Servers read from the primary.`,
+      'After a failover this lasts until the next checkpoint. If it remains, the standby does not follow the new primary: create it anew.',
+    );
+  if (facts.replayed_after_ms === undefined)
+    return warning(
+      `${server} is ${facts.bytes_behind} bytes behind, and has not replayed them in ${lagMaxMs / 1_000} s. Servers read from the primary.`,
+      'Check that the replay is not paused, the load of the standby and its network, and pg_stat_replication of the primary.',
+    );
+  return ok(
+    `${server} is a standby of the primary. It had replayed the position of the primary after ${facts.replayed_after_ms} ms.`,
+  );
+};
+
+const insufficientPrivilege = '42501';
+
+const failureOf = (error: unknown): Outcome => {
+  const cause = originalError(error);
+  const { code, message } = cause as { code?: unknown; message: string };
+  if (code === insufficientPrivilege)
+    return problem(
+      `The user of the database may not read positions (${message}). Servers read from the primary.`,
+      'Grant EXECUTE on the functions pg_control_system() and pg_control_checkpoint() to the user.',
+    );
+  if (!(error instanceof Problem)) throw error;
+  return problem(
+    `${replicaVariable} cannot be used: ${message}. Servers read from the primary.`,
+    `Check host and port, that a hot standby of DATABASE_URI runs there, and that pg_hba.conf allows the connection.`,
+  );
 };

@@ -15,7 +15,16 @@ import { installationStorage } from '../../storage/postgres/installation.ts';
 import { readReplicaFacts } from '../../storage/replica/replica-facts.ts';
 import { createStorage } from '../../storage/storage.ts';
 import { plural } from '../output/quantities.ts';
-import { type Check, runCheck } from './check.ts';
+import {
+  type Check,
+  type Finding,
+  ok,
+  type Outcome,
+  problem,
+  runCheck,
+  skipped,
+  warning,
+} from './finding.ts';
 import {
   checkClock,
   checkSchemaState,
@@ -23,16 +32,17 @@ import {
   directOutcome,
   factsOutcome,
   pooledConnectionsOutcome,
+  replicaOutcome,
+  rightsOutcomes,
   unreachableOutcome,
 } from './database.ts';
 import { collectorOutcome, sentSignals } from './collector.ts';
-import { checkDataFiles, embeddedOutcome } from './embedded-postgres.ts';
-import { checkDataFolder, checkDiskSpace } from './data-folder.ts';
-import { checkEncryptionKey, checkKeyFile } from './encryption-key.ts';
-import { type Finding, ok, type Outcome, problem, skipped, warning } from './finding.ts';
-import { checkPort } from './port.ts';
-import { replicaOutcome } from './replica.ts';
-import { rightsOutcomes } from './rights.ts';
+import { checkDataFiles, checkDataFolder, checkDiskSpace, embeddedOutcome } from './data-folder.ts';
+import { assertBindable } from '../../http/server/listen.ts';
+import { announcedIn } from '../../http/server/address-file.ts';
+import { findSealer, keyFileIn } from '../../auth/sealed-users/encryption-key.ts';
+import type { Settings } from '../../config/settings/settings.ts';
+import type { EncryptionKeyStorage } from '../../storage/auth/encryption-keys.ts';
 
 const localMs = 5_000;
 const filesMs = 30_000;
@@ -239,3 +249,54 @@ const mistakeOutcomes = ({ mistakes }: ConfigError): Outcome[] => mistakes.map(m
 
 const mistakeOutcome = ({ where, value, problem: wrong, remedy }: Mistake): Outcome =>
   problem(`${value === undefined ? where : `${where} = ${value}`}: ${wrong}.`, remedy);
+
+// The port of the server: it is free, or the server of this data folder listens there.
+
+export const checkPort = async (
+  { host, port }: { host: string; port: number },
+  dataDir: string,
+): Promise<Outcome> => {
+  try {
+    await assertBindable(host, port);
+  } catch (error) {
+    const announced = announcedIn(dataDir);
+    if (announced !== undefined && Number(new URL(announced).port) === port)
+      return ok(`The server of this data folder listens at ${announced}.`);
+    return problem(
+      `A server cannot listen on port ${port} of ${host}. ${(error as Error).message}`,
+      'Choose another port with --port or SVC_PORT, or another address with --host.',
+    );
+  }
+  return ok(port === 0 ? 'The server takes any free port.' : `Port ${port} of ${host} is free.`);
+};
+
+// The key that encrypts secrets is the one of the secrets in the database.
+
+/** The key of the settings was checked with them; the file in the data folder is read here. */
+export const checkKeyFile = async ({ auth, storage }: Settings): Promise<Outcome> => {
+  if (auth.encryptionKey !== undefined) return ok('SVC_ENCRYPTION_KEY has 32 bytes.');
+  const file = keyFileIn(storage.dataDir);
+  try {
+    const sealer = await findSealer(undefined, storage.dataDir);
+    return ok(sealer === undefined ? 'There is no encryption key yet.' : `${file} contains 32 bytes.`);
+  } catch (error) {
+    return problem(
+      `${file} cannot be used: ${(error as Error).message}.`,
+      'Restore the file from your copy. It contains 32 bytes in base64 or hexadecimal.',
+    );
+  }
+};
+
+const checkEncryptionKey = async (
+  { auth, storage }: Settings,
+  keys: Pick<EncryptionKeyStorage, 'find'>,
+): Promise<Outcome> => {
+  const known = await keys.find();
+  const sealer = await findSealer(auth.encryptionKey, storage.dataDir);
+  if (known === undefined) return ok('Nothing in the database is encrypted yet.');
+  if (sealer?.keyId === known) return ok('The encryption key is that of the secrets in the database.');
+  return problem(
+    `The secrets in the database are encrypted with key ${known}, and this installation has ${sealer === undefined ? 'no key' : `key ${sealer.keyId}`}.`,
+    `Set SVC_ENCRYPTION_KEY to the key of the other servers, or restore encryption.key in ${storage.dataDir}.`,
+  );
+};

@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import { exposureOf, servesConsole } from '../../config/settings/exposure.ts';
 import type { AccessMode } from '../../config/settings/exposure.ts';
 import { withoutPassword } from '../../config/settings/secret.ts';
-import { productVersion } from '../commands/version.ts';
+import { packageVersion } from '../../config/package-files.ts';
 
 export interface Served {
   url: string;
@@ -39,7 +39,7 @@ export function banner(
   ] as const;
   if (role === 'worker') return worker(base, rows.slice(3));
   return [
-    `svc ${productVersion()}`,
+    `svc ${packageVersion()}`,
     '',
     ...rows.map(([name, value]) => `  ${name.padEnd(11)}${value}`),
     '',
@@ -69,7 +69,7 @@ function firstKeyLines(
 function worker(base: string, rows: readonly (readonly [string, string])[]): string {
   const shown = [['Health', `${base}/ready`] as const, ...rows];
   return [
-    `svc ${productVersion()}, worker`,
+    `svc ${packageVersion()}, worker`,
     '',
     ...shown.map(([name, value]) => `  ${name.padEnd(11)}${value}`),
     '',

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { bytes, duration, plural } from './quantities.ts';
-import { readTime } from './time-flag.ts';
+import { readTime } from '../commands/exports.ts';
 
 it.each([
   [0, '0 B'],

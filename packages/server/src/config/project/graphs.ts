@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import type { Mistake } from './mistake.ts';
 import { graphIdPattern } from './svc-json-schema.ts';
+import { isRecord } from '../../json/is-record.ts';
 
 export interface GraphSource {
   /** Absolute. */
@@ -115,8 +116,4 @@ export function readSource(
       missingFile: file,
     };
   return { file, export: exported, ...(description === undefined ? {} : { description }) };
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

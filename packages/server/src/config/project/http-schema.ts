@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { HeaderPatterns } from './header-patterns.ts';
-import { urlPath } from '../settings/url-path.ts';
 import { routeSwitches } from './route-switches.ts';
+import { urlPath } from '../settings/url-path.ts';
 
 export const CorsSection = z.looseObject({
   allow_origins: z

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { packageFile } from '../../package-files.ts';
+import { packageFile } from '../package-files.ts';
 
 /** The package of the server itself. */
 const ownFolder = packageFile('').href;

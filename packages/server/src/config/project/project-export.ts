@@ -2,7 +2,7 @@
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { withVariable } from '../environment.ts';
 import { exportOf } from './module-export.ts';
-import { packageFile } from '../../package-files.ts';
+import { packageFile } from '../package-files.ts';
 import type { GraphSource } from './graphs.ts';
 import type { LoadedModules } from './loaded-modules.ts';
 import { ConfigError } from './mistake.ts';

@@ -1,7 +1,6 @@
 // The `http.cors` section of svc.json: the web pages of other origins that may use the server.
 import type { CorsSection } from '../project/http-schema.ts';
 import type { Mistake } from '../project/mistake.ts';
-import { parseOrigin } from './origin.ts';
 
 export interface CorsRules {
   /** As browsers send them. `*` is every origin; `null` is sent by pages without an origin. */
@@ -137,4 +136,16 @@ function names(
     });
   }
   return given;
+}
+
+/**
+ * Returns an origin as browsers send it: `https://app.example.com`, `http://localhost:3000`, `*` (every origin) or `null` (sent by
+ * pages without an origin). Undefined for any other text, such as a URL with a path.
+ */
+export function parseOrigin(text: string): string | undefined {
+  if (text === '*' || text === 'null') return text;
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@\\*,]+$/i.test(text) || !URL.canParse(text)) return undefined;
+  const { origin } = new URL(text);
+  // For schemes of applications (`capacitor://localhost`) the URL parser returns the origin "null".
+  return origin === 'null' ? text.toLowerCase() : origin;
 }

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { SettingKey } from './definitions.ts';
 import { exposureOf, readExposure, servesConsole } from './exposure.ts';
 import { loadSvcJson } from '../project/svc-json.ts';
-import { testSettings } from '../test-settings.ts';
+import { testSettings } from '../../../test/settings.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'svc-exposure-'));
 afterAll(() => rmSync(dir, { recursive: true }));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { settingDefinitions, settingKeys } from './definitions.ts';
 import { ConfigError } from '../project/mistake.ts';
 import { readSettings, resolveSettings } from './settings.ts';
-import { testSettings } from '../test-settings.ts';
+import { testSettings } from '../../../test/settings.ts';
 
 const base = { env: {}, cwd: '/work', machine: { cores: 4, terminal: false } };
 const file = { name: 'svc.json', dir: '/project', settings: {}, env: {} };

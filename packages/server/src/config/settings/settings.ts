@@ -215,8 +215,20 @@ export function readSettings(sources: SettingSources): ReadSettings {
   };
   const mistakes = [...removedSettings(sources), ...unknownKeys(sources), ...mistaken.values()];
   if (values.databaseUri === undefined && !mistaken.has('databaseUri')) {
-    if (values.databaseListenUri !== undefined) mistakes.push(listensToNothing(origins.databaseListenUri));
-    if (values.databaseReplicaUri !== undefined) mistakes.push(replicaOfNothing(origins.databaseReplicaUri));
+    if (values.databaseListenUri !== undefined)
+      mistakes.push(
+        withoutDatabase(
+          origins.databaseListenUri,
+          'Set SVC_DATABASE_URI to the pooler, or use SVC_DATABASE_URI alone for a PostgreSQL without one.',
+        ),
+      );
+    if (values.databaseReplicaUri !== undefined)
+      mistakes.push(
+        withoutDatabase(
+          origins.databaseReplicaUri,
+          'Set SVC_DATABASE_URI to the primary. The embedded PostgreSQL has no replica.',
+        ),
+      );
   }
   return {
     settings: group(values, origins as Record<SettingKey, SettingOrigin>, sources),
@@ -225,22 +237,9 @@ export function readSettings(sources: SettingSources): ReadSettings {
   };
 }
 
-function listensToNothing({ origin = '' }: Partial<SettingOrigin> = {}): Mistake {
-  return {
-    where: origin,
-    value: '[redacted]',
-    problem: 'has no effect without SVC_DATABASE_URI',
-    remedy: 'Set SVC_DATABASE_URI to the pooler, or use SVC_DATABASE_URI alone for a PostgreSQL without one.',
-  };
-}
-
-function replicaOfNothing({ origin = '' }: Partial<SettingOrigin> = {}): Mistake {
-  return {
-    where: origin,
-    value: '[redacted]',
-    problem: 'has no effect without SVC_DATABASE_URI',
-    remedy: 'Set SVC_DATABASE_URI to the primary. The embedded PostgreSQL has no replica.',
-  };
+function withoutDatabase(setting: SettingOrigin | undefined, remedy: string): Mistake {
+  const where = setting?.origin ?? '';
+  return { where, value: '[redacted]', problem: 'has no effect without SVC_DATABASE_URI', remedy };
 }
 
 function find(key: SettingKey, { flags = {}, env, file, cwd }: SettingSources): Given | undefined {

@@ -1,7 +1,7 @@
 // Finds assistants as agents. A caller who may run an assistant may call it as an agent and read its card.
 import { invalid } from '@svc/contract/problem';
 import type { Call } from '../../api/handlers.ts';
-import { isRecord } from '../../engine/codec/tagged.ts';
+import { isRecord } from '../../json/is-record.ts';
 import type { AssistantRow } from '../../storage/deployment/assistant-rows.ts';
 import type { AssistantService } from '../assistants/assistant-service.ts';
 import { findSchemas } from '../assistants/graph-schemas.ts';

@@ -1,5 +1,5 @@
 // The parts of a message as the input of a run, or as the answer to interrupts.
-import { isRecord } from '../../engine/codec/tagged.ts';
+import { isRecord } from '../../json/is-record.ts';
 import type { Part } from './agent-task.ts';
 import { invalidParam } from './a2a-error.ts';
 

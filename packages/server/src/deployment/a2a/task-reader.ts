@@ -1,5 +1,5 @@
 // Reads runs as tasks of the A2A protocol: the state of the run, what it has produced, and the conversation.
-import { isRecord } from '../../engine/codec/tagged.ts';
+import { isRecord } from '../../json/is-record.ts';
 import { textOf } from '../../parsing/json-bytes.ts';
 import type { AgentTaskRow, AgentTaskStorage } from '../../storage/deployment/agent-tasks.ts';
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';

@@ -3,7 +3,7 @@ import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { EventStreamResponse, type EventWriter } from '../../api/handlers.ts';
 import { rpcFailure, type RpcId, rpcResult } from '../../api/json-rpc.ts';
-import { isRecord } from '../../engine/codec/tagged.ts';
+import { isRecord } from '../../json/is-record.ts';
 import { readRun, type RunReplay } from '../../engine/streams/run-replay.ts';
 import type { AgentTask, Dialect, TaskEvent } from './agent-task.ts';
 import { contentText } from './task-reader.ts';

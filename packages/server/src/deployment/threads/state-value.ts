@@ -3,7 +3,7 @@
 import type { StateValue } from '@svc/contract';
 import { Unread, unreadIn } from '../../engine/codec/partial-wire.ts';
 import { jsonDigest } from '../../engine/codec/json-digest.ts';
-import { jsonLength } from '../../parsing/json-length.ts';
+import { jsonLength } from '../../json/json-length.ts';
 
 export interface ValueRequest {
   /** JSON pointer into the values. */

@@ -3,7 +3,7 @@
 // when their leases end.
 import type { Logger } from 'pino';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
-import { hasEnded } from '../../process-identity.ts';
+import { hasEnded } from '../../config/process-identity.ts';
 import type { WorkerStorage } from '../../storage/deployment/workers.ts';
 
 interface WorkersOfMachine {

@@ -4,7 +4,7 @@ import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { executorEnvironment } from '../../config/environment.ts';
 import { settledWithin } from '../../backoff.ts';
-import { programFile } from '../../programs.ts';
+import { programFile } from '../../config/programs.ts';
 import type { PooledProcess } from '../../jobs/process-pool.ts';
 import { ProgramProcess, type ProgramLaunch } from '../../jobs/program-process.ts';
 import { Admission } from './admission.ts';

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
-import type { ProcessIdentity } from '../../process-identity.ts';
+import type { ProcessIdentity } from '../../config/process-identity.ts';
 import type { WorkerStorage } from '../../storage/deployment/workers.ts';
 import type { Dispatcher } from './dispatcher.ts';
 

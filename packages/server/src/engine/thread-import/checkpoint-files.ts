@@ -13,10 +13,17 @@ import {
 import type { ImportedFile } from '../dispatch/protocol.ts';
 import { messageOf } from '../codec/bounded-text.ts';
 import { ListElements } from './list-elements.ts';
-import { damagedPart, type FilePart, isNestedDeeper, readPart } from './file-part.ts';
+import { countJson, suspicious } from '../../json/count-json.ts';
+import { JsonBudget, type JsonLimits } from '../../json/json-limits.ts';
+import { damagedPart, type FilePart, readPart } from './file-part.ts';
 
 /** As deep as values that are stored. The engine's serializer is recursive. */
-const nestingMax = 1_000;
+const limits: JsonLimits = {
+  depthMax: 1_000,
+  valuesMax: Infinity,
+  keysMax: Infinity,
+  madeBytesMax: Infinity,
+};
 
 /** Holds what the engine sends to several tasks. Before version 4 of checkpoints these were writes on the parent. */
 const tasksChannel = '__pregel_tasks';
@@ -142,8 +149,8 @@ export class CheckpointFiles extends BaseCheckpointSaver {
   ): Promise<unknown> {
     if (typeof text !== 'string') throw damagedPart(this.#file.path, part, `${name} is not base64`);
     const json = Buffer.from(text, 'base64');
-    if (isNestedDeeper(json, nestingMax))
-      throw damagedPart(this.#file.path, part, `${name} is nested more than ${nestingMax} levels deep`);
+    if (countJson(json.toString('utf8'), new JsonBudget(limits)) === suspicious)
+      throw damagedPart(this.#file.path, part, `${name} is nested more than ${limits.depthMax} levels deep`);
     try {
       return await read(json);
     } catch (cause) {

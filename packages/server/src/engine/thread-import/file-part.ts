@@ -52,29 +52,3 @@ export const readParts = async (
   for (const part of parts) await onValue(await readPart(path, handle, part));
   if ((await versionOf(handle)) !== version) throw changedFile(path);
 };
-
-const [quote, backslash] = [0x22, 0x5c];
-const opening = new Set([0x5b, 0x7b]);
-const closing = new Set([0x5d, 0x7d]);
-
-/** Whether lists and objects of the JSON text are nested more than `levels` deep. */
-export const isNestedDeeper = (json: Buffer, levels: number): boolean => {
-  let depth = 0;
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at] ?? 0;
-    if (byte === quote) at = endOfText(json, at + 1);
-    else if (opening.has(byte)) depth += 1;
-    else if (closing.has(byte)) depth -= 1;
-    if (depth > levels) return true;
-  }
-  return false;
-};
-
-/** The place of the quote that ends the text. */
-const endOfText = (json: Buffer, from: number): number => {
-  for (let at = from; at < json.length; at++) {
-    if (json[at] === backslash) at += 1;
-    else if (json[at] === quote) return at;
-  }
-  return json.length;
-};

@@ -6,6 +6,7 @@ import type {
   ExportCreate,
   ExportEvent,
   ExportPlan,
+  exportRoutes,
   ExportRun,
   ExportRunStatus,
   ExportStatus,
@@ -16,6 +17,9 @@ import type { PartitionRunScope } from '../../storage/exports/partition-runs.ts'
 import type { Storage } from '../../storage/storage.ts';
 import { readExportRequest } from './export-request.ts';
 import { toWireExport, toWireRun, type WireRules } from './export-wire.ts';
+import { type Handlers, RawJson, type Reply } from '../../api/handlers.ts';
+import { valuePage } from '../../api/pagination.ts';
+import { tenantOf } from '../../auth/principal/caller.ts';
 
 export interface ExportRules extends WireRules {
   /** Compression of exports whose request names none. */
@@ -206,3 +210,34 @@ const assertListable = (total: number, { limit }: Page): void => {
     `The list has ${total} entries, too many for one response; request it with limit and offset`,
   );
 };
+
+const toReply = <T>({ rows, total }: Listed<T>, { offset }: Page): Reply<T[]> =>
+  valuePage(rows, offset, total);
+
+export const exportHandlers = (exports: ExportService): Handlers<typeof exportRoutes> => ({
+  createExport: ({ body }, call) => exports.create(tenantOf(call), body),
+
+  listExports: async ({ query: { limit, offset, ...filter } }, call) =>
+    toReply(await exports.list(tenantOf(call), filter, { limit, offset }), { limit, offset }),
+
+  validateExport: ({ body }, call) => exports.plan(tenantOf(call), body),
+
+  listScheduleRuns: async ({ query: { source_bulk_export_id: source_export_id, status, ...page } }, call) =>
+    toReply(await exports.listRuns(tenantOf(call), { source_export_id }, status, page), page),
+
+  getExport: ({ params }, call) => exports.get(tenantOf(call), params.export_id),
+
+  // The contract accepts no other status than Cancelled.
+  changeExport: ({ params }, call) => exports.cancel(tenantOf(call), params.export_id),
+
+  listExportRuns: async ({ params, query: { status, ...page } }, call) =>
+    toReply(await exports.listRuns(tenantOf(call), params, status, page), page),
+
+  getExportRun: ({ params }, call) => exports.getRun(tenantOf(call), params.export_id, params.run_id),
+
+  listExportEvents: ({ params, query }, call) =>
+    exports.events(tenantOf(call), params.export_id, query.after, query.limit),
+
+  getExportManifest: async ({ params }, call) =>
+    new RawJson(await exports.manifest(tenantOf(call), params.export_id)),
+});

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type {
   Destination,
   DestinationCreate,
+  destinationRoutes,
   FileConfig,
   Probe,
   S3Config,
@@ -16,12 +17,16 @@ import type {
   NewAccess,
 } from '../../storage/exports/export-destinations.ts';
 import type { CredentialVault } from './credential-vault.ts';
-import { checkAmbientCredentials, checkDestination } from './destination-config.ts';
 import { DestinationError } from '../../s3/destination-error.ts';
 import { openStore, type StoreParts } from './open-store.ts';
-import { probe, probeFailure, probeMs, type Probed } from './probe.ts';
+import { probe, type Probed, probeFailure, probeMs } from './probe.ts';
 import { bucketAddress } from '../../s3/bucket-address.ts';
 import type { S3Target, StoreTarget } from './store-target.ts';
+import type { Handlers } from '../../api/handlers.ts';
+import { tenantOf } from '../../auth/principal/caller.ts';
+import { type EgressGuard, EgressRefused } from '../../net/guard.ts';
+import { findFolder } from './folder-store.ts';
+import { egressRules } from '../../s3/s3-limits.ts';
 
 export interface DestinationParts {
   destinations: DestinationStorage;
@@ -212,3 +217,83 @@ const toDestination = (row: DestinationRow): Destination => ({
   created_at: row.created_at,
   updated_at: row.updated_at,
 });
+
+export const destinationHandlers = (
+  destinations: DestinationService,
+): Handlers<typeof destinationRoutes> => ({
+  createDestination: ({ body }, call) => destinations.create(tenantOf(call), body),
+
+  listDestinations: (_, call) => destinations.list(tenantOf(call)),
+
+  getDestination: ({ params }, call) => destinations.get(tenantOf(call), params.destination_id),
+
+  changeDestination: ({ params, body }, call) =>
+    destinations.change(tenantOf(call), params.destination_id, body),
+
+  deleteDestination: ({ params }, call) => destinations.delete(tenantOf(call), params.destination_id),
+
+  testDestination: ({ params }, call) => destinations.test(tenantOf(call), params.destination_id),
+});
+
+// Validation of destinations that the schema cannot express: fields that depend on each other, and limits that the server sets.
+
+interface ConfigRules {
+  guard: EgressGuard;
+  fileRoots: readonly string[];
+  lendsCredentials: boolean;
+}
+
+/** Throws `invalid` with the path of the invalid field. */
+const checkDestination = (given: DestinationCreate, rules: ConfigRules): void => {
+  if (given.destination_type === 'file') {
+    if (findFolder(given.config.path, rules.fileRoots) === undefined)
+      throw invalid(['body', 'config', 'path'], 'must be below one of the folders in SVC_EXPORT_FILE_ROOTS');
+    return;
+  }
+  checkEndpoint(given.config, rules.guard);
+  checkOptions(given.config);
+  const { credentials, aws_role_arn, config } = given;
+  if (aws_role_arn !== undefined && config.aws_role_arn !== undefined && aws_role_arn !== config.aws_role_arn)
+    throw invalid(['body', 'aws_role_arn'], 'must equal config.aws_role_arn when both are given');
+  const role_arn = aws_role_arn ?? config.aws_role_arn;
+  if (credentials !== undefined && role_arn !== undefined)
+    throw invalid(['body', 'aws_role_arn'], 'must not be given together with credentials');
+  if (credentials === undefined) checkAmbientCredentials(role_arn, rules);
+};
+
+/** Throws `invalid` unless destinations may use the server's own credentials. */
+const checkAmbientCredentials = (role_arn: string | undefined, { lendsCredentials }: ConfigRules): void => {
+  if (lendsCredentials) return;
+  const rule = "destinations may not use the server's own credentials (SVC_EXPORT_AMBIENT_CREDENTIALS)";
+  if (role_arn === undefined) throw invalid(['body', 'credentials'], `must be given: ${rule}`, 'missing');
+  throw invalid(['body', 'aws_role_arn'], `cannot be assumed: ${rule}`);
+};
+
+const checkEndpoint = ({ endpoint_url, include_bucket_in_prefix }: S3Config, guard: EgressGuard): void => {
+  if (endpoint_url === undefined) {
+    if (include_bucket_in_prefix === false)
+      throw invalid(
+        ['body', 'config', 'include_bucket_in_prefix'],
+        'must not be false without an endpoint_url that names the bucket',
+      );
+    return;
+  }
+  const loc = ['body', 'config', 'endpoint_url'];
+  try {
+    const { url } = guard.check(endpoint_url, egressRules);
+    if (url.search !== '' || endpoint_url.includes('#'))
+      throw invalid(loc, 'endpoint_url must not have a query or a fragment');
+  } catch (error) {
+    if (error instanceof EgressRefused) throw invalid(loc, `endpoint_url ${error.message}`);
+    throw error;
+  }
+};
+
+const checkOptions = ({ endpoint_url, config_kwargs_s3: options = {} }: S3Config): void => {
+  const isAccelerated = options.use_accelerate_endpoint === true;
+  if (isAccelerated && (endpoint_url !== undefined || options.addressing_style === 'path'))
+    throw invalid(
+      ['body', 'config', 'config_kwargs_s3', 'use_accelerate_endpoint'],
+      'must not be true with an endpoint_url or with addressing_style path',
+    );
+};

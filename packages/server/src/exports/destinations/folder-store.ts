@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import {
+  type FileHandle,
   link,
   mkdir,
   open,
@@ -10,14 +11,11 @@ import {
   rename,
   stat,
   unlink,
-  type FileHandle,
 } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { checkFree, checkQuota, type FolderRules, noRules } from './disk-space.ts';
 import { DestinationError, StoreConflict } from '../../s3/destination-error.ts';
 import type { LocalFile, ProbedStore, PutOptions, StoredFile } from './file-store.ts';
-import { folderError } from './folder-error.ts';
-import { Folder } from './folder.ts';
 import { partsOfKey, pathPartFault } from './store-key.ts';
 
 const chunkBytes = 1_024 ** 2;
@@ -253,3 +251,105 @@ const unlinkIfThere = async (path: string): Promise<void> => {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
 };
+
+// Opens folders below a root one path part at a time, without following symbolic links. Nothing is written outside of the root, even
+// when another process replaces a folder by a link at the same time.
+
+// Converts errors of the file system to errors of a destination.
+
+/** Errors for which a retry does not help, with a remedy. */
+const finalReasons = new Map([
+  [
+    'EACCES',
+    'The server has no permission to write to the folder. Grant it to the user that runs the server.',
+  ],
+  [
+    'EPERM',
+    'The server has no permission to write to the folder. Grant it to the user that runs the server.',
+  ],
+  ['EROFS', 'The file system is read-only. Mount it for writing.'],
+  ['ENOTDIR', 'A part of the path is not a folder, or is a symbolic link; those are not followed.'],
+  ['ELOOP', 'A part of the path is a symbolic link; those are not followed.'],
+  ['EISDIR', 'The path of the file is a folder.'],
+  ['ENAMETOOLONG', 'The path is longer than the file system allows. Choose a shorter one.'],
+  ['ENOENT', 'The folder does not exist. See SVC_EXPORT_FILE_ROOTS.'],
+]);
+
+/** Errors for which a retry may help. */
+const temporaryReasons = new Map([
+  ['ENOSPC', 'The disk is full. Free some space.'],
+  ['EDQUOT', 'The disk quota is exceeded. Free some space.'],
+  ['EFBIG', 'The file system does not support files of this size.'],
+  ['EMFILE', 'The server has too many files open.'],
+  ['ENFILE', 'The machine has too many files open.'],
+  ['EIO', 'The disk reported an error.'],
+]);
+
+/** Returns errors other than system errors unchanged. */
+export const folderError = (error: unknown): unknown => {
+  const { code } = error as NodeJS.ErrnoException;
+  if (error instanceof DestinationError || !(error instanceof Error) || typeof code !== 'string')
+    return error;
+  if (!/^E[A-Z]+$/.test(code)) return error;
+  const reason =
+    finalReasons.get(code) ?? temporaryReasons.get(code) ?? 'The file system reported an unexpected error.';
+  return new DestinationError(reason, { code, isFinal: finalReasons.has(code), cause: error });
+};
+
+const asFolder = constants.O_RDONLY | constants.O_DIRECTORY;
+const folderMode = 0o750;
+
+class Folder implements AsyncDisposable {
+  readonly #handle: FileHandle;
+  readonly #path: string;
+
+  private constructor(handle: FileHandle, path: string) {
+    this.#handle = handle;
+    this.#path = path;
+  }
+
+  /** Follows symbolic links: the caller chose this path. */
+  static async open(path: string): Promise<Folder> {
+    return new Folder(await open(path, asFolder), path);
+  }
+
+  /** Path of an entry. On Linux it goes through the open file descriptor, so a replaced folder has no effect; elsewhere it is the plain path. */
+  pathOf(name: string): string {
+    return process.platform === 'linux' ? `/proc/self/fd/${this.#handle.fd}/${name}` : join(this.#path, name);
+  }
+
+  /** Opens a subfolder. Rejects a symbolic link with ENOTDIR or ELOOP. */
+  async child(name: string, { make }: { make: boolean }): Promise<Folder> {
+    if (make) await this.#make(name);
+    const handle = await open(this.pathOf(name), asFolder | constants.O_NOFOLLOW);
+    return new Folder(handle, join(this.#path, name));
+  }
+
+  /** Opens the folder at the end of the parts. */
+  async descend(parts: readonly string[], how: { make: boolean }): Promise<Folder> {
+    let folder = new Folder(await open(this.pathOf('.'), asFolder), this.#path);
+    for (const part of parts) {
+      await using parent = folder;
+      folder = await parent.child(part, how);
+    }
+    return folder;
+  }
+
+  /** Makes new and renamed entries durable. */
+  async sync(): Promise<void> {
+    await this.#handle.sync();
+  }
+
+  async #make(name: string): Promise<void> {
+    try {
+      await mkdir(this.pathOf(name), { mode: folderMode });
+      await this.sync();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#handle.close();
+  }
+}

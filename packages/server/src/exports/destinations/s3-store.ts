@@ -2,16 +2,15 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { DeleteObjectCommand, HeadObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { Bucket } from '../../s3/bucket.ts';
 import { bucketAddress, type BucketAddress } from '../../s3/bucket-address.ts';
 import { withDeadline } from '../../s3/deadline.ts';
 import { DestinationError, StoreConflict } from '../../s3/destination-error.ts';
-import { egressRules } from '../../s3/egress-rules.ts';
-import { putCommand, type SingleUpload } from '../../s3/put-command.ts';
+import { egressRules } from '../../s3/s3-limits.ts';
+import { uploadOptions } from '../../s3/put-command.ts';
 import { createS3Client } from '../../s3/s3-client.ts';
-import { isConflict, toDestinationError } from '../../s3/s3-error.ts';
-import { uploadOptions, type UploadOptions } from '../../s3/s3-options.ts';
-import { partBytesOf, S3Uploads } from '../../s3/s3-uploads.ts';
+import { toDestinationError } from '../../s3/s3-error.ts';
+import { partBytesOf } from '../../s3/s3-uploads.ts';
 import { type CredentialRules, credentialsOf } from './destination-credentials.ts';
 import type { LocalFile, ProbedStore, PutOptions, StoredFile } from './file-store.ts';
 import { partsOfKey } from './store-key.ts';
@@ -24,62 +23,55 @@ const parquet = 'application/vnd.apache.parquet';
 export class S3Store implements ProbedStore {
   readonly root: string;
   readonly assumeRole: ProbedStore['assumeRole'];
-  readonly #client: S3Client;
   readonly #address: BucketAddress;
-  readonly #options: UploadOptions;
-  readonly #bucket: string;
-  readonly #uploads: S3Uploads;
+  readonly #bucket: Bucket;
   readonly #rules: CredentialRules;
-  /** Removed from the messages of the service. */
-  readonly #secrets: readonly string[];
   /** True when the service supports If-None-Match for PutObject. */
   readonly #supportsIfNoneMatch: boolean;
 
   /** Throws a DestinationError when the destination has no credentials and may not use the server's. */
   constructor(target: S3Target, rules: CredentialRules) {
-    this.#secrets = Object.values<string | undefined>(target.credentials ?? {}).filter(
+    // Removed from the messages of the service.
+    const secrets = Object.values<string | undefined>(target.credentials ?? {}).filter(
       (one) => one !== undefined,
     );
-    this.#address = bucketAddress(target.config);
-    this.#options = uploadOptions(target.config, this.#address);
-    this.#rules = rules;
+    const address = bucketAddress(target.config);
     const { guard, limits } = rules;
-    this.#client = createS3Client({
-      address: this.#address,
-      credentials: credentialsOf(target, this.#address, rules),
+    const client = createS3Client({
+      address,
+      credentials: credentialsOf(target, address, rules),
       guard,
       limits,
       options: target.config.config_kwargs_s3,
     });
-    // With `bucketEndpoint` the client expects the URL of the endpoint as the name of the bucket.
-    const { endpoint, bucket, isBucketEndpoint } = this.#address;
-    this.#bucket = isBucketEndpoint && endpoint ? endpoint.href.replace(/\/$/, '') : bucket;
-    this.#supportsIfNoneMatch = target.abilities.can_put_if_none_match ?? false;
-    this.root = this.#address.root;
-    const assume = (signal: AbortSignal): Promise<void> =>
-      this.#call(signal, async () => void (await this.#client.config.credentials()));
-    this.assumeRole = target.aws_role_arn === null ? undefined : assume;
-    this.#uploads = new S3Uploads({
-      client: this.#client,
-      bucket: this.#bucket,
-      options: this.#options,
+    this.#address = address;
+    this.#rules = rules;
+    this.#bucket = new Bucket({
+      client,
+      address,
+      options: uploadOptions(target.config, address),
       callMs: limits.callMs,
-      toError: (error) => toDestinationError(error, this.#secrets),
+      toError: (error) => toDestinationError(error, secrets),
     });
+    this.#supportsIfNoneMatch = target.abilities.can_put_if_none_match ?? false;
+    this.root = address.root;
+    const assume = (signal: AbortSignal): Promise<void> =>
+      this.#bucket.call(signal, async () => void (await client.config.credentials()));
+    this.assumeRole = target.aws_role_arn === null ? undefined : assume;
   }
 
   async findAddress(signal: AbortSignal): Promise<void> {
     const { endpoint, region } = this.#address;
     const text = endpoint?.href ?? `https://s3.${region}.amazonaws.com/`;
     const { guard, limits } = this.#rules;
-    await this.#call(signal, async () => {
+    await this.#bucket.call(signal, async () => {
       const { url, lookup } = guard.check(text, egressRules);
       await withDeadline(signal, limits.connectMs, () => lookUp(lookup, url.hostname));
     });
   }
 
   async put(key: string, file: LocalFile, { ifAbsent, signal }: PutOptions): Promise<void> {
-    const name = this.#nameOf(key);
+    const name = keyOf(key);
     const conditional = ifAbsent && this.#supportsIfNoneMatch;
     const assertAbsent = (): Promise<void> => this.#assertAbsent(key, signal);
     await using source = await open(file.path);
@@ -87,27 +79,16 @@ export class S3Store implements ProbedStore {
       const body = await readSlice(source, 0, file.bytes);
       if (ifAbsent && !conditional) await assertAbsent();
       const metadata = { sha256: file.sha256 };
-      return await this.#putBytes(
-        { name, body, metadata, contentType: parquet, ifAbsent: conditional },
-        signal,
-      );
+      const upload = { body, metadata, contentType: parquet, ifAbsent: conditional };
+      return void (await this.#bucket.put(name, upload, signal));
     }
     const { bytes, sha256 } = file;
     const partBytes = partBytesOf(bytes);
     const parts = filePartsOf(source, { bytes, partBytes });
-    const upload = {
-      name,
-      parts,
-      partBytes,
-      contentType: parquet,
-      metadata: { sha256 },
-      ifAbsent: conditional,
-    };
+    const upload = { parts, partBytes, contentType: parquet, metadata: { sha256 }, ifAbsent: conditional };
     // Some services support If-None-Match for single uploads, but ignore it for multipart uploads.
-    const isCompleted = await this.#uploads.send(
-      { ...upload, ...(ifAbsent ? { beforeEnd: assertAbsent } : {}) },
-      signal,
-    );
+    const beforeEnd = ifAbsent ? { beforeEnd: assertAbsent } : {};
+    const isCompleted = await this.#bucket.upload(name, { ...upload, ...beforeEnd }, signal);
     // The response to an earlier completion may have been lost: the object shows whether the upload was completed.
     if (!isCompleted) await this.#assertStored(key, file, signal);
   }
@@ -121,43 +102,26 @@ export class S3Store implements ProbedStore {
   }
 
   async head(key: string, signal: AbortSignal): Promise<StoredFile | 'unknown' | undefined> {
-    const command = new HeadObjectCommand({
-      Bucket: this.#bucket,
-      Key: this.#nameOf(key),
-      ...this.#options.every,
-    });
     try {
-      return await withDeadline(signal, this.#rules.limits.callMs, async (abortSignal) => {
-        const found = await this.#client.send(command, { abortSignal });
-        return { bytes: found.ContentLength ?? 0, sha256: found.Metadata?.['sha256'] };
-      });
+      const found = await this.#bucket.head(keyOf(key), signal);
+      return found && { bytes: found.bytes, sha256: found.metadata['sha256'] };
     } catch (error) {
-      signal.throwIfAborted();
-      if (statusOf(error) === 404) return undefined;
       if (isReadDenied(error)) return 'unknown';
-      throw toDestinationError(error, this.#secrets);
+      throw error;
     }
   }
 
   async remove(key: string, signal: AbortSignal): Promise<void> {
-    const command = new DeleteObjectCommand({
-      Bucket: this.#bucket,
-      Key: this.#nameOf(key),
-      ...this.#options.every,
-    });
-    await this.#call(signal, async (abortSignal) => void (await this.#client.send(command, { abortSignal })));
+    await this.#bucket.remove(keyOf(key), signal);
   }
 
   async removeUnfinished(key: string, signal: AbortSignal): Promise<void> {
-    const name = this.#nameOf(key);
-    await this.#call(signal, async (abortSignal) => {
-      try {
-        await this.#uploads.abortAll(name, abortSignal);
-      } catch (error) {
-        // Without permission or support for listing and aborting, a lifecycle rule of the bucket must remove the upload.
-        if (!isReadDenied(error)) throw error;
-      }
-    });
+    try {
+      await this.#bucket.removeUnfinished(keyOf(key), signal);
+    } catch (error) {
+      // Without permission or support for listing and aborting, a lifecycle rule of the bucket must remove the upload.
+      if (!isReadDenied(error)) throw error;
+    }
   }
 
   async #putText(
@@ -167,13 +131,7 @@ export class S3Store implements ProbedStore {
   ): Promise<void> {
     const body = Buffer.from(text);
     const sha256 = createHash('sha256').update(body).digest('hex');
-    const name = this.#nameOf(key);
-    await this.#putBytes({ name, body, metadata: { sha256 }, contentType, ifAbsent }, signal);
-  }
-
-  async #putBytes(upload: SingleUpload, signal: AbortSignal): Promise<void> {
-    const command = putCommand(this.#bucket, this.#options, upload);
-    await this.#call(signal, async (abortSignal) => void (await this.#client.send(command, { abortSignal })));
+    await this.#bucket.put(keyOf(key), { body, metadata: { sha256 }, contentType, ifAbsent }, signal);
   }
 
   async #assertStored(key: string, file: LocalFile, signal: AbortSignal): Promise<void> {
@@ -190,32 +148,17 @@ export class S3Store implements ProbedStore {
       throw new StoreConflict('The key already has an object');
   }
 
-  #nameOf(key: string): string {
-    return this.#address.prefix + partsOfKey(key).join('/');
-  }
-
-  async #call<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    try {
-      return await withDeadline(signal, this.#rules.limits.callMs, work);
-    } catch (error) {
-      signal.throwIfAborted();
-      throw isConflict(error)
-        ? new StoreConflict('The key already has an object')
-        : toDestinationError(error, this.#secrets);
-    }
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#client.destroy();
+    await this.#bucket[Symbol.asyncDispose]();
   }
 }
 
-/** A response to HEAD has no body, so errors are identified by the status. */
-const statusOf = (error: unknown): number | undefined =>
-  (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
+/** Throws for a key that could lead out of the prefix. */
+const keyOf = (key: string): string => partsOfKey(key).join('/');
 
 /** True when the service does not permit or support the read. */
-const isReadDenied = (error: unknown): boolean => [401, 403, 405, 501].includes(statusOf(error) ?? 0);
+const isReadDenied = (error: unknown): boolean =>
+  error instanceof DestinationError && [401, 403, 405, 501].includes(error.status ?? 0);
 
 const lookUp = (lookup: LookupFunction, hostname: string): Promise<void> =>
   new Promise((resolve, reject) => {

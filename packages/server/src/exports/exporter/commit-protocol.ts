@@ -22,9 +22,8 @@ import { DestinationError, StoreConflict } from '../../s3/destination-error.ts';
 import type { FileStore, StoredFile } from '../destinations/file-store.ts';
 import { fileName, partitionFolder } from './layout.ts';
 import type { RowPlace, WriteFile, WrittenFile } from '../parquet/export-file.ts';
-import type { PartitionRunCommand, WrittenFigures } from './exporter-protocol.ts';
+import { LeaseLost, type PartitionRunCommand, type WrittenFigures } from './exporter-protocol.ts';
 import { readCursor, toCursor } from '../../api/cursor.ts';
-import { LeaseLost } from './lease-lost.ts';
 
 /** The step that was just finished. `resumed` comes before the first step, when an earlier attempt has begun a file. */
 export type Step = 'resumed' | 'written' | 'begun' | 'uploaded' | 'verified' | 'committed' | 'finished';

@@ -4,8 +4,7 @@ import type { ExportStepStorage, ManifestFile } from '../../storage/exports/expo
 import { DestinationError } from '../../s3/destination-error.ts';
 import type { FileStore } from '../destinations/file-store.ts';
 import { manifestKey, prefixOf } from './layout.ts';
-import type { ManifestCommand } from './exporter-protocol.ts';
-import { LeaseLost } from './lease-lost.ts';
+import { LeaseLost, type ManifestCommand } from './exporter-protocol.ts';
 
 export type ManifestStep = 'manifest composed' | 'manifest uploaded' | 'manifest committed';
 

@@ -6,20 +6,20 @@ import { ReplicaConnections } from '../../storage/replica/replica-connections.ts
 import { exportStepStorage } from '../../storage/exports/export-steps.ts';
 import { openStore } from '../destinations/open-store.ts';
 import { fileWriter } from '../parquet/write-file.ts';
-import type {
-  ExporterSetup,
-  ExportCommand,
-  ExportOutcome,
-  FromExporter,
-  PartitionRunCommand,
-  ReplicaFigures,
-  ManifestCommand,
-  ToExporter,
+import {
+  type ExportCommand,
+  type ExporterSetup,
+  type ExportOutcome,
+  type FromExporter,
+  LeaseLost,
+  type ManifestCommand,
+  type PartitionRunCommand,
+  type ReplicaFigures,
+  type ToExporter,
 } from './exporter-protocol.ts';
 import { openParentChannel } from '../../jobs/process-channel.ts';
 import { CommitProtocol, type Step } from './commit-protocol.ts';
 import { toFailure } from './failure.ts';
-import { LeaseLost } from './lease-lost.ts';
 import { type ManifestStep, writeManifest } from './manifest-writing.ts';
 import { type ExporterReplica, openPageReads } from './page-reads.ts';
 import { retried, retriedSteps } from './retried-steps.ts';

@@ -13,9 +13,9 @@ import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import { LeaseKeeper, type LeaseLoss } from '../../jobs/lease-keeper.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import type {
-  ClaimLimits,
   ClaimedManifest,
   ClaimedPartitionRun,
+  ClaimLimits,
   ExportLeaseStorage,
   ExportTimes,
   RetryRules,
@@ -26,9 +26,13 @@ import type { StoreTarget } from '../destinations/store-target.ts';
 import { ExportAttempt, type StopReason } from './export-attempt.ts';
 import { toManifestCommand, toPartitionRunCommand } from './export-command.ts';
 import type { ExporterPool } from './exporter-pool.ts';
-import type { ExportCommand, ExportOutcome, ReplicaFigures } from '../exporter/exporter-protocol.ts';
+import type {
+  ExportCommand,
+  ExportOutcome,
+  ReplicaFigures,
+  WrittenFigures,
+} from '../exporter/exporter-protocol.ts';
 import { toFailure } from '../exporter/failure.ts';
-import { type AttemptEnd, ExportTally } from './export-tally.ts';
 import type { TempFolders } from './temp-folders.ts';
 
 export interface ExportWorkerOptions {
@@ -269,3 +273,31 @@ export class ExportWorker implements AsyncDisposable {
 }
 
 const folderOf = ({ id, lease_token }: ExportLease): string => `${id}-${lease_token}`;
+
+// Totals of the export attempts of this process since its start, for metrics.
+
+type AttemptEnd = ExportOutcome['kind'] | 'lost';
+
+class ExportTally {
+  readonly attempts = new Map<AttemptEnd, number>();
+  /** Duration of all attempts together. */
+  seconds = 0;
+  files = 0;
+  rows = 0;
+  /** Size of the files. */
+  bytes = 0;
+  /** Size of the rows before compression. */
+  rawBytes = 0;
+
+  addFile({ rows, bytes, raw_bytes }: WrittenFigures): void {
+    this.files += 1;
+    this.rows += rows;
+    this.bytes += bytes;
+    this.rawBytes += raw_bytes;
+  }
+
+  addAttempt(end: AttemptEnd, ms: number): void {
+    this.attempts.set(end, (this.attempts.get(end) ?? 0) + 1);
+    this.seconds += ms / 1_000;
+  }
+}

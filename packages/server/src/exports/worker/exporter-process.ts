@@ -1,7 +1,7 @@
 // The server's side of one exporter: it executes one command at a time.
 import type { Logger } from 'pino';
 import { executorEnvironment } from '../../config/environment.ts';
-import { programFile } from '../../programs.ts';
+import { programFile } from '../../config/programs.ts';
 import type { PooledProcess } from '../../jobs/process-pool.ts';
 import { ProgramProcess } from '../../jobs/program-process.ts';
 import { fallbackReasons } from '../../storage/replica/fallback.ts';

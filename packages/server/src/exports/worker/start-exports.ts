@@ -12,6 +12,7 @@ import { ExportWorker, type ExportWorkerOptions } from './export-worker.ts';
 import type { ExporterSetup } from '../exporter/exporter-protocol.ts';
 import { ExporterPool } from './exporter-pool.ts';
 import { TempFolders } from './temp-folders.ts';
+import type { PeriodicTask } from '../../jobs/periodic-tasks.ts';
 
 export interface ExportParts {
   leases: ExportLeaseStorage;
@@ -67,3 +68,27 @@ export const startExports = (parts: ExportParts): ExportWorker => {
     logger,
   });
 };
+
+// Periodic tasks of exports.
+
+const everyMs = 5_000;
+const batch = 50;
+
+interface ScheduleRules {
+  /** Delay between the end of a window and its export. */
+  scheduleLagMs: number;
+  /** Maximum number of unfinished exports of one schedule. */
+  exportsPerWorkspace: number;
+}
+
+export const exportTasks = (
+  leases: Pick<ExportLeaseStorage, 'spawn'>,
+  { scheduleLagMs, exportsPerWorkspace }: ScheduleRules,
+): PeriodicTask[] => [
+  {
+    name: 'export-schedules',
+    everyMs,
+    // Each call creates at most one export per schedule. A schedule that is behind gets the next one by the next call.
+    work: () => leases.spawn(scheduleLagMs, exportsPerWorkspace, batch),
+  },
+];

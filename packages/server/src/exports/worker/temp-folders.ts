@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { isRunning } from '../../process-identity.ts';
+import { isRunning } from '../../config/process-identity.ts';
 
 /** Pids of other machines and containers cannot be checked here. Their folders are removed after this time. */
 const leftoverMs = 2 * 24 * 60 * 60 * 1_000;

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { RawJson } from '../../api/handlers.ts';
 import type { UserApp } from '../custom-app/user-app.ts';
-import { startTestApp } from '../test-app.ts';
+import { startTestApp } from '../../../test/http-app.ts';
 
 const large = JSON.stringify({ metadata: { large: 'x'.repeat(70_000) } });
 const headers = { 'content-type': 'application/json' };

@@ -5,10 +5,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { invalid, Problem } from '@svc/contract/problem';
 import { JsonText } from '../../api/json-text.ts';
 import { buffersOf, ByteBlocks, toBlocks } from '../../parsing/byte-blocks.ts';
-import { BudgetExceeded, inlineBytesMax, inlineLimits, type JsonLimits } from '../../parsing/json-limits.ts';
+import { BudgetExceeded, inlineBytesMax, inlineLimits, type JsonLimits } from '../../json/json-limits.ts';
 import type { Parsing } from '../../parsing/parsing.ts';
 import type { HttpContext, RequestCall } from '../routing/call.ts';
-import { parseStrictJson } from './strict-json.ts';
+import { parseStrictJson } from '../../json/strict-json.ts';
 
 export interface BodyLimits {
   bytesMax: number;

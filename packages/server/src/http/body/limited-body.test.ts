@@ -1,6 +1,6 @@
 import type { UnderlyingSource } from 'node:stream/web';
 import { describe, expect, it } from 'vitest';
-import { deferred } from '../test-app.ts';
+import { deferred } from '../../../test/http-app.ts';
 import { watchedBody } from './limited-body.ts';
 
 /** What a watched body has reported, in order. */

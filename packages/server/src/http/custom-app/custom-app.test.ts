@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { Hono as HonoOf4 } from 'hono-4-0';
 import { describe, expect, it } from 'vitest';
-import { buildTestApp, startTestApp, type TestApp } from '../test-app.ts';
+import { buildTestApp, startTestApp, type TestApp } from '../../../test/http-app.ts';
 import type { CustomApp } from './custom-app.ts';
 import type { UserApp } from './user-app.ts';
 

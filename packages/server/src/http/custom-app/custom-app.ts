@@ -10,19 +10,26 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Problem } from '@svc/contract/problem';
 import type { Hono } from 'hono';
+import type { RouteShape } from '@svc/contract';
+import { TrieRouter } from 'hono/router/trie-router';
 import type { Authenticate } from '../../auth/principal/caller.ts';
 import { limitedBody } from '../body/limited-body.ts';
 import { tooLarge } from '../body/body.ts';
 import { type CallOptions, type HttpEnv, RequestCall, requestIdOf } from '../routing/call.ts';
 import type { Observe, Surface } from '../routing/mount.ts';
 import type { StartRequestSpan } from '../routing/request-span.ts';
-import { noPath, rawPath, withoutPrefix } from '../server/mount-path.ts';
-import { probePaths } from '../server/probe-paths.ts';
+import { noPath, probePaths, rawPath, withoutPrefix } from '../server/request-path.ts';
 import { type HttpLogger, problemResponse } from '../server/problem.ts';
-import { type BuiltInRoute, BuiltInRoutes } from './built-in-routes.ts';
 import { Exchange } from './exchange.ts';
 import { innerRequest } from './inner-request.ts';
-import { hasDefaultErrors, mountUserApp, routeFor, type UserApp, type UserContext } from './user-app.ts';
+import {
+  hasDefaultErrors,
+  isRoute,
+  mountUserApp,
+  routeFor,
+  type UserApp,
+  type UserContext,
+} from './user-app.ts';
 
 export interface CustomAppOptions extends CallOptions {
   app: UserApp;
@@ -235,3 +242,54 @@ const responseTo = (error: Error, context: UserContext): Response => {
   const response = problemResponse(error, requestId, logger);
   return context.newResponse(response.body, response);
 };
+
+// Finds the built-in route of a path, and the routes of the project's app that hide built-in ones.
+
+interface BuiltInRoute {
+  readonly route: RouteShape;
+  readonly surface: Surface;
+}
+
+class BuiltInRoutes {
+  readonly #router = new TrieRouter<BuiltInRoute>();
+  readonly #table: { method: string; path: string }[] = [];
+
+  constructor(surfaces: readonly Surface[]) {
+    for (const surface of surfaces)
+      for (const route of Object.values(surface.routes))
+        for (const path of [route.path, ...(route.aliases ?? [])]) {
+          const method = route.method.toUpperCase();
+          this.#router.add(method, path, { route, surface });
+          this.#table.push({ method, path });
+        }
+  }
+
+  /** The routes that a path matches, such as `/threads/search` and `/threads/:thread_id`, have the same rules of access. */
+  find(method: string, path: string): BuiltInRoute | undefined {
+    const [matched] = this.#router.match(method === 'HEAD' ? 'GET' : method, path);
+    return matched[0]?.[0];
+  }
+
+  /** For the operator: each route of the app that hides a built-in one, or is hidden by one. */
+  conflicts(app: UserApp): string[] {
+    const hidden = this.#table.flatMap(({ method, path }) => {
+      const route = routeFor(app, method, path.replaceAll(/:([^/]+)/g, 'any-$1'));
+      if (route === undefined) return [];
+      return [
+        probePaths.has(path)
+          ? `The route ${route.method} ${route.path} of http.app is never called: ${path} is always that of the server`
+          : `The route ${route.method} ${route.path} of http.app replaces the built-in route ${method} ${path}`,
+      ];
+    });
+    const literal = app.routes.filter((route) => isRoute(route) && !/[:*]/.test(route.path));
+    const shared = literal.flatMap(({ method, path }) => {
+      const builtIn = this.find(method, path)?.route;
+      return builtIn === undefined || builtIn.path === path
+        ? []
+        : [
+            `The route ${method} ${path} of http.app replaces the built-in route ${method} ${builtIn.path} at this path`,
+          ];
+    });
+    return [...new Set([...hidden, ...shared])];
+  }
+}

@@ -7,9 +7,8 @@ import { type HttpEnv, type OuterRequest, requestIdOf } from '../routing/call.ts
 import type { Observe } from '../routing/mount.ts';
 import type { RequestSpan, StartRequestSpan } from '../routing/request-span.ts';
 import type { HttpLogger } from '../server/problem.ts';
-import { joinVary } from '../server/vary.ts';
+import { joinVary, withHeaders } from '../server/headers.ts';
 import { logRequest, type RequestEntry } from '../server/request-log.ts';
-import { withHeaders } from '../server/with-headers.ts';
 
 interface Reporting {
   logger: HttpLogger;

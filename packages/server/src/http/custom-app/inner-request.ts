@@ -1,6 +1,5 @@
 // The request for the built-in routes. The project's middleware runs before them, and may have read or replaced the body.
 import { Problem } from '@svc/contract/problem';
-import { bodyLength } from '../body/body-length.ts';
 import type { Body, UserContext } from './user-app.ts';
 
 /**
@@ -52,4 +51,15 @@ const withBody = (raw: Request, body: Body, type?: string | null): Request => {
   if (typeof type === 'string') headers.set('content-type', type);
   const { method, url } = raw;
   return new Request(url, { method, headers, ...(hasBody ? { body: body ?? null, duplex: 'half' } : {}) });
+};
+
+/**
+ * The length in bytes of a body that a Request is made of; undefined for a stream or a form. A Request does not have it among its headers,
+ * and without it the memory for the largest body is reserved.
+ */
+export const bodyLength = (body: unknown): number | undefined => {
+  if (body === null || body === undefined) return 0;
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  if (body instanceof Blob) return body.size;
+  return body instanceof ArrayBuffer || ArrayBuffer.isView(body) ? body.byteLength : undefined;
 };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { startTestApp } from '../test-app.ts';
+import { startTestApp } from '../../../test/http-app.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-console-'));
 afterAll(() => rmSync(folder, { recursive: true }));

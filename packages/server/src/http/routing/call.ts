@@ -5,7 +5,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { unrestrictedAuthorizer, type Authorizer } from '../../auth/authorization/authorizer.ts';
 import { anybody, type Authenticate, type Caller, type Credentials } from '../../auth/principal/caller.ts';
-import type { SchemeOf } from '../../auth/principal/client-scheme.ts';
+import type { SchemeOf } from '../../auth/principal/client-address.ts';
 import type { CreatedRun } from '../../api/call.ts';
 import type { Call } from '../../api/handlers.ts';
 import type { RequestEntry } from '../server/request-log.ts';

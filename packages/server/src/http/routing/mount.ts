@@ -9,16 +9,16 @@ import type { Authenticate, Caller } from '../../auth/principal/caller.ts';
 import type { Call, Handlers } from '../../api/handlers.ts';
 import type { Parsing } from '../../parsing/parsing.ts';
 import type { BodyLimits } from '../body/body.ts';
-import { probePaths } from '../server/probe-paths.ts';
+import { probePaths } from '../server/request-path.ts';
 import { type Authenticated, type CallOptions, type HttpContext, type HttpEnv, RequestCall } from './call.ts';
 import { type Input, readInput } from './input.ts';
 import { HttpProblem, problemResponse } from '../server/problem.ts';
 import { type AuditLogger, logAudit } from '../server/audit-log.ts';
 import { logRequest, type RequestEntry } from '../server/request-log.ts';
 import { logAnswer } from './log-answer.ts';
+import type { RequestSpan, StartRequestSpan } from './request-span.ts';
 import { foreignPage, siteOf, type SiteRules } from '../server/request-site.ts';
 import { isStream, type PathMethods, supportsHead } from './path-methods.ts';
-import type { RequestSpan, StartRequestSpan } from './request-span.ts';
 import { respond, type ResponseOptions } from './respond.ts';
 
 /** Called for every response when it is complete. */

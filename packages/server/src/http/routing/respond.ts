@@ -17,9 +17,14 @@ import { emptyHeaders, htmlHeaders, jsonHeaders, sseHeaders, textHeaders } from 
 import { type DeferredOptions, sendDeferred, textIfSoon } from '../streams/deferred.ts';
 import type { HttpLogger } from '../server/problem.ts';
 import { handshakeNeeded, type Upgrades } from '../sockets/upgrades.ts';
-import { openBody, partsBody, writeParts } from '../streams/response-body.ts';
+import {
+  countUnsent,
+  openBody,
+  partsBody,
+  type UnsentOptions,
+  writeParts,
+} from '../streams/response-body.ts';
 import { type SseOptions, streamEvents } from '../streams/sse.ts';
-import { countUnsent, type UnsentOptions } from '../streams/unsent.ts';
 
 export interface ResponseOptions {
   sse: SseOptions;

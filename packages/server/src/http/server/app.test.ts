@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '@svc/contract/problem';
-import { startTestApp, type TestApp } from '../test-app.ts';
+import { startTestApp, type TestApp } from '../../../test/http-app.ts';
 
 const runId = '01234567-89ab-4cde-8f01-23456789abcd';
 const json = { 'content-type': 'application/json' };

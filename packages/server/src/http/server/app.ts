@@ -1,7 +1,7 @@
 import { Problem } from '@svc/contract/problem';
 import { Hono } from 'hono';
-import { createSchemeOf, type SchemeOf } from '../../auth/principal/client-scheme.ts';
-import { type JsonLimits, requestLimits } from '../../parsing/json-limits.ts';
+import { createSchemeOf, type SchemeOf } from '../../auth/principal/client-address.ts';
+import { type JsonLimits, requestLimits } from '../../json/json-limits.ts';
 import type { Parsing } from '../../parsing/parsing.ts';
 import { type HttpContext, type HttpEnv, requestIdOf } from '../routing/call.ts';
 import type { AuditLogger } from './audit-log.ts';
@@ -10,7 +10,7 @@ import { BuiltPage } from '../pages/built-page.ts';
 import { mount, type MountOptions, type Observe, type Surface } from '../routing/mount.ts';
 import type { OpenStreams } from '../streams/open-streams.ts';
 import { type HttpLogger, problemResponse } from './problem.ts';
-import { rawPath, urlCharsMax, withoutPrefix } from './mount-path.ts';
+import { rawPath, urlCharsMax, withoutPrefix } from './request-path.ts';
 import { logAnswer } from '../routing/log-answer.ts';
 import { PathMethods } from '../routing/path-methods.ts';
 

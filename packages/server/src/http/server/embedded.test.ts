@@ -6,7 +6,7 @@ import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
 import type { UserApp } from '../custom-app/user-app.ts';
-import { type BuiltTestApp, buildTestApp, testEventSource, ways } from '../test-app.ts';
+import { type BuiltTestApp, buildTestApp, testEventSource, ways } from '../../../test/http-app.ts';
 import { embed, type EmbeddedOptions } from './embedded.ts';
 
 const failingDownload = (): Response => {

@@ -6,10 +6,9 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { watchedBody } from '../body/limited-body.ts';
 import { type OuterRequest, requestIdOf } from '../routing/call.ts';
 import { serveWithoutUpgrade, type Upgrades } from '../sockets/upgrades.ts';
-import { emptyHeaders } from './headers.ts';
+import { emptyHeaders, joinVary, withHeaders } from './headers.ts';
 import type { ServedApp } from './listen.ts';
-import { malformedTarget } from './malformed-target.ts';
-import { type HttpLogger, problemResponse } from './problem.ts';
+import { type HttpLogger, malformedTarget, problemResponse } from './problem.ts';
 import {
   type CheckedRequest,
   createRequestCheck,
@@ -17,8 +16,6 @@ import {
   type RequestGuardOptions,
 } from './request-guard.ts';
 import { logRequest } from './request-log.ts';
-import { joinVary } from './vary.ts';
-import { withHeaders } from './with-headers.ts';
 
 export interface EmbeddedOptions {
   app: ServedApp;

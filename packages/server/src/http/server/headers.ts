@@ -29,3 +29,30 @@ export const sseHeaders = {
   ...apiHeaders,
   'x-accel-buffering': 'no',
 };
+
+/** The response with these headers, which replace those of the same name. Headers of a response of fetch() cannot be changed: it is copied. */
+export const withHeaders = (response: Response, added: Readonly<Record<string, string>>): Response => {
+  const entries = Object.entries(added);
+  if (entries.length === 0) return response;
+  try {
+    for (const [name, value] of entries) response.headers.set(name, value);
+    return response;
+  } catch {
+    const headers = new Headers(response.headers);
+    for (const [name, value] of entries) headers.set(name, value);
+    const { status, statusText } = response;
+    return new Response(response.body, { status, statusText, headers });
+  }
+};
+
+/** The value of a `Vary` header with the names of these values, each once. */
+export const joinVary = (...values: (number | string | readonly string[] | null | undefined)[]): string => {
+  const names = new Map<string, string>();
+  for (const value of values)
+    for (const part of (value ?? '').toString().split(',')) {
+      const name = part.trim();
+      const key = name.toLowerCase();
+      if (name !== '' && !names.has(key)) names.set(key, name);
+    }
+  return [...names.values()].join(', ');
+};

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Hono } from 'hono';
 import { listen } from './listen.ts';
 import { until } from '../../../test/eventually.ts';
-import { deferred, startTestApp, testEventSource } from '../test-app.ts';
+import { deferred, startTestApp, testEventSource } from '../../../test/http-app.ts';
 
 const logger = { debug: () => undefined, info: () => undefined, error: () => undefined };
 

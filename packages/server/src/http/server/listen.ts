@@ -2,15 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { Problem, problems, type ProblemCode } from '@svc/contract/problem';
+import { Problem, type ProblemCode, problems } from '@svc/contract/problem';
 import type { HttpEnv } from '../routing/call.ts';
 import type { Upgrades } from '../sockets/upgrades.ts';
 import type { OpenStreams } from '../streams/open-streams.ts';
-import { bind } from './bind.ts';
 import { createRequestGuard, type RequestGuardOptions } from './request-guard.ts';
 import { jsonHeaders } from './headers.ts';
-import { malformedTarget } from './malformed-target.ts';
-import { type HttpLogger, problemBody } from './problem.ts';
+import { type HttpLogger, malformedTarget, problemBody } from './problem.ts';
 
 export interface ListenOptions {
   host: string;
@@ -162,3 +160,28 @@ const parserFaults: Record<string, ParserFault> = {
 /** The address for requests from this machine: 0.0.0.0 and [::] are replaced by loopback addresses. */
 export const reachableUrl = (url: string): string =>
   url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+
+/** Throws a Problem when the address cannot be bound. Called before the database is opened and keys are created. */
+export const assertBindable = async (host: string, port: number): Promise<void> => {
+  const server = createServer();
+  await bind(server, host, port);
+  await new Promise((resolve) => server.close(resolve));
+};
+
+/** Throws a Problem that explains why the address cannot be used. */
+const bind = (server: Server, host: string, port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => reject(bindProblem(cause, host, port)));
+    server.listen(port, host, resolve);
+  });
+
+const bindProblem = (cause: NodeJS.ErrnoException, host: string, port: number): Problem => {
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `Port ${port} on ${host} is in use; stop the program that uses it, or choose another port with --port.`,
+    EACCES: `Port ${port} on ${host} requires privileges that this process lacks; choose one above 1023 with --port.`,
+    EADDRNOTAVAIL: `This machine has no address ${host}; choose another with --host.`,
+    ENOTFOUND: `The host ${host} has no address; choose another with --host.`,
+  };
+  const sentence = reasons[cause.code ?? ''] ?? `Cannot listen on ${host}:${port}: ${cause.message}.`;
+  return new Problem('unavailable', sentence, { cause });
+};

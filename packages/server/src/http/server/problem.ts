@@ -1,8 +1,9 @@
 // Converts errors to responses; no other file does.
+import { randomUUID } from 'node:crypto';
 import { HTTPException } from 'hono/http-exception';
 import { codeOfStatus, Problem, type ProblemBody, type ProblemCode, problems } from '@svc/contract/problem';
 import { Refusal } from '../../auth/authorization/refusal.ts';
-import { RpcProblem, rpcError, rpcCodes } from '../../api/json-rpc.ts';
+import { rpcCodes, rpcError, RpcProblem } from '../../api/json-rpc.ts';
 import { jsonHeaders } from './headers.ts';
 
 /** The logger of the HTTP layer; pino implements it. */
@@ -106,3 +107,13 @@ export const problemResponse = (...given: Parameters<typeof problemParts>): Resp
   const { text, ...head } = problemParts(...given);
   return new Response(text, head);
 };
+
+/** Makes the responses to requests whose host or URL cannot be parsed. The adapter has no request to pass on then. */
+export const malformedTarget =
+  (logger: HttpLogger) =>
+  (cause: unknown): Response =>
+    problemResponse(
+      new Problem('bad_request', 'The URL or the Host header of the request is malformed.', { cause }),
+      randomUUID(),
+      logger,
+    );

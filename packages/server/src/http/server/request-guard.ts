@@ -5,11 +5,10 @@ import { Problem } from '@svc/contract/problem';
 import type { CorsRules } from '../../config/settings/cors.ts';
 import { requestIdOf } from '../routing/call.ts';
 import { Cors } from './cors.ts';
-import { emptyHeaders } from './headers.ts';
+import { emptyHeaders, joinVary } from './headers.ts';
 import { type HttpLogger, HttpProblem, problemParts } from './problem.ts';
 import { logRequest } from './request-log.ts';
 import { foreignPage, siteOf, siteRules, type SiteRules } from './request-site.ts';
-import { joinVary } from './vary.ts';
 
 export interface RequestGuardOptions {
   /** Off when absent. */

@@ -1,4 +1,4 @@
-import { probePaths } from './probe-paths.ts';
+import { probePaths } from './request-path.ts';
 import type { HttpLogger } from './problem.ts';
 
 export interface RequestEntry {

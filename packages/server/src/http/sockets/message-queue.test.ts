@@ -6,7 +6,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Call } from '../../api/handlers.ts';
 import { SocketResponse } from '../../api/sockets.ts';
-import { requestLimits } from '../../parsing/json-limits.ts';
+import { requestLimits } from '../../json/json-limits.ts';
 import { createParsing } from '../../parsing/parsing.ts';
 import { Upgrades } from './upgrades.ts';
 

@@ -3,7 +3,7 @@
 import { commandAnyText } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import type { WebSocket } from 'ws';
-import type { JsonLimits } from '../../parsing/json-limits.ts';
+import type { JsonLimits } from '../../json/json-limits.ts';
 import type { Parsing } from '../../parsing/parsing.ts';
 import { memoryOf, parseBody, smallBytesMax } from '../body/body.ts';
 

@@ -5,9 +5,11 @@ import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { WebSocketServer } from 'ws';
+import type { Routes } from '@svc/contract';
 import type { SocketResponse } from '../../api/sockets.ts';
 import { HttpProblem } from '../server/problem.ts';
 import { type ConnectionOptions, type ConnectionRequest, SocketConnection } from './socket-connection.ts';
+import { withoutPrefix } from '../server/request-path.ts';
 
 export interface UpgradeOptions extends ConnectionOptions {
   /** Whether a request for this URL may become a WebSocket. */
@@ -145,4 +147,18 @@ export const serveWithoutUpgrade = (
   socket.unshift(Buffer.concat([Buffer.from(`${text}\r\n`, 'latin1'), head]));
   // A server for HTTPS has decrypted this connection, and handles it as one of HTTP from here.
   server.emit(socket instanceof TLSSocket ? 'secureConnection' : 'connection', socket);
+};
+
+// The paths that accept WebSockets.
+
+/** `prefix`: the path before all routes, or empty. */
+export const socketUrls = (routes: Routes, prefix: string): ((url: string) => boolean) => {
+  const pathInPrefix = withoutPrefix(prefix);
+  const patterns = Object.values(routes)
+    .filter(({ kind }) => kind === 'socket')
+    .map(({ path }) => new RegExp(`^${path.replaceAll(/:[^/]+/g, '[^/]+')}$`));
+  return (url) => {
+    const path = pathInPrefix(url.split('?', 1)[0] ?? '');
+    return patterns.some((pattern) => pattern.test(path));
+  };
 };

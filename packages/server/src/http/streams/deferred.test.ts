@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '@svc/contract/problem';
 import { DeferredResponse, Reply } from '../../api/handlers.ts';
-import { deferred, startTestApp, ways } from '../test-app.ts';
+import { deferred, startTestApp, ways } from '../../../test/http-app.ts';
 
 const wait = (app: { url: string }) => fetch(`${app.url}/runs/wait`, { method: 'POST' });
 

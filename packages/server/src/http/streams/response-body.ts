@@ -1,8 +1,10 @@
 // Bodies of responses that are sent over time, as Node streams and as web streams.
 import { PassThrough, Readable, type Writable } from 'node:stream';
+import type { ServerResponse } from 'node:http';
 import type { JsonPart } from '../../parsing/json-bytes.ts';
 import { mappedText } from '../../parsing/mapped-bytes.ts';
 import type { RequestCall } from '../routing/call.ts';
+import type { RequestMemory } from '../../parsing/request-memory.ts';
 
 /**
  * A writable body for a response that another part of the program sends. It is closed when its reader cancels. It is also closed when the
@@ -43,4 +45,27 @@ export const writeParts = (out: Writable, parts: readonly JsonPart[]): void => {
   for (const part of parts)
     for (const piece of typeof part === 'string' ? [bytesOf(part)] : part.blocks) out.write(piece);
   out.end();
+};
+
+// Counts the memory of large responses until the client has read them, and disconnects a client that reads nothing.
+
+export interface UnsentOptions {
+  memory: RequestMemory;
+  /** How long a client may read nothing of a large response before its connection is closed. */
+  stalledMs: number;
+}
+
+/** Smaller responses are not counted: the buffers of a socket contain most of them. */
+const countedBytesMin = 262_144;
+
+/** Counts `bytes` that are about to be sent as memory, until they are sent or the connection is closed. */
+export const countUnsent = (
+  out: ServerResponse | undefined,
+  bytes: number,
+  { memory, stalledMs }: UnsentOptions,
+): void => {
+  if (out === undefined || out.destroyed || bytes < countedBytesMin) return;
+  out.once('close', memory.count(bytes));
+  // To Node, a socket that has sent a part of its data is not idle.
+  out.setTimeout(stalledMs, () => out.destroy());
 };

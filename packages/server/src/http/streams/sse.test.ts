@@ -17,7 +17,7 @@ import {
   testEventSource,
   testRoutes,
   ways,
-} from '../test-app.ts';
+} from '../../../test/http-app.ts';
 
 const event = (id: number, data: unknown = id): StreamEvent => ({
   id: String(id),

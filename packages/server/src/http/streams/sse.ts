@@ -9,8 +9,10 @@ import {
   type StreamEvent,
 } from '../../api/handlers.ts';
 import { type HttpLogger, logProblem, toProblem } from '../server/problem.ts';
-import { highWaterBytes } from './high-water.ts';
 import type { OpenStreams } from './open-streams.ts';
+
+/** When more bytes wait for the client of a stream, sources that can wait should wait. */
+export const highWaterBytes = 65_536;
 
 export interface SseOptions {
   /** Clients measure the interval, and consider a connection dead after three intervals without a byte. */

@@ -1,5 +1,5 @@
 // Reports of workers: the runs and graphs that they execute, and the connections that they may use.
-import type { ProcessIdentity } from '../../process-identity.ts';
+import type { ProcessIdentity } from '../../config/process-identity.ts';
 import type { Database } from '../postgres/database.ts';
 
 export interface WorkerReport extends ProcessIdentity {

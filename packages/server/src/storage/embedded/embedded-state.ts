@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { findBinariesVersion } from './binaries.ts';
 import { readDataVersion } from './data-version.ts';
 import { isPostmaster } from './postmaster-file.ts';
-import { isSameScope, type PidScope } from '../../process-identity.ts';
+import { isSameScope, type PidScope } from '../../config/process-identity.ts';
 
 export interface EmbeddedState {
   folder: string;

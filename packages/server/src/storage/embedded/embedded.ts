@@ -18,7 +18,7 @@ import { exists, openHome, type Home } from './home.ts';
 import { withLock } from './lock-file.ts';
 import { disown, isTakenOver, keepOwning, own, takeOver } from './ownership.ts';
 import { clearStaleFiles, findPostmaster, isPostmaster } from './postmaster-file.ts';
-import { identityOf, isAlive, isRunning } from '../../process-identity.ts';
+import { identityOf, isAlive, isRunning } from '../../config/process-identity.ts';
 import { initialise, run, type ServerProcess, spawnServer } from './server-process.ts';
 
 export interface EmbeddedPostgres extends AsyncDisposable {

@@ -4,7 +4,7 @@ import { mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contract/problem';
 import { hasHeartbeat, keepHeartbeat } from './heartbeat-file.ts';
-import { identityOf, isAlive, isSameScope, scopeOf } from '../../process-identity.ts';
+import { identityOf, isAlive, isSameScope, scopeOf } from '../../config/process-identity.ts';
 
 const waitMs = 180_000;
 const retryMs = 20;

@@ -14,7 +14,7 @@ import { hasHeartbeat, keepHeartbeat } from './heartbeat-file.ts';
 import { isLocal, openKernelLock } from './kernel-lock.ts';
 import type { Home } from './home.ts';
 import { copied } from './postmaster-file.ts';
-import { ownScope, isSameScope, type PidScope } from '../../process-identity.ts';
+import { ownScope, isSameScope, type PidScope } from '../../config/process-identity.ts';
 
 interface Owner extends PidScope {
   pid: number;

@@ -6,7 +6,7 @@ import { readFile, readlink, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Problem } from '@svc/contract/problem';
 import type { Home } from './home.ts';
-import { isRunning } from '../../process-identity.ts';
+import { isRunning } from '../../config/process-identity.ts';
 
 const fileOf = (home: Home): string => join(home.data, 'postmaster.pid');
 

@@ -1,6 +1,6 @@
 // Leases on export partition runs and manifests: claims, renewals, failures and releases by the worker. The states and the order of
 // locks are described in schema/functions/exports.
-import { formatDuration } from '../../config/settings/duration.ts';
+import { formatDuration } from '../../config/settings/units.ts';
 import type { Database } from '../postgres/database.ts';
 import { toShownText } from '../postgres/exact-text.ts';
 import { exactTime } from '../postgres/exact-time.ts';

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { codeFile } from '../../package-files.ts';
+import { codeFile } from '../../config/package-files.ts';
 
 export interface Migration {
   version: number;

@@ -1,10 +1,10 @@
 // Stores the feedback that tracers send together with runs.
 import { feedbackRoutes } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
-import { JsonBudget, type JsonLimits } from '../../parsing/json-limits.ts';
+import { JsonBudget, type JsonLimits } from '../../json/json-limits.ts';
 import { refusalOf } from '../../storage/postgres/sql-state.ts';
 import { isSameId } from '../ingest/read-parts.ts';
-import { parseJson } from '../ingest/json-text.ts';
+import { parseJson } from '../ingest/sent-json.ts';
 import type { Rejections } from '../ingest/rejections.ts';
 import type { SentFeedback } from '../ingest/sent-feedback.ts';
 import { RunRejected } from '../ingest/sent-run.ts';

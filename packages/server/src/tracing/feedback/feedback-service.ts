@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Feedback } from '@svc/contract';
+import type { Feedback, feedbackRoutes } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { FeedbackRow, FeedbackStorage } from '../../storage/tracing/feedback.ts';
+import type { Handlers } from '../../api/handlers.ts';
+import { tenantOf } from '../../auth/principal/caller.ts';
 
 export interface GivenFeedback {
   id?: string | undefined;
@@ -97,4 +99,16 @@ export class FeedbackService {
 const toFeedback = (row: FeedbackRow): Feedback => ({
   ...row,
   score: row.score === null ? null : Number(row.score),
+});
+
+export const feedbackHandlers = (feedback: FeedbackService): Handlers<typeof feedbackRoutes> => ({
+  createFeedback: ({ body }, call) => feedback.create(tenantOf(call), body),
+
+  listFeedback: ({ query }, call) => feedback.list(tenantOf(call), query),
+
+  getFeedback: ({ params }, call) => feedback.get(tenantOf(call), params.feedback_id),
+
+  changeFeedback: ({ params, body }, call) => feedback.change(tenantOf(call), params.feedback_id, body),
+
+  deleteFeedback: ({ params }, call) => feedback.delete(tenantOf(call), params.feedback_id),
 });

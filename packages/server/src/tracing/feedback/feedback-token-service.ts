@@ -1,11 +1,13 @@
 // Links that let a browser give feedback on a trace run without a key.
 import { randomUUID } from 'node:crypto';
-import type { FeedbackToken } from '@svc/contract';
+import type { FeedbackToken, feedbackTokenRoutes } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { FeedbackTokenRow, FeedbackTokenStorage } from '../../storage/tracing/feedback-tokens.ts';
 import { hashUuid } from '../ingest/hash-uuid.ts';
 import { timeMs } from '../../api/time.ts';
 import type { FeedbackService, GivenFeedback } from './feedback-service.ts';
+import type { Handlers } from '../../api/handlers.ts';
+import { grantOf, tenantOf } from '../../auth/principal/caller.ts';
 
 export interface NewFeedbackToken {
   id?: string | undefined;
@@ -107,3 +109,21 @@ const toToken = ({ id, expires_at }: FeedbackTokenRow, address: string): Feedbac
 });
 
 const urlOf = (id: string, address: string): string => `${address}/api/v1/feedback/tokens/${id}`;
+
+export const feedbackTokenHandlers = (
+  tokens: FeedbackTokenService,
+): Handlers<typeof feedbackTokenRoutes> => ({
+  createFeedbackToken: async ({ body }, call) => {
+    const { tenant_id } = grantOf(call.caller);
+    if (!Array.isArray(body)) return tokens.create(tenant_id, body, call.address);
+    const made: FeedbackToken[] = [];
+    for (const each of body) made.push(await tokens.create(tenant_id, each, call.address));
+    return made;
+  },
+
+  listFeedbackTokens: ({ query }, call) => tokens.list(tenantOf(call), query, call.address),
+
+  useFeedbackToken: ({ params, body }) => tokens.use(params.token, body),
+
+  visitFeedbackToken: ({ params, query }) => tokens.use(params.token, query),
+});

@@ -4,6 +4,7 @@ import { isUuid } from '../../storage/postgres/uuid.ts';
 import { decimalText, parseDecimal, timesDecimal } from '../decimal.ts';
 import { FilterError } from './filter-error.ts';
 import type { Node } from './parse.ts';
+import { isRecord } from '../../json/is-record.ts';
 
 const valuesMax = 1_000;
 
@@ -76,7 +77,6 @@ export const objectOf = (node: Node): Record<string, unknown> => {
   } catch {
     value = undefined; // reported below
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new FilterError('Expected a JSON object in quotes', node.at);
-  return value as Record<string, unknown>;
+  if (!isRecord(value)) throw new FilterError('Expected a JSON object in quotes', node.at);
+  return value;
 };

@@ -4,7 +4,6 @@ import { mappedBytes } from '../../parsing/mapped-bytes.ts';
 import type { Cell } from '../../storage/postgres/column-array.ts';
 import type { TraceField } from '../../storage/tracing/trace-columns.ts';
 import type { Attachment } from '../../storage/tracing/traces.ts';
-import type { RunBatch } from './run-batch.ts';
 import type { NewRunWrite } from './run-write.ts';
 import { Rejections } from './rejections.ts';
 import type { SentFeedback } from './sent-feedback.ts';
@@ -121,3 +120,11 @@ export const unpack = ({ runs, attachments, feedback, rejections, bytes }: Batch
     rejections: rejected,
   };
 };
+
+/** A batch with validated runs, one write for each. Its feedback is not validated. */
+export interface RunBatch {
+  runs: NewRunWrite[];
+  attachments: Attachment[];
+  feedback: SentFeedback[];
+  rejections: Rejections;
+}

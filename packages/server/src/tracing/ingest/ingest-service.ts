@@ -3,14 +3,13 @@
 import type { IngestAnswer } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import { buffersOf, ByteBlocks } from '../../parsing/byte-blocks.ts';
-import { BudgetExceeded, inlineBytesMax, inlineLimits, type JsonLimits } from '../../parsing/json-limits.ts';
+import { BudgetExceeded, inlineBytesMax, inlineLimits, type JsonLimits } from '../../json/json-limits.ts';
 import type { LoopTurns } from '../../parsing/loop-turns.ts';
 import type { TaskRunner } from '../../parsing/tasks.ts';
 import type { Chunks } from '../../parsing/byte-blocks.ts';
-import { unpack } from './batch-slice.ts';
+import { type RunBatch, unpack } from './batch-slice.ts';
 import { type IngestFormat, type IngestQuestion, type IngestTasks, readRuns } from './ingest-task.ts';
 import { Rejections } from './rejections.ts';
-import type { RunBatch } from './run-batch.ts';
 import { RunStore, type StoreParts } from './run-store.ts';
 import type { SentFeedback } from './sent-feedback.ts';
 

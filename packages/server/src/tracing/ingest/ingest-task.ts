@@ -1,17 +1,16 @@
 // Parses the body of an ingest request to writes of trace runs. Small bodies are parsed on the main thread, large ones in a parser thread,
 // which sends the result in slices that the main thread stores one at a time.
 import { type Chunks, joined, moved } from '../../parsing/byte-blocks.ts';
-import { JsonBudget, type JsonLimits } from '../../parsing/json-limits.ts';
+import { JsonBudget, type JsonLimits } from '../../json/json-limits.ts';
 import type { Attachment } from '../../storage/tracing/traces.ts';
 import { isUuid } from '../../storage/postgres/uuid.ts';
-import { type BatchSlice, slicesOf } from './batch-slice.ts';
+import { type BatchSlice, type RunBatch, slicesOf } from './batch-slice.ts';
 import { foldAll } from './fold.ts';
 import { type OtlpRequest, readOtlp, type TracesOf } from './otlp/read-otlp.ts';
 import { assignPaths } from './assign-paths.ts';
 import { readBatch, readRun } from './read-json.ts';
 import { type Batch, readParts } from './read-parts.ts';
 import type { Rejections } from './rejections.ts';
-import type { RunBatch } from './run-batch.ts';
 import { type NewRunWrite, toRunWrite } from './run-write.ts';
 import { RunRejected, type SentRun } from './sent-run.ts';
 

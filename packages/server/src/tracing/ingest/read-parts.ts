@@ -1,13 +1,20 @@
 // Reads trace runs and feedback from the parts of a multipart body. Parts may come in any order.
 import { createHash } from 'node:crypto';
-import type { JsonBudget } from '../../parsing/json-limits.ts';
+import type { JsonBudget } from '../../json/json-limits.ts';
 import type { Attachment } from '../../storage/tracing/traces.ts';
-import { afterSpace, payloadsIn } from './json-slices.ts';
-import { parseJson, readJson } from './json-text.ts';
 import { MultipartReader, type Part } from './multipart.ts';
 import { Rejections } from './rejections.ts';
 import { FeedbackParts } from './sent-feedback.ts';
-import { type Payload, type PayloadName, payloadNames, RunRejected, type SentRun } from './sent-run.ts';
+import { parseJson, readJson } from './sent-json.ts';
+import {
+  type Payload,
+  type PayloadName,
+  payloadNames,
+  payloadsIn,
+  RunRejected,
+  type SentRun,
+} from './sent-run.ts';
+import { isRecord } from '../../json/is-record.ts';
 
 export interface Batch {
   runs: SentRun[];
@@ -134,18 +141,17 @@ const readPayload = (
   }
 };
 
+const noFields = Buffer.from('{}');
+
 const toSentRun = ({ operation, id, main, payloads, fault }: RawRun, budget: JsonBudget): SentRun => {
   if (fault !== undefined) throw new RunRejected(fault);
   const hash = createHash('sha1').update(`${operation}.${id}`);
-  const { text: mainText, value: fields } =
-    main === undefined ? { text: '{}', value: {} } : readJson(main, 'the run', budget);
-  if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
-    throw new RunRejected('the run is not an object');
-  const sent = fields as Record<string, unknown>;
+  const { text: mainText, value: sent, place } = readJson(main ?? noFields, 'the run', budget, 1);
+  if (!isRecord(sent)) throw new RunRejected('the run is not an object');
   if (!isSameId(sent['id'], id))
     throw new RunRejected('its id does not equal the id in the name of its part');
   if (main) hash.update(main);
-  const inMain = payloadsIn(sent, mainText, afterSpace(mainText, 0));
+  const inMain = payloadsIn(sent, mainText, place);
   const run: SentRun = { operation, id, main: sent, payloads: inMain, hash: '' };
   for (const name of payloadNames) {
     // A payload in a part of its own replaces one in the main part.

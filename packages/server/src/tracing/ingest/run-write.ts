@@ -15,6 +15,7 @@ import { type Payload, RunRejected, type SentRun } from './sent-run.ts';
 import { timeMs, toTime } from '../../api/time.ts';
 import { isUuid } from '../../storage/postgres/uuid.ts';
 import { usageOf } from './usage.ts';
+import { isRecord } from '../../json/is-record.ts';
 
 export interface ProjectOf {
   /** Name of the project; undefined when the run has a project id, or when a patch names no project. */
@@ -220,13 +221,10 @@ const define = (target: Fields, key: string, value: unknown): void => {
   Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 };
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const asFields = (value: unknown): Fields => (isFields(value) ? value : { value });
+const asFields = (value: unknown): Fields => (isRecord(value) ? value : { value });
 
 const modelOf = (extra: Fields, metadata: Fields): string | null => {
-  const params = isFields(extra['invocation_params']) ? extra['invocation_params'] : {};
+  const params = isRecord(extra['invocation_params']) ? extra['invocation_params'] : {};
   const found = [metadata['ls_model_name'], params['model'], params['model_name'], params['modelName']].find(
     (name): name is string => typeof name === 'string' && name !== '',
   );
@@ -235,8 +233,8 @@ const modelOf = (extra: Fields, metadata: Fields): string | null => {
 
 const firstTokenTime = (events: unknown): string | null => {
   if (!Array.isArray(events)) return null;
-  const first: unknown = events.find((event: unknown) => isFields(event) && event['name'] === 'new_token');
-  return (isFields(first) ? toTime(first['time']) : undefined) ?? null;
+  const first: unknown = events.find((event: unknown) => isRecord(event) && event['name'] === 'new_token');
+  return (isRecord(first) ? toTime(first['time']) : undefined) ?? null;
 };
 
 const usageFields = (

@@ -1,5 +1,6 @@
 // One POST or PATCH for a trace run, parsed but not validated.
 import { Problem } from '@svc/contract/problem';
+import type { JsonPlace } from '../../json/json-places.ts';
 import type { Cell } from '../../storage/postgres/column-array.ts';
 
 /** Fields that are stored as the JSON text that was sent. */
@@ -22,6 +23,20 @@ export interface SentRun {
   /** Hash of all fields; detects a repeated write. */
   hash: string;
 }
+
+/** The payloads of a run, as they were sent. `run`: the parsed object, which is at `place` in the text. */
+export const payloadsIn = (
+  run: Record<string, unknown>,
+  text: string,
+  { inner }: JsonPlace,
+): SentRun['payloads'] => {
+  const payloads: SentRun['payloads'] = {};
+  for (const name of payloadNames) {
+    const place = inner.get(name);
+    if (place) payloads[name] = { text: text.slice(place.start, place.end), value: run[name] };
+  }
+  return payloads;
+};
 
 /** A run that was not stored, and the reason. */
 export interface Rejection {

@@ -1,4 +1,5 @@
 // Reads tokens and costs from the outputs and metadata of a trace run, in the forms of LangChain, OpenAI and others.
+import { isRecord } from '../../json/is-record.ts';
 
 export interface Usage {
   prompt_tokens?: number;
@@ -13,8 +14,7 @@ export interface Usage {
 
 type Fields = Record<string, unknown>;
 
-const asFields = (value: unknown): Fields | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+const asFields = (value: unknown): Fields | undefined => (isRecord(value) ? value : undefined);
 
 const count = (...values: unknown[]): number | undefined =>
   values.find((value): value is number => Number.isSafeInteger(value) && (value as number) >= 0);

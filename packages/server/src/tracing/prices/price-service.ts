@@ -1,5 +1,5 @@
 // Prices of models. The cost of a run is computed when the run is stored; later price changes do not affect it.
-import type { ModelPrice } from '@svc/contract';
+import type { ModelPrice, modelPriceRoutes } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import { toExactJson } from '../../storage/postgres/exact-text.ts';
 import type {
@@ -11,7 +11,9 @@ import type {
 import { pricedBit } from '../../storage/tracing/trace-columns.ts';
 import type { TraceWrite } from '../../storage/tracing/traces.ts';
 import { microsOf } from '../../api/time.ts';
-import { costOf } from './cost.ts';
+import type { Handlers } from '../../api/handlers.ts';
+import { tenantOf } from '../../auth/principal/caller.ts';
+import { addDecimals, type Decimal, decimalText, parseDecimal, timesDecimal } from '../decimal.ts';
 
 export interface GivenPrice {
   name: string;
@@ -195,3 +197,90 @@ const writeCost = (run: TraceWrite, price: ModelPriceRow): void => {
 };
 
 type Details = Partial<Record<'prompt_token_details' | 'completion_token_details', Record<string, unknown>>>;
+
+export const priceHandlers = (prices: PriceService): Handlers<typeof modelPriceRoutes> => ({
+  listModelPrices: (_, call) => prices.list(tenantOf(call)),
+
+  createModelPrice: ({ body }, call) => prices.create(tenantOf(call), body),
+
+  replaceModelPrice: ({ params, body }, call) => prices.replace(tenantOf(call), params.price_id, body),
+
+  deleteModelPrice: async ({ params }, call) => {
+    await prices.delete(tenantOf(call), params.price_id);
+    return undefined;
+  },
+});
+
+// Computes the cost of tokens as exact decimals.
+
+interface Price {
+  prompt_cost: string;
+  completion_cost: string;
+  prompt_cost_details: Record<string, string>;
+  completion_cost_details: Record<string, string>;
+}
+
+interface Tokens {
+  prompt_tokens: number;
+  completion_tokens: number;
+  /** Number of prompt tokens by kind, such as cache_read. */
+  prompt_details: Record<string, unknown>;
+  completion_details: Record<string, unknown>;
+}
+
+interface Cost {
+  prompt_cost: string;
+  completion_cost: string;
+  total_cost: string;
+  prompt_cost_details: Record<string, string>;
+  completion_cost_details: Record<string, string>;
+}
+
+export const costOf = (tokens: Tokens, price: Price): Cost => {
+  const prompt = side(
+    tokens.prompt_tokens,
+    tokens.prompt_details,
+    price.prompt_cost,
+    price.prompt_cost_details,
+  );
+  const completion = side(
+    tokens.completion_tokens,
+    tokens.completion_details,
+    price.completion_cost,
+    price.completion_cost_details,
+  );
+  return {
+    prompt_cost: decimalText(prompt.sum),
+    completion_cost: decimalText(completion.sum),
+    total_cost: decimalText(addDecimals(prompt.sum, completion.sum)),
+    prompt_cost_details: prompt.details,
+    completion_cost_details: completion.details,
+  };
+};
+
+const zero: Decimal = { units: 0n, scale: 0 };
+
+/** Cost of the prompt or the completion. Kinds with their own price cost that; all other tokens cost `plain`. */
+const side = (
+  count: number,
+  kinds: Record<string, unknown>,
+  plain: string,
+  prices: Record<string, string>,
+): { sum: Decimal; details: Record<string, string> } => {
+  let rest = count;
+  let sum = zero;
+  const details: [string, string][] = [];
+  for (const [kind, price] of Object.entries(prices)) {
+    const reported = kinds[kind];
+    if (typeof reported !== 'number' || !Number.isSafeInteger(reported) || reported <= 0) continue;
+    const ofKind = Math.min(reported, rest);
+    rest -= ofKind;
+    const cost = times(ofKind, price);
+    details.push([kind, decimalText(cost)]);
+    sum = addDecimals(sum, cost);
+  }
+  return { sum: addDecimals(sum, times(rest, plain)), details: Object.fromEntries(details) };
+};
+
+const times = (count: number, price: string): Decimal =>
+  timesDecimal({ units: BigInt(count), scale: 0 }, parseDecimal(price) ?? zero);

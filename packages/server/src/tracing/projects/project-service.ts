@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { Project, TypedProject } from '@svc/contract';
-import { notFound, Problem } from '@svc/contract/problem';
+import type { Project, projectRoutes, TypedProject } from '@svc/contract';
+import { invalid, notFound, Problem } from '@svc/contract/problem';
 import { toCursor } from '../../api/cursor.ts';
 import type { ProjectFilter, ProjectRow, ProjectStorage } from '../../storage/tracing/projects.ts';
 import { addressOf, agentAddress } from './agent-address.ts';
 import { parseCursor } from '../traces/search-cursor.ts';
+import type { Handlers } from '../../api/handlers.ts';
+import { tenantOf } from '../../auth/principal/caller.ts';
 
 /** Size of the cache of project ids by name. */
 const namesMax = 10_000;
@@ -178,4 +180,33 @@ const toProject = (row: ProjectRow): Project => ({
   ...row,
   extra: row.extra === null ? null : (JSON.parse(row.extra) as Record<string, unknown>),
   reference_dataset_id: null,
+});
+
+export const projectHandlers = (projects: ProjectService): Handlers<typeof projectRoutes> => ({
+  listProjects: ({ query }, call) => projects.list(tenantOf(call), query),
+
+  listTypedProjects: ({ query }, call) => projects.page(tenantOf(call), query),
+
+  resolveProject: async ({ query }, call) => {
+    const { kind, id, environment } = query;
+    if (kind !== 'AGENT')
+      throw new Problem('not_supported', `kind ${kind}: this server has no experiments and evaluators`);
+    if (id === undefined || environment === undefined)
+      throw invalid(['query', 'id'], 'an AGENT needs id and environment');
+    return { session_id: await projects.resolve(tenantOf(call), id, environment) };
+  },
+
+  changeProject: ({ params, body }, call) => projects.change(tenantOf(call), params.session_id, body),
+
+  createProject: ({ body, query }, call) => {
+    const { id, name, description, extra } = body;
+    return projects.create(tenantOf(call), { id, name, description, extra }, query.upsert === true);
+  },
+
+  deleteProject: async ({ params }, call) => {
+    await projects.delete(tenantOf(call), params.session_id);
+    return undefined;
+  },
+
+  getProject: ({ params }, call) => projects.get(tenantOf(call), params.session_id),
 });

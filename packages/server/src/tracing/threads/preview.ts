@@ -1,6 +1,6 @@
 // A short text that represents a payload in lists: its last message, its only string, or the beginning of its JSON text.
 import { previewedMax } from '../../storage/tracing/trace-sums.ts';
-import { isObject } from '../filter/matching.ts';
+import { isRecord } from '../../json/is-record.ts';
 
 const charsMax = 500;
 
@@ -15,7 +15,7 @@ export const previewOf = (text: string | null): string | null => {
 const contentOf = (value: unknown): string | undefined => {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.length === 0 ? undefined : contentOf(value.at(-1));
-  if (!isObject(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   for (const name of ['messages', 'message', 'kwargs', 'content', 'text', 'input', 'output']) {
     const found = value[name];
     const content = found === undefined || found === null ? undefined : contentOf(found);

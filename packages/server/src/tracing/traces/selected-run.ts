@@ -2,10 +2,10 @@
 import type { runFields } from '@svc/contract';
 import { fromExactJson, fromExactText } from '../../storage/postgres/exact-text.ts';
 import type { TraceRunRow } from '../../storage/tracing/trace-row.ts';
-import { isObject } from '../filter/matching.ts';
 import { microsOf } from '../../api/time.ts';
 import { previewOf } from '../threads/preview.ts';
 import { appPath, extraText, type FeedbackStats } from './run-text.ts';
+import { isRecord } from '../../json/is-record.ts';
 
 type RunField = (typeof runFields)[number];
 type Details =
@@ -38,14 +38,14 @@ const secondsBetween = (from: string | null, to: string | null): number | null =
 
 const metadataOf = (row: TraceRunRow): unknown => {
   const extra: unknown = JSON.parse(extraText(row.extra, row.metadata) ?? '{}');
-  return isObject(extra) ? extra['metadata'] : null;
+  return isRecord(extra) ? extra['metadata'] : null;
 };
 
 /** Tokens or costs by category; costs are stored as decimals. */
 const details = (name: Details): Source => ({
   text: ({ usage_details }) => {
     const raw: unknown = fromExactJson(usage_details?.[name] ?? null);
-    if (!isObject(raw)) return null;
+    if (!isRecord(raw)) return null;
     return json({ raw: Object.fromEntries(Object.entries(raw).map(([key, value]) => [key, Number(value)])) });
   },
 });

@@ -1,6 +1,6 @@
 import type { traceRoutes } from '@svc/contract';
 import { type Handlers, RawBytes, RawJson } from '../../api/handlers.ts';
-import { grantOf } from '../../auth/keys/grant-of.ts';
+import { grantOf, tenantOf } from '../../auth/principal/caller.ts';
 import type { IngestService } from '../ingest/ingest-service.ts';
 import { boundaryOf } from '../ingest/multipart.ts';
 import { toOtlpAnswer, toProtobuf } from '../ingest/otlp/otlp-answer.ts';
@@ -43,22 +43,22 @@ export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof t
 
   ingestMultipart: ({ body }, call) => {
     const boundary = boundaryOf(call.header('content-type'));
-    return ingest.ingest(grantOf(call.caller).tenant_id, body, { kind: 'multipart', boundary });
+    return ingest.ingest(tenantOf(call), body, { kind: 'multipart', boundary });
   },
 
-  ingestBatch: ({ body }, call) => ingest.ingest(grantOf(call.caller).tenant_id, body, { kind: 'batch' }),
+  ingestBatch: ({ body }, call) => ingest.ingest(tenantOf(call), body, { kind: 'batch' }),
 
   ingestRun: ({ body }, call) =>
-    ingest.ingest(grantOf(call.caller).tenant_id, body, { kind: 'run', operation: 'post', id: undefined }),
+    ingest.ingest(tenantOf(call), body, { kind: 'run', operation: 'post', id: undefined }),
 
   ingestRunPatch: ({ params, body }, call) =>
-    ingest.ingest(grantOf(call.caller).tenant_id, body, { kind: 'run', operation: 'patch', id: params.id }),
+    ingest.ingest(tenantOf(call), body, { kind: 'run', operation: 'patch', id: params.id }),
 
   ingestOtlp: async ({ body }, call) => {
     const isJson = call.header('content-type')?.toLowerCase().startsWith(json) === true;
     const format = isJson ? 'json' : 'protobuf';
     const project = call.header('langsmith-project') ?? call.header('svc-project');
-    const { rejections } = await ingest.ingestPartially(grantOf(call.caller).tenant_id, body, {
+    const { rejections } = await ingest.ingestPartially(tenantOf(call), body, {
       kind: 'otlp',
       format,
       project,
@@ -67,8 +67,7 @@ export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof t
     return isJson ? answer : new RawBytes('application/x-protobuf', toProtobuf(answer));
   },
 
-  getTraceRun: async ({ params }, call) =>
-    new RawJson(await traces.get(grantOf(call.caller).tenant_id, params.id)),
+  getTraceRun: async ({ params }, call) => new RawJson(await traces.get(tenantOf(call), params.id)),
 
   listTraceAttachments: async ({ params, query }, call) => {
     const { tenant_id } = grantOf(call.caller);
@@ -78,21 +77,15 @@ export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof t
   },
 
   getTraceAttachment: async ({ params }, call) => {
-    const { name, content_type, content } = await traces.attachment(
-      grantOf(call.caller).tenant_id,
-      params.id,
-      params.name,
-    );
+    const { name, content_type, content } = await traces.attachment(tenantOf(call), params.id, params.name);
     return { name, content_type, content: content.toString('base64') };
   },
 
-  getTrace: async ({ params }, call) =>
-    new RawJson(await traces.tree(grantOf(call.caller).tenant_id, params.trace_id)),
+  getTrace: async ({ params }, call) => new RawJson(await traces.tree(tenantOf(call), params.trace_id)),
 
-  getRunStats: ({ body }, call) => traces.stats(grantOf(call.caller).tenant_id, body),
+  getRunStats: ({ body }, call) => traces.stats(tenantOf(call), body),
 
-  getRunStatsSeries: ({ body }, call) => traces.series(grantOf(call.caller).tenant_id, body),
+  getRunStatsSeries: ({ body }, call) => traces.series(tenantOf(call), body),
 
-  queryTraceRuns: async ({ body }, call) =>
-    toRunPage(await traces.query(grantOf(call.caller).tenant_id, body)),
+  queryTraceRuns: async ({ body }, call) => toRunPage(await traces.query(tenantOf(call), body)),
 });

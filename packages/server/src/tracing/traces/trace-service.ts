@@ -1,16 +1,18 @@
-import type { RunStats, RunStatsSeries } from '@svc/contract';
+import { type RunStats, type RunStatsPoint, type RunStatsSeries, statsPointsMax } from '@svc/contract';
 import { notFound } from '@svc/contract/problem';
 import type { Attachment, AttachmentName, TraceStorage } from '../../storage/tracing/traces.ts';
 import type { FeedbackStat, FeedbackStorage } from '../../storage/tracing/feedback.ts';
-import { payloadColumns, type PayloadColumn, type TraceRunRow } from '../../storage/tracing/trace-row.ts';
+import { type PayloadColumn, payloadColumns, type TraceRunRow } from '../../storage/tracing/trace-row.ts';
 import type { SearchPosition } from '../../storage/tracing/trace-search.ts';
 import type { TraceTotals } from '../../storage/tracing/trace-totals.ts';
 import { type PartialAnswer, partialOf, withTimeoutAdvice } from '../ingest/partial.ts';
 import { type FeedbackStats, toRunText, treeText } from './run-text.ts';
 import type { TraceRunPage } from './run-page.ts';
 import { type RunSelection, toScope } from './run-scope.ts';
-import { type SeriesSelection, toPoints, toSeries } from './run-series.ts';
 import { parseCursor, toCursor } from './search-cursor.ts';
+import { type Intervals, intervalsOf, startTime } from '../../api/intervals.ts';
+import type { IntervalSums } from '../../storage/tracing/trace-run-sums.ts';
+import { microsOf, timeMs, timeOfMicros } from '../../api/time.ts';
 
 export interface RunQuery extends RunSelection {
   select?: string[] | undefined;
@@ -233,4 +235,59 @@ const toPage = (runs: readonly string[], position: SearchPosition | null, partia
   const cursors = { next: position && toCursor(position), prev: null };
   const rest = JSON.stringify({ cursors, search_cursors: null, parsed_query: null, ...partial });
   return `{"runs":[${runs.join(',')}],${rest.slice(1)}`;
+};
+
+// Statistics over time.
+
+export interface SeriesSelection extends RunSelection {
+  interval_seconds?: number | undefined;
+}
+
+interface Series extends Intervals {
+  start_time: string;
+  end_time: string;
+}
+
+const rangeDefault = 3_600_000_000n;
+const yearOne = microsOf('0001-01-01T00:00:00.000000Z');
+
+/** Throws invalid when the range ends before it starts, or has too many intervals. */
+export const toSeries = (selection: SeriesSelection, nowMs: number): Series => {
+  const end_time = selection.end_time ?? timeOfMicros(BigInt(nowMs) * 1_000n);
+  const start_time = selection.start_time ?? defaultStart(end_time);
+  const intervals = intervalsOf(
+    { fromMs: timeMs(start_time), toMs: timeMs(end_time), seconds: selection.interval_seconds },
+    { max: statsPointsMax, fields: { to: 'end_time', seconds: 'interval_seconds' }, includesEnd: true },
+  );
+  return { start_time, end_time, ...intervals };
+};
+
+/** An hour before the end, or the end itself where that is before the year 1, which is not a time. */
+const defaultStart = (end_time: string): string => {
+  const start = microsOf(end_time) - rangeDefault;
+  return start < yearOne ? end_time : timeOfMicros(start);
+};
+
+/** Adds the intervals without trace runs. */
+const toPoints = (starts: readonly number[], sums: readonly IntervalSums[]): RunStatsPoint[] => {
+  const found = new Map(sums.map(({ at, ...figures }) => [at, figures]));
+  return starts.map((at) => ({
+    start_time: startTime(at),
+    ...(found.get(at) ?? none),
+  }));
+};
+
+const none: Omit<RunStatsPoint, 'start_time'> = {
+  run_count: 0,
+  error_count: 0,
+  latency_p50: null,
+  latency_p99: null,
+  first_token_p50: null,
+  first_token_p99: null,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  total_tokens: 0,
+  prompt_cost: null,
+  completion_cost: null,
+  total_cost: null,
 };

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readImageProject } from '../../../src/cli/image/image-project.ts';
 import { dockerfileOf } from '../../../src/cli/image/dockerfile.ts';
-import { writeContext } from '../../../src/cli/image/context.ts';
+import { writeContext } from '../../../src/cli/commands/image.ts';
 import { openSvcSession, type CommandSession } from '../session.ts';
 import { createImageSample, npmLock } from './image-sample.ts';
 

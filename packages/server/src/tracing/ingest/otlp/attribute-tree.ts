@@ -1,5 +1,5 @@
 // Builds lists and objects from attributes whose names are paths, such as `llm.input_messages.0.message.role`.
-import type { JsonBudget } from '../../../parsing/json-limits.ts';
+import type { JsonBudget } from '../../../json/json-limits.ts';
 
 /** The rest of a deeper path becomes one key. */
 const depthMax = 32;

@@ -1,6 +1,6 @@
 // What a trace run has of a span, in each of the conventions.
 import { describe, expect, it } from 'vitest';
-import { ingestLimits, JsonBudget } from '../../../parsing/json-limits.ts';
+import { ingestLimits, JsonBudget } from '../../../json/json-limits.ts';
 import { toRunWrite } from '../run-write.ts';
 import { toRun } from './to-run.ts';
 import type { Span, SpanEvent } from './span.ts';

@@ -1,13 +1,11 @@
 // Reads models, tokens and conversations from the attributes of a span, in the semantic conventions of OpenTelemetry (GenAI),
 // OpenInference, OpenLLMetry and LangSmith.
-import type { JsonBudget } from '../../../parsing/json-limits.ts';
+import type { JsonBudget } from '../../../json/json-limits.ts';
 import { fromJsonText } from './payloads.ts';
 import type { Attributes } from './span.ts';
+import { isRecord } from '../../../json/is-record.ts';
 
 type Fields = Record<string, unknown>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The value of the first of these attributes that is a non-empty string. */
 export const textAt = (attributes: Attributes, ...names: string[]): string | undefined => {
@@ -76,7 +74,7 @@ const definedOnly = (fields: Fields): Fields | undefined => {
 /** Usage in the form of `usage_metadata`, which other tracers send. */
 export const usageMetadataOf = (attributes: Attributes, budget: JsonBudget): Fields | undefined => {
   const given = fromJsonText(attributes.get('langsmith.usage_metadata'), budget);
-  if (isFields(given)) return given;
+  if (isRecord(given)) return given;
   const input_token_details = definedOnly({
     cache_read: countAt(
       attributes,
@@ -145,7 +143,7 @@ const requestPrefix = 'gen_ai.request.';
 export const invocationParamsOf = (attributes: Attributes, budget: JsonBudget): Fields | undefined => {
   const params = new Map<string, unknown>();
   const whole = fromJsonText(attributes.get('llm.invocation_parameters'), budget);
-  if (isFields(whole)) for (const [key, value] of Object.entries(whole)) params.set(key, value);
+  if (isRecord(whole)) for (const [key, value] of Object.entries(whole)) params.set(key, value);
   for (const [name, value] of attributes) {
     const key = name.slice(requestPrefix.length);
     if (name.startsWith(requestPrefix) && key !== '') params.set(key, value);
@@ -203,7 +201,7 @@ export const metadataOf = (
     if (!used.has(name) && !excluded.has(name) && !metadataPrefixes.some((prefix) => name.startsWith(prefix)))
       metadata.set(name, value);
   const given = fromJsonText(attributes.get('metadata'), budget);
-  if (isFields(given)) for (const [key, value] of Object.entries(given)) metadata.set(key, value);
+  if (isRecord(given)) for (const [key, value] of Object.entries(given)) metadata.set(key, value);
   else if (given !== undefined) metadata.set('metadata', given);
   for (const [key, ...names] of copied) {
     const value = textAt(attributes, ...names);

@@ -1,8 +1,9 @@
 // Reads inputs and outputs from the attributes and events of a span, in any of the supported conventions.
-import type { JsonBudget } from '../../../parsing/json-limits.ts';
-import { measure } from '../json-text.ts';
+import { countJson, suspicious } from '../../../json/count-json.ts';
+import type { JsonBudget } from '../../../json/json-limits.ts';
 import { listBelow, namesBelow } from './attribute-tree.ts';
 import type { Span, SpanEvent } from './span.ts';
+import { isRecord } from '../../../json/is-record.ts';
 
 /**
  * `whole`: the value is the payload if it is an object; otherwise it becomes the key's value. `list`: the value becomes the key's value.
@@ -137,8 +138,7 @@ const find = (
     if (!isGiven(value)) continue;
     used.add(name);
     const read = fromJsonText(value, budget);
-    const isObject = typeof read === 'object' && read !== null && !Array.isArray(read);
-    return as === 'whole' && isObject ? read : { [key]: read };
+    return as === 'whole' && isRecord(read) ? read : { [key]: read };
   }
   return undefined;
 };
@@ -153,7 +153,7 @@ const jsonCharsMax = 10_000_000;
  */
 export const fromJsonText = (value: unknown, budget: JsonBudget): unknown => {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value) || value.length > jsonCharsMax) return value;
-  if (!measure(value, budget)) return value;
+  if (countJson(value, budget) === suspicious) return value;
   try {
     return JSON.parse(value) as unknown;
   } catch {
@@ -177,9 +177,6 @@ const ofEvents = (
   return messages.length > 0 ? { messages } : undefined;
 };
 
-const isFields = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The message of an event. Its content may be in one attribute, as JSON, and that of a choice in another one. */
 const toMessage = (
   name: string,
@@ -187,10 +184,10 @@ const toMessage = (
 ): object => {
   const { message, ...rest } = {
     ...given,
-    ...(isFields(whole) ? whole : isGiven(whole) ? { content: whole } : {}),
+    ...(isRecord(whole) ? whole : isGiven(whole) ? { content: whole } : {}),
   };
   const kind = name.split('.')[1] ?? '';
-  const inner = isFields(message) ? message : isGiven(message) ? { content: message } : {};
+  const inner = isRecord(message) ? message : isGiven(message) ? { content: message } : {};
   return { role: kind === 'choice' ? 'assistant' : kind, ...rest, ...inner };
 };
 
@@ -201,7 +198,7 @@ const ofEventList = (
   budget: JsonBudget,
 ): { inputs?: object; outputs?: object } => {
   const events = fromJsonText(attributes.get('events'), budget);
-  if (!Array.isArray(events) || !events.every(isFields)) return {};
+  if (!Array.isArray(events) || !events.every(isRecord)) return {};
   const named = events.map(({ 'event.name': name, ...event }) => ({ name: String(name), event }));
   const messagesOf = (isChoice: boolean) =>
     named

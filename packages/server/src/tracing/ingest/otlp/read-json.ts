@@ -10,16 +10,14 @@ import {
   type SpanSink,
   valueDepthMax,
 } from './span.ts';
+import { isRecord } from '../../../json/is-record.ts';
 
 type Fields = Record<string, unknown>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Absent fields and null are empty, as in the JSON mapping of protobuf. */
 const fieldsOf = (value: unknown, what: string): Fields => {
   if (value === undefined || value === null) return {};
-  if (!isFields(value)) throw new RunRejected(`${what} is not an object`);
+  if (!isRecord(value)) throw new RunRejected(`${what} is not an object`);
   return value;
 };
 
@@ -37,7 +35,7 @@ const textOf = (value: unknown, what: string): string => {
 
 /** `body`: the parsed body. Throws RunRejected when it is not an ExportTraceServiceRequest. */
 export const readJson = (body: unknown, sink: SpanSink): void => {
-  if (!isFields(body)) throw new RunRejected('the body is not an object');
+  if (!isRecord(body)) throw new RunRejected('the body is not an object');
   for (const item of listOf(body['resourceSpans'], 'resourceSpans')) {
     const part = fieldsOf(item, 'an item of resourceSpans');
     const resource = attributesOf(fieldsOf(part['resource'], 'resource')['attributes']);
@@ -135,8 +133,8 @@ const valueOf = (value: unknown, depth: number): unknown => {
   if (typeof doubleValue === 'number') return fromDouble(doubleValue);
   if (typeof doubleValue === 'string') return doubleValue;
   if (typeof bytesValue === 'string') return bytesValue;
-  if (isFields(arrayValue))
+  if (isRecord(arrayValue))
     return listOf(arrayValue['values'], 'values').map((item) => valueOf(item, depth + 1));
-  if (isFields(kvlistValue)) return Object.fromEntries(attributesOf(kvlistValue['values'], depth + 1));
+  if (isRecord(kvlistValue)) return Object.fromEntries(attributesOf(kvlistValue['values'], depth + 1));
   return null;
 };

@@ -1,8 +1,8 @@
 // Reads trace runs from a request of an OpenTelemetry exporter.
 import { Problem } from '@svc/contract/problem';
-import type { JsonBudget } from '../../../parsing/json-limits.ts';
+import type { JsonBudget } from '../../../json/json-limits.ts';
 import { hashUuid } from '../hash-uuid.ts';
-import { parseJson } from '../json-text.ts';
+import { parseJson } from '../sent-json.ts';
 import { type Batch, emptyBatch } from '../read-parts.ts';
 import { assertRuns, RunRejected, type SentRun } from '../sent-run.ts';
 import { readJson } from './read-json.ts';

@@ -2,7 +2,7 @@
 // unexpected wire type, are skipped, as protobuf requires. Truncated and malformed messages are rejected.
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { Problem } from '@svc/contract/problem';
-import type { JsonBudget } from '../../../parsing/json-limits.ts';
+import type { JsonBudget } from '../../../json/json-limits.ts';
 import {
   fromDouble,
   fromInteger,

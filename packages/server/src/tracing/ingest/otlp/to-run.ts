@@ -1,7 +1,7 @@
 // Converts a span to a trace run. The id of the run is derived from the span id in the same way as LangSmith's tracers do, so their runs
 // and spans can form one trace. The trace of the run follows from its ancestors, which may arrive later.
 import { createHash } from 'node:crypto';
-import type { JsonBudget } from '../../../parsing/json-limits.ts';
+import type { JsonBudget } from '../../../json/json-limits.ts';
 import { otelTraceKey } from '../../../storage/tracing/otel-traces.ts';
 import { isUuid } from '../../../storage/postgres/uuid.ts';
 import { RunRejected, type SentRun } from '../sent-run.ts';

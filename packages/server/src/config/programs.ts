@@ -1,0 +1,17 @@
+// The programs of the processes and threads that this process starts.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { processEnvironment } from './environment.ts';
+import { codeFile, packageFile } from './package-files.ts';
+
+/** In a checkout: names a folder of programs that a test run has compiled once, because it starts hundreds of processes. */
+const compiledVariable = 'SVC_TEST_PROGRAMS';
+
+const isCheckout = existsSync(codeFile('config/programs.ts'));
+
+/** The path of a program in bin/. */
+export const programFile = (name: 'executor.js' | 'exporter.js' | 'parser.js'): string => {
+  const compiled = isCheckout ? processEnvironment()[compiledVariable] : undefined;
+  return join(compiled ?? fileURLToPath(packageFile('bin')), name);
+};
