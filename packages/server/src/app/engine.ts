@@ -33,7 +33,7 @@ export const createEngine = async (
   const { database, databaseOptions, settings, project, logger, logExport } = parts;
   const { role, runs } = settings;
   const pollMs = Math.min(pollMsMax, runs.leaseMs / 2);
-  const streams = owned.keep(new RunEventHub());
+  const streams = owned.keep(new RunEventHub(storage.runLog));
   const notifications = new NotificationBus();
   const identity = ownIdentity({ isLocal: settings.storage.databaseUri === undefined });
   const tail = owned.keep(

@@ -70,7 +70,7 @@ const serviceWith = (
   return new RunService({
     storage: { ...storage, runs: { ...storage.runs, create, ...more } },
     dispatcher,
-    streams: new RunEventHub(),
+    streams: new RunEventHub(storage.runLog),
     tail: {} as RunLogTail,
     webhooks: { accept: (url) => url },
     users: new RunUsers(undefined, false),

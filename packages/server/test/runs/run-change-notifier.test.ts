@@ -1,7 +1,7 @@
 // Notifications of changed runs, over a database without executors.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EventWriter } from '../../src/api/handlers.ts';
+import { EventStreamResponse, type EventWriter } from '../../src/api/handlers.ts';
 import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import { RunChangeNotifier } from '../../src/deployment/runs/run-change-notifier.ts';
 import { createRun } from '../../src/storage/deployment/run-creation.ts';
@@ -75,7 +75,8 @@ const open = ({ notifier }: Pick<Started, 'notifier'>, access: RowFilter = every
     end: () => events.push('end'),
     fail: (error) => events.push(String(error)),
   };
-  const leave = notifier.open(access, sink);
+  const response = new EventStreamResponse((to, stop) => notifier.read(access, to, stop));
+  const leave = response.start(sink);
   return { events, slow, leave, begun: () => eventually(() => expect(events).toEqual(['any'])) };
 };
 

@@ -7,6 +7,6 @@ export const runChangeHandlers = (changes: RunChangeNotifier): Handlers<typeof r
   streamRunChanges: async (_, call) => {
     const access = await readAccess(call.authorizer, {});
     changes.assertOpen();
-    return new EventStreamResponse((sink) => changes.open(access, sink), 'none');
+    return new EventStreamResponse((sink, stop) => changes.read(access, sink, stop), 'none');
   },
 });

@@ -3,7 +3,8 @@
 // gets a notification without threads, and reads everything again.
 import type { Logger } from 'pino';
 import { Problem } from '@svc/contract/problem';
-import type { EventWriter } from '../../api/handlers.ts';
+import type { EventSink } from '../../api/handlers.ts';
+import { onAbort } from '../../abort.ts';
 import { Backoff, pause } from '../../backoff.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
@@ -18,7 +19,9 @@ export interface RunChangeNotifierOptions {
 
 interface Reader {
   access: RowFilter;
-  sink: EventWriter;
+  sink: EventSink;
+  end: () => void;
+  fail: (error: unknown) => void;
   /** True when the reader may have missed changes. */
   isBehind: boolean;
   /** True until the client has read what it was sent. */
@@ -47,21 +50,24 @@ export class RunChangeNotifier implements AsyncDisposable {
       throw new Problem('unavailable', 'The server process is shutting down.', { retryAfterSeconds: 5 });
   }
 
-  /** Returns a function that removes the reader. */
-  open(access: RowFilter, sink: EventWriter): () => void {
-    const reader: Reader = { access, sink, isBehind: true, isSlow: false };
-    if (this.#stop.signal.aborted) sink.end();
-    else {
+  /** Notifies the reader until it stops, or this process does. */
+  async read(access: RowFilter, sink: EventSink, stop: AbortSignal): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    await new Promise<void>((end, fail) => {
+      const reader: Reader = { access, sink, end, fail, isBehind: true, isSlow: false };
       this.#readers.add(reader);
+      onAbort(stop, () => {
+        this.#readers.delete(reader);
+        end();
+      });
       this.#loop ??= this.#run();
-    }
-    return () => void this.#readers.delete(reader);
+    });
   }
 
   /** Ends all streams: their clients continue at another server process. */
   async end(): Promise<void> {
     this.#stop.abort();
-    for (const { sink } of this.#readers) sink.end();
+    for (const { end } of this.#readers) end();
     await this.#loop;
   }
 
@@ -114,7 +120,7 @@ export class RunChangeNotifier implements AsyncDisposable {
       for (const reader of readers) send(reader, threads.length > threadsMax ? undefined : threads);
     } catch (error) {
       if (isUnavailable(error)) throw error;
-      for (const { sink } of readers) sink.fail(error);
+      for (const { fail } of readers) fail(error);
     }
   }
 }

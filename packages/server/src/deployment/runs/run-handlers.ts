@@ -2,7 +2,6 @@ import type { runFigureRoutes, runRoutes, runSearchRoutes, runTimelineRoutes } f
 import { invalid } from '@svc/contract/problem';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
-import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
 import {
   type Call,
   EventStreamResponse,
@@ -34,7 +33,6 @@ export interface RunParts extends RunSearchParts {
   outcomes: RunOutcomeReader;
   canceller: RunCanceller;
   threadEvents: ThreadRunStream;
-  log: RunLogStorage;
   /** Undefined when runs are not traced. */
   feedback: RunFeedback | undefined;
   /** In a project with a file of the stock server, the events of a run that cannot be read are one `error` event. */
@@ -64,15 +62,15 @@ export const runHandlers = (parts: RunParts): RunHandlers => {
       query.cancel_on_disconnect && thread_id !== null
         ? { run: { thread_id, run_id }, access: await cancelAccess(call.authorizer, { thread_id }) }
         : undefined;
-    const opening = outcomes.openReplay(thread_id, run_id, access, lastEventId(call));
-    const reading = await (compat && thread_id !== null ? opening.catch(unlessGone) : opening);
-    if (reading === undefined) {
+    const opening = outcomes.subscribe(thread_id, run_id, access, lastEventId(call));
+    const subscription = await (compat && thread_id !== null ? opening.catch(unlessGone) : opening);
+    if (subscription === undefined) {
       const isThreadRead =
         thread_id !== null && (await runs.list(thread_id, { limit: 1, offset: 0 }, access).catch(unlessGone));
       return failedStream(`404: ${isThreadRead ? 'Run' : 'Thread'} not found`);
     }
     if (cancelling) canceller.cancelOnDisconnect(call.signal, cancelling.run, cancelling.access);
-    return runEventResponse(reading, { modes: query.stream_mode });
+    return runEventResponse(subscription, { modes: query.stream_mode });
   };
   return {
     ...creationHandlers(parts),
@@ -120,8 +118,9 @@ export const runHandlers = (parts: RunParts): RunHandlers => {
     joinThreadStream: async ({ params, query }, call) => {
       const modes = [...(query.stream_mode ?? []), ...(query.stream_modes ?? [])];
       const access = await readAccess(call.authorizer, params);
-      const subscription = await threadEvents.open(params.thread_id, access, threadPosition(call), modes);
-      return new EventStreamResponse((sink) => subscription.start(sink));
+      const { thread_id } = params;
+      const source = await threadEvents.open({ thread_id, access }, threadPosition(call), modes);
+      return new EventStreamResponse(source);
     },
   };
 };
@@ -129,8 +128,7 @@ export const runHandlers = (parts: RunParts): RunHandlers => {
 const failedStream = (message: string): SseBody =>
   new EventStreamResponse((sink) => {
     sink.send({ event: 'error', data: JSON.stringify({ error: 'Error', message }) });
-    sink.end();
-    return () => undefined;
+    return Promise.resolve();
   });
 
 const cancelAccess = async (

@@ -1,5 +1,5 @@
 // Builds the command that starts a claimed run, or the error with which the run ends because it cannot start.
-import type { RunEventStream } from '../streams/run-event-stream.ts';
+import type { RunEventStream } from '../streams/run-event-hub.ts';
 import type { ClaimedSetting } from '../../storage/deployment/run-leases.ts';
 import type { RunRow } from '../../storage/deployment/run-rows.ts';
 import type { RunError, RunCommand } from './protocol.ts';

@@ -1,8 +1,8 @@
 // The logs are lists of rows in memory, in the form in which the storage returns them.
 import { describe, expect, it } from 'vitest';
 import type { LogRow, RunLogStorage } from '../../storage/deployment/run-log.ts';
-import { type MissedEvents, RunEventStream } from './run-event-stream.ts';
-import { readRun } from './run-replay.ts';
+import { RunEventStream } from './run-event-hub.ts';
+import type { MissedEvents, RunSubscription } from './run-subscription.ts';
 
 const data = JSON.stringify('x'.repeat(1024 * 1024));
 
@@ -24,29 +24,18 @@ const logOf = (count: number, outcome: string | null = null, first = 0): RunLogS
   } as unknown as RunLogStorage;
 };
 
+const streamOf = (log: RunLogStorage): RunEventStream => new RunEventStream('run', log, () => {});
+
 /** Ids of the events that a reader gets, then how the stream ends. */
-const read = (
-  stream: RunEventStream,
-  {
-    log,
-    after,
-    live = stream.subscribe(),
-  }: { log: RunLogStorage; after?: number; live?: ReturnType<RunEventStream['subscribe']> },
-) => {
+const read = (subscription: RunSubscription) => {
   const ids: number[] = [];
   const gaps: MissedEvents[] = [];
-  const ended = new Promise<string>((resolve) => {
-    readRun(
-      { run_id: 'run', live, log, after },
-      {
-        send: ({ id }) => ids.push(id) > 0,
-        gap: (missed) => void gaps.push(missed),
-        drained: () => Promise.resolve(),
-        end: () => resolve('end'),
-        fail: (error) => resolve((error as Error).message),
-      },
-    );
-  });
+  const reader = {
+    send: ({ id }: { id: number }) => ids.push(id) > 0,
+    gap: (missed: MissedEvents) => void gaps.push(missed),
+    drained: () => Promise.resolve(),
+  };
+  const ended = subscription.read(reader).then(String, (error: unknown) => (error as Error).message);
   return { ids, gaps, ended };
 };
 
@@ -62,38 +51,35 @@ describe('a reader whose subscription dropped events before it was read', () => 
   it.each([undefined, -1])(
     'reads them from the log of a resumable run, and continues (after: %s)',
     async (after) => {
-      const stream = new RunEventStream('run', () => {});
-      const live = stream.subscribe();
+      const stream = streamOf(logOf(6));
+      const subscription = stream.subscribe(after);
       push(stream, 0, 6);
-      const { ids, ended } = read(stream, { log: logOf(6), live, ...(after === undefined ? {} : { after }) });
+      const { ids, ended } = read(subscription);
       await expect.poll(() => ids.length).toBe(6);
       push(stream, 6, 2);
       stream.end(success);
-      expect(await ended).toBe('end');
+      expect(await ended).toBe('true');
       expect(ids).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
     },
   );
 
   it('gets no event from before its subscription', async () => {
-    const stream = new RunEventStream('run', () => {});
+    const stream = streamOf(logOf(8, JSON.stringify({ ...success, values: null })));
     push(stream, 0, 2);
-    const live = stream.subscribe();
+    const subscription = stream.subscribe();
     push(stream, 2, 6);
-    const { ids, ended } = read(stream, {
-      log: logOf(8, JSON.stringify({ ...success, values: null })),
-      live,
-    });
-    expect(await ended).toBe('end');
+    const { ids, ended } = read(subscription);
+    expect(await ended).toBe('true');
     expect(ids).toEqual([2, 3, 4, 5, 6, 7]);
   });
 
   it.each([undefined, -1])(
     'gets an error that says how to continue, if the run has no log (after: %s)',
     async (after) => {
-      const stream = new RunEventStream('run', () => {});
-      const live = stream.subscribe();
+      const stream = streamOf(logOf(0));
+      const subscription = stream.subscribe(after);
       push(stream, 0, 6);
-      const { ids, ended } = read(stream, { log: logOf(0), live, ...(after === undefined ? {} : { after }) });
+      const { ids, ended } = read(subscription);
       expect(await ended).toMatch(
         /^Events 0 to 5 of run run were dropped.*read its result with GET …\/runs\/\{run_id\}\/join/,
       );
@@ -102,10 +88,10 @@ describe('a reader whose subscription dropped events before it was read', () => 
   );
 
   it('gets this error also if only later events are in the log', async () => {
-    const stream = new RunEventStream('run', () => {});
-    const live = stream.subscribe();
+    const stream = streamOf(logOf(8, null, 6));
+    const subscription = stream.subscribe();
     push(stream, 0, 6);
-    const { ids, ended } = read(stream, { log: logOf(8, null, 6), live });
+    const { ids, ended } = read(subscription);
     expect(await ended).toMatch(/^Events 0 to 5 of run run were dropped/);
     expect(ids).toEqual([]);
   });
@@ -120,24 +106,21 @@ describe('a reader of a log whose oldest events were deleted', () => {
     [5, []],
     [6, []],
   ])('gets a report of the missing events after %i', async (after, missing) => {
-    const { ids, gaps, ended } = read(new RunEventStream('run', () => {}), {
-      log: logOf(8, outcome, 6),
-      after,
-    });
-    expect(await ended).toBe('end');
+    const { ids, gaps, ended } = read(streamOf(logOf(8, outcome, 6)).subscribe(after));
+    expect(await ended).toBe('true');
     expect(gaps).toEqual(missing);
     expect(ids).toEqual(after === 6 ? [7] : [6, 7]);
   });
 
   it('gets a report of the missing events before the live ones', async () => {
-    const stream = new RunEventStream('run', () => {});
+    const stream = streamOf(logOf(0));
     push(stream, 0, 2);
-    const { ids, gaps, ended } = read(stream, { log: logOf(0), after: -1 });
+    const { ids, gaps, ended } = read(stream.subscribe(-1));
     await new Promise(setImmediate);
     push(stream, 2, 1);
     push(stream, 5, 1);
     stream.end(success);
-    expect(await ended).toBe('end');
+    expect(await ended).toBe('true');
     expect(gaps).toEqual([
       { from: 0, until: 2 },
       { from: 3, until: 5 },
@@ -146,12 +129,12 @@ describe('a reader of a log whose oldest events were deleted', () => {
   });
 
   it('is told nothing about events before its subscription, if it has not asked for them', async () => {
-    const stream = new RunEventStream('run', () => {});
+    const stream = streamOf(logOf(0));
     push(stream, 0, 2);
-    const { ids, gaps, ended } = read(stream, { log: logOf(0) });
+    const { ids, gaps, ended } = read(stream.subscribe());
     push(stream, 2, 1);
     stream.end(success);
-    expect(await ended).toBe('end');
+    expect(await ended).toBe('true');
     expect(gaps).toEqual([]);
     expect(ids).toEqual([2]);
   });
