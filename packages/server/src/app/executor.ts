@@ -8,7 +8,9 @@ import { LoadedModules } from '../config/project/loaded-modules.ts';
 import type { StoreIndexConfig } from '../config/project/store-index.ts';
 import { optimizeEarly } from './process-flags.ts';
 import { createCodec } from '../engine/codec/value-codec.ts';
+import { retry } from '../backoff.ts';
 import { openDatabase, type Database } from '../storage/postgres/database.ts';
+import { isUnavailable } from '../storage/postgres/sql-state.ts';
 import { MessageEvents } from '../deployment/thread-protocol/translation/message-events.ts';
 import { checkpointStorage } from '../storage/deployment/checkpoints.ts';
 import { noAnswerLimits } from '../storage/postgres/answer-limits.ts';
@@ -18,7 +20,6 @@ import { threadImportStorage } from '../storage/deployment/thread-imports.ts';
 import { CommitQueue } from '../engine/checkpoints/commit-queue.ts';
 import { RecentBlobs } from '../engine/checkpoints/recent-blobs.ts';
 import { openParentChannel } from '../jobs/process-channel.ts';
-import { retryWhileUnavailable } from '../jobs/retry.ts';
 import type { TracingSetup, ExecutorSetup, ToExecutor } from '../engine/dispatch/protocol.ts';
 import { Embedder } from '../engine/executor/store-index/embedder.ts';
 import { loadEmbeddingModel } from '../engine/executor/store-index/embedding-model.ts';
@@ -53,7 +54,9 @@ const setUp = async (
   address.expose();
   waitForOperations(checkpoint.AsyncBatchedStore);
   // An outage ends the leases of runs, and with them their executors. The next ones wait for its end.
-  const database = await retryWhileUnavailable(() => openDatabase(setup.database), {
+  const database = await retry(() => openDatabase(setup.database), {
+    when: isUnavailable,
+    forMs: Infinity, // the server process ends this one when it stops itself
     onError: (err) => logger.warn({ err }, 'no connection to the database yet, retrying'),
   });
   const checkpoints = checkpointStorage(database);

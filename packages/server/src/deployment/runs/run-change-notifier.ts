@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { Problem } from '@svc/contract/problem';
 import type { EventSink } from '../../api/handlers.ts';
 import { onAbort } from '../../abort.ts';
-import { Backoff, pause } from '../../backoff.ts';
+import { pause, retry } from '../../backoff.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import { isUnavailable } from '../../storage/postgres/sql-state.ts';
@@ -76,26 +76,34 @@ export class RunChangeNotifier implements AsyncDisposable {
   }
 
   async #run(): Promise<void> {
-    const { runs, logger, wait } = this.#options;
+    const { logger, wait } = this.#options;
     const { signal } = this.#stop;
-    const backoff = new Backoff(errorPauseMs);
+    const reads = {
+      pauseMs: errorPauseMs,
+      forMs: Infinity, // until no reader is left
+      when: () => this.#readers.size > 0,
+      signal,
+      onError: (err: unknown) => {
+        logger.error({ err }, 'failed to read run changes, retrying');
+        for (const reader of this.#readers) reader.isBehind = true;
+      },
+    };
     let seen: ReadonlyMap<string, string> | undefined;
     while (this.#readers.size > 0 && !signal.aborted) {
-      try {
-        const changed = await runs.listChanged();
-        const versions = new Map(changed.map(({ run_id, version }) => [run_id, version]));
-        const known = seen ?? versions;
-        await this.#notify(changed.filter((run) => known.get(run.run_id) !== run.version));
-        seen = versions;
-        backoff.reset();
-        await wait(everyMs, signal);
-      } catch (error) {
-        logger.error({ err: error }, 'failed to read run changes, retrying');
-        for (const reader of this.#readers) reader.isBehind = true;
-        await wait(backoff.next(), signal);
-      }
+      // Fails when no reader is left, or this process stops.
+      seen = await retry(() => this.#notifySince(seen), reads).catch(() => seen);
+      await wait(everyMs, signal);
     }
     this.#loop = undefined;
+  }
+
+  /** Returns the versions of the runs. */
+  async #notifySince(seen: ReadonlyMap<string, string> | undefined): Promise<ReadonlyMap<string, string>> {
+    const changed = await this.#options.runs.listChanged();
+    const versions = new Map(changed.map(({ run_id, version }) => [run_id, version]));
+    const known = seen ?? versions;
+    await this.#notify(changed.filter((run) => known.get(run.run_id) !== run.version));
+    return versions;
   }
 
   async #notify(changed: readonly { run_id: string }[]): Promise<void> {

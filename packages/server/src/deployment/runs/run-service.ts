@@ -15,7 +15,7 @@ import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
 import type { RunKwargs } from '../../engine/dispatch/protocol.ts';
 import { deleteRun } from './run-deletion.ts';
 import { toRunCommand, type Audience } from '../../engine/dispatch/run-command.ts';
-import { retryWhileUnavailable } from '../../jobs/retry.ts';
+import { retry } from '../../backoff.ts';
 import { isUuid } from '../../storage/postgres/uuid.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import type {
@@ -81,8 +81,8 @@ export interface Created {
 
 const longChars = 1_048_576;
 
-/** How long after a request its runs may still be stored again, and the pause between tries. */
-const insertMs = { max: 10_000, pause: { first: 100, max: 100 } };
+/** How long runs are stored again after a failure, and the pause between tries. */
+const insertTimes = { forMs: 10_000, pauseMs: { first: 100, max: 100 } };
 
 type Stores = Pick<Storage, 'runLeases' | 'runs' | 'threads' | 'workers'>;
 
@@ -397,15 +397,14 @@ const withRetries = <T extends { isOld: boolean; sinceMs: number }>(
   store: (keyed: boolean) => Promise<T>,
 ): Promise<T> => {
   const startMs = performance.now();
-  const when = (error: unknown): boolean =>
-    isUnavailable(error) && !isRefused(error) && performance.now() - startMs <= insertMs.max;
-  return retryWhileUnavailable(
+  const when = (error: unknown): boolean => isUnavailable(error) && !isRefused(error);
+  return retry(
     async (tries) => {
       const stored = await store(isKeyed || tries > 1);
       // A lease, if this process has it, may have begun with an earlier try.
       return stored.isOld ? { ...stored, sinceMs: startMs } : stored;
     },
-    { pauseMs: insertMs.pause, when },
+    { ...insertTimes, when },
   );
 };
 

@@ -18,11 +18,13 @@ const traced = (id: string, inputs = '{}'): TracedRun => ({
 const recorded = (bytesMax?: number) => {
   const stored: string[] = [];
   const warnings: string[] = [];
-  const state = { isAway: false };
+  const state = { isAway: false, onStore: (): void => undefined };
   const outbox = new TraceOutbox({
     store: (runs) => {
       if (state.isAway) return Promise.reject(new Error('away'));
       stored.push(...runs.map(({ id }) => id));
+      state.onStore();
+      state.onStore = () => undefined;
       return Promise.resolve();
     },
     warn: (text) => void warnings.push(text),
@@ -52,6 +54,15 @@ describe('a trace outbox', () => {
     await outbox.flush();
     expect(stored).toEqual(['a', 'b']);
     expect(warnings).toEqual(['failed to store traces, retrying: Error: away']);
+  });
+
+  it('stores a run again that changes while it is stored', async () => {
+    const { outbox, stored, state } = recorded();
+    const one = traced('a');
+    state.onStore = () => outbox.add(one, true);
+    outbox.add(one, false);
+    await outbox.flush();
+    expect(stored).toEqual(['a', 'a']);
   });
 
   it('skips a run that JSON cannot represent, and stores the others', async () => {

@@ -1,5 +1,6 @@
 // Buffers the trace runs of all runs of this process until they are stored. Failures to store are retried and never
-// thrown. When too many bytes wait, the oldest trace runs are dropped and counted.
+// thrown. When too many bytes wait, the oldest trace runs are dropped and counted. Not GroupedWrites: no caller waits, and the newest state of a
+// trace run replaces an earlier one that waits.
 import type { ExecutedTraceRun, TraceSink } from './trace-sink.ts';
 import { sizeOf, toSentRun, type TracedRun, writeIds } from './traced-run.ts';
 
@@ -23,7 +24,7 @@ const warnEveryMs = 60_000;
 export class TraceOutbox {
   readonly #options: Required<OutboxOptions>;
   /** Trace runs to store, oldest first, with their sizes. */
-  #due = new Map<TracedRun, number>();
+  readonly #due = new Map<TracedRun, number>();
   #bytes = 0;
   #dropped = 0;
   #warnedAtMs = -warnEveryMs;
@@ -70,55 +71,38 @@ export class TraceOutbox {
 
   async #storeAll(): Promise<void> {
     while (this.#due.size > 0) {
-      const batch = this.#take();
+      const sent = this.#oldest();
       try {
-        const sent = this.#toSent(batch);
         if (sent.size > 0) await this.#options.store([...sent.values()]);
-        for (const [run, { isPending }] of sent) {
-          run.isKnown = true;
-          run.isStoredPending ||= isPending;
-        }
       } catch (error) {
-        this.#putBack(batch);
         this.#warn(`failed to store traces, retrying: ${String(error)}`);
         return this.#schedule(everyMs);
+      }
+      for (const [run, { isPending, hash }] of sent) {
+        run.isKnown = true;
+        run.isStoredPending ||= isPending;
+        // Otherwise it has changed meanwhile, and is stored again.
+        if (run.write === hash) this.#remove(run);
       }
     }
   }
 
-  /** Omits trace runs that cannot be serialised: they would fail at every retry and block the others. */
-  #toSent(batch: TracedRun[]): Map<TracedRun, ExecutedTraceRun> {
+  /** The oldest trace runs, for one statement. Drops those that cannot be serialised: they would fail at every retry and block the others. */
+  #oldest(): Map<TracedRun, ExecutedTraceRun> {
     const sent = new Map<TracedRun, ExecutedTraceRun>();
-    for (const run of batch) {
+    let bytes = 0;
+    for (const [run, size] of this.#due) {
+      if (sent.size === batchRuns || bytes > batchBytes) break;
       try {
         sent.set(run, toSentRun(run));
+        bytes += size;
       } catch (error) {
+        this.#remove(run);
         this.#dropped += 1;
         this.#warn(`trace run ${run.run.id} cannot be written as JSON: ${String(error)}`);
       }
     }
     return sent;
-  }
-
-  #take(): TracedRun[] {
-    const batch: TracedRun[] = [];
-    const before = this.#bytes;
-    for (const run of this.#due.keys()) {
-      if (batch.length === batchRuns || before - this.#bytes > batchBytes) break;
-      batch.push(run);
-      this.#remove(run);
-    }
-    return batch;
-  }
-
-  /** Puts the trace runs before those that were added meanwhile. */
-  #putBack(batch: TracedRun[]): void {
-    const later = this.#due;
-    this.#due = new Map(batch.map((run) => [run, sizeOf(run)]));
-    for (const [run, bytes] of later) this.#due.set(run, bytes);
-    this.#bytes = 0;
-    for (const bytes of this.#due.values()) this.#bytes += bytes;
-    this.#makeRoom();
   }
 
   #remove(run: TracedRun): void {
