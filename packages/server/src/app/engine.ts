@@ -11,7 +11,7 @@ import { ownIdentity } from '../process-identity.ts';
 import { Dispatcher } from '../engine/dispatch/dispatcher.ts';
 import { DeadWorkers } from '../engine/dispatch/dead-workers.ts';
 import type { ExecutorSetup } from '../engine/dispatch/protocol.ts';
-import { noSlots, slotLimits } from '../engine/dispatch/slot-limits.ts';
+import { noSlots, slotLimits } from '../engine/dispatch/admission.ts';
 import { WorkerReporter } from '../engine/dispatch/worker-reporter.ts';
 import { type Storage } from '../storage/storage.ts';
 import { nodeTtlMs } from '../storage/deployment/workers.ts';

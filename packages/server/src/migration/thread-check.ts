@@ -3,8 +3,7 @@ import { open } from 'node:fs/promises';
 import type { ImportThreadAnswer, ImportThreadCommand } from '../engine/dispatch/protocol.ts';
 import { CheckpointFiles } from '../engine/thread-import/checkpoint-files.ts';
 import { changedFile, readParts, versionOf } from '../engine/thread-import/file-part.ts';
-import { toRun, unfinishedOf } from '../engine/thread-import/imported-run.ts';
-import { emptyAnswer } from '../engine/thread-import/import-answer.ts';
+import { toRun, unfinishedOf, emptyAnswer } from '../engine/thread-import/imported-run.ts';
 
 /** Throws `invalid` with file and place when an entry is damaged. */
 export const checkThread = async ({ states, runs }: ImportThreadCommand): Promise<ImportThreadAnswer> => {

@@ -4,7 +4,7 @@ import { Problem } from '@svc/contract/problem';
 import { findTsconfig } from '../config/project/tsconfig.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { Settings } from '../config/settings/settings.ts';
-import { noSlots } from '../engine/dispatch/slot-limits.ts';
+import { noSlots } from '../engine/dispatch/admission.ts';
 import { ExecutorProcess } from '../engine/dispatch/executor-process.ts';
 import type { ImportThreadAnswer, ImportThreadCommand, LoadReport } from '../engine/dispatch/protocol.ts';
 import type { DatabaseOptions } from '../storage/postgres/database.ts';

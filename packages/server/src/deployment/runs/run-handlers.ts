@@ -1,4 +1,10 @@
-import type { runFigureRoutes, runRoutes, runSearchRoutes, runTimelineRoutes } from '@svc/contract';
+import type {
+  runFigureRoutes,
+  runRoutes,
+  runSearchRoutes,
+  runTimelineRoutes,
+  runChangeRoutes,
+} from '@svc/contract';
 import { invalid } from '@svc/contract/problem';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
@@ -25,6 +31,7 @@ import type { RunGranter } from './run-grant.ts';
 import type { RunSearchService } from './run-search-service.ts';
 import type { RunService } from './run-service.ts';
 import type { RunTimelineService } from './run-timeline-service.ts';
+import type { RunChangeNotifier } from './run-change-notifier.ts';
 
 export interface RunParts extends RunSearchParts {
   runs: RunService;
@@ -161,5 +168,13 @@ const runSearchHandlers = ({
     const { status, ...rest } = body;
     const access = await readAccess(authorizer, { thread_id: body.thread_id });
     return figures.read({ ...rest, status: listOf(status) }, access);
+  },
+});
+
+export const runChangeHandlers = (changes: RunChangeNotifier): Handlers<typeof runChangeRoutes> => ({
+  streamRunChanges: async (_, call) => {
+    const access = await readAccess(call.authorizer, {});
+    changes.assertOpen();
+    return new EventStreamResponse((sink, stop) => changes.read(access, sink, stop), 'none');
   },
 });

@@ -29,7 +29,6 @@ import type { Storage } from '../../storage/storage.ts';
 import { nodeTtlMs, servedWithinMs } from '../../storage/deployment/workers.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
-import { InterruptsAnswered } from './interrupts-answered.ts';
 import { type RunFields, runText, selectedRunText } from './run-record.ts';
 
 /** A validated request for a run. */
@@ -412,3 +411,10 @@ const createdRunOf = ({ run_id, thread_id }: NewRun): CreatedRun => ({
   run_id,
   thread_id: thread_id ?? undefined,
 });
+
+/** A run answers interrupts at which its thread does not wait any more. */
+export class InterruptsAnswered extends Problem {
+  constructor() {
+    super('conflict', 'The thread does not wait at these interrupts any more');
+  }
+}

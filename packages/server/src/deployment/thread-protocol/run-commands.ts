@@ -10,13 +10,17 @@ import type { ThreadRow, ThreadStorage } from '../../storage/deployment/threads.
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunGranter } from '../runs/run-grant.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
-import { InterruptsAnswered } from '../runs/interrupts-answered.ts';
-import type { GrantedRun, RunRequest, RunService } from '../runs/run-service.ts';
+import {
+  InterruptsAnswered,
+  type GrantedRun,
+  type RunRequest,
+  type RunService,
+} from '../runs/run-service.ts';
 import { readAccess } from '../threads/read-access.ts';
 import type { StateService } from '../threads/state-service.ts';
 import { unlessGone } from '../unless-gone.ts';
 import { CommandError, parsed } from './command-error.ts';
-import { pendingIds } from './interrupt-ids.ts';
+import { pendingIds } from './translation/interrupt-events.ts';
 import { type CommandKey, commandKey } from './repeated-commands.ts';
 
 export interface RunCommandParts {

@@ -1,8 +1,8 @@
 // The feed of thread protocol v2: the translated events of a thread's runs, in the order of their first claims, on whichever nodes they
 // execute. It begins with the oldest retained log, or after the number `since`, and ends when the client leaves. A sibling of
 // ThreadRunStream, which has the untranslated events.
-import { notFound } from '@svc/contract/problem';
-import type { EventSink } from '../../api/handlers.ts';
+import { notFound, Problem } from '@svc/contract/problem';
+import type { EventSink, Call } from '../../api/handlers.ts';
 import { pause } from '../../backoff.ts';
 import type { SequencedRun } from '../../storage/deployment/run-sequence.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
@@ -10,11 +10,12 @@ import type { RunEvent } from '../../engine/streams/run-subscription.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
 import type { ThreadReader, WatchedThread, WatchedThreads } from '../threads/watched-thread.ts';
 import { unlessGone } from '../unless-gone.ts';
-import { answeredInterrupts } from './interrupt-ids.ts';
+import { answeredInterrupts } from './translation/interrupt-events.ts';
 import type { EventFilter } from './event-filter.ts';
-import type { Dialect } from './translation/dialect.ts';
+import { type Dialect, dialectOf } from './translation/dialect.ts';
 import { eventText, type NumberedEvent } from './translation/protocol-event.ts';
 import { RunTranslator } from './translation/run-translator.ts';
+import { readAccess } from '../threads/read-access.ts';
 
 export interface ThreadEventFeedOptions {
   threads: WatchedThreads;
@@ -195,3 +196,21 @@ class SubagentMounts {
     return Math.max(0, this.#newestMs + mountMs - performance.now());
   }
 }
+
+// The caller of a feed, and what the caller may read.
+
+/** Throws the error of a handler that refuses. */
+export const feedReader = async (call: Call, thread_id: string): Promise<FeedReader> => ({
+  thread_id,
+  dialect: dialectOf(call.header('user-agent')),
+  access: await readAccess(call.authorizer, { thread_id }),
+  mayCreate: async () => {
+    try {
+      await call.authorizer.authorize('threads:create', { thread_id, metadata: {}, if_exists: undefined });
+      return true;
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'forbidden') return false;
+      throw error;
+    }
+  },
+});

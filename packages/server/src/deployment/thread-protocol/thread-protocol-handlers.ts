@@ -4,7 +4,7 @@ import { EventStreamResponse, type Handlers } from '../../api/handlers.ts';
 import { SocketResponse } from '../../api/sockets.ts';
 import { idempotencyKey } from '../runs/call-headers.ts';
 import { eventFilter } from './event-filter.ts';
-import { feedReader } from './feed-reader.ts';
+import { feedReader } from './thread-event-feed.ts';
 import { ThreadSocket, type ThreadSocketParts } from './socket/thread-socket.ts';
 import { answerCommand, commandCall, executeCommand } from './thread-commands.ts';
 

@@ -10,8 +10,7 @@ import type { Call, StreamEvent } from '../../../api/handlers.ts';
 import type { SocketPeer } from '../../../api/sockets.ts';
 import { CommandError } from '../command-error.ts';
 import { type EventFilter, eventFilter } from '../event-filter.ts';
-import { feedReader } from '../feed-reader.ts';
-import type { FeedReader, ThreadEventFeed } from '../thread-event-feed.ts';
+import { feedReader, type FeedReader, type ThreadEventFeed } from '../thread-event-feed.ts';
 import { type NumberedEvent, channels } from '../translation/protocol-event.ts';
 
 interface Subscription extends EventFilter {
