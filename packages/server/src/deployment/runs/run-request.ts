@@ -1,6 +1,27 @@
 // Converts the validated body of a run into a RunRequest.
 import type { RunCreate, StatelessRunCreate } from '@svc/contract';
-import type { RunRequest } from './run-service.ts';
+import type { RunKwargs } from '../../engine/dispatch/protocol.ts';
+
+/** A validated request for a run. */
+export interface RunRequest {
+  assistant_id: string;
+  kwargs: RunKwargs;
+  metadata: Record<string, unknown>;
+  multitask_strategy: 'enqueue' | 'reject' | 'interrupt' | 'rollback';
+  if_not_exists: 'create' | 'reject';
+  /** Whether the run is cancelled when its client disconnects. */
+  cancelOnDisconnect: boolean;
+  /** Milliseconds before the run may start. */
+  delayMs: number;
+  /** For stateless runs: whether the thread that is created for the run is kept. */
+  keep: boolean;
+  /** URL of the webhook. */
+  webhook: string | null;
+  /** For a run that answers interrupts: `state_updated_at` of the thread in which they were read. */
+  answeredStateAt?: string;
+  /** The Idempotency-Key: repeated requests create the run once. */
+  key?: string | undefined;
+}
 
 type Body = RunCreate | StatelessRunCreate;
 

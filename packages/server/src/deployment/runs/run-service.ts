@@ -7,12 +7,10 @@ import type { User } from '../../auth/principal/caller.ts';
 import type { CreatedRun } from '../../api/call.ts';
 import { objectText } from '../../api/json-text.ts';
 import type { PageOf } from '../../api/pagination.ts';
-import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import type { RunUsers } from '../../auth/sealed-users/run-users.ts';
 import type { RunLogTail } from '../../engine/streams/run-log-tail.ts';
 import type { RunEventHub, RunEventStream } from '../../engine/streams/run-event-hub.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
-import type { RunKwargs } from '../../engine/dispatch/protocol.ts';
 import { deleteRun } from './run-deletion.ts';
 import { toRunCommand, type Audience } from '../../engine/dispatch/run-command.ts';
 import { retry } from '../../backoff.ts';
@@ -29,45 +27,9 @@ import type { Storage } from '../../storage/storage.ts';
 import { nodeTtlMs, servedWithinMs } from '../../storage/deployment/workers.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
+import type { GrantedRun, RunGrant } from './run-grant.ts';
 import { type RunFields, runText, selectedRunText } from './run-record.ts';
-
-/** A validated request for a run. */
-export interface RunRequest {
-  assistant_id: string;
-  kwargs: RunKwargs;
-  metadata: Record<string, unknown>;
-  multitask_strategy: 'enqueue' | 'reject' | 'interrupt' | 'rollback';
-  if_not_exists: 'create' | 'reject';
-  /** Whether the run is cancelled when its client disconnects. */
-  cancelOnDisconnect: boolean;
-  /** Milliseconds before the run may start. */
-  delayMs: number;
-  /** For stateless runs: whether the thread that is created for the run is kept. */
-  keep: boolean;
-  /** URL of the webhook. */
-  webhook: string | null;
-  /** For a run that answers interrupts: `state_updated_at` of the thread in which they were read. */
-  answeredStateAt?: string;
-  /** The Idempotency-Key: repeated requests create the run once. */
-  key?: string | undefined;
-}
-
-/** The result of the authorization. */
-export interface RunGrant {
-  run_id: string;
-  /** Filter that the thread (existing or new) must pass. */
-  access: AccessFilter;
-  assistantAccess: RowFilter;
-  user: User | undefined;
-}
-
-/** An authorized request for a run. */
-export interface GrantedRun {
-  request: RunRequest;
-  grant: RunGrant;
-  /** Called when the run is stored, before it starts here. */
-  onCreated?: (run: CreatedRun) => void;
-}
+import type { RunRequest } from './run-request.ts';
 
 /** A created run, and its stream on this node, which is kept until it is released or the run ends. */
 export interface Created {

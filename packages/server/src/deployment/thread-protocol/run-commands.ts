@@ -8,14 +8,10 @@ import { checkpointRefs } from '../../engine/dispatch/protocol.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
 import type { ThreadRow, ThreadStorage } from '../../storage/deployment/threads.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
-import type { RunGranter } from '../runs/run-grant.ts';
+import type { GrantedRun, RunGranter } from '../runs/run-grant.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
-import {
-  InterruptsAnswered,
-  type GrantedRun,
-  type RunRequest,
-  type RunService,
-} from '../runs/run-service.ts';
+import type { RunRequest } from '../runs/run-request.ts';
+import { InterruptsAnswered, type RunService } from '../runs/run-service.ts';
 import { readAccess } from '../threads/read-access.ts';
 import type { StateService } from '../threads/state-service.ts';
 import { unlessGone } from '../unless-gone.ts';

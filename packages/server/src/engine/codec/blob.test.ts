@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { expandedSize } from './blob.ts';
-import { testCodec as codec } from './test-values.ts';
+import { testCodec as codec } from '../../../test/codec-values.ts';
 
 /** The blobs of a value, each once, as they are stored. */
 const blobsOf = (value: unknown) => [

@@ -6,7 +6,7 @@ import { LeaseLost } from '../../checkpoints/commit-queue.ts';
 import { JointWriter } from '../../checkpoints/joint-writer.ts';
 import { type OnStart, SvcCheckpointer, EphemeralCheckpointer } from '../../checkpoints/checkpointer.ts';
 import { ThreadSession } from '../../checkpoints/thread-session.ts';
-import type { ParsedRunCommand, StopReason } from '../../dispatch/protocol.ts';
+import type { AttemptReport, ParsedRunCommand, StopReason } from '../../dispatch/protocol.ts';
 import { messageOf, stackOf } from '../../codec/bounded-text.ts';
 import { ChunkEvents, type CheckpointChunk, isInterrupt, publicChunk } from '../events/chunk-events.ts';
 import { type Chunk, takeChunks, withStoredIds } from '../events/engine-chunks.ts';
@@ -92,8 +92,7 @@ export class RunExecution {
 
   /** The server process kills an executor whose graph ignores the abort signal, but not one that cannot store the outcome. */
   #reportGraphEnd(): void {
-    const { run_id, lease_token } = this.#command;
-    if (this.#stopped && this.#hasGraphEnded) this.#tools.send({ kind: 'graph_ended', run_id, lease_token });
+    if (this.#stopped && this.#hasGraphEnded) this.#send({ kind: 'graph_ended' });
   }
 
   /** The events have a reader from now on. `logged`: the reader is on another node and reads the log. */
@@ -157,16 +156,7 @@ export class RunExecution {
       values: this.#areValuesKept ? (values ?? null) : null,
       isRefused,
     });
-    const { run_id, lease_token } = this.#command;
-    this.#tools.send({
-      kind: 'done',
-      run_id,
-      lease_token,
-      status,
-      error,
-      stack,
-      ...(values === undefined ? {} : { values }),
-    });
+    this.#send({ kind: 'done', status, error, stack, ...(values === undefined ? {} : { values }) });
     this.#tracer?.close({ status, error });
   }
 
@@ -417,22 +407,19 @@ export class RunExecution {
   #fail(error: Error): void {
     const isLost = isAttemptLost(error);
     if (!isLost) this.#failure ??= error;
-    const { run_id, lease_token } = this.#command;
     // The server process kills this executor if the graph does not stop.
-    if (!this.#stopped)
-      this.#tools.send({ kind: 'aborted', run_id, lease_token, error: isLost ? null : errorOf(error) });
+    if (!this.#stopped) this.#send({ kind: 'aborted', error: isLost ? null : errorOf(error) });
     this.stop(isLost ? 'lost' : 'cancelled');
   }
 
   /** The outcome could not be encoded or stored. Ends the run with an error; if that fails too, reports the attempt as lost. */
   async #unstorable(thrown: unknown): Promise<void> {
-    const { run_id, lease_token } = this.#command;
     const error = errorOf(thrown);
     try {
       const session = this.#session?.hasFailed === false ? this.#session : this.#detached();
       const stack = stackOf(thrown);
       await this.#store({ status: 'error', error, stack, values: null }, 'error', session);
-      this.#tools.send({ kind: 'done', run_id, lease_token, status: 'error', error, stack });
+      this.#send({ kind: 'done', status: 'error', error, stack });
       this.#tracer?.close({ status: 'error', error });
     } catch (again) {
       this.#lost(again);
@@ -440,15 +427,13 @@ export class RunExecution {
   }
 
   #lost(error: unknown): void {
-    const { run_id, lease_token } = this.#command;
-    this.#tools.send({
-      kind: 'lost',
-      run_id,
-      lease_token,
-      message: messageOf(error),
-      isOutage: isOutage(error),
-    });
+    this.#send({ kind: 'lost', message: messageOf(error), isOutage: isOutage(error) });
     this.#tracer?.abandon();
+  }
+
+  #send(report: AttemptReport): void {
+    const { run_id, lease_token } = this.#command;
+    this.#tools.send({ run_id, lease_token, ...report });
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Turns } from './turns.ts';
+import { Turns } from './store-index.ts';
 
 const held = () => {
   let end = (): void => undefined;

@@ -5,8 +5,8 @@ import * as messages from '@langchain/core/messages';
 import * as langgraph from '@langchain/langgraph';
 import * as checkpoint from '@langchain/langgraph-checkpoint';
 import fc from 'fast-check';
-import { setOwn } from './tagged.ts';
-import { createCodec } from './value-codec.ts';
+import { setOwn } from '../src/engine/codec/tagged.ts';
+import { createCodec } from '../src/engine/codec/value-codec.ts';
 
 export const testCodec = createCodec({ messages, langgraph, checkpoint, documents });
 
