@@ -9,7 +9,7 @@ import type { RunEvent } from '../../engine/streams/run-subscription.ts';
 import { everyRow } from '../../storage/postgres/row-filter.ts';
 import type { RunCanceller } from '../runs/run-canceller.ts';
 import type { RunGranter } from '../runs/run-grant.ts';
-import { runIdOf } from '../runs/run-key.ts';
+import { runIdOf } from '../runs/run-request.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
 import type { Created, RunService } from '../runs/run-service.ts';
 

@@ -11,8 +11,7 @@ import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import { withValues } from '../../api/json-text.ts';
 import { checked } from '../../auth/handlers/changed-request.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
-import { runIdOf } from './run-key.ts';
-import { toRunRequest, type RunRequest } from './run-request.ts';
+import { runIdOf, toRunRequest, type RunRequest } from './run-request.ts';
 
 /** The result of the authorization. */
 export interface RunGrant {
