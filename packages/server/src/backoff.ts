@@ -1,3 +1,5 @@
+// How work is repeated: `retry` calls it again after a pause that doubles. A loop that looks for work regularly is a WorkerLoop
+// (jobs/worker-loop.ts), and the database repeats single statements (storage/postgres/database.ts).
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Milliseconds. */
@@ -30,6 +32,43 @@ export class Backoff {
     this.#nextMs = this.#times.first;
   }
 }
+
+export interface RetryOptions {
+  /** Pauses between tries. */
+  pauseMs?: BackoffTimes;
+  /** Milliseconds after the first failure in which the work is repeated. */
+  forMs: number;
+  /** Which errors are repeated; all when absent. */
+  when?: (error: unknown) => boolean;
+  /** Ends the repetition after one more try. A try that is under way is not interrupted. */
+  signal?: AbortSignal;
+  /** Called before each pause, to log the error. Must not throw. */
+  onError?: (error: unknown) => void;
+}
+
+const retryPauseMs: BackoffTimes = { first: 50, max: 2_000 };
+
+/**
+ * Returns the result of the first try that succeeds, or throws the error of the last one. `work` gets the number of the try, from 1 on. The work
+ * must be safe to repeat: an earlier try may have been stored although its response was lost.
+ */
+export const retry = async <T>(
+  work: (tries: number) => Promise<T>,
+  { pauseMs = retryPauseMs, forMs, when = () => true, signal, onError }: RetryOptions,
+): Promise<T> => {
+  const backoff = new Backoff(pauseMs);
+  let untilMs: number | undefined;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work(tries);
+    } catch (error) {
+      untilMs ??= performance.now() + forMs;
+      if (!when(error) || signal?.aborted || performance.now() > untilMs) throw error;
+      onError?.(error);
+      await pause(backoff.next(), signal);
+    }
+  }
+};
 
 /** Resolves after `ms`, or as soon as the signal is aborted. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>

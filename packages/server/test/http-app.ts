@@ -115,7 +115,7 @@ export const testRoutes = {
 
 type TestHandlers = Handlers<typeof testRoutes>;
 
-const idle: SseBody = new EventStreamResponse(() => () => undefined);
+const idle: SseBody = new EventStreamResponse(() => new Promise(() => undefined));
 
 const defaults: TestHandlers = {
   getRun: ({ params }) => new Reply({ run_id: params.run_id }, { self: `/runs/${params.run_id}` }),
@@ -236,9 +236,11 @@ export const testEventSource = (
 } => {
   const sink = deferred<EventWriter>();
   const stopped = deferred<void>();
-  const stream = new EventStreamResponse((given) => {
-    sink.resolve(given);
-    return () => stopped.resolve();
+  const stream = new EventStreamResponse((given, stop) => {
+    stop.addEventListener('abort', () => stopped.resolve());
+    return new Promise((end, fail) => {
+      sink.resolve({ send: (event) => given.send(event), drained: () => given.drained(), end, fail });
+    });
   }, resumption);
   return { stream, sink: sink.promise, stopped: stopped.promise };
 };

@@ -8,7 +8,7 @@ import {
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SvcStore } from '../src/engine/executor/svc-store.ts';
+import { SvcStore } from '../src/engine/executor/store/svc-store.ts';
 import { storeItemStorage } from '../src/storage/deployment/store-items.ts';
 import type { Database } from '../src/storage/postgres/database.ts';
 import { testDatabase, type TestDatabase } from './database.ts';

@@ -62,11 +62,14 @@ export interface StreamEvent {
 }
 
 /** Receives the events of a stream. */
-export interface EventWriter {
+export interface EventSink {
   /** False when the client reads too slowly: the source should then wait for `drained`. Does nothing after the end. */
   send(event: StreamEvent): boolean;
   /** Resolves when the buffer has room again, or the client has disconnected. */
   drained(): Promise<void>;
+}
+
+export interface EventWriter extends EventSink {
   end(): void;
   /** Ends the stream with an `error` event. */
   fail(error: unknown): void;
@@ -78,17 +81,27 @@ export interface EventWriter {
  */
 export type Resumption = 'Last-Event-ID' | 'since' | 'none';
 
-/**
- * An SSE response whose source pushes events, without a promise for each event. `start` returns a function that stops the source; it is
- * called once, after the source has ended or failed, or the client has disconnected.
- */
-export class EventStreamResponse {
-  readonly start: (sink: EventWriter) => () => void;
-  readonly resumption: Resumption;
+/** Sends events until its source has ended, or `stop` is aborted: the client has disconnected. An error ends the stream. */
+export type EventSource = (sink: EventSink, stop: AbortSignal) => Promise<void>;
 
-  constructor(start: (sink: EventWriter) => () => void, resumption: Resumption = 'Last-Event-ID') {
-    this.start = start;
+/** An SSE response whose source pushes events, without a promise for each event. */
+export class EventStreamResponse {
+  readonly resumption: Resumption;
+  readonly #source: EventSource;
+
+  constructor(source: EventSource, resumption: Resumption = 'Last-Event-ID') {
+    this.#source = source;
     this.resumption = resumption;
+  }
+
+  /** Returns a function that stops the source. */
+  start(writer: EventWriter): () => void {
+    const stop = new AbortController();
+    this.#source(writer, stop.signal).then(
+      () => writer.end(),
+      (error: unknown) => writer.fail(error),
+    );
+    return () => stop.abort();
   }
 }
 

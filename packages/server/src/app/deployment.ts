@@ -21,9 +21,8 @@ import { ToolList } from '../deployment/mcp/tool-list.ts';
 import { RunCanceller } from '../deployment/runs/run-canceller.ts';
 import { RunFeedback } from '../deployment/runs/run-feedback.ts';
 import { RunOutcomeReader } from '../deployment/runs/run-outcome-reader.ts';
-import { runHandlers } from '../deployment/runs/run-handlers.ts';
+import { runHandlers, runChangeHandlers } from '../deployment/runs/run-handlers.ts';
 import { RunChangeNotifier } from '../deployment/runs/run-change-notifier.ts';
-import { runChangeHandlers } from '../deployment/runs/run-change-handlers.ts';
 import { RunGranter } from '../deployment/runs/run-grant.ts';
 import { RunFigureService } from '../deployment/runs/run-figure-service.ts';
 import { RunSearchService } from '../deployment/runs/run-search-service.ts';
@@ -39,7 +38,7 @@ import { StateService, type Updater } from '../deployment/threads/state-service.
 import { threadHandlers } from '../deployment/threads/thread-handlers.ts';
 import { ThreadService } from '../deployment/threads/thread-service.ts';
 import { ThreadRunStream } from '../deployment/threads/thread-run-stream.ts';
-import { ThreadSignals } from '../deployment/threads/thread-signals.ts';
+import { WatchedThreads } from '../deployment/threads/watched-thread.ts';
 import { ReadCommands } from '../deployment/thread-protocol/read-commands.ts';
 import { RunCommands } from '../deployment/thread-protocol/run-commands.ts';
 import { ThreadEventFeed } from '../deployment/thread-protocol/thread-event-feed.ts';
@@ -87,20 +86,20 @@ const threadProtocol = ({
   states,
   outcomes,
   storage,
-  signals,
+  watched,
 }: {
   runs: RunService;
   granter: RunGranter;
   states: StateService;
   outcomes: RunOutcomeReader;
   storage: Storage;
-  signals: ThreadSignals;
+  watched: WatchedThreads;
 }) => ({
   commands: {
     runCommands: new RunCommands({ runs, granter, states, outcomes, storage }),
     readCommands: new ReadCommands({ states, storage }),
   },
-  feed: new ThreadEventFeed({ threads: storage.threads, runs: storage.runs, outcomes, signals }),
+  feed: new ThreadEventFeed({ threads: watched, runs: storage.runs, outcomes }),
 });
 
 const runReads = (storage: Storage) => ({
@@ -149,16 +148,11 @@ export const createDeployment = async ({
   });
   const runChanges = new RunChangeNotifier({ runs: storage.runs, logger });
   const granter = new RunGranter(assistants.defaultIds, project.configurableHeaders);
-  const signals = new ThreadSignals(notifications, pollMs);
-  const threadEvents = new ThreadRunStream({
-    threads: storage.threads,
-    runs: storage.runs,
-    outcomes,
-    signals,
-  });
+  const watched = new WatchedThreads(storage.threads, notifications, pollMs);
+  const threadEvents = new ThreadRunStream({ threads: watched, runs: storage.runs, outcomes });
   const readiness = createReadiness(parts, storage, dispatcher);
   const introspection = new IntrospectionService(dispatcher.pool);
-  const running = { runs, granter, outcomes, canceller, log: storage.runLog };
+  const running = { runs, granter, outcomes, canceller };
   const handlers = {
     ...systemHandlers({ database: storage, readiness, metrics, facts, disabled: project.disabled }),
     ...assistantHandlers(assistants, introspection),
@@ -171,7 +165,7 @@ export const createDeployment = async ({
       feedback: feedbackLinks(parts, storage),
     }),
     ...runChangeHandlers(runChanges),
-    ...threadProtocolHandlers(threadProtocol({ runs, granter, states, outcomes, storage, signals })),
+    ...threadProtocolHandlers(threadProtocol({ runs, granter, states, outcomes, storage, watched })),
     ...ticketHandlers(tickets),
     ...cronHandlers(new CronService(storage, webhooks, users), granter),
     ...webhookHandlers(webhooks, new DeliverySearchService(storage)),

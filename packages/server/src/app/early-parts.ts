@@ -7,7 +7,7 @@ import type { SvcJson } from '../config/project/svc-json.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import { nodeProcesses } from './node-processes.ts';
 import { executorProgram } from '../engine/dispatch/executor-process.ts';
-import { StandbyProcesses } from '../jobs/standby-processes.ts';
+import { StandbyProcesses } from '../jobs/program-process.ts';
 import { type Connection, openConnection } from '../storage/postgres/connection.ts';
 import { type NodeProcesses, wantedConnections } from '../storage/postgres/connection-plan.ts';
 import { type LogExport, openLogExport } from '../telemetry/log-export.ts';

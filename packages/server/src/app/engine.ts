@@ -11,7 +11,7 @@ import { ownIdentity } from '../config/process-identity.ts';
 import { Dispatcher } from '../engine/dispatch/dispatcher.ts';
 import { DeadWorkers } from '../engine/dispatch/dead-workers.ts';
 import type { ExecutorSetup } from '../engine/dispatch/protocol.ts';
-import { noSlots, slotLimits } from '../engine/dispatch/slot-limits.ts';
+import { noSlots, slotLimits } from '../engine/dispatch/admission.ts';
 import { WorkerReporter } from '../engine/dispatch/worker-reporter.ts';
 import { type Storage } from '../storage/storage.ts';
 import { nodeTtlMs } from '../storage/deployment/workers.ts';
@@ -33,7 +33,7 @@ export const createEngine = async (
   const { database, databaseOptions, settings, project, logger, logExport } = parts;
   const { role, runs } = settings;
   const pollMs = Math.min(pollMsMax, runs.leaseMs / 2);
-  const streams = owned.keep(new RunEventHub());
+  const streams = owned.keep(new RunEventHub(storage.runLog));
   const notifications = new NotificationBus();
   const identity = ownIdentity({ isLocal: settings.storage.databaseUri === undefined });
   const tail = owned.keep(

@@ -8,7 +8,9 @@ import { LoadedModules } from '../config/project/loaded-modules.ts';
 import type { StoreIndexConfig } from '../config/project/store-index.ts';
 import { optimizeEarly } from './process-flags.ts';
 import { createCodec } from '../engine/codec/value-codec.ts';
+import { retry } from '../backoff.ts';
 import { openDatabase, type Database } from '../storage/postgres/database.ts';
+import { isUnavailable } from '../storage/postgres/sql-state.ts';
 import { MessageEvents } from '../deployment/thread-protocol/translation/message-events.ts';
 import { checkpointStorage } from '../storage/deployment/checkpoints.ts';
 import { noAnswerLimits } from '../storage/postgres/answer-limits.ts';
@@ -18,20 +20,18 @@ import { threadImportStorage } from '../storage/deployment/thread-imports.ts';
 import { CommitQueue } from '../engine/checkpoints/commit-queue.ts';
 import { RecentBlobs } from '../engine/checkpoints/recent-blobs.ts';
 import { openParentChannel } from '../jobs/process-channel.ts';
-import { retryWhileUnavailable } from '../jobs/retry.ts';
 import type { TracingSetup, ExecutorSetup, ToExecutor } from '../engine/dispatch/protocol.ts';
-import { Embedder } from '../engine/executor/store-index/embedder.ts';
-import { loadEmbeddingModel } from '../engine/executor/store-index/embedding-model.ts';
-import { waitForOperations } from '../engine/executor/batched-store.ts';
-import { keepIndexOfPuts } from '../engine/executor/store-index/batched-puts.ts';
-import { StoreIndex } from '../engine/executor/store-index/store-index.ts';
-import { EventBudget } from '../engine/executor/event-budget.ts';
+import { Embedder } from '../engine/executor/store/embedder.ts';
+import { loadEmbeddingModel } from '../engine/executor/store/embedding-model.ts';
+import { waitForOperations, keepIndexOfPuts } from '../engine/executor/store/batched-store.ts';
+import { StoreIndex } from '../engine/executor/store/store-index.ts';
+import { EventBudget } from '../engine/executor/events/event-budget.ts';
 import { Executor } from '../engine/executor/executor.ts';
-import { GraphRegistry } from '../engine/executor/graph-registry.ts';
+import { GraphRegistry } from '../engine/executor/graphs/graph-registry.ts';
 import { exposeLogger, OwnAddress } from '../engine/executor/server-globals.ts';
-import type { SendToServer } from '../engine/executor/run-tools.ts';
-import { SvcStore } from '../engine/executor/svc-store.ts';
-import { TraceOutbox } from '../engine/executor/trace-outbox.ts';
+import type { SendToServer } from '../engine/executor/runs/run-tools.ts';
+import { SvcStore } from '../engine/executor/store/svc-store.ts';
+import { TraceOutbox } from '../engine/executor/tracing/trace-outbox.ts';
 import { LogRateLimit } from '../telemetry/log-rate-limit.ts';
 import { linesOf } from '../telemetry/log-lines.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
@@ -53,7 +53,9 @@ const setUp = async (
   address.expose();
   waitForOperations(checkpoint.AsyncBatchedStore);
   // An outage ends the leases of runs, and with them their executors. The next ones wait for its end.
-  const database = await retryWhileUnavailable(() => openDatabase(setup.database), {
+  const database = await retry(() => openDatabase(setup.database), {
+    when: isUnavailable,
+    forMs: Infinity, // the server process ends this one when it stops itself
     onError: (err) => logger.warn({ err }, 'no connection to the database yet, retrying'),
   });
   const checkpoints = checkpointStorage(database);

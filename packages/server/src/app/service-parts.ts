@@ -6,7 +6,7 @@ import type { Settings } from '../config/settings/settings.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { CustomCode } from './custom-code.ts';
 import type { ServerParsing } from './parser-tasks.ts';
-import type { StandbyProcesses } from '../jobs/standby-processes.ts';
+import type { StandbyProcesses } from '../jobs/program-process.ts';
 import type { ConnectionPlan } from '../storage/postgres/connection-plan.ts';
 import type { Database, DatabaseOptions } from '../storage/postgres/database.ts';
 import type { Replica } from '../storage/replica/open-replica.ts';

@@ -1,6 +1,6 @@
 // Writes to the database that no caller awaits, such as the outcome of a run whose executor was lost.
 import type { Logger } from 'pino';
-import { retryWhileUnavailable } from './retry.ts';
+import { retry } from '../backoff.ts';
 
 /** How long a write is repeated. Leases end before, so that other workers continue the work. */
 const repeatMs = 10 * 60_000;
@@ -32,10 +32,9 @@ export class BackgroundWrites implements AsyncDisposable {
   /** Repeats the write until it succeeds, for ten minutes, or until one more try has failed after stop(). Never rejects: resolves with false when it was abandoned. */
   start(write: () => Promise<unknown>, fields: object = {}): Promise<boolean> {
     const { logger, message, onFailure, forMs = repeatMs } = this.#options;
-    const running = retryWhileUnavailable(write, {
+    const running = retry(write, {
       forMs,
       signal: this.#stopping.signal,
-      when: () => true,
       onError: (error) => {
         logger.error({ err: error, ...fields }, `${message}, retrying`);
         onFailure?.('repeated');

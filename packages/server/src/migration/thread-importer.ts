@@ -5,15 +5,14 @@ import { Problem } from '@svc/contract/problem';
 import { findTsconfig } from '../config/project/tsconfig.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { Settings } from '../config/settings/settings.ts';
-import { noSlots } from '../engine/dispatch/slot-limits.ts';
+import { noSlots } from '../engine/dispatch/admission.ts';
 import { ExecutorProcess } from '../engine/dispatch/executor-process.ts';
 import type { ImportThreadAnswer, ImportThreadCommand, LoadReport } from '../engine/dispatch/protocol.ts';
 import type { DatabaseOptions } from '../storage/postgres/database.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { CheckpointFiles } from '../engine/thread-import/checkpoint-files.ts';
 import { changedFile, readParts, versionOf } from '../engine/thread-import/file-part.ts';
-import { toRun, unfinishedOf } from '../engine/thread-import/imported-run.ts';
-import { emptyAnswer } from '../engine/thread-import/import-answer.ts';
+import { emptyAnswer, toRun, unfinishedOf } from '../engine/thread-import/imported-run.ts';
 
 interface ImporterOptions {
   database: DatabaseOptions;

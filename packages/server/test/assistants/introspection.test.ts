@@ -16,8 +16,8 @@ import { createReactAgent } from '@langchain/langgraph/prebuilt';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod/v3';
-import type { Graph } from '../../src/engine/executor/graph-registry.ts';
-import { introspect } from '../../src/engine/executor/introspection.ts';
+import type { Graph } from '../../src/engine/executor/graphs/graph-registry.ts';
+import { introspect } from '../../src/engine/executor/graphs/introspection.ts';
 import type { IntrospectCommand } from '../../src/engine/dispatch/protocol.ts';
 
 type Properties = Record<string, unknown>;

@@ -5,8 +5,8 @@ import type { CommitQueue } from '../../src/engine/checkpoints/commit-queue.ts';
 import { JointWriter } from '../../src/engine/checkpoints/joint-writer.ts';
 import { RecentBlobs } from '../../src/engine/checkpoints/recent-blobs.ts';
 import { ThreadSession } from '../../src/engine/checkpoints/thread-session.ts';
-import { EventBudget } from '../../src/engine/executor/event-budget.ts';
-import { RunEventWriter } from '../../src/engine/executor/run-event-writer.ts';
+import { EventBudget } from '../../src/engine/executor/events/event-budget.ts';
+import { RunEventWriter } from '../../src/engine/executor/events/run-event-writer.ts';
 import type { Owner } from '../../src/storage/deployment/checkpoint-rows.ts';
 import { codec } from './thread-savers.ts';
 

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { LeaseLost } from '../../src/engine/checkpoints/commit-queue.ts';
-import { idAfter } from '../../src/engine/checkpoints/stored-ids.ts';
-import { anyValue, assertSame } from '../../src/engine/codec/test-values.ts';
+import { idAfter } from '../../src/engine/checkpoints/checkpoint-ids.ts';
+import { anyValue, assertSame } from '../codec-values.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { ThreadSavers } from './thread-savers.ts';
 

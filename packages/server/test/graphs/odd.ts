@@ -9,10 +9,7 @@ const State = Annotation.Root({
 
 /** Imports here: the tables of fast-check cost 0.6 CPU-seconds, and every executor of the tests loads this file. */
 const make = async (seed: number): Promise<unknown> => {
-  const [fc, { oddValue }] = await Promise.all([
-    import('fast-check'),
-    import('../../src/engine/codec/test-values.ts'),
-  ]);
+  const [fc, { oddValue }] = await Promise.all([import('fast-check'), import('../codec-values.ts')]);
   return fc.sample(oddValue, { seed, numRuns: 1 })[0];
 };
 

@@ -7,7 +7,7 @@ import type { MemorySaver } from '@langchain/langgraph';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withCheckpointer } from '../engine-copy.ts';
 import { defaultAssistantId } from '../../src/deployment/assistants/default-assistant.ts';
-import type { Graph } from '../../src/engine/executor/graph-registry.ts';
+import type { Graph } from '../../src/engine/executor/graphs/graph-registry.ts';
 import { openDevServerFolder } from '../../src/migration/dev-server-folder.ts';
 import type { ThreadImporter } from '../../src/migration/thread-importer.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';

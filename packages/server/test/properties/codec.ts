@@ -5,13 +5,7 @@ import { expect } from 'vitest';
 import { childRefs, type Blob } from '../../src/engine/codec/blob.ts';
 import { CodecError } from '../../src/engine/codec/codec-error.ts';
 import { RefCache } from '../../src/engine/codec/ref-cache.ts';
-import {
-  anyValue,
-  assertSame,
-  message,
-  oddValue,
-  testCodec as codec,
-} from '../../src/engine/codec/test-values.ts';
+import { anyValue, assertSame, message, oddValue, testCodec as codec } from '../codec-values.ts';
 import { joinWire } from '../../src/engine/codec/wire.ts';
 import { WireTexts } from '../../src/engine/codec/wire-text.ts';
 

@@ -1,7 +1,7 @@
 // POST /runs/batch creates all of its runs, or none.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { runIdOf } from '../../src/deployment/runs/run-key.ts';
+import { runIdOf } from '../../src/deployment/runs/run-request.ts';
 import { lockWaiters, untilOneWaits } from '../lock-waiters.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 

@@ -56,7 +56,7 @@ const rareMs = 10 * 60 * 60 * 1_000;
 const startWorker = (leaseMs: number, level = 'silent'): void => {
   notifications = new ManualNotifications();
   const project = loadSvcJson(testProject, {});
-  const streams = new RunEventHub();
+  const streams = new RunEventHub(storage.runLog);
   const shared = {
     streams,
     notifications: notifications as unknown as NotificationBus,

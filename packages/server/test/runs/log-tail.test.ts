@@ -4,8 +4,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NotificationBus } from '../../src/jobs/notification-bus.ts';
 import { RunLogTail } from '../../src/engine/streams/run-log-tail.ts';
-import type { RunEventStream } from '../../src/engine/streams/run-event-stream.ts';
-import { RunEventHub } from '../../src/engine/streams/run-event-hub.ts';
+import { RunEventHub, type RunEventStream } from '../../src/engine/streams/run-event-hub.ts';
 import { noItems } from '../../src/engine/checkpoints/commit-queue.ts';
 import { checkpointStorage } from '../../src/storage/deployment/checkpoints.ts';
 import type { CheckpointBatch, Ending } from '../../src/storage/deployment/checkpoint-rows.ts';
@@ -66,10 +65,21 @@ const endRun = async ({ run_id: owner, thread_id }: Run, length: number, bytes =
   expect(await checkpointStorage(db).commit(batch)).toEqual([]);
 };
 
+/** The ids of the events that a reader gets. With `drained` it is behind after each event until this resolves. */
+const idsOf = (stream: RunEventStream, drained?: () => Promise<void>): number[] => {
+  const ids: number[] = [];
+  const reader = {
+    send: ({ id }: { id: number }) => ids.push(id) > 0 && drained === undefined,
+    drained: drained ?? (() => Promise.resolve()),
+  };
+  void stream.subscribe().read(reader);
+  return ids;
+};
+
 /** Follows the run; the follower has read the log to its end once and gets no notifications after that. */
 const follow = async (run_id: string, consumed?: () => Promise<void>) => {
-  const streams = new RunEventHub();
   const log = runLogStorage(db);
+  const streams = new RunEventHub(log);
   let reads = 0;
   const tail = new RunLogTail({
     streams,
@@ -81,10 +91,7 @@ const follow = async (run_id: string, consumed?: () => Promise<void>) => {
     logger: pino({ enabled: false }),
   });
   const stream: RunEventStream = streams.open(run_id, { streamed: true });
-  const ids: number[] = [];
-  stream
-    .subscribe()
-    .attach({ event: ({ id }) => ids.push(id), end: () => undefined, ...(consumed && { consumed }) });
+  const ids = idsOf(stream, consumed);
   tail.follow(stream);
   await eventually(() => expect(reads).toBeGreaterThan(0));
   return { streams, tail, stream, ids, [Symbol.asyncDispose]: () => tail[Symbol.asyncDispose]() };
@@ -161,8 +168,7 @@ describe('a follower whose reader does not consume', () => {
     await endRun(slow, 300, 10_000);
     await eventually(() => expect(follower.ids.length).toBeGreaterThan(0));
     const stream = follower.streams.open(other.run_id, { streamed: true });
-    const ids: number[] = [];
-    stream.subscribe().attach({ event: ({ id }) => ids.push(id), end: () => undefined });
+    const ids = idsOf(stream);
     follower.tail.follow(stream);
     await endRun(other, 700);
     await stream.outcome;

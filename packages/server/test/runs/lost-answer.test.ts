@@ -4,7 +4,8 @@ import { Problem } from '@svc/contract/problem';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import { RunUsers } from '../../src/auth/sealed-users/run-users.ts';
-import { RunService, type GrantedRun } from '../../src/deployment/runs/run-service.ts';
+import type { GrantedRun } from '../../src/deployment/runs/run-grant.ts';
+import { RunService } from '../../src/deployment/runs/run-service.ts';
 import type { RunLogTail } from '../../src/engine/streams/run-log-tail.ts';
 import { RunEventHub } from '../../src/engine/streams/run-event-hub.ts';
 import type { Dispatcher } from '../../src/engine/dispatch/dispatcher.ts';
@@ -70,7 +71,7 @@ const serviceWith = (
   return new RunService({
     storage: { ...storage, runs: { ...storage.runs, create, ...more } },
     dispatcher,
-    streams: new RunEventHub(),
+    streams: new RunEventHub(storage.runLog),
     tail: {} as RunLogTail,
     webhooks: { accept: (url) => url },
     users: new RunUsers(undefined, false),

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { EventWriter, StreamEvent } from '../../src/api/handlers.ts';
+import { EventStreamResponse, type EventWriter, type StreamEvent } from '../../src/api/handlers.ts';
 import { endOfRun, type ThreadPosition } from '../../src/deployment/runs/call-headers.ts';
 import { RunOutcomeReader } from '../../src/deployment/runs/run-outcome-reader.ts';
 import type { StateTasks } from '../../src/deployment/threads/state-rendering.ts';
@@ -13,7 +13,7 @@ import {
   ThreadRunStream,
   type ThreadRunStreamOptions,
 } from '../../src/deployment/threads/thread-run-stream.ts';
-import { ThreadSignals } from '../../src/deployment/threads/thread-signals.ts';
+import { WatchedThreads } from '../../src/deployment/threads/watched-thread.ts';
 import { NotificationBus } from '../../src/jobs/notification-bus.ts';
 import { RunLogTail } from '../../src/engine/streams/run-log-tail.ts';
 import { RunEventHub } from '../../src/engine/streams/run-event-hub.ts';
@@ -45,8 +45,8 @@ const counting: Database['query'] = (...args) => {
 
 beforeEach(async () => {
   queries = 0;
-  streams = new RunEventHub();
   storage = createStorage({ ...db, query: counting });
+  streams = new RunEventHub(storage.runLog);
   const { runLog: log, runs } = storage;
   const logger = pino({ enabled: false });
   tail = new RunLogTail({
@@ -101,12 +101,10 @@ const openWatch = async (
       createParsing<JsonTasks & StateTasks>(1_000_000, { warn: () => undefined }).parser,
     ),
   });
-  const notifications = new NotificationBus();
   const events = new ThreadRunStream({
-    threads,
+    threads: new WatchedThreads(threads, new NotificationBus(), 20),
     runs: { ...runs, ...replaced.runs },
     outcomes,
-    signals: new ThreadSignals(notifications, 20),
   });
   const received: unknown[] = [];
   const ids: (string | undefined)[] = [];
@@ -119,8 +117,9 @@ const openWatch = async (
     end: () => received.push('end of the stream'),
     fail: (error) => received.push(error),
   };
-  const subscription = await events.open(thread_id, everyRow, position, replaced.modes ?? ['lifecycle']);
-  return { received, ids, stop: subscription.start(sink) };
+  const reader = { thread_id, access: everyRow };
+  const source = await events.open(reader, position, replaced.modes ?? ['lifecycle']);
+  return { received, ids, stop: new EventStreamResponse(source).start(sink) };
 };
 
 describe('the stream of a thread', () => {

@@ -1,7 +1,7 @@
 import { InMemoryStore } from '@langchain/langgraph-checkpoint';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { itemTexts, parseItemPaths } from '../../engine/executor/store-index/item-texts.ts';
+import { itemTexts, parseItemPaths } from '../../engine/executor/store/item-texts.ts';
 import { ItemPathError, parseItemPath } from './item-path.ts';
 
 const textsAt = (value: unknown, ...paths: string[]): string[] => itemTexts(value, parseItemPaths(paths));

@@ -9,7 +9,7 @@ import { messageKey, taskKey } from '../../storage/deployment/agent-tasks.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunGranter } from '../runs/run-grant.ts';
-import { runIdOf } from '../runs/run-key.ts';
+import { runIdOf } from '../runs/run-request.ts';
 import type { Created, RunService } from '../runs/run-service.ts';
 import { readAccess } from '../threads/read-access.ts';
 import { a2aError, invalidParam, taskNotFound } from './a2a-error.ts';

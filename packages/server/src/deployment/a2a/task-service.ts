@@ -4,7 +4,6 @@ import type { Logger } from 'pino';
 import type { Call, EventStreamResponse } from '../../api/handlers.ts';
 import type { RpcId } from '../../api/json-rpc.ts';
 import type { AgentTaskRow, AgentTaskStorage } from '../../storage/deployment/agent-tasks.ts';
-import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunCanceller } from '../runs/run-canceller.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
@@ -23,9 +22,8 @@ export interface TaskServiceParts {
   sender: TaskSender;
   reader: TaskReader;
   tasks: AgentTaskStorage;
-  outcomes: Pick<RunOutcomeReader, 'openReplay' | 'untilEnded'>;
+  outcomes: Pick<RunOutcomeReader, 'subscribe' | 'untilEnded'>;
   canceller: Pick<RunCanceller, 'cancel'>;
-  log: RunLogStorage;
   logger: Logger;
 }
 
@@ -74,15 +72,15 @@ export class TaskService {
     agent: Agent,
     { call, ...streaming }: Streaming & { call: Call },
   ): Promise<EventStreamResponse> {
-    const { log, logger, sender } = this.#parts;
+    const { logger, sender } = this.#parts;
     const { assistant_id } = agent.assistant;
     const sent = await sender.send(message, agent, call, { streamed: true });
     const { created, task_id, run_id, access } = sent;
     if (created === undefined) return this.#follow(task_id, { ...streaming, assistant_id, access });
-    const reading = { run_id, live: created.stream.subscribe(), log, after: undefined };
+    const subscription = created.stream.subscribe();
     created.release();
     const result = () => this.#result(task_id, { ...streaming, assistant_id, access });
-    return taskStream({ ...streaming, task: newTask(sent, message), run_id, reading, result }, logger);
+    return taskStream({ ...streaming, task: newTask(sent, message), run_id, subscription, result }, logger);
   }
 
   /** Streams a task from its current state on. */
@@ -152,18 +150,18 @@ export class TaskService {
     const { assistant_id, access } = streaming;
     const { outcomes, reader, logger } = this.#parts;
     const { thread_id, run_id } = await this.#row(task_id, assistant_id, access);
-    const replay = await outcomes.openReplay(thread_id, run_id, access);
+    const subscription = await outcomes.subscribe(thread_id, run_id, access);
     try {
       // Read after the subscription has begun, so that an end between the two is not missed.
       const row = await this.#row(task_id, assistant_id, access);
       const isOver = !isActive(row.state);
       const task = await reader.read(row, { history: streaming.history, artifacts: isOver }, access);
-      if (isOver) replay.live?.close();
-      const reading = isOver ? undefined : replay;
+      if (isOver) subscription.close();
       const result = () => this.#result(task_id, streaming);
-      return taskStream({ ...streaming, task, run_id, reading, result }, logger);
+      const feed = { ...streaming, task, run_id, result, subscription: isOver ? undefined : subscription };
+      return taskStream(feed, logger);
     } catch (error) {
-      replay.live?.close();
+      subscription.close();
       throw error;
     }
   }

@@ -1,10 +1,10 @@
 // The events of a task: first the task, then the agent's answer as it arrives, then the result and the final state.
 import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
-import { EventStreamResponse, type EventWriter } from '../../api/handlers.ts';
+import { EventStreamResponse, type EventSink } from '../../api/handlers.ts';
 import { rpcFailure, type RpcId, rpcResult } from '../../api/json-rpc.ts';
+import type { RunEvent, RunSubscription } from '../../engine/streams/run-subscription.ts';
 import { isRecord } from '../../json/is-record.ts';
-import { readRun, type RunReplay } from '../../engine/streams/run-replay.ts';
 import type { AgentTask, Dialect, TaskEvent } from './agent-task.ts';
 import { contentText } from './task-reader.ts';
 import { eventOf } from './wire.ts';
@@ -17,57 +17,49 @@ export interface TaskFeed {
   /** The newest run of the task. The artifact has the same id. */
   run_id: string;
   /** Undefined when nothing is in flight. */
-  reading: RunReplay | undefined;
+  subscription: RunSubscription | undefined;
   /** Reads the task when its run has ended; undefined when it was deleted. */
   result: () => Promise<AgentTask | undefined>;
 }
 
 export const taskStream = (feed: TaskFeed, logger: Logger): EventStreamResponse =>
-  new EventStreamResponse((sink) => {
-    const { id, dialect, task, run_id, reading } = feed;
+  new EventStreamResponse(async (sink, stop) => {
+    const { id, dialect, task, run_id, subscription } = feed;
     const of = { id: task.id, contextId: task.contextId };
     const answer = new AnswerText();
     const write = (event: TaskEvent): boolean =>
       send(sink, rpcResult(id, JSON.stringify(eventOf(event, dialect))));
-    const fail = (error: unknown): void => {
-      send(
-        sink,
-        rpcFailure(id, error, (err) => logger.error({ err, run_id }, 'failed to stream a task')),
-      );
-      sink.end();
-    };
     const finish = (ended: AgentTask): void => {
       for (const artifact of ended.artifacts)
         write({ kind: 'artifact', of, artifact, append: false, isLast: true });
       write({ kind: 'status', of, status: ended.status, isFinal: true });
-      sink.end();
-    };
-    const end = (): void => {
-      feed.result().then((ended) => {
-        if (ended) finish(ended);
-        else fail(new Problem('not_found', `Task ${task.id} was deleted`));
-      }, fail);
     };
     write({ kind: 'task', task });
-    if (reading === undefined) {
-      finish(task);
-      return () => undefined;
-    }
+    if (subscription === undefined) return finish(task);
     write({ kind: 'status', of, status: { ...task.status, state: 'working' }, isFinal: false });
-    return readRun(reading, {
-      send: ({ event, data }) => {
+    const reader = {
+      send: ({ event, data }: RunEvent) => {
         const chunk = event === 'messages' ? answer.add(data) : undefined;
         if (chunk === undefined) return true;
         const artifact = { artifactId: run_id, parts: [{ kind: 'text' as const, text: chunk.text }] };
         return write({ kind: 'artifact', of, artifact, append: chunk.append, isLast: false });
       },
       drained: () => sink.drained(),
-      end,
-      fail,
-    });
+    };
+    try {
+      if (!(await subscription.read(reader, stop))) return;
+      const ended = await feed.result();
+      if (!ended) throw new Problem('not_found', `Task ${task.id} was deleted`);
+      finish(ended);
+    } catch (error) {
+      send(
+        sink,
+        rpcFailure(id, error, (err) => logger.error({ err, run_id }, 'failed to stream a task')),
+      );
+    }
   }, 'none');
 
-const send = (sink: EventWriter, data: string): boolean => sink.send({ event: 'message', data });
+const send = (sink: EventSink, data: string): boolean => sink.send({ event: 'message', data });
 
 const types: ReadonlySet<string> = new Set(['ai', 'AIMessageChunk']);
 

@@ -1,16 +1,15 @@
 // Runs an assistant for a call of its tool: a stateless run of the caller, which is cancelled when the client disconnects or cancels.
 import { StatelessRunCreate } from '@svc/contract';
 import type { Logger } from 'pino';
-import { type Call, DeferredResponse, EventStreamResponse, type EventWriter } from '../../api/handlers.ts';
+import { type Call, DeferredResponse, EventStreamResponse, type EventSink } from '../../api/handlers.ts';
 import { rpcFailure, type RpcId, rpcResult } from '../../api/json-rpc.ts';
 import { isRecord } from '../../engine/codec/tagged.ts';
-import type { RunOutcome } from '../../engine/streams/run-event-stream.ts';
-import { readRun } from '../../engine/streams/run-replay.ts';
+import type { RunOutcome } from '../../engine/streams/run-event-hub.ts';
+import type { RunEvent } from '../../engine/streams/run-subscription.ts';
 import { everyRow } from '../../storage/postgres/row-filter.ts';
-import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
 import type { RunCanceller } from '../runs/run-canceller.ts';
 import type { RunGranter } from '../runs/run-grant.ts';
-import { runIdOf } from '../runs/run-key.ts';
+import { runIdOf } from '../runs/run-request.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
 import type { Created, RunService } from '../runs/run-service.ts';
 
@@ -19,7 +18,6 @@ export interface ToolCallParts {
   granter: RunGranter;
   outcomes: RunOutcomeReader;
   canceller: RunCanceller;
-  log: RunLogStorage;
   logger: Logger;
 }
 
@@ -74,15 +72,14 @@ export class ToolCaller {
 
   /** A notification for each update of the run, then the response. */
   #progress(
-    { run, isNew, stream, release }: Created,
+    { isNew, stream, release }: Created,
     text: Promise<string>,
     progressToken: RpcId,
   ): EventStreamResponse {
-    const live = stream.subscribe();
+    const subscription = stream.subscribe(isNew ? undefined : -1);
     release();
-    const reading = { run_id: run.run_id, live, log: this.#parts.log, after: isNew ? undefined : -1 };
     let progress = 0;
-    const notify = (sink: EventWriter, event: string, data: string): boolean => {
+    const notify = (sink: EventSink, { event, data }: RunEvent): boolean => {
       if (event !== 'updates') return true;
       const params = {
         progressToken,
@@ -91,22 +88,12 @@ export class ToolCaller {
       };
       return send(sink, JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params }));
     };
-    return new EventStreamResponse((sink) => {
-      const finish = (): void => {
-        text.then(
-          (last) => {
-            send(sink, last);
-            sink.end();
-          },
-          (error: unknown) => sink.fail(error),
-        );
-      };
-      return readRun(reading, {
-        send: ({ event, data }) => notify(sink, event, data),
+    return new EventStreamResponse(async (sink, stop) => {
+      const reader = {
+        send: (event: RunEvent) => notify(sink, event),
         drained: () => sink.drained(),
-        end: finish,
-        fail: (error) => sink.fail(error),
-      });
+      };
+      if (await subscription.read(reader, stop)) send(sink, await text);
     }, 'none');
   }
 
@@ -117,7 +104,7 @@ export class ToolCaller {
   }
 }
 
-const send = (sink: EventWriter, data: string): boolean => sink.send({ event: 'message', data });
+const send = (sink: EventSink, data: string): boolean => sink.send({ event: 'message', data });
 
 const result = (text: string, structured: string | undefined, isError: boolean): string => {
   const content = `"content":[{"type":"text","text":${JSON.stringify(text)}}]`;

@@ -3,8 +3,9 @@
 // gets a notification without threads, and reads everything again.
 import type { Logger } from 'pino';
 import { Problem } from '@svc/contract/problem';
-import type { EventWriter } from '../../api/handlers.ts';
-import { Backoff, pause } from '../../backoff.ts';
+import type { EventSink } from '../../api/handlers.ts';
+import { onAbort } from '../../abort.ts';
+import { pause, retry } from '../../backoff.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import { isUnavailable } from '../../storage/postgres/sql-state.ts';
@@ -18,7 +19,9 @@ export interface RunChangeNotifierOptions {
 
 interface Reader {
   access: RowFilter;
-  sink: EventWriter;
+  sink: EventSink;
+  end: () => void;
+  fail: (error: unknown) => void;
   /** True when the reader may have missed changes. */
   isBehind: boolean;
   /** True until the client has read what it was sent. */
@@ -47,21 +50,24 @@ export class RunChangeNotifier implements AsyncDisposable {
       throw new Problem('unavailable', 'The server process is shutting down.', { retryAfterSeconds: 5 });
   }
 
-  /** Returns a function that removes the reader. */
-  open(access: RowFilter, sink: EventWriter): () => void {
-    const reader: Reader = { access, sink, isBehind: true, isSlow: false };
-    if (this.#stop.signal.aborted) sink.end();
-    else {
+  /** Notifies the reader until it stops, or this process does. */
+  async read(access: RowFilter, sink: EventSink, stop: AbortSignal): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    await new Promise<void>((end, fail) => {
+      const reader: Reader = { access, sink, end, fail, isBehind: true, isSlow: false };
       this.#readers.add(reader);
+      onAbort(stop, () => {
+        this.#readers.delete(reader);
+        end();
+      });
       this.#loop ??= this.#run();
-    }
-    return () => void this.#readers.delete(reader);
+    });
   }
 
   /** Ends all streams: their clients continue at another server process. */
   async end(): Promise<void> {
     this.#stop.abort();
-    for (const { sink } of this.#readers) sink.end();
+    for (const { end } of this.#readers) end();
     await this.#loop;
   }
 
@@ -70,26 +76,34 @@ export class RunChangeNotifier implements AsyncDisposable {
   }
 
   async #run(): Promise<void> {
-    const { runs, logger, wait } = this.#options;
+    const { logger, wait } = this.#options;
     const { signal } = this.#stop;
-    const backoff = new Backoff(errorPauseMs);
+    const reads = {
+      pauseMs: errorPauseMs,
+      forMs: Infinity, // until no reader is left
+      when: () => this.#readers.size > 0,
+      signal,
+      onError: (err: unknown) => {
+        logger.error({ err }, 'failed to read run changes, retrying');
+        for (const reader of this.#readers) reader.isBehind = true;
+      },
+    };
     let seen: ReadonlyMap<string, string> | undefined;
     while (this.#readers.size > 0 && !signal.aborted) {
-      try {
-        const changed = await runs.listChanged();
-        const versions = new Map(changed.map(({ run_id, version }) => [run_id, version]));
-        const known = seen ?? versions;
-        await this.#notify(changed.filter((run) => known.get(run.run_id) !== run.version));
-        seen = versions;
-        backoff.reset();
-        await wait(everyMs, signal);
-      } catch (error) {
-        logger.error({ err: error }, 'failed to read run changes, retrying');
-        for (const reader of this.#readers) reader.isBehind = true;
-        await wait(backoff.next(), signal);
-      }
+      // Fails when no reader is left, or this process stops.
+      seen = await retry(() => this.#notifySince(seen), reads).catch(() => seen);
+      await wait(everyMs, signal);
     }
     this.#loop = undefined;
+  }
+
+  /** Returns the versions of the runs. */
+  async #notifySince(seen: ReadonlyMap<string, string> | undefined): Promise<ReadonlyMap<string, string>> {
+    const changed = await this.#options.runs.listChanged();
+    const versions = new Map(changed.map(({ run_id, version }) => [run_id, version]));
+    const known = seen ?? versions;
+    await this.#notify(changed.filter((run) => known.get(run.run_id) !== run.version));
+    return versions;
   }
 
   async #notify(changed: readonly { run_id: string }[]): Promise<void> {
@@ -114,7 +128,7 @@ export class RunChangeNotifier implements AsyncDisposable {
       for (const reader of readers) send(reader, threads.length > threadsMax ? undefined : threads);
     } catch (error) {
       if (isUnavailable(error)) throw error;
-      for (const { sink } of readers) sink.fail(error);
+      for (const { fail } of readers) fail(error);
     }
   }
 }

@@ -1,7 +1,6 @@
 // Handlers that create runs: in the background, with a stream, or with a wait for the result; on a thread or stateless.
 import type { RunCreate, runRoutes, StatelessRunCreate } from '@svc/contract';
 import { everyRow } from '../../storage/postgres/row-filter.ts';
-import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
 import { DeferredResponse, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
 import { idempotencyKey } from './call-headers.ts';
 import type { RunCanceller } from './run-canceller.ts';
@@ -19,7 +18,6 @@ interface CreationParts {
   granter: RunGranter;
   outcomes: RunOutcomeReader;
   canceller: RunCanceller;
-  log: RunLogStorage;
   feedback: RunFeedback | undefined;
 }
 
@@ -42,7 +40,6 @@ export const creationHandlers = ({
   granter,
   outcomes,
   canceller,
-  log,
   feedback,
 }: CreationParts): Handlers<CreationRoutes> => {
   const linksOf = ({ run_id }: { run_id: string }, { feedback_keys: keys }: Body, { address }: Call) =>
@@ -58,10 +55,11 @@ export const creationHandlers = ({
     const granted = await grant(thread_id, body, call);
     const created = await runs.create(thread_id, granted, { streamed: true });
     const { run, isNew, stream: source, release } = created;
-    const reading = { run_id: run.run_id, live: source.subscribe(), log, after: isNew ? undefined : -1 };
+    const subscription = source.subscribe(isNew ? undefined : -1);
     release();
     if (granted.request.cancelOnDisconnect) canceller.cancelOnDisconnect(call.signal, run, everyRow);
-    return new Reply(runEventResponse(reading, linksOf(run, body, call)), {
+    const links = linksOf(run, body, call);
+    return new Reply(runEventResponse(subscription, { atEnd: links && ((sink) => links.sendTo(sink)) }), {
       self: path(run),
       continuation: `${path(run)}/stream`,
     });

@@ -1,6 +1,6 @@
 // Deletes an ended run of a thread. While a flush writes to the thread, delete_run() raises an error, and is repeated after a pause.
 import { notFound, Problem } from '@svc/contract/problem';
-import { retryWhileUnavailable } from '../../jobs/retry.ts';
+import { retry } from '../../backoff.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import { isLockTaken } from '../../storage/postgres/sql-state.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
@@ -9,7 +9,7 @@ export interface RunDeletionParts {
   runs: Pick<RunStorage, 'delete'>;
   /** Called before each repetition. */
   onRepeated: () => void;
-  /** How long after the first try it is repeated. */
+  /** How long after the first failure it is repeated. */
   forMs?: number;
 }
 
@@ -22,12 +22,11 @@ export const deleteRun = async (
   access: RowFilter,
   { runs, onRepeated, forMs = defaultForMs }: RunDeletionParts,
 ): Promise<void> => {
-  const untilMs = performance.now() + forMs;
-  const repeats = (error: unknown): boolean => isLockTaken(error) && performance.now() < untilMs;
   try {
-    const outcome = await retryWhileUnavailable(() => runs.delete(run_id, thread_id, access), {
+    const outcome = await retry(() => runs.delete(run_id, thread_id, access), {
       pauseMs,
-      when: repeats,
+      forMs,
+      when: isLockTaken,
       onError: onRepeated,
     });
     if (outcome === 'missing') throw notFound('Run', run_id);

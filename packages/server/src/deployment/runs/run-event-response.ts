@@ -1,28 +1,32 @@
 // The events of a run as an SSE response.
-import { gapEvent, readRun, type RunReplay } from '../../engine/streams/run-replay.ts';
-import { EventStreamResponse, type EventWriter } from '../../api/handlers.ts';
+import { EventStreamResponse, type EventSink } from '../../api/handlers.ts';
+import {
+  gapEvent,
+  type MissedEvents,
+  type RunEvent,
+  type RunSubscription,
+} from '../../engine/streams/run-subscription.ts';
 
 interface ResponseOptions {
   /** Filters by these stream modes; without modes, all events are sent. */
   modes?: string[] | undefined;
-  /** Ends the stream after the last event of the run. Must not reject. */
-  end?: (sink: EventWriter) => void | Promise<void>;
+  /** Sends what follows the last event of the run. */
+  atEnd?: ((sink: EventSink) => Promise<void>) | undefined;
 }
 
 export const runEventResponse = (
-  reading: RunReplay,
-  { modes = [], end = (sink) => sink.end() }: ResponseOptions = {},
+  subscription: RunSubscription,
+  { modes = [], atEnd }: ResponseOptions = {},
 ): EventStreamResponse =>
-  new EventStreamResponse((sink) => {
+  new EventStreamResponse(async (sink, stop) => {
     const wanted = new Set(modes.map(eventOf));
-    return readRun(reading, {
-      send: ({ id, event, data }) =>
+    const reader = {
+      send: ({ id, event, data }: RunEvent) =>
         wanted.size === 0 || isWanted(event, wanted) ? sink.send({ id: String(id), event, data }) : true,
-      gap: (missed) => void sink.send(gapEvent(reading.run_id, missed)),
+      gap: (missed: MissedEvents) => void sink.send(gapEvent(subscription.run_id, missed)),
       drained: () => sink.drained(),
-      end: () => void end(sink),
-      fail: (error) => sink.fail(error),
-    });
+    };
+    if (await subscription.read(reader, stop)) await atEnd?.(sink);
   });
 
 const eventOf = (mode: string): string => (mode === 'messages-tuple' ? 'messages' : mode);

@@ -1,6 +1,6 @@
 // Links for feedback on a run, for the client that has requested them with `feedback_keys`.
 import type { Logger } from 'pino';
-import type { EventWriter } from '../../api/handlers.ts';
+import type { EventSink } from '../../api/handlers.ts';
 
 /** A run, the keys of `feedback_keys`, and the address that the client uses. */
 export interface FeedbackRequest {
@@ -43,11 +43,10 @@ export class RunFeedbackLinks {
   }
 
   /** Sends the links as the last event of a stream, without an id, since the log of the run does not have it. */
-  readonly end = async (sink: EventWriter): Promise<void> => {
+  async sendTo(sink: EventSink): Promise<void> {
     const links = await this.#create();
     if (links !== undefined) sink.send({ event: 'feedback', data: links });
-    sink.end();
-  };
+  }
 
   /** Adds the links to the JSON text of a result. Only an object has a place for them. */
   async addTo(result: Promise<string>): Promise<string> {

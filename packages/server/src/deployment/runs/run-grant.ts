@@ -1,15 +1,34 @@
 // Authorization of runs: for the thread, with the run as the payload, and for the assistant.
 import { randomUUID } from 'node:crypto';
 import { RunCreate, StatelessRunCreate, type AuthValue } from '@svc/contract';
+import type { CreatedRun } from '../../api/call.ts';
 import type { Call } from '../../api/handlers.ts';
+import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
+import type { User } from '../../auth/principal/caller.ts';
+import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { SelectHeaders } from '../../config/project/header-patterns.ts';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import { withValues } from '../../api/json-text.ts';
 import { checked } from '../../auth/handlers/changed-request.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
-import { runIdOf } from './run-key.ts';
-import { toRunRequest } from './run-request.ts';
-import type { GrantedRun } from './run-service.ts';
+import { runIdOf, toRunRequest, type RunRequest } from './run-request.ts';
+
+/** The result of the authorization. */
+export interface RunGrant {
+  run_id: string;
+  /** Filter that the thread (existing or new) must pass. */
+  access: AccessFilter;
+  assistantAccess: RowFilter;
+  user: User | undefined;
+}
+
+/** An authorized request for a run. */
+export interface GrantedRun {
+  request: RunRequest;
+  grant: RunGrant;
+  /** Called when the run is stored, before it starts here. */
+  onCreated?: (run: CreatedRun) => void;
+}
 
 type Body = RunCreate | StatelessRunCreate;
 type Payload = AuthValue<'threads:create_run'>;

@@ -1,8 +1,13 @@
-import type { runFigureRoutes, runRoutes, runSearchRoutes, runTimelineRoutes } from '@svc/contract';
+import type {
+  runFigureRoutes,
+  runRoutes,
+  runSearchRoutes,
+  runTimelineRoutes,
+  runChangeRoutes,
+} from '@svc/contract';
 import { invalid } from '@svc/contract/problem';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
-import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
 import {
   type Call,
   EventStreamResponse,
@@ -26,6 +31,7 @@ import type { RunGranter } from './run-grant.ts';
 import type { RunSearchService } from './run-search-service.ts';
 import type { RunService } from './run-service.ts';
 import type { RunTimelineService } from './run-timeline-service.ts';
+import type { RunChangeNotifier } from './run-change-notifier.ts';
 
 export interface RunParts extends RunSearchParts {
   runs: RunService;
@@ -34,7 +40,6 @@ export interface RunParts extends RunSearchParts {
   outcomes: RunOutcomeReader;
   canceller: RunCanceller;
   threadEvents: ThreadRunStream;
-  log: RunLogStorage;
   /** Undefined when runs are not traced. */
   feedback: RunFeedback | undefined;
   /** In a project with a file of the stock server, the events of a run that cannot be read are one `error` event. */
@@ -64,15 +69,15 @@ export const runHandlers = (parts: RunParts): RunHandlers => {
       query.cancel_on_disconnect && thread_id !== null
         ? { run: { thread_id, run_id }, access: await cancelAccess(call.authorizer, { thread_id }) }
         : undefined;
-    const opening = outcomes.openReplay(thread_id, run_id, access, lastEventId(call));
-    const reading = await (compat && thread_id !== null ? opening.catch(unlessGone) : opening);
-    if (reading === undefined) {
+    const opening = outcomes.subscribe(thread_id, run_id, access, lastEventId(call));
+    const subscription = await (compat && thread_id !== null ? opening.catch(unlessGone) : opening);
+    if (subscription === undefined) {
       const isThreadRead =
         thread_id !== null && (await runs.list(thread_id, { limit: 1, offset: 0 }, access).catch(unlessGone));
       return failedStream(`404: ${isThreadRead ? 'Run' : 'Thread'} not found`);
     }
     if (cancelling) canceller.cancelOnDisconnect(call.signal, cancelling.run, cancelling.access);
-    return runEventResponse(reading, { modes: query.stream_mode });
+    return runEventResponse(subscription, { modes: query.stream_mode });
   };
   return {
     ...creationHandlers(parts),
@@ -120,8 +125,9 @@ export const runHandlers = (parts: RunParts): RunHandlers => {
     joinThreadStream: async ({ params, query }, call) => {
       const modes = [...(query.stream_mode ?? []), ...(query.stream_modes ?? [])];
       const access = await readAccess(call.authorizer, params);
-      const subscription = await threadEvents.open(params.thread_id, access, threadPosition(call), modes);
-      return new EventStreamResponse((sink) => subscription.start(sink));
+      const { thread_id } = params;
+      const source = await threadEvents.open({ thread_id, access }, threadPosition(call), modes);
+      return new EventStreamResponse(source);
     },
   };
 };
@@ -129,8 +135,7 @@ export const runHandlers = (parts: RunParts): RunHandlers => {
 const failedStream = (message: string): SseBody =>
   new EventStreamResponse((sink) => {
     sink.send({ event: 'error', data: JSON.stringify({ error: 'Error', message }) });
-    sink.end();
-    return () => undefined;
+    return Promise.resolve();
   });
 
 const cancelAccess = async (
@@ -163,5 +168,13 @@ const runSearchHandlers = ({
     const { status, ...rest } = body;
     const access = await readAccess(authorizer, { thread_id: body.thread_id });
     return figures.read({ ...rest, status: listOf(status) }, access);
+  },
+});
+
+export const runChangeHandlers = (changes: RunChangeNotifier): Handlers<typeof runChangeRoutes> => ({
+  streamRunChanges: async (_, call) => {
+    const access = await readAccess(call.authorizer, {});
+    changes.assertOpen();
+    return new EventStreamResponse((sink, stop) => changes.read(access, sink, stop), 'none');
   },
 });

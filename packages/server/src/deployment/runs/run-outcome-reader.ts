@@ -2,9 +2,8 @@
 import { notFound } from '@svc/contract/problem';
 import type { RunLogTail } from '../../engine/streams/run-log-tail.ts';
 import { textOf } from '../../parsing/json-bytes.ts';
-import type { RunReplay } from '../../engine/streams/run-replay.ts';
-import type { RunOutcome, RunEventStream } from '../../engine/streams/run-event-stream.ts';
-import type { RunEventHub } from '../../engine/streams/run-event-hub.ts';
+import type { RunEventHub, RunEventStream, RunOutcome } from '../../engine/streams/run-event-hub.ts';
+import type { RunSubscription } from '../../engine/streams/run-subscription.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunAudience, RunRow } from '../../storage/deployment/run-rows.ts';
@@ -14,7 +13,7 @@ import { DeferredResponse } from '../../api/handlers.ts';
 import type { StateReader } from '../threads/state-reader.ts';
 import { unlessGone } from '../unless-gone.ts';
 
-type Stores = Pick<Storage, 'checkpoints' | 'runLog' | 'runs' | 'threads'>;
+type Stores = Pick<Storage, 'checkpoints' | 'runs' | 'threads'>;
 
 export class RunOutcomeReader {
   readonly #storage: Stores;
@@ -84,24 +83,21 @@ export class RunOutcomeReader {
     }
   }
 
-  /** Opens a replay of the run's events. Without a thread id, the run is stateless. Throws `not_found`. */
-  async openReplay(
+  /** Subscribes to the run's events after an id, or from now on. Without a thread id, the run is stateless. Throws `not_found`. */
+  async subscribe(
     thread_id: string | null,
     run_id: string,
     access: RowFilter,
     after?: number,
-  ): Promise<RunReplay> {
+  ): Promise<RunSubscription> {
     const stream = this.#streams.open(run_id);
-    const live = stream.subscribe();
+    const subscription = stream.subscribe(after);
     try {
       const row = await this.#find(run_id, thread_id ?? undefined, access);
-      const log = this.#storage.runLog;
-      const isLive = !isOver(row) && (await this.#connect(stream, 'events'));
-      if (isLive) return { run_id, live, log, after };
-      live.close();
-      return { run_id, live: undefined, log, after };
+      if (isOver(row) || !(await this.#connect(stream, 'events'))) subscription.leaveStream();
+      return subscription;
     } catch (error) {
-      live.close();
+      subscription.close();
       throw error;
     }
   }

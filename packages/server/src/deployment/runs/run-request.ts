@@ -1,6 +1,28 @@
 // Converts the validated body of a run into a RunRequest.
 import type { RunCreate, StatelessRunCreate } from '@svc/contract';
-import type { RunRequest } from './run-service.ts';
+import type { RunKwargs } from '../../engine/dispatch/protocol.ts';
+import { createHash } from 'node:crypto';
+
+/** A validated request for a run. */
+export interface RunRequest {
+  assistant_id: string;
+  kwargs: RunKwargs;
+  metadata: Record<string, unknown>;
+  multitask_strategy: 'enqueue' | 'reject' | 'interrupt' | 'rollback';
+  if_not_exists: 'create' | 'reject';
+  /** Whether the run is cancelled when its client disconnects. */
+  cancelOnDisconnect: boolean;
+  /** Milliseconds before the run may start. */
+  delayMs: number;
+  /** For stateless runs: whether the thread that is created for the run is kept. */
+  keep: boolean;
+  /** URL of the webhook. */
+  webhook: string | null;
+  /** For a run that answers interrupts: `state_updated_at` of the thread in which they were read. */
+  answeredStateAt?: string;
+  /** The Idempotency-Key: repeated requests create the run once. */
+  key?: string | undefined;
+}
 
 type Body = RunCreate | StatelessRunCreate;
 
@@ -58,4 +80,21 @@ export const toRunRequest = (body: Body, key?: string): RunRequest => {
       }),
     },
   };
+};
+
+/**
+ * The run id for a client's Idempotency-Key, a UUID of version 8. The same key of the same user on the same thread gives the same id.
+ */
+export const runIdOf = (key: string, thread_id: string | null, identity = ''): string => {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([thread_id ?? 'no thread', key, identity]))
+    .digest('hex');
+  const variant = ((Number.parseInt(hash.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    `8${hash.slice(13, 16)}`,
+    `${variant}${hash.slice(17, 20)}`,
+    hash.slice(20, 32),
+  ].join('-');
 };

@@ -7,16 +7,13 @@ import type { User } from '../../auth/principal/caller.ts';
 import type { CreatedRun } from '../../api/call.ts';
 import { objectText } from '../../api/json-text.ts';
 import type { PageOf } from '../../api/pagination.ts';
-import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import type { RunUsers } from '../../auth/sealed-users/run-users.ts';
 import type { RunLogTail } from '../../engine/streams/run-log-tail.ts';
-import type { RunEventStream } from '../../engine/streams/run-event-stream.ts';
-import type { RunEventHub } from '../../engine/streams/run-event-hub.ts';
+import type { RunEventHub, RunEventStream } from '../../engine/streams/run-event-hub.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
-import type { RunKwargs } from '../../engine/dispatch/protocol.ts';
 import { deleteRun } from './run-deletion.ts';
 import { toRunCommand, type Audience } from '../../engine/dispatch/run-command.ts';
-import { retryWhileUnavailable } from '../../jobs/retry.ts';
+import { retry } from '../../backoff.ts';
 import { isUuid } from '../../storage/postgres/uuid.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import type {
@@ -30,46 +27,9 @@ import type { Storage } from '../../storage/storage.ts';
 import { nodeTtlMs, servedWithinMs } from '../../storage/deployment/workers.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
-import { InterruptsAnswered } from './interrupts-answered.ts';
+import type { GrantedRun, RunGrant } from './run-grant.ts';
 import { type RunFields, runText, selectedRunText } from './run-record.ts';
-
-/** A validated request for a run. */
-export interface RunRequest {
-  assistant_id: string;
-  kwargs: RunKwargs;
-  metadata: Record<string, unknown>;
-  multitask_strategy: 'enqueue' | 'reject' | 'interrupt' | 'rollback';
-  if_not_exists: 'create' | 'reject';
-  /** Whether the run is cancelled when its client disconnects. */
-  cancelOnDisconnect: boolean;
-  /** Milliseconds before the run may start. */
-  delayMs: number;
-  /** For stateless runs: whether the thread that is created for the run is kept. */
-  keep: boolean;
-  /** URL of the webhook. */
-  webhook: string | null;
-  /** For a run that answers interrupts: `state_updated_at` of the thread in which they were read. */
-  answeredStateAt?: string;
-  /** The Idempotency-Key: repeated requests create the run once. */
-  key?: string | undefined;
-}
-
-/** The result of the authorization. */
-export interface RunGrant {
-  run_id: string;
-  /** Filter that the thread (existing or new) must pass. */
-  access: AccessFilter;
-  assistantAccess: RowFilter;
-  user: User | undefined;
-}
-
-/** An authorized request for a run. */
-export interface GrantedRun {
-  request: RunRequest;
-  grant: RunGrant;
-  /** Called when the run is stored, before it starts here. */
-  onCreated?: (run: CreatedRun) => void;
-}
+import type { RunRequest } from './run-request.ts';
 
 /** A created run, and its stream on this node, which is kept until it is released or the run ends. */
 export interface Created {
@@ -82,8 +42,8 @@ export interface Created {
 
 const longChars = 1_048_576;
 
-/** How long after a request its runs may still be stored again, and the pause between tries. */
-const insertMs = { max: 10_000, pause: { first: 100, max: 100 } };
+/** How long runs are stored again after a failure, and the pause between tries. */
+const insertTimes = { forMs: 10_000, pauseMs: { first: 100, max: 100 } };
 
 type Stores = Pick<Storage, 'runLeases' | 'runs' | 'threads' | 'workers'>;
 
@@ -398,15 +358,14 @@ const withRetries = <T extends { isOld: boolean; sinceMs: number }>(
   store: (keyed: boolean) => Promise<T>,
 ): Promise<T> => {
   const startMs = performance.now();
-  const when = (error: unknown): boolean =>
-    isUnavailable(error) && !isRefused(error) && performance.now() - startMs <= insertMs.max;
-  return retryWhileUnavailable(
+  const when = (error: unknown): boolean => isUnavailable(error) && !isRefused(error);
+  return retry(
     async (tries) => {
       const stored = await store(isKeyed || tries > 1);
       // A lease, if this process has it, may have begun with an earlier try.
       return stored.isOld ? { ...stored, sinceMs: startMs } : stored;
     },
-    { pauseMs: insertMs.pause, when },
+    { ...insertTimes, when },
   );
 };
 
@@ -414,3 +373,10 @@ const createdRunOf = ({ run_id, thread_id }: NewRun): CreatedRun => ({
   run_id,
   thread_id: thread_id ?? undefined,
 });
+
+/** A run answers interrupts at which its thread does not wait any more. */
+export class InterruptsAnswered extends Problem {
+  constructor() {
+    super('conflict', 'The thread does not wait at these interrupts any more');
+  }
+}

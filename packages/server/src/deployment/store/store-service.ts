@@ -2,7 +2,7 @@
 import { notFound, Problem } from '@svc/contract/problem';
 import { rowText } from '../../api/json-text.ts';
 import type { PageOf } from '../../api/pagination.ts';
-import { parseItemPaths } from '../../engine/executor/store-index/item-texts.ts';
+import { parseItemPaths } from '../../engine/executor/store/item-texts.ts';
 import { storableText } from '../../storage/postgres/storable.ts';
 import type { ItemIndexing } from '../../engine/dispatch/protocol.ts';
 import type { ItemIndex } from './item-index.ts';

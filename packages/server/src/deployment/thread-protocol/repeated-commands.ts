@@ -7,7 +7,7 @@
 // next of a few derived ids.
 import { createHash } from 'node:crypto';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
-import { runIdOf } from '../runs/run-key.ts';
+import { runIdOf } from '../runs/run-request.ts';
 
 export interface StartingCommand {
   thread_id: string;

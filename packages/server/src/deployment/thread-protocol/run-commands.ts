@@ -8,15 +8,15 @@ import { checkpointRefs } from '../../engine/dispatch/protocol.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
 import type { ThreadRow, ThreadStorage } from '../../storage/deployment/threads.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
-import type { RunGranter } from '../runs/run-grant.ts';
+import type { GrantedRun, RunGranter } from '../runs/run-grant.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
-import { InterruptsAnswered } from '../runs/interrupts-answered.ts';
-import type { GrantedRun, RunRequest, RunService } from '../runs/run-service.ts';
+import type { RunRequest } from '../runs/run-request.ts';
+import { InterruptsAnswered, type RunService } from '../runs/run-service.ts';
 import { readAccess } from '../threads/read-access.ts';
 import type { StateService } from '../threads/state-service.ts';
 import { unlessGone } from '../unless-gone.ts';
 import { CommandError, parsed } from './command-error.ts';
-import { pendingIds } from './interrupt-ids.ts';
+import { pendingIds } from './translation/interrupt-events.ts';
 import { type CommandKey, commandKey } from './repeated-commands.ts';
 
 export interface RunCommandParts {

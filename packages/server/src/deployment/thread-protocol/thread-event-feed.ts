@@ -1,35 +1,29 @@
 // The feed of thread protocol v2: the translated events of a thread's runs, in the order of their first claims, on whichever nodes they
 // execute. It begins with the oldest retained log, or after the number `since`, and ends when the client leaves. A sibling of
 // ThreadRunStream, which has the untranslated events.
-import { notFound } from '@svc/contract/problem';
-import type { EventWriter } from '../../api/handlers.ts';
+import { notFound, Problem } from '@svc/contract/problem';
+import type { EventSink, Call } from '../../api/handlers.ts';
 import { pause } from '../../backoff.ts';
 import type { SequencedRun } from '../../storage/deployment/run-sequence.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
-import type { ThreadStorage } from '../../storage/deployment/threads.ts';
-import type { RowFilter } from '../../storage/postgres/row-filter.ts';
+import type { RunEvent } from '../../engine/streams/run-subscription.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
-import { forwardRun } from '../threads/forward-run.ts';
-import type { ThreadSubscription } from '../threads/thread-run-stream.ts';
-import type { ThreadSignal, ThreadSignals } from '../threads/thread-signals.ts';
-import { keepWatched, watch } from '../threads/watched-thread.ts';
+import type { ThreadReader, WatchedThread, WatchedThreads } from '../threads/watched-thread.ts';
 import { unlessGone } from '../unless-gone.ts';
-import { answeredInterrupts } from './interrupt-ids.ts';
+import { answeredInterrupts } from './translation/interrupt-events.ts';
 import type { EventFilter } from './event-filter.ts';
-import type { Dialect } from './translation/dialect.ts';
+import { type Dialect, dialectOf } from './translation/dialect.ts';
 import { eventText, type NumberedEvent } from './translation/protocol-event.ts';
 import { RunTranslator } from './translation/run-translator.ts';
+import { readAccess } from '../threads/read-access.ts';
 
 export interface ThreadEventFeedOptions {
-  threads: Pick<ThreadStorage, 'watch'>;
+  threads: WatchedThreads;
   runs: Pick<RunStorage, 'listSequence' | 'findAnswer' | 'floor' | 'find'>;
-  outcomes: Pick<RunOutcomeReader, 'openReplay'>;
-  signals: ThreadSignals;
+  outcomes: Pick<RunOutcomeReader, 'subscribe'>;
 }
 
-export interface FeedReader {
-  thread_id: string;
-  access: RowFilter;
+export interface FeedReader extends ThreadReader {
   /** Whether the caller may create the thread. Asked when the caller cannot read such a thread: then the feed waits for one. */
   mayCreate: () => Promise<boolean>;
   dialect: Dialect;
@@ -44,15 +38,12 @@ export interface FeedRequest extends FeedReader {
 /** Runs that one statement lists. */
 const pageSize = 1_000;
 
-interface Reader {
-  thread_id: string;
-  access: RowFilter;
+interface Reader extends ThreadReader {
   since: number;
   dialect: Dialect;
   filter: EventFilter;
-  sink: EventWriter;
+  sink: EventSink;
   stop: AbortSignal;
-  signal: ThreadSignal;
 }
 
 /** How long the end of a replayed run is held back, so that a run which its reader starts at the same time is seen before. */
@@ -66,70 +57,51 @@ export class ThreadEventFeed {
   }
 
   /** Throws `not_found` when the caller cannot read such a thread, and may not create it either. */
-  async assertReadable({ thread_id, access, mayCreate }: FeedReader): Promise<void> {
-    const isThere = await watch(this.#options.threads, thread_id, access);
-    if (!isThere && !(await mayCreate())) throw notFound('Thread', thread_id);
+  async assertReadable(reader: FeedReader): Promise<void> {
+    const isThere = await this.#options.threads.watch(reader);
+    if (!isThere && !(await reader.mayCreate())) throw notFound('Thread', reader.thread_id);
   }
 
-  /** Opens a feed. Throws `not_found`. */
-  async open(request: FeedRequest): Promise<ThreadSubscription> {
-    await this.assertReadable(request);
-    return { start: (sink) => this.start(request, sink) };
-  }
-
-  /** Starts a feed that was checked by `assertReadable`. Returns a function that stops it. */
-  start({ thread_id, access, dialect, filter, since = -1 }: FeedRequest, sink: EventWriter): () => void {
-    const stop = new AbortController();
-    const signal = this.#options.signals.open(thread_id);
-    const reader = { thread_id, access, since, dialect, filter, sink, stop: stop.signal, signal };
-    this.#read(reader, () => stop.abort())
-      .then(
-        () => sink.end(),
-        (error: unknown) => sink.fail(error),
-      )
-      .finally(() => signal.close());
-    return () => stop.abort();
-  }
-
-  /** Reads until it is stopped, or the thread no longer exists for this reader. */
-  async #read(reader: Reader, onGone: () => void): Promise<void> {
-    const { thread_id, access, since, stop, signal } = reader;
-    const { threads, runs } = this.#options;
-    // If the thread belongs to another user, the caller gets the response for a thread that does not exist yet.
-    while (!(await watch(threads, thread_id, access))) {
-      await signal.wait(stop);
-      if (stop.aborted) return;
-    }
-    const unwatch = keepWatched(threads, thread_id, access, onGone);
-    try {
-      let last = since < 0 ? 0 : (await runs.floor(thread_id, since)) - 1;
-      while (!stop.aborted) {
-        const next = await runs.listSequence(thread_id, last, pageSize, access);
-        if (next === undefined) return;
-        const newest = next.awaited ?? next.claimed.findLast(isReadable)?.run_id;
-        for (const run of next.claimed) {
-          if (isReadable(run) && !(await this.#readRun(reader, run, run.run_id !== newest))) return;
-          last = run.first_seq;
-        }
-        if (next.claimed.length > 0) continue;
-        await (next.awaited === undefined ? signal.wait(stop) : this.#untilBegun(reader, next.awaited));
+  /**
+   * Sends events until the reader has left, or the thread no longer exists for it. `assertReadable` has checked the reader: it waits for a thread
+   * that does not exist yet. If the thread belongs to another user, the reader waits as well.
+   */
+  async read(request: FeedRequest, sink: EventSink, leave: AbortSignal): Promise<void> {
+    const { thread_id, access, dialect, filter, since = -1 } = request;
+    const { runs } = this.#options;
+    using thread = this.#options.threads.open(request, leave);
+    await thread.untilReadable();
+    const { stop } = thread;
+    const reader = { thread_id, access, since, dialect, filter, sink, stop };
+    let last = since < 0 || stop.aborted ? 0 : (await runs.floor(thread_id, since)) - 1;
+    while (!stop.aborted) {
+      const next = await runs.listSequence(thread_id, last, pageSize, access);
+      if (next === undefined) return;
+      const newest = next.awaited ?? next.claimed.findLast(isReadable)?.run_id;
+      for (const run of next.claimed) {
+        if (isReadable(run) && !(await this.#readRun(reader, run, run.run_id !== newest))) return;
+        last = run.first_seq;
       }
-    } finally {
-      unwatch();
+      if (next.claimed.length > 0) continue;
+      await (next.awaited === undefined ? thread.wait() : this.#untilBegun(thread, reader, next.awaited));
     }
   }
 
   /** Waits for the run that is next to begin or to end. Its events are stored in its log from the first one. */
-  async #untilBegun({ thread_id, access, stop, signal, sink }: Reader, run_id: string): Promise<void> {
-    const reading = await this.#options.outcomes.openReplay(thread_id, run_id, access).catch(unlessGone);
-    if (reading === undefined) return;
+  async #untilBegun(
+    thread: WatchedThread,
+    { thread_id, access, sink }: Reader,
+    run_id: string,
+  ): Promise<void> {
+    const subscription = await this.#options.outcomes.subscribe(thread_id, run_id, access).catch(unlessGone);
+    if (subscription === undefined) return;
     const waited = new AbortController();
-    const end = (): boolean => {
+    const send = (): boolean => {
       waited.abort();
       return true;
     };
-    const begun = forwardRun(reading, { sink, stop: waited.signal }, end);
-    await signal.wait(stop, begun);
+    const begun = subscription.read({ send, drained: () => sink.drained() }, waited.signal);
+    await thread.wait(begun);
     waited.abort();
     await begun;
   }
@@ -141,17 +113,18 @@ export class ThreadEventFeed {
     const translator = new RunTranslator(run, reader.dialect, reader.filter.unread);
     if (!send(reader, translator.begin(await this.#answered(reader, run)))) await sink.drained();
     // If the run is not found, it was rolled back or deleted meanwhile.
-    const reading = await this.#options.outcomes
-      .openReplay(thread_id, run.run_id, access, -1)
+    const subscription = await this.#options.outcomes
+      .subscribe(thread_id, run.run_id, access, -1)
       .catch(unlessGone);
     const mounts = reader.filter.isNarrow ? new SubagentMounts() : undefined;
-    const isOver =
-      reading === undefined ||
-      (await forwardRun(reading, reader, ({ id, event, data }) => {
+    const receiver = {
+      send: ({ id, event, data }: RunEvent) => {
         mounts?.take(event);
         return send(reader, translator.take(id, event, data));
-      }));
-    if (!isOver) return false;
+      },
+      drained: () => sink.drained(),
+    };
+    if (subscription && !(await subscription.read(receiver, stop))) return false;
     const isReplay = !isInFlight(run);
     const hasNewer = isReplay && (isFollowed || (await this.#isFollowedSoon(reader, run)));
     if (mounts && !hasNewer) await pause(mounts.remainingMs, stop);
@@ -223,3 +196,21 @@ class SubagentMounts {
     return Math.max(0, this.#newestMs + mountMs - performance.now());
   }
 }
+
+// The caller of a feed, and what the caller may read.
+
+/** Throws the error of a handler that refuses. */
+export const feedReader = async (call: Call, thread_id: string): Promise<FeedReader> => ({
+  thread_id,
+  dialect: dialectOf(call.header('user-agent')),
+  access: await readAccess(call.authorizer, { thread_id }),
+  mayCreate: async () => {
+    try {
+      await call.authorizer.authorize('threads:create', { thread_id, metadata: {}, if_exists: undefined });
+      return true;
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'forbidden') return false;
+      throw error;
+    }
+  },
+});

@@ -4,7 +4,7 @@ import { EventStreamResponse, type Handlers } from '../../api/handlers.ts';
 import { SocketResponse } from '../../api/sockets.ts';
 import { idempotencyKey } from '../runs/call-headers.ts';
 import { eventFilter } from './event-filter.ts';
-import { feedReader } from './feed-reader.ts';
+import { feedReader } from './thread-event-feed.ts';
 import { ThreadSocket, type ThreadSocketParts } from './socket/thread-socket.ts';
 import { answerCommand, commandCall, executeCommand } from './thread-commands.ts';
 
@@ -16,8 +16,9 @@ export const threadProtocolHandlers = (parts: ThreadSocketParts): Handlers<typeo
   streamThreadEvents: async ({ params, body }, call) => {
     const { since, ...selection } = body;
     const reader = await feedReader(call, params.thread_id);
-    const subscription = await parts.feed.open({ ...reader, filter: eventFilter(selection), since });
-    return new EventStreamResponse((sink) => subscription.start(sink), 'since');
+    await parts.feed.assertReadable(reader);
+    const request = { ...reader, filter: eventFilter(selection), since };
+    return new EventStreamResponse((sink, stop) => parts.feed.read(request, sink, stop), 'since');
   },
   openThreadSocket: async ({ params: { thread_id } }, call) => {
     await parts.feed.assertReadable(await feedReader(call, thread_id));

@@ -5,7 +5,7 @@ import type { ThreadState } from '@svc/contract';
 import { summaryOf } from '../../engine/checkpoints/checkpoint-summary.ts';
 import { findCheckpoint } from '../../engine/checkpoints/namespaces.ts';
 import { RecentBlobs } from '../../engine/checkpoints/recent-blobs.ts';
-import { expandedSize } from '../../engine/codec/expanded-size.ts';
+import { expandedSize } from '../../engine/codec/blob.ts';
 import { type JsonPart, textOf } from '../../parsing/json-bytes.ts';
 import type { PageOf } from '../../api/pagination.ts';
 import type { TaskRunner } from '../../parsing/tasks.ts';

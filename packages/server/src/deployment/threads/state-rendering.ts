@@ -1,6 +1,6 @@
 // Renders states as JSON text from checkpoints and their blobs. No graph is loaded and nothing is recomputed; values stay in wire form.
 // Large states are rendered in a parser thread, so this file has few imports.
-import { checkpointTimeMs } from '../../engine/checkpoints/checkpoint-time.ts';
+import { checkpointTimeMs } from '../../engine/checkpoints/checkpoint-ids.ts';
 import {
   type CheckpointSummary,
   isInternalChannel,
@@ -9,8 +9,7 @@ import {
   type SummaryTask,
   usualPath,
 } from '../../engine/checkpoints/checkpoint-summary.ts';
-import type { StoredBlob } from '../../engine/codec/blob.ts';
-import { hashesOf } from '../../engine/codec/blob-ref.ts';
+import { type StoredBlob, hashesOf } from '../../engine/codec/blob.ts';
 import { damaged } from '../../engine/codec/codec-error.ts';
 import { joinPartly } from '../../engine/codec/partial-wire.ts';
 import { joinWire } from '../../engine/codec/wire.ts';

@@ -13,9 +13,9 @@ import { toTime } from '../../api/time.ts';
 import { parseExtracts } from './extract-paths.ts';
 import type { PruneService } from './prune-service.ts';
 import { readAccess } from './read-access.ts';
-import { stateHandlers } from './state-handlers.ts';
 import type { StateService, Updater } from './state-service.ts';
 import type { ThreadSearch, ThreadService } from './thread-service.ts';
+import { JsonText } from '../../api/json-text.ts';
 
 const fields = Object.keys(Thread.shape);
 /** Fields that a search returns only on request: they are read from checkpoints, or may be very long. */
@@ -165,3 +165,82 @@ const threadPlace = (cursor: string, { sort_by, sort_order }: Order): SortedPlac
     throw invalid(['body', 'cursor'], 'cursor belongs to a search with another sort_by or sort_order');
   return { value, id };
 };
+
+interface Holder {
+  checkpoint_id?: string | undefined;
+  configurable?: { checkpoint_id?: string | undefined } | undefined;
+}
+
+/** The checkpoint id in a request: as a string, or in a config. */
+const idOf = (before: string | Holder | undefined): string | undefined =>
+  typeof before === 'string' ? before : (before?.configurable?.checkpoint_id ?? before?.checkpoint_id);
+
+const toPage = (page: Awaited<ReturnType<StateService['history']>>): Reply<RawJson> =>
+  pageReply(RawJson.list(page.rows), page, { next: page.next });
+
+type StateRoutes = Pick<
+  typeof threadRoutes,
+  | 'getThreadState'
+  | 'getThreadStateValue'
+  | 'getThreadStateAt'
+  | 'getThreadStateAtCheckpoint'
+  | 'updateThreadState'
+  | 'patchThreadState'
+  | 'getThreadHistory'
+  | 'searchThreadHistory'
+>;
+
+export const stateHandlers = (
+  states: StateService,
+  updaterOf: (authorizer: Authorizer) => Updater,
+): Handlers<StateRoutes> => ({
+  getThreadState: async ({ params, query }, { authorizer }) =>
+    new RawJson(await states.get(params.thread_id, {}, await readAccess(authorizer, params), query)),
+  getThreadStateValue: async ({ params, query }, { authorizer }) => {
+    const { checkpoint_id, checkpoint_ns, ...request } = query;
+    const at = { checkpoint_id, checkpoint_ns };
+    return new RawJson(
+      await states.value(params.thread_id, at, await readAccess(authorizer, params), request),
+    );
+  },
+  getThreadStateAt: async ({ params, query }, { authorizer }) => {
+    const { thread_id, checkpoint_id } = params;
+    return new RawJson(
+      await states.get(thread_id, { checkpoint_id }, await readAccess(authorizer, { thread_id }), query),
+    );
+  },
+  getThreadStateAtCheckpoint: async ({ params, body }, { authorizer }) =>
+    new RawJson(
+      await states.get(params.thread_id, body.checkpoint, await readAccess(authorizer, params), body),
+    ),
+  updateThreadState: async ({ params, body }, { authorizer }) => {
+    const { access } = await authorizer.authorize('threads:update', {
+      ...params,
+      metadata: undefined,
+      action: undefined,
+    });
+    const { values, as_node, checkpoint, checkpoint_id } = body;
+    const sent = values instanceof JsonText ? { values_text: values.text } : { values };
+    const update = { ...sent, ...(as_node ? { as_node } : {}) };
+    const at = {
+      checkpoint_id: checkpoint?.checkpoint_id ?? checkpoint_id ?? undefined,
+      checkpoint_ns: checkpoint?.checkpoint_ns,
+    };
+    return states.update(params.thread_id, update, at, { ...updaterOf(authorizer), access });
+  },
+  patchThreadState: async ({ params, body }, { authorizer }) => {
+    const { access } = await authorizer.authorize('threads:update', {
+      ...params,
+      metadata: undefined,
+      action: undefined,
+    });
+    await states.patchMetadata(params.thread_id, body.metadata, access);
+  },
+  getThreadHistory: async ({ params, query }, { authorizer }) =>
+    toPage(await states.history(params.thread_id, query, await readAccess(authorizer, params))),
+  searchThreadHistory: async ({ params, body }, { authorizer }) => {
+    const { before, checkpoint, ...rest } = body;
+    const history = { ...rest, before: idOf(before), checkpoint: checkpoint ?? undefined };
+    return toPage(await states.history(params.thread_id, history, await readAccess(authorizer, params)));
+  },
+});

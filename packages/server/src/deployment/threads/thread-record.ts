@@ -1,11 +1,11 @@
 // A thread as clients see it, as JSON text: values may be large, and are text already.
-import type { Thread } from '@svc/contract';
+import type { Thread, ThreadStorageReport } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
-import type { JsonPart } from '../../parsing/json-bytes.ts';
+import { type JsonPart, between } from '../../parsing/json-bytes.ts';
 import { JsonText, objectText } from '../../api/json-text.ts';
 import { type ExtractPath, partAt } from './extract-paths.ts';
-import { between } from '../../parsing/json-bytes.ts';
 import type { ListedThread, ThreadRow } from '../../storage/deployment/threads.ts';
+import type { ThreadUsage } from '../../storage/deployment/thread-usage.ts';
 
 export type ThreadField = keyof Thread;
 
@@ -77,3 +77,16 @@ export const isColumnOf =
   (fields: ReadonlySet<string>) =>
   (column: string): boolean =>
     fields.has(ttlColumns.has(column) ? 'ttl' : column);
+
+/** What `GET /threads/{id}/storage` returns. */
+export const usageReport = (thread_id: string, usage: ThreadUsage): ThreadStorageReport => ({
+  thread_id,
+  total_bytes: usage.checkpoint_bytes + usage.values_bytes + usage.writes_bytes,
+  checkpoints: { count: usage.checkpoints, bytes: usage.checkpoint_bytes },
+  channel_values: {
+    count: usage.values,
+    bytes: usage.values_bytes,
+    by_channel: Object.fromEntries(usage.channels.map(({ channel, ...of }) => [channel, of])),
+  },
+  pending_writes: { count: usage.writes, bytes: usage.writes_bytes },
+});

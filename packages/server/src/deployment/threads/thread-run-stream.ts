@@ -1,40 +1,26 @@
-// The event stream of a thread: the events of its runs, one run after the other, on whichever nodes they execute. While a client reads it,
-// the thread's row has `watched_until` a minute ahead (renewed regularly), and new runs of the thread are logged from their first event.
+// The event stream of a thread: the events of its runs, one run after the other, on whichever nodes they execute.
 import { notFound } from '@svc/contract/problem';
-import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
 import type { LoggedRun, PlacedRun } from '../../storage/deployment/run-rows.ts';
-import type { ThreadStorage } from '../../storage/deployment/threads.ts';
-import type { MissedEvents } from '../../engine/streams/run-event-stream.ts';
-import { gapEvent } from '../../engine/streams/run-replay.ts';
-import type { EventWriter, StreamEvent } from '../../api/handlers.ts';
+import type { EventSink, EventSource, StreamEvent } from '../../api/handlers.ts';
+import { gapEvent, type MissedEvents, type RunEvent } from '../../engine/streams/run-subscription.ts';
 import { endOfRun, type ThreadPosition } from '../runs/call-headers.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
 import { unlessGone } from '../unless-gone.ts';
-import { forwardRun } from './forward-run.ts';
-import type { ThreadSignals } from './thread-signals.ts';
-import { keepWatched, watch } from './watched-thread.ts';
+import type { ThreadReader, WatchedThreads } from './watched-thread.ts';
 
 export interface ThreadRunStreamOptions {
-  threads: Pick<ThreadStorage, 'watch'>;
+  threads: WatchedThreads;
   runs: Pick<RunStorage, 'listNext' | 'findCurrent' | 'find'>;
   outcomes: RunOutcomeReader;
-  signals: ThreadSignals;
-}
-
-export interface ThreadSubscription {
-  /** Starts sending events to the writer; returns a function that stops it. */
-  start(sink: EventWriter): () => void;
 }
 
 /** Runs that one statement lists. */
 const pageSize = 1_000;
 
-interface Reader {
-  thread_id: string;
-  access: RowFilter;
+interface Reader extends ThreadReader {
   modes: ReadonlySet<string>;
-  sink: EventWriter;
+  sink: EventSink;
   stop: AbortSignal;
 }
 
@@ -52,33 +38,20 @@ export class ThreadRunStream {
     this.#options = options;
   }
 
-  /** Opens a subscription. Throws `not_found`. */
-  async open(
-    thread_id: string,
-    access: RowFilter,
-    position: ThreadPosition,
-    modes: string[],
-  ): Promise<ThreadSubscription> {
+  /** Throws `not_found`. The stream ends when the thread no longer exists for the reader. */
+  async open(reader: ThreadReader, position: ThreadPosition, modes: string[]): Promise<EventSource> {
     const { threads } = this.#options;
     const wanted = new Set(modes.length === 0 ? ['run_modes'] : modes);
-    if (!(await watch(threads, thread_id, access))) throw notFound('Thread', thread_id);
-    return {
-      start: (sink) => {
-        const stop = new AbortController();
-        const unwatch = keepWatched(threads, thread_id, access, () => stop.abort());
-        this.#read({ thread_id, access, modes: wanted, sink, stop: stop.signal }, position)
-          .then(
-            () => sink.end(),
-            (error: unknown) => sink.fail(error),
-          )
-          .finally(unwatch);
-        return () => stop.abort();
-      },
+    if (!(await threads.watch(reader))) throw notFound('Thread', reader.thread_id);
+    return async (sink, leave) => {
+      using thread = threads.open(reader, leave);
+      thread.keepWatched();
+      const { stop } = thread;
+      await this.#read({ ...reader, modes: wanted, sink, stop }, position, () => thread.wait());
     };
   }
 
-  /** Reads until it is stopped, or the thread no longer exists for this reader. */
-  async #read(reader: Reader, position: ThreadPosition): Promise<void> {
+  async #read(reader: Reader, position: ThreadPosition, wait: () => Promise<void>): Promise<void> {
     const { thread_id, access, stop } = reader;
     const place = await this.#begin(reader, position);
     let { last } = place;
@@ -86,19 +59,14 @@ export class ThreadRunStream {
       if (!(await this.#readOne(reader, place.run.run_id, place.after))) return;
       last = place.run;
     }
-    const signal = this.#options.signals.open(thread_id);
-    try {
-      while (!stop.aborted) {
-        const next = await this.#options.runs.listNext(thread_id, last, pageSize, access);
-        if (next === undefined) return;
-        for (const run of next) {
-          if (!(await this.#readNext(reader, run))) return;
-          last = run;
-        }
-        if (next.length === 0) await signal.wait(stop);
+    while (!stop.aborted) {
+      const next = await this.#options.runs.listNext(thread_id, last, pageSize, access);
+      if (next === undefined) return;
+      for (const run of next) {
+        if (!(await this.#readNext(reader, run))) return;
+        last = run;
       }
-    } finally {
-      signal.close();
+      if (next.length === 0) await wait();
     }
   }
 
@@ -126,23 +94,25 @@ export class ThreadRunStream {
 
   /** Reads a run with its events; true when it was read to its end. */
   async #readOne(reader: Reader, run_id: string, after: number | undefined): Promise<boolean> {
-    const { thread_id, access, modes } = reader;
+    const { thread_id, access, modes, sink, stop } = reader;
     // If the run is not found, it was rolled back or deleted meanwhile.
-    const reading = await this.#options.outcomes
-      .openReplay(thread_id, run_id, access, after)
+    const subscription = await this.#options.outcomes
+      .subscribe(thread_id, run_id, access, after)
       .catch(unlessGone);
     let lastId = after ?? -1;
     const hasEvents = modes.has('run_modes');
-    const gap = (missed: MissedEvents): void => {
-      if (hasEvents) reader.sink.send(gapEvent(run_id, missed));
-    };
-    const isOver =
-      reading === undefined ||
-      (await forwardRun(reading, { ...reader, gap }, ({ id, event, data }) => {
+    const receiver = {
+      send: ({ id, event, data }: RunEvent) => {
         lastId = id;
         const isSent = hasEvents || (event === 'metadata' && modes.has('lifecycle'));
-        return isSent ? reader.sink.send({ id: `${run_id}:${id}`, event, data }) : true;
-      }));
+        return isSent ? sink.send({ id: `${run_id}:${id}`, event, data }) : true;
+      },
+      gap: (missed: MissedEvents) => {
+        if (hasEvents) sink.send(gapEvent(run_id, missed));
+      },
+      drained: () => sink.drained(),
+    };
+    const isOver = subscription === undefined || (await subscription.read(receiver, stop));
     if (isOver) {
       const row = await this.#options.runs.find(run_id, thread_id, access);
       await this.#sendEnd(reader, run_id, lastId, row?.status);

@@ -22,9 +22,8 @@ import type {
 import type { StateReader } from './state-reader.ts';
 import { sweepMs, ThreadDeletion } from './thread-deletion.ts';
 import type { StateService, Superstep, Updater } from './state-service.ts';
-import { usageReport } from './usage-report.ts';
+import { usageReport, extractedText, isColumnOf, threadText } from './thread-record.ts';
 import type { ExtractPath } from './extract-paths.ts';
-import { extractedText, isColumnOf, threadText } from './thread-record.ts';
 
 export interface NewThread {
   thread_id?: string | undefined;

@@ -291,3 +291,24 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
 
 const matches = (metadata: Record<string, unknown>, filter: Record<string, unknown> = {}): boolean =>
   Object.entries(filter).every(([key, value]) => JSON.stringify(metadata[key]) === JSON.stringify(value));
+
+// The saver of stateless runs: the engine can interrupt and stream checkpoints, but nothing is stored.
+export class EphemeralCheckpointer extends BaseCheckpointSaver {
+  getTuple(): Promise<CheckpointTuple | undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  async *list(): AsyncGenerator<CheckpointTuple> {}
+
+  put(config: RunnableConfig, checkpoint: Checkpoint): Promise<RunnableConfig> {
+    return Promise.resolve({ configurable: { ...config.configurable, checkpoint_id: checkpoint.id } });
+  }
+
+  putWrites(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  deleteThread(): Promise<void> {
+    return Promise.resolve();
+  }
+}

@@ -5,12 +5,14 @@
 //                         │                                        └─ refused, or slow ─▶ one statement for each writer
 //                         └─ a writer with more ─▶ a statement of its own, while further flushes are sent
 //
+// Not GroupedWrites (storage/postgres/grouped-writes.ts): items may change until they are sent, and the leases of their owners are judged.
+//
 // A flush that no caller waits for is sent a few milliseconds later. So a run that ends before needs one flush instead of two.
 //
 // A flush is gathered in a macrotask (setImmediate), never in a microtask. The engine passes events on in microtasks, so
 // all events that it emitted before a checkpoint have been received by then, and are stored with it.
 import type { FlushTrouble } from '../dispatch/protocol.ts';
-import { retryWhileUnavailable } from '../../jobs/retry.ts';
+import { retry } from '../../backoff.ts';
 import { isSlow, isUnavailable } from '../../storage/postgres/sql-state.ts';
 import { type LargestValue, notStoredError } from './checkpoint-not-stored.ts';
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
@@ -272,7 +274,7 @@ export class CommitQueue {
   async #transmit(parts: Part[]): Promise<Map<Writer, Outcome>> {
     const batch = batchOf(parts);
     let slow = 0;
-    const lost = await retryWhileUnavailable(async () => new Set(await this.#storage.commit(batch)), {
+    const lost = await retry(async () => new Set(await this.#storage.commit(batch)), {
       pauseMs,
       forMs: this.#repeatMs,
       when: (error) => isUnavailable(error) && (!isSlow(error) || (slow += 1) < slowTriesMax),

@@ -1,6 +1,6 @@
 import { START } from '@langchain/langgraph';
 import { type PendingWrite, WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
-import type { StoredWrite } from '../../storage/deployment/checkpoint-rows.ts';
+import type { StoredWrite, WriteRow } from '../../storage/deployment/checkpoint-rows.ts';
 import type { RecordedState } from '../../storage/deployment/recorded-state.ts';
 import type { SummaryTask } from './checkpoint-summary.ts';
 
@@ -42,3 +42,12 @@ const ofOpenTasks = new Set(['__error__', '__interrupt__', '__scheduled__']);
 /** True for a write that the engine applies to the newest state before its superstep has ended. */
 export const isApplied = (task_id: string, channel: string): boolean =>
   task_id === inputTask ? isOfCommand(task_id, channel) : !ofOpenTasks.has(channel);
+
+// The order in which the engine applies the writes of a superstep. Delta channels are rebuilt from stored writes in this order.
+
+/** By code points, as the database compares texts with collation "C". */
+const compareTexts = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+/** Compares two writes of one checkpoint. Input, commands and the writes of engines before 1.5 have no path; they come first. */
+export const compareWrites = (a: WriteRow, b: WriteRow): number =>
+  compareTexts(a.task_path ?? '', b.task_path ?? '') || compareTexts(a.task_id, b.task_id) || a.idx - b.idx;

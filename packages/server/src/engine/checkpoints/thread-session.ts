@@ -1,7 +1,11 @@
 // Collects what one run (or one state update) writes to one thread, until a flush takes it. A checkpoint's summary is
 // known only after its put, but is usually stored in the same row. A head moves once for each flush.
-import type { Checkpoint, CheckpointMetadata, PendingWrite } from '@langchain/langgraph-checkpoint';
-import { WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
+import {
+  type Checkpoint,
+  type CheckpointMetadata,
+  type PendingWrite,
+  WRITES_IDX_MAP,
+} from '@langchain/langgraph-checkpoint';
 import type {
   BlobRow,
   Ending,
@@ -15,13 +19,14 @@ import type { LargestValue } from './checkpoint-not-stored.ts';
 import { checkNamespace } from './namespaces.ts';
 import { OpenInterrupts } from './open-interrupts.ts';
 import { SessionBlobs } from './session-blobs.ts';
-import { StoredIds } from './stored-ids.ts';
-import type { SessionOptions } from './session-options.ts';
+import { StoredIds } from './checkpoint-ids.ts';
+import type { RecentBlobs } from './recent-blobs.ts';
+import { SessionItems } from './session-items.ts';
 import { isControl, isOfCommand, isWork, seedOf } from './task-writes.ts';
 import { boundedError } from '../codec/bounded-text.ts';
 import { RefCache } from '../codec/ref-cache.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
-import { noItems, type BatchItems, type When, type Writer } from './commit-queue.ts';
+import { noItems, type BatchItems, type Committer, type When, type Writer } from './commit-queue.ts';
 import {
   type CheckpointPlace,
   commandedState,
@@ -40,10 +45,30 @@ import {
   waitingState,
 } from './checkpoint-records.ts';
 import { type NodeWrite, type SummaryTask, summaryText, writesText } from './checkpoint-summary.ts';
-import { compareWrites } from './write-order.ts';
 
 /** When more encoded bytes wait for a flush, a put waits for the flush too. */
 const pendingBytesMax = 8 * 1024 * 1024;
+
+export interface SessionOptions {
+  owner: Owner;
+  thread_id: string;
+  blob_space: string;
+  /** The root head when the session began; null for a thread without checkpoints; undefined when not known. */
+  head: string | null | undefined;
+  run_id: string | null;
+  /** Added to the metadata of every checkpoint: graph_id, assistant_id, and the run's metadata. */
+  metadata: Record<string, unknown>;
+  /** Whether a put waits for its flush. */
+  sync: boolean;
+  /** Stores everything together with the end: nothing is stored before. */
+  isAtomic?: boolean;
+  committer: Committer;
+  codec: ValueCodec;
+  /** Shared by the sessions of an executor. */
+  recent: RecentBlobs;
+  /** Called once when a flush that no caller awaits has failed. */
+  onFailure: (error: Error) => void;
+}
 
 export class ThreadSession implements Writer {
   readonly owner: Owner;
@@ -51,9 +76,7 @@ export class ThreadSession implements Writer {
   readonly codec: ValueCodec;
   readonly cache = new RefCache();
   readonly #options: SessionOptions;
-  #items: BatchItems = noItems();
-  /** The pending writes by primary key: one statement cannot store two rows with the same key. */
-  readonly #writesByKey = new Map<string, NewWrite>();
+  readonly #items = new SessionItems();
   readonly #blobs: SessionBlobs;
   #inFlight: Promise<void> = Promise.resolve();
   /** Heads by namespace: `#storedHeads` as stored, `#heads` as moved by this session. */
@@ -174,7 +197,7 @@ export class ThreadSession implements Writer {
     const wrote = this.#attributed ?? records.wrote(parent_id, checkpoint_id, metadata.step);
     this.#attributed = undefined;
     const found = ns === '' || this.#heads.has(ns) ? undefined : this.#storedHeads.get(ns);
-    this.#items.checkpoints.push({
+    this.#items.addCheckpoint({
       thread_id: this.thread_id,
       checkpoint_ns: ns,
       checkpoint_id,
@@ -223,7 +246,7 @@ export class ThreadSession implements Writer {
       const ref = refs[position] as string;
       record.writes.push([task_id, channel, ref]);
       if (isOfCommand(task_id, channel)) record.isCommanded = true;
-      this.#write({
+      this.#items.addWrite({
         thread_id: this.thread_id,
         checkpoint_ns: ns,
         checkpoint_id,
@@ -236,16 +259,6 @@ export class ThreadSession implements Writer {
       });
     }
     await this.#commit();
-  }
-
-  /** Follows the rule of storage: of control writes (negative idx) with the same key the newest is kept, of other writes the first. */
-  #write(write: NewWrite): void {
-    const key = `${write.checkpoint_ns} ${write.checkpoint_id} ${write.task_id} ${write.idx}`;
-    const earlier = this.#writesByKey.get(key);
-    if (earlier === undefined) {
-      this.#items.writes.push(write);
-      this.#writesByKey.set(key, write);
-    } else if (write.idx < 0) Object.assign(earlier, write);
   }
 
   /**
@@ -276,15 +289,9 @@ export class ThreadSession implements Writer {
 
   /** Changes a checkpoint that was put. */
   #amend(ns: string, checkpoint_id: string, change: { shape?: string; wrote?: string }): void {
-    const { checkpoints, summaries } = this.#items;
-    const isIt = (row: { checkpoint_ns: string; checkpoint_id: string }): boolean =>
-      row.checkpoint_id === checkpoint_id && row.checkpoint_ns === ns;
-    const waiting = checkpoints.findLast(isIt) ?? summaries.find(isIt);
-    if (waiting) return void Object.assign(waiting, change);
     // The flush of the checkpoint has begun, as always with durability `sync`. Readers need the tasks while these run.
-    const { thread_id } = this;
-    summaries.push({ thread_id, checkpoint_ns: ns, checkpoint_id, shape: null, wrote: null, ...change });
-    this.#watch(this.#send('soon'));
+    const of = { thread_id: this.thread_id, checkpoint_ns: ns, checkpoint_id };
+    if (!this.#items.amend(of, change)) this.#watch(this.#send('soon'));
   }
 
   /** References of the values, without those that are `known`. */
@@ -299,7 +306,7 @@ export class ThreadSession implements Writer {
     if (JSON.stringify(record.recorded) === JSON.stringify(state)) return;
     record.recorded = state;
     const { checkpoint_id } = record;
-    this.#write({
+    this.#items.addWrite({
       thread_id: this.thread_id,
       checkpoint_ns: ns,
       checkpoint_id,
@@ -381,35 +388,26 @@ export class ThreadSession implements Writer {
 
   /** Ends the run (or update): stores the remaining items together with the outcome, and waits for that. */
   async end(ending: Omit<Ending, 'thread_id'>): Promise<void> {
-    this.#items.endings.push({ thread_id: this.thread_id, ...ending });
+    this.#items.addEnding({ thread_id: this.thread_id, ...ending });
     await this.flush();
   }
 
   /** Stores the pending items, and resolves when all items of this session are stored. */
   async flush(): Promise<void> {
     if (this.#failure) throw this.#failure;
-    const { checkpoints, writes, summaries, endings } = this.#items;
-    if (this.#options.isAtomic === true && endings.length === 0) return;
-    const isPending = checkpoints.length + writes.length + summaries.length + endings.length > 0;
-    if (isPending) this.#inFlight = this.#options.committer.commit(this);
+    if (this.#options.isAtomic === true && !this.#items.hasEnding) return;
+    if (!this.#items.isEmpty) this.#inFlight = this.#options.committer.commit(this);
     await this.#stored(this.#inFlight);
   }
 
   /** A checkpoint that was put and that no flush has taken yet, with its writes. */
   pendingCheckpoint(ns: string, checkpoint_id: string): StoredCheckpoint | undefined {
-    const checkpoint = this.#items.checkpoints.findLast(
-      (row) => row.checkpoint_ns === ns && row.checkpoint_id === checkpoint_id,
-    );
-    if (!checkpoint) return undefined;
-    return { checkpoint, writes: this.pendingWrites(ns, checkpoint_id) };
+    return this.#items.find(ns, checkpoint_id);
   }
 
   /** Writes of a checkpoint that no flush has taken yet. */
   pendingWrites(ns: string, checkpoint_id: string): NewWrite[] {
-    const writes = this.#items.writes.filter(
-      (row) => row.checkpoint_ns === ns && row.checkpoint_id === checkpoint_id,
-    );
-    return writes.toSorted(compareWrites);
+    return this.#items.writesOf(ns, checkpoint_id);
   }
 
   findBlob(hash: string): BlobRow | undefined {
@@ -418,7 +416,7 @@ export class ThreadSession implements Writer {
 
   drain(): BatchItems {
     if (this.#failure) return noItems();
-    const items = this.#items;
+    const items = this.#items.take();
     items.blobs = this.#blobs.drain();
     if (this.#progress === 'pending') this.#progress = items.endings.length > 0 ? 'reported' : 'drained';
     for (const [checkpoint_ns, checkpoint_id] of this.#heads) {
@@ -427,8 +425,6 @@ export class ThreadSession implements Writer {
       items.heads.push({ thread_id: this.thread_id, checkpoint_ns, checkpoint_id, expected });
       this.#storedHeads.set(checkpoint_ns, checkpoint_id);
     }
-    this.#items = noItems();
-    this.#writesByKey.clear();
     return items;
   }
 
@@ -436,8 +432,7 @@ export class ThreadSession implements Writer {
   settled(error: Error | undefined): void {
     if (!error || this.#failure) return;
     this.#failure = error;
-    this.#items = noItems();
-    this.#writesByKey.clear();
+    this.#items.take();
     this.#blobs.drain();
   }
 

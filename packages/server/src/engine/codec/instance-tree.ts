@@ -1,6 +1,5 @@
 import { types } from 'node:util';
-import { boundedText, errorName } from './bounded-text.ts';
-import { isLonger } from './text-length.ts';
+import { boundedText, errorName, isLonger } from './bounded-text.ts';
 
 type Child = (key: string, value: unknown) => unknown;
 

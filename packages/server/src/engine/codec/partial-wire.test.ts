@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Blob, Lookup } from './blob.ts';
 import { joinPartly, Unread, unreadIn } from './partial-wire.ts';
-import { jsonValue, testCodec as codec } from './test-values.ts';
+import { jsonValue, testCodec as codec } from '../../../test/codec-values.ts';
 import { joinWire } from './wire.ts';
 
 const message = fc.string({ maxLength: 100 }).map((content) => new HumanMessage({ content }));

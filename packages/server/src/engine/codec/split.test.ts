@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { restoresStates, restoresValues, Space } from '../../../test/properties/codec.ts';
 import { RefCache } from './ref-cache.ts';
-import { assertSame, testCodec as codec } from './test-values.ts';
+import { assertSame, testCodec as codec } from '../../../test/codec-values.ts';
 
 const turn = (index: number): BaseMessage => {
   const fields = { content: `${index} `.padEnd(500, 'what a wonderful world '), id: `message-${index}` };

@@ -1,6 +1,6 @@
 import { createBlob, type Blob } from './blob.ts';
 import { RefCache, type ListLevel } from './ref-cache.ts';
-import { isLonger } from './text-length.ts';
+import { isLonger } from './bounded-text.ts';
 import { TreeEncoder } from './tree-encoder.ts';
 
 // In this file an element is written as an item: `=<json>` or `#<hash>`, as in references.

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { CodecError } from './codec-error.ts';
 import { decodesValues } from '../../../test/properties/codec.ts';
-import { anyValue, assertSame, jsonValue, testCodec as codec } from './test-values.ts';
+import { anyValue, assertSame, jsonValue, testCodec as codec } from '../../../test/codec-values.ts';
 
 const nested = (depth: number): unknown => {
   let value: unknown = 'end';

@@ -1,6 +1,5 @@
 import { assemble } from './assemble.ts';
-import type { Lookup } from './blob.ts';
-import { hashesOf } from './blob-ref.ts';
+import { type Lookup, hashesOf } from './blob.ts';
 import { Decoder, type ValueClasses } from './decoder.ts';
 import type { RefCache } from './ref-cache.ts';
 import { split, type Split } from './split.ts';

@@ -3,7 +3,7 @@ import { AIMessage, AIMessageChunk, HumanMessage, ToolMessage } from '@langchain
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { expectJsonOrRejection, readsStoredAsLive } from '../../../test/properties/codec.ts';
-import { testCodec as codec } from './test-values.ts';
+import { testCodec as codec } from '../../../test/codec-values.ts';
 
 const wire = (value: unknown): unknown => JSON.parse(codec.toJson(value));
 

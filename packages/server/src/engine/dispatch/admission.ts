@@ -6,7 +6,6 @@
 //   late       no more than `least`. From the second report on, further ones as long as the event loop becomes less late than it would if
 //              they computed too: a run that waits beside some that compute need not wait for a slot.
 //   silent, or its heap is nearly full: no more than `least`
-import type { SlotLimits } from './slot-limits.ts';
 import type { EventLoopReport } from './protocol.ts';
 
 const stepRuns = 100;
@@ -92,3 +91,16 @@ const doCompute = (running: number, delayMs: number, before: Lateness): boolean 
   const growth = running / Math.max(1, before.running);
   return growth > 1 && delayMs / before.delayMs > 1 + (growth - 1) / 2;
 };
+
+// How many runs an executor executes at a time: between `least` and `most`, by its admission.
+export interface SlotLimits {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** `jobs`: the setting. `jobsMax`: the largest automatic number. */
+export const slotLimits = (jobs: number | 'auto', jobsMax: number): SlotLimits =>
+  jobs === 'auto' ? { least: Math.min(10, jobsMax), most: jobsMax } : { least: jobs, most: jobs };
+
+/** For a process that executes no runs. */
+export const noSlots: SlotLimits = { least: 0, most: 0 };

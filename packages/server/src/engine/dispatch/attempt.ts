@@ -5,9 +5,8 @@
 //                                            └── grace period over ──▶ its executor is killed, and the dispatcher ends the run
 //
 // The outcome of an attempt may be decided before its graph has ended in the executor: the lease was lost. The grace period then continues.
-import type { AttemptOutcome } from './attempt-observer.ts';
 import type { ExecutorProcess } from './executor-process.ts';
-import type { RunError, StopReason } from './protocol.ts';
+import type { RunError, StopReason, RunCommand, RunStatus } from './protocol.ts';
 
 /** A timer with a longer delay would fire at once. */
 const timerMaxMs = 2 ** 31 - 1;
@@ -153,3 +152,21 @@ export class Attempt {
     clearTimeout(this.#grace);
   }
 }
+
+// What the dispatcher reports about attempts, for spans.
+export interface StartedAttempt {
+  readonly command: Pick<
+    RunCommand,
+    'run_id' | 'thread_id' | 'assistant_id' | 'graph_id' | 'attempt' | 'temporary'
+  >;
+  /** Monotonic milliseconds, from before the claim. */
+  readonly sinceMs: number;
+  /** How long the run was pending; undefined when that is not known. */
+  readonly waitedMs: number | undefined;
+}
+
+/** `lost`: another attempt may follow, and the run may be charged. `released`: given back without a charge. */
+export type AttemptOutcome = RunStatus | 'lost' | 'released';
+
+/** Called when an attempt starts. The result is called once, when it has ended. Neither may throw. */
+export type ObserveAttempt = (started: StartedAttempt) => (outcome: AttemptOutcome) => void;

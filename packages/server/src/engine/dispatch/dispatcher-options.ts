@@ -6,9 +6,8 @@ import type { RunEventHub } from '../streams/run-event-hub.ts';
 import type { RunLeaseStorage } from '../../storage/deployment/run-leases.ts';
 import type { RunQueueStorage } from '../../storage/deployment/run-queue.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
-import type { AttemptLimits } from './attempt.ts';
-import type { ObserveAttempt } from './attempt-observer.ts';
-import type { UserKeys } from './claimed-command.ts';
+import type { AttemptLimits, ObserveAttempt } from './attempt.ts';
+import type { UserKeys } from './run-command.ts';
 import type { PoolOptions } from './executor-pool.ts';
 import type { ExecutorLogLine, FlushTrouble, RunStatus } from './protocol.ts';
 

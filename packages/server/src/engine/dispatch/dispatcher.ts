@@ -7,20 +7,15 @@
 //
 // Runs are claimed after a notification, when a slot becomes free after all were in use, and after each poll. A poll first queues
 // delayed runs that are due, and runs with expired leases. Leases are renewed here, never in the event loop of a graph.
-import { isUnavailable } from '../../storage/postgres/sql-state.ts';
 import { LeaseKeeper, type LeaseLoss, type LossReason } from '../../jobs/lease-keeper.ts';
-import type { Lease } from '../../storage/postgres/lease.ts';
-import type { ClaimedSetting } from '../../storage/deployment/run-leases.ts';
-import type { RunRow, WorkerState } from '../../storage/deployment/run-rows.ts';
-import { Attempt } from './attempt.ts';
-import type { AttemptOutcome } from './attempt-observer.ts';
-import { claimedCommand, waitedMsOf } from './claimed-command.ts';
+import type { WorkerState } from '../../storage/deployment/run-rows.ts';
+import { Attempt, type AttemptOutcome } from './attempt.ts';
 import type { DispatcherOptions } from './dispatcher-options.ts';
 import type { AttemptRef, ExecutorEnd, ExecutorProcess } from './executor-process.ts';
 import { ExecutorPool } from './executor-pool.ts';
 import type { AttemptMessage, RunCommand } from './protocol.ts';
 import { RunClaims } from './run-claims.ts';
-import { type GiveBack, type LossCause, RunEndings } from './run-endings.ts';
+import { type LossCause, RunEndings } from './run-endings.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import { StoppingAttempts } from './stopping-attempts.ts';
 
@@ -32,8 +27,6 @@ export class Dispatcher {
   readonly #attempts: LeaseKeeper<Attempt>;
   readonly #stopping: StoppingAttempts;
   readonly #endings: RunEndings;
-  /** Runs that were claimed and have not started yet, with the calls that wait for their attempts. */
-  readonly #starting = new Map<string, ((attempt: Attempt) => void)[]>();
   readonly #claims: RunClaims;
   /** Queues delayed runs that are due, and runs with expired leases; undefined where no runs are executed. */
   readonly #queue: WorkerLoop | undefined;
@@ -70,18 +63,15 @@ export class Dispatcher {
         onExit: (running, end) => this.#onExecutorLost(running, end),
       },
     });
-    const { leases, worker_id, attemptsMax } = options;
     this.#claims = new RunClaims({
-      leases,
+      ...options,
       pool: this.pool,
       graphs: this.graphs,
-      worker_id,
-      leaseMs,
-      attemptsMax,
+      endings: this.#endings,
       running: () => this.#attempts.size,
-      start: (runs, sinceMs) => this.#startAll(runs, sinceMs),
+      start: (command, sinceMs, how) => this.start(command, sinceMs, how),
+      cancel: (run_id) => this.cancel(run_id),
       notifications: executesRuns ? notifications : undefined,
-      logger,
     });
     this.#queue = executesRuns
       ? new WorkerLoop({ task: 'queue due runs', claim: () => this.#queueDueRuns(), pollMs, logger })
@@ -130,7 +120,7 @@ export class Dispatcher {
    * its lease is valid.
    */
   mayStart(run_id: string, sinceMs: number): boolean {
-    return !this.has(run_id) && !this.#starting.has(run_id) && this.#attempts.isGood(sinceMs);
+    return !this.has(run_id) && !this.#claims.isStarting(run_id) && this.#attempts.isGood(sinceMs);
   }
 
   /** Sets a slot aside for a run that is about to be inserted as claimed; false when none is free. */
@@ -163,7 +153,7 @@ export class Dispatcher {
     if (!this.#attempts.isGood(sinceMs)) {
       const seconds = ((performance.now() - sinceMs) / 1_000).toFixed(1);
       const reason = `the claim was answered after ${seconds} s, too late to start the run`;
-      return this.#giveBackUnstarted([lease], { charge: false, reason });
+      return this.#claims.giveBackUnstarted([lease], { charge: false, reason });
     }
     const isSolitary = Math.max(command.attempt - 1, losses) >= Math.max(this.#options.attemptsMax - 1, 1);
     let executor: ExecutorProcess;
@@ -171,21 +161,20 @@ export class Dispatcher {
       executor = this.pool.run(command, isSolitary);
     } catch (error) {
       // The last executor ended while the run was claimed.
-      return this.#giveBackUnstarted([lease], { charge: false, reason: (error as Error).message });
+      return this.#claims.giveBackUnstarted([lease], { charge: false, reason: (error as Error).message });
     }
     const attempt = new Attempt(command, executor, this.#options.limits);
     attempt.onEnd = this.#options.observeAttempt?.({ command, sinceMs, waitedMs });
     attempt.isLogOnly = this.#isLogAhead(command);
     if (!attempt.isLogOnly) this.#options.tail.unfollow(command.run_id);
     this.#attempts.keep(attempt, sinceMs);
-    for (const act of this.#starting.get(command.run_id) ?? []) act(attempt);
-    this.#starting.delete(command.run_id);
+    this.#claims.noteStarted(attempt);
   }
 
   /** Gives back runs after a failed request. The database may have stored them as claimed by this process; they have not started. */
   giveBackCreated(run_ids: string[]): void {
     if (run_ids.length === 0) return;
-    const isUnstarted = (id: string): boolean => !this.has(id) && !this.#starting.has(id);
+    const isUnstarted = (id: string): boolean => !this.has(id) && !this.#claims.isStarting(id);
     this.#endings.giveBackCreated(() => run_ids.filter(isUnstarted));
   }
 
@@ -242,12 +231,12 @@ export class Dispatcher {
     return left;
   }
 
-  /** Queues delayed runs that are due and runs with expired leases, then claims. */
   /** Queues runs whose leases have ended, without waiting for the next poll. */
   queueLostRuns(): void {
     this.#queue?.wake();
   }
 
+  /** Queues delayed runs that are due and runs with expired leases, then claims. */
   async #queueDueRuns(): Promise<void> {
     const { leases, queue, attemptsMax } = this.#options;
     await queue.promote();
@@ -259,70 +248,9 @@ export class Dispatcher {
     this.#claims.wake();
   }
 
-  async #startAll(claimed: RunRow[], sinceMs: number): Promise<void> {
-    for (const run of claimed) if (run.status !== 'running') this.#endings.endStream(run);
-    const started = claimed.filter((run) => run.status === 'running');
-    if (started.length === 0) return;
-    // Registered before the settings are read: a notification may report a change that the settings do not contain yet.
-    for (const { run_id } of started) this.#starting.set(run_id, []);
-    try {
-      await this.#startClaimed(started, sinceMs);
-    } finally {
-      this.#starting.clear();
-    }
-  }
-
-  async #startClaimed(started: RunRow[], sinceMs: number): Promise<void> {
-    const { streams, users, logger } = this.#options;
-    for (const { run, setting } of await this.#readSettings(started)) {
-      try {
-        const command = claimedCommand(run, setting, streams.find(run.run_id), users);
-        if ('error' in command) {
-          this.#endings.endUnstartable(run, command);
-          continue;
-        }
-        if (setting?.cancelled) this.cancel(run.run_id);
-        this.start(command, sinceMs, { losses: run.lost_attempts.length, waitedMs: waitedMsOf(run) });
-      } catch (error) {
-        // Of this run alone: the others start.
-        logger.error({ err: error, run_id: run.run_id }, 'failed to start a run');
-        const reason = `it could not be started: ${(error as Error).message}`;
-        this.#giveBackUnstarted([leaseOf(run)], { charge: true, reason });
-      }
-    }
-  }
-
-  /**
-   * The runs with their start settings. If the database is unavailable, the runs are given back. Otherwise the statement fails because of one
-   * run: the settings of each run are read alone, and the runs that cannot be read are charged.
-   */
-  async #readSettings(runs: RunRow[]): Promise<{ run: RunRow; setting: ClaimedSetting | undefined }[]> {
-    const { leases } = this.#options;
-    try {
-      const settings = await leases.settings(runs.map((run) => run.run_id));
-      const byRun = new Map(settings.map((setting) => [setting.run_id, setting]));
-      return runs.map((run) => ({ run, setting: byRun.get(run.run_id) }));
-    } catch (error) {
-      if (isUnavailable(error) || runs.length === 1) {
-        const reason = `its start settings cannot be read: ${(error as Error).message}`;
-        this.#giveBackUnstarted(runs.map(leaseOf), { charge: !isUnavailable(error), reason });
-        return [];
-      }
-    }
-    const read = [];
-    for (const run of runs) read.push(...(await this.#readSettings([run])));
-    return read;
-  }
-
-  /** Each is a lost attempt: runs that cannot be started are charged in the end, and this process claims fewer runs for a while. */
-  #giveBackUnstarted(runs: Lease[], how: Omit<GiveBack, 'cause'>): void {
-    this.#claims.noteUnstarted(runs.length);
-    this.#endings.giveBack(runs, { ...how, cause: 'unstarted' });
-  }
-
   /** Calls `act` with the attempt of the run, now or when a claimed run starts. Does nothing for other runs. */
   #withAttempt(run_id: string, act: (attempt: Attempt) => void): void {
-    this.#starting.get(run_id)?.push(act);
+    this.#claims.whenStarted(run_id, act);
     const attempt = this.#attempts.find(run_id);
     if (attempt) act(attempt);
   }
@@ -423,5 +351,3 @@ const endCauses = {
   killed: 'executor_killed',
   not_started: 'unstarted',
 } as const satisfies Record<ExecutorEnd['how'], LossCause>;
-
-const leaseOf = ({ run_id, lease_token }: RunRow): Lease => ({ id: run_id, lease_token });

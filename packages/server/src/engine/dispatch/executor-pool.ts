@@ -8,13 +8,13 @@ import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { Backoff } from '../../backoff.ts';
 import { ProcessPool } from '../../jobs/process-pool.ts';
-import type { StandbyProcesses } from '../../jobs/standby-processes.ts';
+import type { StandbyProcesses } from '../../jobs/program-process.ts';
 import { solitaryConnections } from '../../storage/postgres/connection-plan.ts';
 import { ComputingGraphs } from './computing-graphs.ts';
 import { type LoadChange, longBusyMs } from './event-loop-load.ts';
 import type { CallLimits } from './executor-calls.ts';
 import { endsAttempt, ExecutorProcess, type AttemptRef, type ExecutorEvents } from './executor-process.ts';
-import type { SlotLimits } from './slot-limits.ts';
+import type { SlotLimits } from './admission.ts';
 import type {
   ExecutorSetup,
   IntrospectCommand,

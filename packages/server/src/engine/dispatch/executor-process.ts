@@ -7,11 +7,10 @@ import { settledWithin } from '../../backoff.ts';
 import { programFile } from '../../config/programs.ts';
 import type { PooledProcess } from '../../jobs/process-pool.ts';
 import { ProgramProcess, type ProgramLaunch } from '../../jobs/program-process.ts';
-import { Admission } from './admission.ts';
+import { Admission, type SlotLimits } from './admission.ts';
 import { type CallLimits, defaultCallLimits, ExecutorCalls, type LateCall } from './executor-calls.ts';
 import { EventLoopLoad, type LoadChange, longBusyMs } from './event-loop-load.ts';
 import { parseFromExecutor, parseLoadReport } from './executor-message.ts';
-import type { SlotLimits } from './slot-limits.ts';
 import type {
   AttemptMessage,
   EventLoopReport,

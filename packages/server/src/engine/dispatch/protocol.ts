@@ -263,33 +263,33 @@ export interface AnsweredProblem {
 }
 
 /** A message about an attempt. */
-export type AttemptMessage = { run_id: string; lease_token: number } &
+export type AttemptMessage = { run_id: string; lease_token: number } & AttemptReport;
+
+export type AttemptReport =
   /** `ack`: the number of bytes to acknowledge: those of this message and of earlier ones since the last `ack`. */
-  (
-    | { kind: 'events'; first_id: number; events: [event: string, data: string][]; ack?: number }
-    /** More events wait than may be buffered. From now on the events of the run are only in its log. */
-    | { kind: 'log_only' }
-    /**
-     * The executor has aborted the graph, because something could not be stored. `error`: how the run ends when the graph does not stop;
-     * null when another attempt follows.
-     */
-    | { kind: 'aborted'; error: RunError | null }
-    /** The graph has ended after the abort signal. The outcome is stored next, and `done` or `lost` follows. */
-    | { kind: 'graph_ended' }
-    /**
-     * The outcome is durable. `stack`: the stack of the error, for the log. `values`: the final values of an awaited run
-     * as wire JSON; null when there are none.
-     */
-    | {
-        kind: 'done';
-        status: RunStatus;
-        values?: string | null;
-        error: RunError | null;
-        stack?: string | undefined;
-      }
-    /** The outcome could not be stored. `isOutage`: because of a database outage; otherwise usually because the lease was lost. */
-    | { kind: 'lost'; message: string; isOutage: boolean }
-  );
+  | { kind: 'events'; first_id: number; events: [event: string, data: string][]; ack?: number }
+  /** More events wait than may be buffered. From now on the events of the run are only in its log. */
+  | { kind: 'log_only' }
+  /**
+   * The executor has aborted the graph, because something could not be stored. `error`: how the run ends when the graph does not stop;
+   * null when another attempt follows.
+   */
+  | { kind: 'aborted'; error: RunError | null }
+  /** The graph has ended after the abort signal. The outcome is stored next, and `done` or `lost` follows. */
+  | { kind: 'graph_ended' }
+  /**
+   * The outcome is durable. `stack`: the stack of the error, for the log. `values`: the final values of an awaited run
+   * as wire JSON; null when there are none.
+   */
+  | {
+      kind: 'done';
+      status: RunStatus;
+      values?: string | null;
+      error: RunError | null;
+      stack?: string | undefined;
+    }
+  /** The outcome could not be stored. `isOutage`: because of a database outage; otherwise usually because the lease was lost. */
+  | { kind: 'lost'; message: string; isOutage: boolean };
 
 export type EndReport = Extract<AttemptMessage, { kind: 'done' }>;
 
@@ -297,3 +297,12 @@ export interface RunError {
   error: string;
   message: string;
 }
+
+// Which interrupts the resume value of a command answers. The engine decides the same from the form of the value.
+
+/** True for an object whose keys are ids of interrupts. The engine applies any other value, also an empty object, to all interrupts. */
+export const namesInterrupts = (resume: unknown): resume is Readonly<Record<string, unknown>> =>
+  typeof resume === 'object' &&
+  resume !== null &&
+  Object.keys(resume).length > 0 &&
+  Object.keys(resume).every((key) => /^[0-9a-f]{32}$/.test(key));

@@ -1,26 +1,36 @@
-// Claims runs into the free slots of the executors, and sets slots aside for runs that are inserted as claimed.
-import type { Logger } from 'pino';
+// Claims runs into the free slots of the executors and starts them, and sets slots aside for runs that are inserted as claimed.
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
-import type { RunLeaseStorage } from '../../storage/deployment/run-leases.ts';
+import type { ClaimedSetting } from '../../storage/deployment/run-leases.ts';
 import type { RunRow } from '../../storage/deployment/run-rows.ts';
+import type { Lease } from '../../storage/postgres/lease.ts';
+import { isUnavailable } from '../../storage/postgres/sql-state.ts';
+import type { Attempt } from './attempt.ts';
+import type { DispatcherOptions } from './dispatcher-options.ts';
 import type { ExecutorPool } from './executor-pool.ts';
+import type { RunCommand } from './protocol.ts';
+import { claimedCommand, waitedMsOf } from './run-command.ts';
+import type { GiveBack, RunEndings } from './run-endings.ts';
 
-export interface RunClaimOptions {
-  leases: Pick<RunLeaseStorage, 'claim'>;
+export interface RunClaimOptions extends Pick<
+  DispatcherOptions,
+  'leases' | 'worker_id' | 'leaseMs' | 'attemptsMax' | 'streams' | 'users' | 'logger'
+> {
   pool: Pick<ExecutorPool, 'freeSlots' | 'extraSlots' | 'isComputing' | 'noteFull'>;
   /** Ids of the graphs that are executed here. */
   graphs: readonly string[];
-  worker_id: string;
-  leaseMs: number;
-  attemptsMax: number;
+  endings: RunEndings;
   /** Runs that are executed here. */
   running: () => number;
-  /** Starts claimed runs. `sinceMs`: monotonic time from which their leases count. */
-  start: (runs: RunRow[], sinceMs: number) => Promise<void>;
+  /** Starts a claimed run. `sinceMs`: monotonic time from which its lease counts. */
+  start: (
+    command: RunCommand,
+    sinceMs: number,
+    how: { losses: number; waitedMs: number | undefined },
+  ) => void;
+  cancel: (run_id: string) => void;
   /** Announces runs; undefined where no runs are executed. */
   notifications: NotificationBus | undefined;
-  logger: Logger;
 }
 
 export class RunClaims {
@@ -28,6 +38,8 @@ export class RunClaims {
   readonly #loop: WorkerLoop;
   readonly #served = new ServedQueues();
   readonly #pace = new ClaimPace();
+  /** Runs that were claimed and have not started yet, with the calls that wait for their attempts. */
+  readonly #starting = new Map<string, ((attempt: Attempt) => void)[]>();
   #reserved = 0;
   /** Runs of any graph may wait for a slot of a shared executor. */
   #isFull = false;
@@ -50,9 +62,25 @@ export class RunClaims {
     return this.#pace.unstarted;
   }
 
-  /** Claimed runs are given back before they start. */
-  noteUnstarted(count: number): void {
-    this.#pace.noteUnstarted(count);
+  /** True for a run that was claimed and has not started yet. */
+  isStarting(run_id: string): boolean {
+    return this.#starting.has(run_id);
+  }
+
+  /** Calls `act` when the run starts; never for a run that is not starting. */
+  whenStarted(run_id: string, act: (attempt: Attempt) => void): void {
+    this.#starting.get(run_id)?.push(act);
+  }
+
+  noteStarted(attempt: Attempt): void {
+    for (const act of this.#starting.get(attempt.id) ?? []) act(attempt);
+    this.#starting.delete(attempt.id);
+  }
+
+  /** Each is a lost attempt: runs that cannot be started are charged in the end, and this process claims fewer runs for a while. */
+  giveBackUnstarted(runs: Lease[], how: Omit<GiveBack, 'cause'>): void {
+    this.#pace.noteUnstarted(runs.length);
+    this.#options.endings.giveBack(runs, { ...how, cause: 'unstarted' });
   }
 
   /**
@@ -129,18 +157,75 @@ export class RunClaims {
 
   async #claimOf(graphs: readonly string[], count: number): Promise<boolean> {
     if (count <= 0) return false;
-    const { leases, worker_id, leaseMs, attemptsMax, start } = this.#options;
+    const { leases, worker_id, leaseMs, attemptsMax } = this.#options;
     const served = this.#served.list();
     const limit = this.#pace.limit(count);
     const claim = { count: limit, worker_id, leaseMs, attemptsMax, graphs, served };
     const { runs, sinceMs } = await leases.claim(claim);
     for (const run of runs) this.#served.note(run);
     const { unstarted } = this.#pace;
-    await start(runs, sinceMs);
+    await this.#startAll(runs, sinceMs);
     this.#pace.noteClaim(runs.length, this.#pace.unstarted - unstarted);
     return runs.length === limit;
   }
+
+  async #startAll(claimed: RunRow[], sinceMs: number): Promise<void> {
+    for (const run of claimed) if (run.status !== 'running') this.#options.endings.endStream(run);
+    const started = claimed.filter((run) => run.status === 'running');
+    if (started.length === 0) return;
+    // Registered before the settings are read: a notification may report a change that the settings do not contain yet.
+    for (const { run_id } of started) this.#starting.set(run_id, []);
+    try {
+      await this.#startClaimed(started, sinceMs);
+    } finally {
+      this.#starting.clear();
+    }
+  }
+
+  async #startClaimed(started: RunRow[], sinceMs: number): Promise<void> {
+    const { streams, users, logger, endings, start, cancel } = this.#options;
+    for (const { run, setting } of await this.#readSettings(started)) {
+      try {
+        const command = claimedCommand(run, setting, streams.find(run.run_id), users);
+        if ('error' in command) {
+          endings.endUnstartable(run, command);
+          continue;
+        }
+        if (setting?.cancelled) cancel(run.run_id);
+        start(command, sinceMs, { losses: run.lost_attempts.length, waitedMs: waitedMsOf(run) });
+      } catch (error) {
+        // Of this run alone: the others start.
+        logger.error({ err: error, run_id: run.run_id }, 'failed to start a run');
+        const reason = `it could not be started: ${(error as Error).message}`;
+        this.giveBackUnstarted([leaseOf(run)], { charge: true, reason });
+      }
+    }
+  }
+
+  /**
+   * The runs with their start settings. If the database is unavailable, the runs are given back. Otherwise the statement fails because of one
+   * run: the settings of each run are read alone, and the runs that cannot be read are charged.
+   */
+  async #readSettings(runs: RunRow[]): Promise<{ run: RunRow; setting: ClaimedSetting | undefined }[]> {
+    const { leases } = this.#options;
+    try {
+      const settings = await leases.settings(runs.map((run) => run.run_id));
+      const byRun = new Map(settings.map((setting) => [setting.run_id, setting]));
+      return runs.map((run) => ({ run, setting: byRun.get(run.run_id) }));
+    } catch (error) {
+      if (isUnavailable(error) || runs.length === 1) {
+        const reason = `its start settings cannot be read: ${(error as Error).message}`;
+        this.giveBackUnstarted(runs.map(leaseOf), { charge: !isUnavailable(error), reason });
+        return [];
+      }
+    }
+    const read = [];
+    for (const run of runs) read.push(...(await this.#readSettings([run])));
+    return read;
+  }
 }
+
+const leaseOf = ({ run_id, lease_token }: RunRow): Lease => ({ id: run_id, lease_token });
 
 /** From this number on, the free slots are the only limit again. */
 const unlimitedFrom = 500;

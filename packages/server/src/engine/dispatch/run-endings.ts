@@ -3,7 +3,7 @@ import { BackgroundWrites } from '../../jobs/background-writes.ts';
 import type { Release } from '../../storage/deployment/run-leases.ts';
 import type { RunRow } from '../../storage/deployment/run-rows.ts';
 import type { Lease } from '../../storage/postgres/lease.ts';
-import type { RunOutcome } from '../streams/run-event-stream.ts';
+import type { RunOutcome } from '../streams/run-event-hub.ts';
 import { deleted } from '../streams/run-log-tail.ts';
 import type { Attempt } from './attempt.ts';
 import type { DispatcherOptions } from './dispatcher-options.ts';

@@ -3,7 +3,7 @@
 //
 // The row of a stateless run without a log is deleted when the run ends. If the executor reports the end late, a renewal of the lease finds
 // no row, and not why. Such a run ends here as its executor reports. The streams of other runs are fed by their logs.
-import type { RunEventStream } from '../streams/run-event-stream.ts';
+import type { RunEventStream } from '../streams/run-event-hub.ts';
 import type { Attempt } from './attempt.ts';
 import type { DispatcherOptions } from './dispatcher-options.ts';
 import { attemptKey, type AttemptRef, endsAttempt } from './executor-process.ts';

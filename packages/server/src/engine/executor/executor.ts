@@ -9,12 +9,12 @@ import type {
 } from '../dispatch/protocol.ts';
 import { parseRunCommand } from '../dispatch/run-command.ts';
 import { boundedText, messageOf } from '../codec/bounded-text.ts';
-import { EmbeddingError } from './store-index/embedding-error.ts';
-import { introspect } from './introspection.ts';
+import { EmbeddingError } from './store/embedding-model.ts';
+import { introspect } from './graphs/introspection.ts';
 import { EventLoopMonitor } from './event-loop-monitor.ts';
-import { RunExecution } from './run-execution.ts';
-import type { RunTools } from './run-tools.ts';
-import { updateState } from './state-update.ts';
+import { RunExecution } from './runs/run-execution.ts';
+import type { RunTools } from './runs/run-tools.ts';
+import { updateState } from './state/state-update.ts';
 import { importThread } from '../thread-import/thread-import.ts';
 
 export class Executor {

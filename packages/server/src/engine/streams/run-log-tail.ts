@@ -1,14 +1,13 @@
 // Feeds the streams of runs that execute on other nodes, from the logs of the runs. One reader serves all runs. It is
 // woken by notifications and by a poll, which also finds runs that ended or were deleted without an entry in their log.
 import type { Logger } from 'pino';
-import type { LogRow, RunLogStorage } from '../../storage/deployment/run-log.ts';
+import type { LoggedOutcome, LogRow, RunLogStorage } from '../../storage/deployment/run-log.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
 import type { RunState } from '../../storage/deployment/run-rows.ts';
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
-import { eventsOf, outcomeOf } from './log-rows.ts';
-import type { RunEventStream } from './run-event-stream.ts';
-import type { RunEventHub } from './run-event-hub.ts';
+import type { RunEventHub, RunEventStream, RunOutcome } from './run-event-hub.ts';
+import { eventsOf } from './run-subscription.ts';
 
 export interface RunLogTailOptions {
   streams: RunEventHub;
@@ -167,3 +166,12 @@ export class RunLogTail implements AsyncDisposable {
     streams.end(stream.run_id, { status: state.status, error });
   }
 }
+
+const outcomeOf = (text: string): RunOutcome => {
+  const { status, error, values } = JSON.parse(text) as LoggedOutcome;
+  return {
+    status: status as RunOutcome['status'],
+    error: error === null ? null : (JSON.parse(error) as RunOutcome['error']),
+    ...(values === null ? {} : { values }),
+  };
+};

@@ -1,6 +1,6 @@
 // An ended run of the dev server as a row.
 import type { RunImport } from '../../storage/deployment/thread-imports.ts';
-import type { RunKwargs } from '../dispatch/protocol.ts';
+import type { RunKwargs, ImportThreadAnswer } from '../dispatch/protocol.ts';
 import { isUuid } from '../../storage/postgres/uuid.ts';
 
 type Fields = Record<string, unknown>;
@@ -101,3 +101,12 @@ export const unfinishedOf = (read: unknown): { run_id: string; status: string } 
   const { run_id, status } = isObject(read) ? read : {};
   return { run_id: String(run_id), status: String(status) };
 };
+
+/** The answer before anything of the thread was read. */
+export const emptyAnswer = (outcome: ImportThreadAnswer['outcome']): ImportThreadAnswer => ({
+  outcome,
+  checkpoints: 0,
+  runs: 0,
+  unfinished: [],
+  undescribed: { count: 0, message: '' },
+});

@@ -3,12 +3,11 @@ import { open } from 'node:fs/promises';
 import type { ImportedEnd, ImportTarget, RunImport } from '../../storage/deployment/thread-imports.ts';
 import type { ImportedFile, ImportThreadAnswer, ImportThreadCommand } from '../dispatch/protocol.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
-import type { RunTools } from '../executor/run-tools.ts';
+import type { RunTools } from '../executor/runs/run-tools.ts';
 import { CheckpointFiles } from './checkpoint-files.ts';
 import { changedFile, readParts, versionOf } from './file-part.ts';
-import { emptyAnswer } from './import-answer.ts';
+import { emptyAnswer, configurableKeys, isObject, toRun, unfinishedOf } from './imported-run.ts';
 import { isUuid } from '../../storage/postgres/uuid.ts';
-import { configurableKeys, isObject, toRun, unfinishedOf } from './imported-run.ts';
 import { ImportedStates, type RootHead } from './imported-states.ts';
 
 /** Encoded bytes that one statement stores, unless a single checkpoint has more. */

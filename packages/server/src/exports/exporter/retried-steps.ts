@@ -1,9 +1,10 @@
 // Repeats the database operations of an exporter while the database is unavailable. All of them are idempotent.
-import { retryWhileUnavailable } from '../../jobs/retry.ts';
+import { retry } from '../../backoff.ts';
+import { isUnavailable } from '../../storage/postgres/sql-state.ts';
 import type { ExportStepStorage } from '../../storage/exports/export-steps.ts';
 
-/** `forMs` is longer than the default lease: usually the server process stops the exporter earlier, because the lease has ended. */
-const retry = { pauseMs: { first: 200, max: 400 }, forMs: 120_000 };
+/** Not logged here: the outcome of the exporter has the last error. `forMs` is longer than the default lease: usually the server process stops the exporter earlier, because the lease has ended. */
+const times = { pauseMs: { first: 200, max: 400 }, forMs: 120_000 };
 
 export const retried =
   <Args extends unknown[], T>(
@@ -11,7 +12,7 @@ export const retried =
     signal: AbortSignal,
   ): ((...args: Args) => Promise<T>) =>
   (...args: Args): Promise<T> =>
-    retryWhileUnavailable(() => step(...args), { ...retry, signal });
+    retry(() => step(...args), { ...times, when: isUnavailable, signal });
 
 export const retriedSteps = (steps: ExportStepStorage, signal: AbortSignal): ExportStepStorage => ({
   startPartitionRun: retried((lease) => steps.startPartitionRun(lease), signal),

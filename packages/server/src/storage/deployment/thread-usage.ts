@@ -24,7 +24,7 @@ export interface ThreadUsage {
 /** The channels with the most bytes that are returned. */
 const channelsMax = 1_000;
 
-// A reference is `=<json>`, `#<hash>` or `[<hash>,<hash>` (engine/codec/blob-ref.ts).
+// A reference is `=<json>`, `#<hash>` or `[<hash>,<hash>` (engine/codec/blob.ts).
 const hashes = (ref: string): string =>
   `case when left(${ref}, 1) in ('#', '[') then string_to_array(substr(${ref}, 2), ',')::uuid[] else '{}' end`;
 

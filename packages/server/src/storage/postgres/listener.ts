@@ -3,7 +3,7 @@
 //
 //   connect ──LISTEN──▶ listening ──broken, or silent to a heartbeat──▶ away ──backoff──▶ connect
 import type pg from 'pg';
-import { Backoff, pause } from '../../backoff.ts';
+import { pause, retry } from '../../backoff.ts';
 import type { ConnectionSetup } from './connection-options.ts';
 
 export interface ListenOptions {
@@ -109,17 +109,21 @@ const untilLost = async (
   }
 };
 
+/** Undefined after `stop`. */
 const reconnect = async (options: ListenOptions, stop: AbortSignal): Promise<Listening | undefined> => {
-  const backoff = new Backoff(backoffMs);
-  for (;;) {
-    await pause(backoff.next(), stop);
-    if (stop.aborted) return undefined;
-    try {
-      const listening = await connect(options);
-      if (!stop.aborted) return listening;
-      await listening.client.end();
-    } catch {
-      // The database is still down; the loop retries until it is back or the listener is closed.
-    }
+  await pause(backoffMs.first, stop);
+  if (stop.aborted) return undefined;
+  try {
+    // Without a bound: listeners poll until the database is back, and their queries log the outage.
+    const listening = await retry(() => connect(options), {
+      pauseMs: backoffMs,
+      forMs: Infinity,
+      signal: stop,
+    });
+    if (!stop.aborted) return listening;
+    await listening.client.end();
+  } catch (error) {
+    if (!stop.aborted) throw error;
   }
+  return undefined;
 };

@@ -4,8 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readlinkSync, writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
-import { encodeFrame } from '../../../src/jobs/frames.ts';
-import { channelFd } from '../../../src/jobs/process-channel.ts';
+import { encodeFrame, channelFd } from '../../../src/jobs/process-channel.ts';
 
 const State = Annotation.Root({ do: Annotation<string>, out: Annotation<unknown> });
 

@@ -6,12 +6,11 @@
 import { randomUUID } from 'node:crypto';
 import type { EventSelection } from '@svc/contract';
 import { notFound } from '@svc/contract/problem';
-import type { Call } from '../../../api/handlers.ts';
+import type { Call, StreamEvent } from '../../../api/handlers.ts';
 import type { SocketPeer } from '../../../api/sockets.ts';
 import { CommandError } from '../command-error.ts';
 import { type EventFilter, eventFilter } from '../event-filter.ts';
-import { feedReader } from '../feed-reader.ts';
-import type { FeedReader, ThreadEventFeed } from '../thread-event-feed.ts';
+import { feedReader, type FeedReader, type ThreadEventFeed } from '../thread-event-feed.ts';
 import { type NumberedEvent, channels } from '../translation/protocol-event.ts';
 
 interface Subscription extends EventFilter {
@@ -113,18 +112,17 @@ export class SocketSubscriptions {
     };
     for (const subscription of all) subscription.from = subscription.through;
     const since = Math.min(...all.map(({ through }) => through));
-    const stop = this.#feed.start(
-      { ...reader, filter, since },
-      {
-        send: ({ data }) => this.#peer.send(data),
-        drained: () => this.#peer.drained(),
-        end: () => fail(notFound('Thread', this.#thread_id)),
-        fail,
-      },
-    );
+    const stop = new AbortController();
+    const sink = {
+      send: ({ data }: StreamEvent) => this.#peer.send(data),
+      drained: () => this.#peer.drained(),
+    };
+    this.#feed
+      .read({ ...reader, filter, since }, sink, stop.signal)
+      .then(() => fail(notFound('Thread', this.#thread_id)), fail);
     this.#stopFeed = () => {
       isStopped = true;
-      stop();
+      stop.abort();
     };
   }
 

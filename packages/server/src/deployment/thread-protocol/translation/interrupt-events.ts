@@ -2,6 +2,8 @@
 // `values`, of the graph that was interrupted and of each graph around it. The first report counts; its namespace is the innermost graph.
 import { isRecord } from '../../../engine/codec/tagged.ts';
 import type { LoggedEvent, ProtocolEvent } from './protocol-event.ts';
+import { type RunKwargs, namesInterrupts } from '../../../engine/dispatch/protocol.ts';
+import type { RunAnswer } from '../../../storage/deployment/run-sequence.ts';
 
 const reported = ({ name, data }: LoggedEvent): unknown => {
   if (!isRecord(data)) return undefined;
@@ -37,3 +39,23 @@ export class InterruptEvents {
     });
   }
 }
+
+/** Ids of the interrupts that a run has left. `interrupts`: lists by task, as a JSON text. */
+export const pendingIds = (interrupts: string): Set<string> => {
+  const byTask = JSON.parse(interrupts) as Record<string, { id?: string }[]>;
+  return new Set(Object.values(byTask).flatMap((list) => list.flatMap(({ id }) => id ?? [])));
+};
+
+/**
+ * Ids of the interrupts that the run's command resumes, in the order of the command or of the thread. They come from what its row stores, so
+ * that readers on all nodes find the same.
+ */
+export const answeredInterrupts = ({ kwargs, found_interrupts }: RunAnswer): string[] => {
+  const { command, checkpoint } = JSON.parse(kwargs) as RunKwargs;
+  const resume = command?.resume;
+  if (resume === undefined || resume === null) return [];
+  if (namesInterrupts(resume)) return Object.keys(resume);
+  // The interrupts of another checkpoint are not those of the thread.
+  if (checkpoint?.checkpoint_id !== undefined || found_interrupts === null) return [];
+  return [...pendingIds(found_interrupts)];
+};

@@ -10,7 +10,7 @@
 // message of a task whose start is in the log is translated. All other events keep their ids. Their numbers stay between those of the logged
 // events before and after them.
 import { JsonText } from '../../../api/json-text.ts';
-import { checkpointTimeMs } from '../../../engine/checkpoints/checkpoint-time.ts';
+import { checkpointTimeMs } from '../../../engine/checkpoints/checkpoint-ids.ts';
 import { isRecord } from '../../../engine/codec/tagged.ts';
 import { checkpointEvents, plainValues, taskEvents, updatesEvents, valuesEvents } from './state-json.ts';
 import type { Dialect } from './dialect.ts';

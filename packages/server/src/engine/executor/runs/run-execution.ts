@@ -1,0 +1,443 @@
+// One attempt of a run: builds the engine's config, streams the graph, and stores the outcome.
+import { GraphRecursionError } from '@langchain/langgraph';
+import { onAbort } from '../../../abort.ts';
+import { isOutage } from '../../../storage/postgres/sql-state.ts';
+import { LeaseLost } from '../../checkpoints/commit-queue.ts';
+import { JointWriter } from '../../checkpoints/joint-writer.ts';
+import { type OnStart, SvcCheckpointer, EphemeralCheckpointer } from '../../checkpoints/checkpointer.ts';
+import { ThreadSession } from '../../checkpoints/thread-session.ts';
+import type { AttemptReport, ParsedRunCommand, StopReason } from '../../dispatch/protocol.ts';
+import { messageOf, stackOf } from '../../codec/bounded-text.ts';
+import { ChunkEvents, type CheckpointChunk, isInterrupt, publicChunk } from '../events/chunk-events.ts';
+import { type Chunk, takeChunks, withStoredIds } from '../events/engine-chunks.ts';
+import { callbacksOf } from '../events/lean-callbacks.ts';
+import { errorOf, RunRefused, isAttemptLost, type Outcome, outcomeOf } from './run-outcome.ts';
+import { type RunStart, startOf, RepeatedEvents } from './later-attempt.ts';
+import { ModelTokens } from '../events/model-tokens.ts';
+import { RunEventWriter } from '../events/run-event-writer.ts';
+import { assertNodes, continuesTasks, lostInRun } from '../graphs/removed-nodes.ts';
+import { RunTracer } from '../tracing/run-tracer.ts';
+import type { Graph } from '../graphs/graph-registry.ts';
+import { recordStates, stateValues, summaryTasks } from '../state/state-summary.ts';
+import { toInput } from './run-input.ts';
+import type { RunTools } from './run-tools.ts';
+import { openTransformers, type StreamTransformers } from '../events/stream-transformers.ts';
+import { engineModes, eventName, streamHandling } from '../events/stream-modes.ts';
+
+interface CallbackEvent {
+  event: string;
+  run_id: string;
+  tags?: string[];
+  data: { chunk?: unknown };
+}
+
+/** How long the end of a run waits for slow readers that still consume events. */
+const deliverMs = 60_000;
+
+export class RunExecution {
+  readonly #command: ParsedRunCommand;
+  readonly #tools: RunTools;
+  readonly #abort = new AbortController();
+  readonly #chunks: ChunkEvents;
+  readonly #events: RunEventWriter;
+  /** Checkpoints and events are stored together. */
+  readonly #writer: JointWriter;
+  readonly #repeated = new RepeatedEvents();
+  readonly #tracer: RunTracer | undefined;
+  readonly #emit = (event: string, value: unknown): void => {
+    if (this.#isStreamed) this.#events.emit(event, this.#tools.codec.toJson(value, event));
+  };
+  #session: ThreadSession | undefined;
+  #graph: Graph | undefined;
+  #transformers: StreamTransformers | undefined;
+  #isStreamed: boolean;
+  #areValuesKept: boolean;
+  #stopped: StopReason | undefined;
+  /** The graph has ended, and the outcome is being stored. */
+  #hasGraphEnded = false;
+  #failure: Error | undefined;
+  /** Why the run ends before its graph: it has taken all the steps that its recursion limit allows, or a subgraph has lost a node. */
+  #endedBy: Error | undefined;
+  #values: unknown;
+  #interrupts: unknown[] | undefined;
+
+  constructor(command: ParsedRunCommand, tools: RunTools) {
+    this.#command = command;
+    this.#tools = tools;
+    this.#isStreamed = command.streamed;
+    this.#areValuesKept = command.values_kept;
+    const owner = { owner: command.run_id, lease_token: command.lease_token };
+    this.#events = new RunEventWriter({
+      owner,
+      firstId: command.first_event_id,
+      budget: tools.budget,
+      commit: () => tools.queue.commit(this.#writer),
+      send: tools.send,
+      onFailure: (error) => this.#fail(error),
+    });
+    this.#writer = new JointWriter(tools.queue, this.#events);
+    if (command.logged) this.#events.log();
+    const { tracing } = tools;
+    this.#tracer = tracing && new RunTracer(command, tracing.project, tracing.outbox);
+    this.#chunks = new ChunkEvents(command.kwargs.stream_mode, command.kwargs.stream_subgraphs, this.#emit);
+  }
+
+  /** Stops the graph by the abort signal that its nodes get. */
+  stop(why: StopReason): void {
+    this.#stopped ??= why;
+    const name = why === 'timeout' ? 'TimeoutError' : 'AbortError';
+    this.#abort.abort(new DOMException(`The run was stopped: ${why}`, name));
+    this.#reportGraphEnd();
+  }
+
+  /** The server process kills an executor whose graph ignores the abort signal, but not one that cannot store the outcome. */
+  #reportGraphEnd(): void {
+    if (this.#stopped && this.#hasGraphEnded) this.#send({ kind: 'graph_ended' });
+  }
+
+  /** The events have a reader from now on. `logged`: the reader is on another node and reads the log. */
+  listen(logged: boolean): void {
+    this.#isStreamed = true;
+    if (!logged) return;
+    this.#areValuesKept ||= this.#command.temporary;
+    this.#events.log();
+  }
+
+  /** The events have no reader any more: they are not created, unless the run is logged. */
+  unlisten(): void {
+    if (this.#events.isLogged) return;
+    this.#isStreamed = false;
+    this.#events.dropUnlogged();
+  }
+
+  /** Readers have consumed these bytes of events, or the wait for them timed out. */
+  acknowledge(bytes: number): void {
+    this.#events.acknowledge(bytes);
+  }
+
+  /** Never rejects: errors are reported to the server process. */
+  async run(): Promise<void> {
+    const { run_id, attempt } = this.#command;
+    let thrown: unknown;
+    try {
+      this.#events.emit('metadata', JSON.stringify({ run_id, attempt }));
+      await this.#stream().finally(() => this.#chunks.end());
+    } catch (error) {
+      thrown = this.#endedBy ?? error;
+    }
+    this.#hasGraphEnded = true;
+    this.#reportGraphEnd();
+    try {
+      await this.#finish(thrown);
+    } catch (error) {
+      if (isAttemptLost(error)) this.#lost(error);
+      else await this.#unstorable(error);
+    } finally {
+      // Nodes of the graph may still execute. Their events have no reader, and their writes belong to no attempt.
+      this.#session?.seal();
+      this.#events.close();
+    }
+  }
+
+  async #finish(thrown: unknown): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    if (isAttemptLost(thrown)) throw thrown;
+    if (this.#stopped === 'lost') throw new LeaseLost(this.#command.run_id);
+    const { status, error } = outcomeOf(this.#stopped, thrown);
+    this.#chunks.endSubgraphs(error);
+    const isAwaited = this.#command.awaited || this.#areValuesKept;
+    const values = isAwaited && status !== 'error' ? this.#result() : undefined;
+    const isRefused = thrown instanceof RunRefused;
+    const stack = status === 'error' ? stackOf(thrown) : undefined;
+    await this.#end({
+      status,
+      error,
+      stack,
+      values: this.#areValuesKept ? (values ?? null) : null,
+      isRefused,
+    });
+    this.#send({ kind: 'done', status, error, stack, ...(values === undefined ? {} : { values }) });
+    this.#tracer?.close({ status, error });
+  }
+
+  async #stream(): Promise<void> {
+    const { command, graph, config, input } = await this.#prepare();
+    const options = { ...config, streamMode: engineModes(command.kwargs.stream_mode), subgraphs: true };
+    if (command.kwargs.stream_mode.includes('events')) return this.#streamEvents(graph, input, options);
+    this.#transformers = openTransformers(graph, command.kwargs, this.#tools, this.#emit);
+    // Chunks are read at once: an event that waited in the engine could miss the flush of its checkpoint.
+    const ended = takeChunks(graph, input, options, (chunk) => this.#chunk(graph, chunk));
+    return this.#transformers ? this.#transformers.follow(ended, this.#abort.signal) : ended;
+  }
+
+  /** Stream mode `events`: the callback events of all graphs of the tree, including the engine's chunks. */
+  async #streamEvents(graph: Graph, input: unknown, options: object): Promise<void> {
+    const events = graph.streamEvents(
+      input as never,
+      { ...options, version: 'v2' } as never,
+    ) as unknown as AsyncIterable<CallbackEvent>;
+    for await (const event of events) {
+      if (event.tags?.includes('langsmith:hidden')) continue;
+      if (event.event === 'on_chain_stream' && event.run_id === this.#command.run_id) {
+        // As in the stock server, the chunks of the run itself are events of the other modes only.
+        this.#chunk(graph, event.data.chunk as Chunk);
+        continue;
+      }
+      if (!this.#isStreamed) continue;
+      const { data } = event;
+      const shown =
+        event.event === 'on_chain_stream'
+          ? { ...event, data: { ...data, chunk: publicChunk(data.chunk) } }
+          : event;
+      this.#events.emit('events', this.#tools.codec.toJson(shown));
+    }
+  }
+
+  async #prepare() {
+    const command = this.#command;
+    const { config } = command;
+    const graph = await this.#tools.graphs.get(command.graph_id, config, 'threads.create_run');
+    this.#graph = graph;
+    const onStart: OnStart = async ({ saver, found, isHead }) => {
+      if (!continuesTasks(kwargs)) return;
+      // Otherwise the subgraphs do not start from their newest checkpoints.
+      const areSubgraphsAtHead = isHead && kwargs.checkpoint?.checkpoint_map === undefined;
+      await assertNodes(graph, found, areSubgraphsAtHead ? saver : undefined);
+    };
+    const checkpointer = command.temporary ? new EphemeralCheckpointer() : this.#checkpointer(onStart);
+    const { kwargs, steps } = await startOf(command, graph, checkpointer, this.#tools.checkpoints);
+    if (steps) this.#limitSteps(steps);
+    if (this.#hasLog) await this.#repeated.load(command.run_id, this.#tools.checkpoints);
+    return {
+      command,
+      graph,
+      input: toInput(kwargs),
+      config: {
+        ...config,
+        ...(command.context === undefined ? {} : { context: command.context }),
+        configurable: { ...config.configurable, ...kwargs.checkpoint, __pregel_checkpointer: checkpointer },
+        metadata: command.metadata,
+        ...this.#callbacks(graph),
+        runId: command.run_id,
+        store: this.#tools.store,
+        signal: this.#abort.signal,
+        durability: kwargs.durability,
+        ...(kwargs.interrupt_before ? { interruptBefore: kwargs.interrupt_before } : {}),
+        ...(kwargs.interrupt_after ? { interruptAfter: kwargs.interrupt_after } : {}),
+      },
+    };
+  }
+
+  #callbacks(graph: Graph): { callbacks?: ReturnType<typeof callbacksOf> } {
+    const { messages } = this.#chunks;
+    const handling = streamHandling(this.#command.kwargs);
+    const handlers = [
+      ...(this.#tracer ? [this.#tracer] : []),
+      ...(messages ? [new ModelTokens((message, metadata) => messages.token(message, metadata))] : []),
+    ];
+    if (handlers.length === 0 && !handling) return {};
+    return { callbacks: callbacksOf(graph, handlers, handling) };
+  }
+
+  #checkpointer(onStart?: OnStart): SvcCheckpointer {
+    const { run_id, thread_id, blob_space, head, checkpoint_metadata } = this.#command;
+    const session = new ThreadSession({
+      owner: this.#writer.owner,
+      thread_id,
+      blob_space,
+      head,
+      run_id,
+      metadata: checkpoint_metadata,
+      sync: this.#command.kwargs.durability === 'sync',
+      committer: this.#writer,
+      codec: this.#tools.codec,
+      recent: this.#tools.recentBlobs,
+      onFailure: (error) => this.#fail(error),
+    });
+    this.#writer.session = session;
+    this.#session = session;
+    return new SvcCheckpointer(session, this.#tools.checkpoints, onStart);
+  }
+
+  /** Ends the run at its recursion limit, as the engine does. The engine counts only the steps of this attempt. */
+  #limitSteps({ limit, newest, last }: NonNullable<RunStart['steps']>): void {
+    const error = new GraphRecursionError(
+      `Recursion limit of ${limit} reached without hitting a stop condition. You can increase the limit by setting the "recursionLimit" config key.`,
+      { lc_error_code: 'GRAPH_RECURSION_LIMIT' },
+    );
+    if (newest >= last) throw error;
+    this.#session?.endAfter(last, () => this.#endBy(error));
+  }
+
+  #endBy(error: Error): void {
+    this.#endedBy ??= error;
+    this.#session?.seal();
+    this.#abort.abort(error);
+  }
+
+  #chunk(graph: Graph, [namespace, mode, payload]: Chunk): void {
+    if (namespace.length === 0 && mode === 'values') {
+      // Each task that asks has a chunk of its own; the result of a run contains all of them, as that of the engine's `invoke`.
+      if (isInterrupt(payload)) this.#interrupts = [...(this.#interrupts ?? []), ...payload.__interrupt__];
+      else this.#values = payload;
+    }
+    if (mode === 'updates' && this.#isLoggedAlready(namespace, payload)) return;
+    const stored = withStoredIds(this.#session?.storedIds, mode, payload);
+    if (mode === 'checkpoints') this.#describe(graph, namespace, stored as CheckpointChunk);
+    this.#chunks.chunk(namespace, mode, stored);
+    this.#transformers?.chunk(namespace, mode, stored);
+  }
+
+  /**
+   * The engine repeats the `updates` of finished tasks, and the interrupts of other tasks. The log has the `updates` of tasks that this run
+   * has finished, because they were stored with the writes. Whether it has the other events depends on when the earlier attempt was lost.
+   */
+  #isLoggedAlready(namespace: string[], payload: unknown): boolean {
+    if (!this.#hasLog) return false;
+    if (!isInterrupt(payload)) {
+      if (!isCached(payload)) return false;
+      const nodes = Object.keys(payload).filter((key) => key !== '__metadata__');
+      const finished = nodes.map((node) => this.#session?.finishedBy(namespace.join('|'), node));
+      if (finished.includes(undefined)) return false;
+      if (!finished.includes('earlier runs')) return true;
+    }
+    const event = eventName('updates', namespace);
+    return this.#repeated.take(event, this.#tools.codec.toJson(payload, event));
+  }
+
+  /**
+   * True when an earlier attempt may have logged events that count: with durability `exit`, those of the newest attempt count. Not by
+   * `attempt`, which does not count an attempt that has stored a step.
+   */
+  get #hasLog(): boolean {
+    const { lease_token, kwargs } = this.#command;
+    return lease_token > 1 && kwargs.stream_resumable === true && kwargs.durability !== 'exit';
+  }
+
+  #describe(graph: Graph, namespace: string[], chunk: CheckpointChunk): void {
+    const isRoot = namespace.length === 0;
+    const keys = (isRoot ? graph.streamChannelsAsIs : Object.keys(chunk.values ?? {})) as string | string[];
+    // Values of untracked channels, which are not stored, are among those of the chunk.
+    const ofDeltas = new Set(Object.keys(chunk.metadata.counters_since_delta_snapshot ?? {}));
+    const values = Object.entries(ofDeltas.size === 0 ? {} : stateValues(keys, chunk.values));
+    const checkpoint_id = chunk.config.configurable?.['checkpoint_id'] as string | undefined;
+    const ns = namespace.join('|');
+    const lost = this.#session?.describe(ns, {
+      checkpoint_id,
+      step: chunk.metadata.step,
+      summary: { keys, tasks: summaryTasks(chunk.tasks) },
+      values: Object.fromEntries(values.filter(([channel]) => ofDeltas.has(channel))),
+    });
+    // The tasks of the graph itself, which a command may have changed, were checked at the start.
+    if (lost && !isRoot && continuesTasks(this.#command.kwargs)) this.#endBy(lostInRun(lost.name, ns));
+  }
+
+  /** The final values as wire JSON, with `__interrupt__` when the graph was interrupted. */
+  #result(): string | null {
+    if (this.#values === undefined && this.#interrupts === undefined) return null;
+    const isState = typeof this.#values === 'object' && this.#values !== null;
+    return this.#tools.codec.toJson(
+      this.#interrupts === undefined
+        ? this.#values
+        : { ...(isState ? (this.#values as object) : {}), __interrupt__: this.#interrupts },
+      'values',
+    );
+  }
+
+  /** Stores the last checkpoint, the last events and the outcome in one flush. */
+  async #end({ isRefused, ...outcome }: Outcome & { isRefused: boolean }): Promise<void> {
+    const { status } = outcome;
+    const isFailed = status === 'error' || status === 'timeout';
+    await this.#recordStates(isFailed);
+    const isOpen = (this.#session?.nextTasks('').length ?? 0) > 0;
+    const ending = isFailed ? 'error' : isOpen ? 'interrupted' : null;
+    await this.#store(outcome, isRefused ? 'as_stored' : ending, this.#session ?? this.#detached());
+  }
+
+  async #store(
+    { status, error, stack, values }: Outcome,
+    ending: string | null,
+    session: ThreadSession,
+  ): Promise<void> {
+    const text = error && JSON.stringify(error);
+    const interrupts = this.#session?.interrupts() ?? null;
+    if (text) this.#events.emit('error', text);
+    await this.#deliver();
+    await session.end({
+      status,
+      ending,
+      interrupts,
+      error: text,
+      ...(stack === undefined ? {} : { stack: JSON.stringify(stack) }),
+      values,
+      told: this.#events.isLogged,
+    });
+    this.#events.leaveRestToLog();
+  }
+
+  /** Sends the last events. A run that is stopped does not wait for its readers: its executor would be killed. */
+  async #deliver(): Promise<void> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), deliverMs);
+    const stopWaiting = onAbort(this.#abort.signal, () => late.abort());
+    await this.#events.deliver(late.signal);
+    clearTimeout(timer);
+    stopWaiting();
+  }
+
+  /** Records what the engine has not reported while it ran: tasks after a breakpoint, and states that wait. */
+  async #recordStates(isFailed: boolean): Promise<void> {
+    const session = this.#session;
+    if (!session || !this.#graph) return;
+    try {
+      await recordStates(this.#graph, session, this.#tools.checkpoints);
+    } catch (error) {
+      // The run has ended with an error, which may be why its state cannot be computed either: a reducer that throws.
+      if (!isFailed || isAttemptLost(error) || session.hasFailed) throw error;
+    }
+  }
+
+  /** A session for a run that has no checkpoints to write, only an ending. */
+  #detached(): ThreadSession {
+    this.#checkpointer();
+    return this.#session as ThreadSession;
+  }
+
+  /** A write in the background has failed. The run is stopped, because its further writes would fail too. */
+  #fail(error: Error): void {
+    const isLost = isAttemptLost(error);
+    if (!isLost) this.#failure ??= error;
+    // The server process kills this executor if the graph does not stop.
+    if (!this.#stopped) this.#send({ kind: 'aborted', error: isLost ? null : errorOf(error) });
+    this.stop(isLost ? 'lost' : 'cancelled');
+  }
+
+  /** The outcome could not be encoded or stored. Ends the run with an error; if that fails too, reports the attempt as lost. */
+  async #unstorable(thrown: unknown): Promise<void> {
+    const error = errorOf(thrown);
+    try {
+      const session = this.#session?.hasFailed === false ? this.#session : this.#detached();
+      const stack = stackOf(thrown);
+      await this.#store({ status: 'error', error, stack, values: null }, 'error', session);
+      this.#send({ kind: 'done', status: 'error', error, stack });
+      this.#tracer?.close({ status: 'error', error });
+    } catch (again) {
+      this.#lost(again);
+    }
+  }
+
+  #lost(error: unknown): void {
+    this.#send({ kind: 'lost', message: messageOf(error), isOutage: isOutage(error) });
+    this.#tracer?.abandon();
+  }
+
+  #send(report: AttemptReport): void {
+    const { run_id, lease_token } = this.#command;
+    this.#tools.send({ run_id, lease_token, ...report });
+  }
+}
+
+const isCached = (payload: unknown): payload is object =>
+  typeof payload === 'object' &&
+  payload !== null &&
+  (payload as { __metadata__?: { cached?: boolean } }).__metadata__?.cached === true;
