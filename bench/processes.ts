@@ -31,6 +31,11 @@ export interface Measured {
   processIds(): number[];
   /** Resident megabytes of the server process. */
   memoryMb(): number;
+  /**
+   * Megabytes of all processes with PostgreSQL, as in `usage()`. Memory that processes share, such as code and the buffers of PostgreSQL, counts
+   * once.
+   */
+  allMb(): Record<'server' | 'executors' | 'database', number>;
   /** Resident megabytes of its executors. */
   executorsMb(): number;
   stop(): Promise<void>;
@@ -95,6 +100,9 @@ const isExecutor = (pid: number): boolean => read(`/proc/${pid}/cmdline`).includ
 const residentMb = (pids: number[]): number =>
   pids.reduce((sum, pid) => sum + sumOf(read(`/proc/${pid}/status`), ['VmRSS']), 0) / 1_024;
 
+const proportionalMb = (pids: number[]): number =>
+  pids.reduce((sum, pid) => sum + sumOf(read(`/proc/${pid}/smaps_rollup`), ['Pss']), 0) / 1_024;
+
 export const startMeasured = async (
   dataDir: string,
   {
@@ -126,6 +134,16 @@ export const startMeasured = async (
   const startMs = performance.now() - started;
   const postmaster = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
   const roots = [child.pid ?? 0, postmaster];
+  const each = <T>(measure: (pids: number[]) => T): Record<'server' | 'executors' | 'database', T> => {
+    const database = tree([postmaster]);
+    const own = tree([child.pid ?? 0]).filter((pid) => !database.includes(pid));
+    const executors = own.filter(isExecutor);
+    return {
+      server: measure(own.filter((pid) => !executors.includes(pid))),
+      executors: measure(executors),
+      database: measure(database),
+    };
+  };
   return {
     url,
     pid: child.pid ?? 0,
@@ -136,16 +154,8 @@ export const startMeasured = async (
       const databaseMs = cpuOfTree(postmaster);
       return { serverMs: cpuOfTree(...roots) - databaseMs, databaseMs };
     },
-    usage: () => {
-      const database = tree([postmaster]);
-      const own = tree([child.pid ?? 0]).filter((pid) => !database.includes(pid));
-      const executors = own.filter(isExecutor);
-      return {
-        server: usageOf(own.filter((pid) => !executors.includes(pid))),
-        executors: usageOf(executors),
-        database: usageOf(database),
-      };
-    },
+    usage: () => each(usageOf),
+    allMb: () => each(proportionalMb),
     processIds: () => [child.pid ?? 0, ...tree([child.pid ?? 0]).filter(isExecutor)],
     memoryMb: () => residentMb([child.pid ?? 0]),
     executorsMb: () => residentMb(tree([child.pid ?? 0]).filter(isExecutor)),

@@ -1,74 +1,89 @@
-// Time and CPU of a start on existing data, from the sources and from `npm run build`, in turns.
-// Usage: npm run build && npm run bench:start [rounds]
+// Time, CPU and memory of a start on existing data, and memory after a burst of runs.
+// Usage: npm run bench:start [rounds] [rounds with memory]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startMeasured } from './processes.ts';
+import { type Measured, startMeasured } from './processes.ts';
 import { fixed, median } from './report.ts';
 
 const rounds = Number(process.argv[2] ?? 10);
-const commands = {
-  sources: '../packages/server/bin/svc.js',
-  build: '../build/packages/server/bin/svc.js',
-};
+const memoryRounds = Number(process.argv[3] ?? 3);
+const burst = { runs: 1_000, clients: 32 };
+/** Processes that become idle give memory back within this time. */
+const idleMs = 30_000;
 
-interface Start {
-  okMs: number;
-  /** Until an executor can take a run. */
-  readyMs: number;
-  firstRunMs: number;
-  /** CPU until the first run has ended. */
-  serverCpuMs: number;
-  executorCpuMs: number;
-  databaseCpuMs: number;
-  /** Resident memory of the server process after the first run. */
-  memoryMb: number;
-}
-
-const start = async (command: string, dataDir: string): Promise<Start> => {
-  const began = performance.now();
-  const server = await startMeasured(dataDir, { command });
-  while (!(await fetch(`${server.url}/ready`)).ok) await sleep(20);
-  const readyMs = performance.now() - began;
-  const response = await fetch(`${server.url}/runs/wait`, {
+const run = async ({ url }: Measured): Promise<void> => {
+  const response = await fetch(`${url}/runs/wait`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ assistant_id: 'agent', input: {} }),
   });
   if (!response.ok) throw new Error(`the run failed: ${await response.text()}`);
   await response.text();
-  const firstRunMs = performance.now() - began;
+};
+
+/** Milliseconds, by what they measure. */
+const start = async (dataDir: string) => {
+  const began = performance.now();
+  const server = await startMeasured(dataDir);
+  while (!(await fetch(`${server.url}/ready`)).ok) await sleep(20);
+  const ready = performance.now() - began;
+  await run(server);
+  const firstRun = performance.now() - began;
   const usage = server.usage();
-  const measured = {
-    okMs: server.startMs,
-    readyMs,
-    firstRunMs,
-    serverCpuMs: usage.server.cpuMs,
-    executorCpuMs: usage.executors.cpuMs,
-    databaseCpuMs: usage.database.cpuMs,
-    memoryMb: server.memoryMb(),
-  };
   await server.stop();
-  return measured;
+  return {
+    '/ok': server.startMs,
+    '/ready': ready,
+    'end of the first run': firstRun,
+    'CPU of the server': usage.server.cpuMs,
+    'CPU of the executor': usage.executors.cpuMs,
+    'CPU of PostgreSQL': usage.database.cpuMs,
+  };
+};
+
+/** Proportional megabytes of all processes. */
+const memory = async (dataDir: string) => {
+  const server = await startMeasured(dataDir);
+  await run(server);
+  await sleep(idleMs);
+  const idle = server.allMb();
+  let left = burst.runs;
+  const client = async (): Promise<void> => {
+    while (left-- > 0) await run(server);
+  };
+  await Promise.all(Array.from({ length: burst.clients }, client));
+  const after = server.allMb();
+  await sleep(2 * idleMs);
+  const later = server.allMb();
+  await server.stop();
+  const sum = (of: typeof idle): number => of.server + of.executors + of.database;
+  return {
+    idle: sum(idle),
+    'idle, server': idle.server,
+    'idle, executor': idle.executors,
+    'idle, PostgreSQL': idle.database,
+    [`after ${burst.runs} runs`]: sum(after),
+    'a minute later': sum(later),
+  };
+};
+
+const print = (unit: string, all: Record<string, number>[]): void => {
+  for (const name of Object.keys(all[0] ?? {}))
+    console.log(`${name}: ${fixed(median(all.map((one) => one[name] ?? 0)), 0)} ${unit}`);
 };
 
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-start-'));
 try {
-  await start(commands.sources, dataDir); // creates the database
-  const starts: Record<keyof typeof commands, Start[]> = { sources: [], build: [] };
-  for (let round = 0; round < rounds; round++) {
-    starts.sources.push(await start(commands.sources, dataDir));
-    starts.build.push(await start(commands.build, dataDir));
-  }
-  console.log(`Node ${process.version}, median of ${rounds} starts`);
-  for (const [name, all] of Object.entries(starts)) {
-    const of = (key: keyof Start): string => fixed(median(all.map((one) => one[key])), 0);
-    console.log(
-      `${name.padEnd(8)} /ok ${of('okMs')} ms, /ready ${of('readyMs')} ms, first run ${of('firstRunMs')} ms; CPU: server ` +
-        `${of('serverCpuMs')} ms, executors ${of('executorCpuMs')} ms, PostgreSQL ${of('databaseCpuMs')} ms; ${of('memoryMb')} MB`,
-    );
-  }
+  await start(dataDir); // compiles the sources and creates the database
+  const starts = [];
+  for (let round = 0; round < rounds; round++) starts.push(await start(dataDir));
+  const memories = [];
+  for (let round = 0; round < memoryRounds; round++) memories.push(await memory(dataDir));
+  console.log(`Node ${process.version}, medians of ${rounds} starts, memory of ${memoryRounds}`);
+  print('ms', starts);
+  print('MB', memories);
 } finally {
   rmSync(dataDir, { recursive: true, force: true });
 }

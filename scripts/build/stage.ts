@@ -26,7 +26,7 @@ const rewriteTexts = async (folder: string): Promise<void> => {
 };
 
 /** Copies files that TypeScript does not emit, such as SQL. */
-const copyAssets = async (source: string, target: string, endings: string[]): Promise<void> => {
+export const copyAssets = async (source: string, target: string, endings: string[]): Promise<void> => {
   for (const file of await filesOf(source)) {
     if (!endings.some((ending) => file.endsWith(ending))) continue;
     const copy = join(target, file.slice(source.length));

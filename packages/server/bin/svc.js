@@ -1,7 +1,9 @@
 #!/usr/bin/env node
-// Runs the CLI: from its TypeScript source in a checkout, from dist/ where it is installed.
+// Runs the CLI from dist/, or from the compiled sources in a checkout.
 
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 
@@ -10,19 +12,19 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exitCode = 1;
 } else {
   const source = new URL('../src/cli/main.ts', import.meta.url);
-  const checkout = existsSync(source);
-  if (checkout) await registerTypeScript();
-  const { main } = await import(
-    checkout ? source.href : new URL('../dist/cli/main.js', import.meta.url).href
-  );
+  const { main } = await (existsSync(source)
+    ? importFromCheckout(source)
+    : import(new URL('../dist/cli/main.js', import.meta.url).href));
   await main(process.argv.slice(2));
 }
 
-async function registerTypeScript() {
-  const args = process.argv.slice(2);
-  const serves = ['dev', 'start'].includes(args[0]) && !args.includes('--help');
-  // tsx passes every file of every package through its hooks; what is loaded before them loads several times faster.
-  const heavy = serves ? ['zod', 'pino', 'hono', '@hono/node-server', 'pg'] : [];
-  const [{ register }] = await Promise.all([import('tsx/esm/api'), ...heavy.map((name) => import(name))]);
+async function importFromCheckout(source) {
+  const { compileCheckout } = await import(
+    new URL('../../../scripts/build/checkout.mjs', import.meta.url).href
+  );
+  const folder = compileCheckout();
+  if (folder !== undefined) return import(pathToFileURL(join(folder, 'dist/cli/main.js')).href);
+  const { register } = await import('tsx/esm/api');
   register();
+  return import(source.href);
 }

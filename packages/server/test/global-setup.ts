@@ -13,7 +13,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../src/storage/postgres/database.ts';
 import { migrate } from '../src/storage/schema/migrate.ts';
-import { compilePrograms } from './programs.ts';
+import { compileCheckout } from '../../../scripts/build/checkout.mjs';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -73,12 +73,11 @@ const scratchParent = async (): Promise<string> => {
 export const setup = async (project: Pick<TestProject, 'provide'>): Promise<() => Promise<void>> => {
   const uri = process.env['SVC_TEST_DATABASE_URI'];
   const scratch = await mkdtemp(join(await scratchParent(), 'svc-test-'));
-  const [guard, programs] = await Promise.all([
-    startGuard(scratch, uri ? 'external' : 'embedded'),
-    compilePrograms(join(scratch, 'programs')),
-  ]);
+  const compiled = compileCheckout();
+  if (compiled === undefined) throw new Error('the sources cannot be compiled: run npx svc --version');
+  const guard = await startGuard(scratch, uri ? 'external' : 'embedded');
   // Workers, and the servers that they start, inherit it.
-  process.env['SVC_TEST_PROGRAMS'] = programs;
+  process.env['SVC_TEST_PROGRAMS'] = join(compiled, 'bin');
   const connection = uri ? { connectionString: uri } : guard.connection;
   // The setups of several projects may share one server.
   const template = `svc_template_${randomUUID().replaceAll('-', '')}`;

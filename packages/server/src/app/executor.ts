@@ -6,6 +6,7 @@ import * as checkpoint from '@langchain/langgraph-checkpoint';
 import { exposeEnvironment } from '../config/environment.ts';
 import { LoadedModules } from '../config/project/loaded-modules.ts';
 import type { StoreIndexConfig } from '../config/project/store-index.ts';
+import { releaseMemoryWhenIdle } from './idle-memory.ts';
 import { optimizeEarly } from './process-flags.ts';
 import { createCodec } from '../engine/codec/value-codec.ts';
 import { retry } from '../backoff.ts';
@@ -124,6 +125,7 @@ export const startExecutor = (notices: readonly string[]): ((url: string) => voi
     executor.then(
       () => {
         optimizeEarly();
+        releaseMemoryWhenIdle();
         send({ kind: 'ready' });
       },
       (err: unknown) => {

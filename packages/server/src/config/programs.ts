@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { processEnvironment } from './environment.ts';
 import { codeFile, packageFile } from './package-files.ts';
 
-/** In a checkout: names a folder of programs that a test run has compiled once, because it starts hundreds of processes. */
+/** In a checkout: names the folder of programs that a test run has compiled, because its processes load the sources of the server. */
 const compiledVariable = 'SVC_TEST_PROGRAMS';
 
 const isCheckout = existsSync(codeFile('config/programs.ts'));

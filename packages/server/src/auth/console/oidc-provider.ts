@@ -3,7 +3,6 @@ import type * as client from 'openid-client';
 import type { OidcAuth } from '../../config/project/console-schema.ts';
 import type { Secret } from '../../config/settings/secret.ts';
 import type { EgressGuard } from '../../net/guard.ts';
-import { guardedFetch } from '../../net/guarded-fetch.ts';
 
 export interface OidcProviderParts {
   auth: OidcAuth;
@@ -74,7 +73,11 @@ export class OidcProvider {
 
   async #discover(): Promise<Discovered> {
     const { auth, clientSecret, guard } = this.#parts;
-    const library = await import('openid-client');
+    // Imported here: the HTTP client is a quarter of the code of a server, and most servers have no provider.
+    const [library, { guardedFetch }] = await Promise.all([
+      import('openid-client'),
+      import('../../net/guarded-fetch.ts'),
+    ]);
     const issuer = new URL(auth.issuer);
     const fetch = guardedFetch(guard, { loopback: true }, limits);
     const configuration = await library.discovery(

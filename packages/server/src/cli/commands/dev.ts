@@ -3,6 +3,7 @@ import { loadConfig } from '../../config/config.ts';
 import type { Config, ConfigSources } from '../../config/config.ts';
 import { ConfigError } from '../../config/project/mistake.ts';
 import type { RunningServer } from '../../app/server.ts';
+import { releaseMemoryWhenIdle } from '../../app/idle-memory.ts';
 import { createLogger } from '../../telemetry/logger.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { banner } from '../output/banner.ts';
@@ -19,6 +20,7 @@ export async function dev(given: ConfigSources): Promise<void> {
   const signals = stopSignals();
   const logger = createLogger(config.settings.log);
   exitOnUncaught(logger);
+  releaseMemoryWhenIdle();
   await serveToExit(() => serveChanges(sources, config, { signals, logger }), signals);
 }
 

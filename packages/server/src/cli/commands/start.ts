@@ -1,4 +1,5 @@
 import { type ConfigSources, loadConfig } from '../../config/config.ts';
+import { releaseMemoryWhenIdle } from '../../app/idle-memory.ts';
 import { exposeGarbageCollector, optimizeEarly } from '../../app/process-flags.ts';
 import { createLogger } from '../../telemetry/logger.ts';
 import { banner } from '../output/banner.ts';
@@ -19,6 +20,7 @@ export async function start(sources: ConfigSources): Promise<void> {
     const starting = startServer({ settings, project, logger, signal: signals.stopping });
     await using server = await startOrStop(starting, signals);
     optimizeEarly();
+    releaseMemoryWhenIdle();
     console.log(banner(server, { settings, project }, { isTerminal: process.stdout.isTTY }));
     await signals.stop;
     await server.drain(signals.hurry);

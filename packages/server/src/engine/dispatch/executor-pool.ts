@@ -42,7 +42,7 @@ export interface PoolOptions {
 }
 
 /** The extra executor ends when it has had no run for this long. */
-const extraIdleMs = 3_600_000;
+const extraIdleMs = 300_000;
 /** Pauses before it is started again after it has ended by itself, for lack of memory for example. */
 const restartMs = { first: 5_000, max: 300_000 };
 /** How often executors that report nothing are looked at. */

@@ -1,0 +1,41 @@
+// Gives memory back to the system when the process has become idle. Only processes that svc starts do that, because a collection blocks the
+// whole process, for about 50 ms.
+//
+// Work lets the young generation of V8 grow to 32 MB, which V8 keeps. V8 shrinks it at a collection before which little was allocated, so two
+// collections are needed: one that ends the time of much allocation, and one that shrinks.
+import { performance } from 'node:perf_hooks';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+/** The event loop of an idle process executes for at most this share of the time. */
+const idleShare = 0.02;
+/** A smaller young generation is not worth a collection. */
+const youngBytesMin = 4_194_304;
+const collectionsMax = 3;
+
+const youngBytes = (): number =>
+  getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0;
+
+/** `pauseMs`: between the last collection and the first one after further work. */
+export const releaseMemoryWhenIdle = ({ intervalMs = 5_000, pauseMs = 30_000 } = {}): void => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  let since = performance.eventLoopUtilization();
+  let collections = 0;
+  let collectedMs = -Infinity;
+  let hasWorked = false;
+  setInterval(() => {
+    const isIdle = performance.eventLoopUtilization(since).utilization <= idleShare;
+    if (!isIdle) hasWorked = true;
+    else if (hasWorked && performance.now() - collectedMs >= pauseMs) {
+      collections = 0;
+      hasWorked = false;
+    }
+    if (isIdle && collections < collectionsMax && youngBytes() > youngBytesMin) {
+      collect();
+      collections += 1;
+      collectedMs = performance.now();
+    }
+    since = performance.eventLoopUtilization();
+  }, intervalMs).unref();
+};
