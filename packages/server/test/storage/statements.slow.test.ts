@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { API, type Checker, type Symbol } from 'typescript/unstable/sync';
+import { API, type Checker, type Symbol as TypeSymbol } from 'typescript/unstable/sync';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { type DeclaredColumn, declaredColumns, type Kind, storedColumns } from './statement-columns.ts';
@@ -13,14 +13,14 @@ const storage = fileURLToPath(new URL('../../src/storage', import.meta.url));
 interface Found {
   place: string;
   text: string;
-  symbol: Symbol;
+  symbol: TypeSymbol;
 }
 
 const isStatement = (value: object): value is { name: string; text: string } =>
   'text' in value && typeof value.text === 'string' && 'name' in value;
 
 /** The statements in an exported value: itself, or the values of its properties. */
-const statementsIn = (value: unknown, symbol: Symbol, place: string, checker: Checker): Found[] => {
+const statementsIn = (value: unknown, symbol: TypeSymbol, place: string, checker: Checker): Found[] => {
   if (typeof value !== 'object' || value === null) return [];
   if (isStatement(value)) return [{ place, text: value.text, symbol }];
   const type = checker.getTypeOfSymbol(symbol);
