@@ -43,6 +43,10 @@ export const Run = z
           started_at: Time,
           at: Time.describe('When the server noticed the loss'),
           message: z.string(),
+          reason: z
+            .string()
+            .optional()
+            .describe('What its worker reported of the loss, when another worker had noticed it before'),
           charged: z
             .boolean()
             .describe(

@@ -35,6 +35,7 @@ import { traceStorage, type TraceStorage } from './tracing/traces.ts';
 import { workspaceStorage, type WorkspaceStorage } from './tracing/workspaces.ts';
 import { workerStorage, type WorkerStorage } from './deployment/workers.ts';
 import { deliveryStorage, type DeliveryStorage } from './deployment/webhook-deliveries.ts';
+import { statement } from './postgres/statement.ts';
 
 export interface Storage {
   agentTasks: AgentTaskStorage;
@@ -116,6 +117,6 @@ export const createStorage = (
   workers: workerStorage(db),
   workspaces: workspaceStorage(db),
   async ping() {
-    await db.query({ name: 'ping', text: 'select 1' }, []);
+    await db.query(statement('select 1'), []);
   },
 });

@@ -1,5 +1,9 @@
 // A database or network that fails under load.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { statements as checkpoints } from '../../src/storage/deployment/checkpoints.ts';
+import { statements as creation } from '../../src/storage/deployment/run-creation.ts';
+import { statements as leases } from '../../src/storage/deployment/run-leases.ts';
+import { statements as threads } from '../../src/storage/deployment/threads.ts';
 import { eventually } from '../eventually.ts';
 import { Cluster } from './cluster.ts';
 import { busyNodes, getRun, join, lostWith, startJournal } from './journal-run.ts';
@@ -211,7 +215,13 @@ describe('a network that', () => {
   it(
     'loses the response to a commit: the commit is applied once',
     async () => {
-      const statements = ['runs_create', 'threads_create', 'checkpoints_commit', 'runs_claim', 'runs_renew'];
+      const statements = [
+        creation.create,
+        threads.create,
+        checkpoints.commit,
+        leases.claim,
+        leases.renew,
+      ].map(({ name }) => name);
       await runScenario({
         cluster,
         load: {

@@ -213,7 +213,7 @@ describe('kill -9', () => {
           for (let round = 0; round < 2 * rounds; round++) {
             const run = await startJournal(stage, { steps: 50, ms: 100 });
             const name = await holder(stage, run.run_id);
-            await cluster.network(name).dropReplyOnce('checkpoints_commit');
+            await cluster.network(name).dropReplyOnce('commit_batch_');
             note(`kill ${name} after a flush`);
             await cluster.node(name).kill();
             expect((await join(stage, run)).body).toMatchObject({ taken: 50 });
@@ -237,7 +237,7 @@ describe('kill -9', () => {
           const { cluster, note } = stage;
           for (let round = 0; round < 3 * rounds; round++) {
             const lost = ['api1', 'api2'].map(async (name) => {
-              await cluster.network(name).dropReplyOnce('runs_create');
+              await cluster.network(name).dropReplyOnce('create_run_');
               return name;
             });
             const killed = Promise.race(lost).then(async (name) => {

@@ -86,7 +86,7 @@ it(
       ...db,
       transact: (work) => db.transact((tx) => work(recording(tx))),
       query: (statement, values) => {
-        if (statement.name.startsWith('exports_')) selects.push(statement.text);
+        if (statement.text.includes('from exports e')) selects.push(statement.text);
         return db.query(statement, values);
       },
     });

@@ -3,7 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ProjectService } from '../../src/tracing/projects/project-service.ts';
 import type { Database, Statement } from '../../src/storage/postgres/database.ts';
-import { type ProjectRow, projectStorage, type ProjectStorage } from '../../src/storage/tracing/projects.ts';
+import {
+  type ProjectRow,
+  projectStorage,
+  type ProjectStorage,
+  statements,
+} from '../../src/storage/tracing/projects.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
 import { sql } from '../exports/export-tables.ts';
@@ -25,8 +30,8 @@ beforeEach(async () => {
 const make = async (id: string) =>
   (await storage.create({ tenant_id, id, name: 'p', description: null, extra: null })) as ProjectRow;
 
-/** A database that executes `action` once, after the named statement of a transaction. */
-const afterStatement = (name: string, action: () => Promise<unknown>): Database => {
+/** A database that executes `action` once, after this statement of a transaction. */
+const afterStatement = ({ text }: Statement, action: () => Promise<unknown>): Database => {
   let isDone = false;
   return {
     ...db,
@@ -34,9 +39,9 @@ const afterStatement = (name: string, action: () => Promise<unknown>): Database 
       db.transact((tx) =>
         work({
           ...tx,
-          async query<Row>(statement: Statement, values: readonly unknown[]) {
+          async query<Row>(statement: Statement<Row>, values: readonly unknown[]) {
             const rows = await tx.query<Row>(statement, values);
-            if (statement.name === name && !isDone) {
+            if (statement.text === text && !isDone) {
               isDone = true;
               await action();
             }
@@ -71,7 +76,7 @@ describe('the id of a project', () => {
   it('is that of a new project when the old one is deleted before the read', async () => {
     const old = await make(randomUUID());
     const found = await projectStorage(
-      afterStatement('projects_ensure', () => storage.delete(tenant_id, old.id)),
+      afterStatement(statements.ensure, () => storage.delete(tenant_id, old.id)),
     ).ensure(tenant_id, ['p', 'q']);
     expect([...found.keys()].toSorted()).toEqual(['p', 'q']);
     expect(found.get('p')).not.toBe(old.id);

@@ -5,6 +5,7 @@ import { EventStreamResponse, type EventWriter } from '../../src/api/handlers.ts
 import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import { RunChangeNotifier } from '../../src/deployment/runs/run-change-notifier.ts';
 import { createRun } from '../../src/storage/deployment/run-creation.ts';
+import { statements } from '../../src/storage/deployment/run-changes.ts';
 import { runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
 import { runStorage } from '../../src/storage/deployment/runs.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
@@ -31,7 +32,7 @@ const startNotifier = () => {
   const database: Database = {
     ...db,
     query: (statement, values) => {
-      statements.push(statement.name);
+      statements.push(statement.text);
       return failure ? Promise.reject(failure) : db.query(statement, values);
     },
   };
@@ -179,7 +180,7 @@ describe('notifications of changed runs', () => {
     started.resume();
     const again = open(started);
     await again.begun();
-    expect(started.statements).toEqual(['runs_changed', 'runs_changed']);
+    expect(started.statements).toEqual([statements.changed.text, statements.changed.text]);
   });
 
   it('name no thread after an outage of the database', async () => {

@@ -68,7 +68,7 @@ const cases: Case[] = [
     expected: {
       status: 'pending',
       attempt: 0,
-      lost_attempts: [{ ...loss, message: 'Lease 1 ended. It says: stopped' }],
+      lost_attempts: [{ ...loss, message: 'Lease 1 ended. It says: stopped', reason: 'stopped' }],
     },
   },
   {
@@ -84,9 +84,17 @@ const cases: Case[] = [
   },
   {
     title: 'the reason is added once',
-    run: { ...recovered, lost_attempts: [{ ...loss, message: 'Lease 1 ended. It says: stopped' }] },
+    run: { ...recovered, lost_attempts: [{ ...loss, reason: 'stopped' }] },
     lost: true,
-    expected: { lost_attempts: [{ message: 'Lease 1 ended. It says: stopped' }] },
+    expected: { lost_attempts: [{ ...loss, reason: 'stopped' }] },
+  },
+  {
+    title: 'a message that already has such words gets the reason as well',
+    run: { ...recovered, lost_attempts: [{ ...loss, message: 'Worker "It says:" is gone' }] },
+    lost: true,
+    expected: {
+      lost_attempts: [{ message: 'Worker "It says:" is gone. It says: stopped', reason: 'stopped' }],
+    },
   },
   {
     title: 'lost attempts of other leases stay as they are',

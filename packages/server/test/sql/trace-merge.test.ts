@@ -155,3 +155,9 @@ it.each(cases.map((one) => [one.title, one] as const))(
       expect(Number(merged?.['wins']) & (wins | loses)).toBe(wins);
     }),
 );
+
+it('trace_bit() has the bits of trace-columns.ts', async () => {
+  const names = Object.keys(traceFields);
+  const rows = await read(db, 'select n as name, trace_bit(n) as bit from unnest($1::text[]) n', [names]);
+  expect(Object.fromEntries(rows.map(({ name: of, bit }) => [of, bit]))).toEqual(traceFields);
+});

@@ -1,6 +1,6 @@
 // API keys. Only hashes of keys are stored.
 import type { Database } from '../postgres/database.ts';
-import { namedStatement } from '../postgres/named-statement.ts';
+import { namedStatement, readStatement, statement } from '../postgres/statement.ts';
 
 export type KeyRole = 'admin' | 'editor' | 'viewer' | 'ingest';
 
@@ -42,20 +42,8 @@ const bootstrapLock = 7_301_955_205;
 const columns = `k.id, k.short_key, k.description, k.role, k.created_at, k.expires_at, k.last_used_at,
   array(select w.tenant_id::text from api_key_workspaces w where w.key_id = k.id order by w.tenant_id) as workspaces`;
 
-const statements = {
-  create: namedStatement({
-    name: 'api_keys_create',
-    parameters: [
-      'id',
-      'key_hash',
-      'short_key',
-      'description',
-      'role',
-      'expires_at',
-      'workspaces',
-      'bootstrap',
-    ],
-    text: `with made as (
+export const statements = {
+  create: namedStatement<ApiKeyRow>(`with made as (
         insert into api_keys (id, key_hash, short_key, description, role, expires_at, bootstrap)
         values (:id, :key_hash, :short_key, :description, :role, :expires_at, :bootstrap)
         on conflict (key_hash) do nothing returning *
@@ -64,76 +52,54 @@ const statements = {
       )
       select k.id, k.short_key, k.description, k.role, k.created_at, k.expires_at, k.last_used_at,
         :workspaces::text[] as workspaces
-      from made k`,
-  }),
-  use: {
-    name: 'api_keys_use',
-    text: `with used as (
+      from made k`),
+  use: statement<LiveKey>(`with used as (
         update api_keys set last_used_at = now()
         where key_hash = $1 and revoked_at is null and (last_used_at is null or last_used_at < now() - interval '1 minute')
       )
       select k.id, k.role, extract(epoch from k.expires_at - now())::float8 * 1000 as ms_left,
         array(select w.tenant_id::text from api_key_workspaces w where w.key_id = k.id order by w.tenant_id) as workspaces
       from api_keys k
-      where k.key_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`,
-  },
-  list: {
-    name: 'api_keys_list',
-    reads: true,
-    text: `select ${columns} from api_keys k
+      where k.key_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`),
+  list: readStatement<ApiKeyRow>(`select ${columns} from api_keys k
       where k.revoked_at is null and ($1::uuid is null or exists (
         select from api_key_workspaces w where w.key_id = k.id and w.tenant_id = $1))
         and ($2::uuid[] is null or not exists (
           select from api_key_workspaces w where w.key_id = k.id and w.tenant_id <> all ($2)))
-      order by k.created_at, k.id limit 1000`,
-  },
-  revoke: {
-    name: 'api_keys_revoke',
-    text: `with gone as (
+      order by k.created_at, k.id limit 1000`),
+  revoke: statement<ApiKeyRow>(`with gone as (
         update api_keys set revoked_at = now()
         where id = $1 and revoked_at is null and ($2::uuid[] is null or not exists (
           select from api_key_workspaces w where w.key_id = $1 and w.tenant_id <> all ($2)))
         returning *
       ), rung as (select pg_notify('svc', 'k:' || id) from gone)
-      select ${columns} from gone k left join rung on true`,
-  },
-  rebind: {
-    name: 'api_keys_rebind',
-    text: `insert into api_key_workspaces (key_id, tenant_id) select id, $2 from api_keys where key_hash = $1
-      on conflict do nothing`,
-  },
+      select ${columns} from gone k left join rung on true`),
+  rebind:
+    statement(`insert into api_key_workspaces (key_id, tenant_id) select id, $2 from api_keys where key_hash = $1
+      on conflict do nothing`),
   // A key that was revoked manually keeps `current`, so that a restart does not restore it.
-  replace: {
-    name: 'api_keys_replace',
-    text: `with gone as (
+  replace: statement(`with gone as (
         update api_keys set revoked_at = now(), bootstrap = 'replaced'
         where bootstrap = 'current' and revoked_at is null and key_hash <> $1 returning id
       )
-      select pg_notify('svc', 'k:' || id) from gone`,
-  },
-  restore: {
-    name: 'api_keys_restore',
-    text: `with back as (
+      select pg_notify('svc', 'k:' || id) from gone`),
+  restore: statement(`with back as (
         update api_keys
         set bootstrap = 'current', revoked_at = null
         where key_hash = $1 and bootstrap = 'replaced' returning id
       )
-      select pg_notify('svc', 'k:' || id) from back`,
-  },
-  bootstrapState: {
-    name: 'api_keys_bootstrap_state',
-    text: 'select id, role, revoked_at is not null as is_revoked from api_keys where key_hash = $1',
-  },
-  bootstrapLive: {
-    name: 'api_keys_bootstrap_live',
-    text: `select id from api_keys where bootstrap = 'current' and revoked_at is null limit 100`,
-  },
-  any: { name: 'api_keys_any', text: 'select exists (select from api_keys) as any' },
-  lock: { name: 'api_keys_lock', text: `select pg_advisory_xact_lock(${bootstrapLock})` },
-  workspace: {
-    name: 'api_keys_workspace',
-    text: 'insert into workspaces (id, display_name) values ($1, $2) on conflict (id) do nothing',
-  },
+      select pg_notify('svc', 'k:' || id) from back`),
+  bootstrapState: statement<EnsuredKey>(
+    'select id, role, revoked_at is not null as is_revoked from api_keys where key_hash = $1',
+  ),
+  bootstrapLive: statement<{ id: string }>(
+    `select id from api_keys where bootstrap = 'current' and revoked_at is null limit 100`,
+  ),
+  any: statement<{ any: boolean }>('select exists (select from api_keys) as any'),
+  lock: statement(`select pg_advisory_xact_lock(${bootstrapLock})`),
+  workspace: statement(
+    'insert into workspaces (id, display_name) values ($1, $2) on conflict (id) do nothing',
+  ),
 };
 
 export type ApiKeyStorage = ReturnType<typeof apiKeyStorage>;
@@ -144,7 +110,7 @@ const create = async (
   bootstrap: 'current' | null = null,
 ): Promise<ApiKeyRow | undefined> => {
   const values = statements.create.values({ ...key, bootstrap });
-  return (await db.query<ApiKeyRow>(statements.create.statement, values))[0];
+  return (await db.query(statements.create, values))[0];
 };
 
 export const apiKeyStorage = (db: Database) => ({
@@ -153,16 +119,16 @@ export const apiKeyStorage = (db: Database) => ({
 
   /** The valid key with this hash; records that it was used. */
   async use(key_hash: Buffer): Promise<LiveKey | undefined> {
-    return (await db.query<LiveKey>(statements.use, [key_hash]))[0];
+    return (await db.query(statements.use, [key_hash]))[0];
   },
 
   /** Up to 1,000 keys that are not revoked: those of a workspace that have access only to workspaces in `within`, or all keys. */
   list: (of: { tenant_id: string; within: string[] } | null): Promise<ApiKeyRow[]> =>
-    db.query<ApiKeyRow>(statements.list, [of?.tenant_id ?? null, of?.within ?? null]),
+    db.query(statements.list, [of?.tenant_id ?? null, of?.within ?? null]),
 
   /** Revokes a key and notifies every node. Undefined when no such key exists whose workspaces are all in `within` (any, when null). */
   async revoke(id: string, within: string[] | null): Promise<ApiKeyRow | undefined> {
-    return (await db.query<ApiKeyRow>(statements.revoke, [id, within]))[0];
+    return (await db.query(statements.revoke, [id, within]))[0];
   },
 
   /**
@@ -177,14 +143,14 @@ export const apiKeyStorage = (db: Database) => ({
       await create(tx, key, 'current');
       await tx.query(statements.restore, [key.key_hash]);
       await tx.query(statements.rebind, [key.key_hash, workspace.id]);
-      const [ensured] = await tx.query<EnsuredKey>(statements.bootstrapState, [key.key_hash]);
+      const [ensured] = await tx.query(statements.bootstrapState, [key.key_hash]);
       if (ensured === undefined) throw new Error('The API key was not stored');
       return ensured;
     }),
 
   /** Ids of valid keys that the setting created. */
   async liveOfSetting(): Promise<string[]> {
-    return (await db.query<{ id: string }>(statements.bootstrapLive, [])).map(({ id }) => id);
+    return (await db.query(statements.bootstrapLive, [])).map(({ id }) => id);
   },
 
   /**
@@ -197,9 +163,9 @@ export const apiKeyStorage = (db: Database) => ({
     keep: () => Promise<void>,
   ): Promise<boolean> =>
     db.transact(async (tx) => {
-      if ((await tx.query<{ any: boolean }>(statements.any, []))[0]?.any) return false;
+      if ((await tx.query(statements.any, []))[0]?.any) return false;
       await tx.query(statements.lock, []);
-      if ((await tx.query<{ any: boolean }>(statements.any, []))[0]?.any) return false;
+      if ((await tx.query(statements.any, []))[0]?.any) return false;
       await tx.query(statements.workspace, [workspace.id, workspace.display_name]);
       await create(tx, key);
       await keep();

@@ -1,8 +1,8 @@
 // Sessions of the console. Only hashes of their cookies are stored, and their credentials are encrypted.
 import type { Database } from '../postgres/database.ts';
 import { exactTime } from '../postgres/exact-time.ts';
-import { namedStatement } from '../postgres/named-statement.ts';
 import type { TicketMode } from './tickets.ts';
+import { namedStatement, statement } from '../postgres/statement.ts';
 
 export interface NewConsoleSession {
   hash: Buffer;
@@ -27,60 +27,41 @@ export interface ConsoleSessionRow extends Omit<NewConsoleSession, 'hash' | 'bro
   expires_at: string;
 }
 
-const statements = {
+export const statements = {
   // The replaced session is deleted in the same statement, and so are the owner's oldest sessions beyond the limit.
-  create: namedStatement({
-    name: 'console_sessions_create',
-    parameters: ['hash', 'mode', 'owner', 'sealed', 'browser', 'seconds', 'replaces', 'count_max'],
-    text: `with gone as (
+  create: namedStatement<{ expires_at: string }>(`with gone as (
         delete from console_sessions where hash = :replaces::bytea or hash = any (array(
           select hash from console_sessions where owner = :owner::bytea
           order by seen_at desc, hash offset :count_max::int - 1))
       )
       insert into console_sessions (hash, mode, owner, sealed, browser, expires_at)
       values (:hash::bytea, :mode::text, :owner::bytea, :sealed::text, :browser::text, now() + make_interval(secs => :seconds::float8))
-      returning ${exactTime('expires_at')} as expires_at`,
-  }),
-  use: {
-    name: 'console_sessions_use',
-    text: `with seen as (
+      returning ${exactTime('expires_at')} as expires_at`),
+  use: statement<ConsoleSessionRow>(`with seen as (
         update console_sessions set seen_at = now()
         where hash = $1 and seen_at < now() - interval '1 minute'
           and seen_at > now() - make_interval(secs => $2) and expires_at > now()
       )
       select mode, owner, sealed, ${exactTime('expires_at')} as expires_at from console_sessions
-      where hash = $1 and seen_at > now() - make_interval(secs => $2) and expires_at > now()`,
-  },
-  living: {
-    name: 'console_sessions_living',
-    text: `select hash from console_sessions
-      where hash = any ($1::bytea[]) and seen_at > now() - make_interval(secs => $2) and expires_at > now()`,
-  },
-  list: {
-    name: 'console_sessions_list',
-    text: `select hash, browser, ${exactTime('created_at')} as created_at, ${exactTime('seen_at')} as seen_at,
+      where hash = $1 and seen_at > now() - make_interval(secs => $2) and expires_at > now()`),
+  living: statement<{ hash: Buffer }>(`select hash from console_sessions
+      where hash = any ($1::bytea[]) and seen_at > now() - make_interval(secs => $2) and expires_at > now()`),
+  list: statement<ListedConsoleSession>(`select hash, browser, ${exactTime('created_at')} as created_at, ${exactTime('seen_at')} as seen_at,
         ${exactTime('expires_at')} as expires_at
       from console_sessions
       where owner = $1 and seen_at > now() - make_interval(secs => $2) and expires_at > now()
-      order by seen_at desc, hash limit $3`,
-  },
-  deleteOne: {
-    name: 'console_sessions_delete_one',
-    text: 'delete from console_sessions where owner = $1 and hash = $2 returning hash',
-  },
-  delete: { name: 'console_sessions_delete', text: 'delete from console_sessions where hash = $1' },
-  deleteOf: { name: 'console_sessions_delete_of', text: 'delete from console_sessions where owner = $1' },
-  deleteExpired: {
-    name: 'console_sessions_delete_expired',
-    text: `with gone as (
+      order by seen_at desc, hash limit $3`),
+  deleteOne: statement('delete from console_sessions where owner = $1 and hash = $2 returning hash'),
+  delete: statement('delete from console_sessions where hash = $1'),
+  deleteOf: statement('delete from console_sessions where owner = $1'),
+  deleteExpired: statement<{ count: number }>(`with gone as (
         delete from console_sessions where hash = any (array(
           select hash from console_sessions
           where expires_at <= now() or seen_at <= now() - make_interval(secs => $2)
           limit $1 for update skip locked))
         returning 1
       )
-      select count(*)::int as count from gone`,
-  },
+      select count(*)::int as count from gone`),
 };
 
 export type ConsoleSessionStorage = ReturnType<typeof consoleSessionStorage>;
@@ -92,25 +73,25 @@ export const consoleSessionStorage = (db: Database) => ({
     rules: { seconds: number; count_max: number; replaces: Buffer | null },
   ): Promise<string> {
     const values = statements.create.values({ ...session, ...rules });
-    const [row] = await db.query<{ expires_at: string }>(statements.create.statement, values);
+    const [row] = await db.query(statements.create, values);
     if (row === undefined) throw new Error('The session was not stored');
     return row.expires_at;
   },
 
   /** Undefined when the session does not exist or has ended. Records that it was used. */
   async use(hash: Buffer, idleSeconds: number): Promise<ConsoleSessionRow | undefined> {
-    return (await db.query<ConsoleSessionRow>(statements.use, [hash, idleSeconds]))[0];
+    return (await db.query(statements.use, [hash, idleSeconds]))[0];
   },
 
   /** Returns the hashes whose sessions are still open. */
   async living(hashes: readonly Buffer[], idleSeconds: number): Promise<Buffer[]> {
-    const rows = await db.query<{ hash: Buffer }>(statements.living, [hashes, idleSeconds]);
+    const rows = await db.query(statements.living, [hashes, idleSeconds]);
     return rows.map(({ hash }) => hash);
   },
 
   /** Sessions of the owner, those that were used last first. */
   list(owner: Buffer, idleSeconds: number, limit: number): Promise<ListedConsoleSession[]> {
-    return db.query<ListedConsoleSession>(statements.list, [owner, idleSeconds, limit]);
+    return db.query(statements.list, [owner, idleSeconds, limit]);
   },
 
   /** False when the owner has no such session. */
@@ -129,7 +110,7 @@ export const consoleSessionStorage = (db: Database) => ({
 
   /** Returns how many were deleted. */
   async deleteExpired(limit: number, idleSeconds: number): Promise<number> {
-    const [row] = await db.query<{ count: number }>(statements.deleteExpired, [limit, idleSeconds]);
+    const [row] = await db.query(statements.deleteExpired, [limit, idleSeconds]);
     return row?.count ?? 0;
   },
 });

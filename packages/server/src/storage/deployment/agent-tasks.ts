@@ -2,6 +2,7 @@
 // the task in their metadata. No other run is between them on the thread, because it would have ended the interrupt.
 import type { Database } from '../postgres/database.ts';
 import type { RowFilter } from '../postgres/row-filter.ts';
+import { readStatement } from '../postgres/statement.ts';
 
 export type AgentTaskState = 'submitted' | 'working' | 'input-required' | 'completed' | 'canceled' | 'failed';
 
@@ -40,11 +41,8 @@ const state = `case l.status when 'pending' then 'submitted' when 'running' then
     else 'failed' end`;
 const columns = `t.thread_id, l.run_id, l.error, l.updated_at, t.interrupts::text as interrupts, t.state_updated_at, ${state} as state`;
 
-const statements = {
-  find: {
-    name: 'agent_tasks_find',
-    reads: true,
-    text: `select f.run_id as task_id, f.metadata ->> '${messageKey}' as message_id, ${columns}
+export const statements = {
+  find: readStatement<AgentTaskRow>(`select f.run_id as task_id, f.metadata ->> '${messageKey}' as message_id, ${columns}
       from runs f join threads t using (thread_id), lateral (
         select n.*, not exists (select from runs o where o.thread_id = n.thread_id
           and (o.created_at, o.run_id) > (n.created_at, n.run_id)) as is_newest
@@ -53,12 +51,8 @@ const statements = {
         where n.run_id = f.run_id or n.metadata ->> '${taskKey}' = f.run_id::text
         order by n.created_at desc, n.run_id desc limit 1
       ) l
-      where f.run_id = $1 and f.assistant_id = $2 and not f.metadata ? '${taskKey}' and t.metadata @@ $3::jsonpath`,
-  },
-  list: {
-    name: 'agent_tasks_list',
-    reads: true,
-    text: `with placed as (
+      where f.run_id = $1 and f.assistant_id = $2 and not f.metadata ? '${taskKey}' and t.metadata @@ $3::jsonpath`),
+  list: readStatement<AgentTaskRow & { begun_at: string; total: number }>(`with placed as (
         select r.*, coalesce(r.metadata ->> '${taskKey}', r.run_id::text) as task_id,
           row_number() over (order by r.created_at desc, r.run_id desc) = 1 as is_newest
         from runs r where r.thread_id = $1
@@ -76,8 +70,7 @@ const statements = {
           and ($5::timestamptz is null or l.updated_at >= $5)
       )
       select x.*, (count(*) over ())::integer as total from tasks x where $4::text is null or x.state = $4
-      order by x.begun_at desc, x.task_id desc limit $6 offset $7`,
-  },
+      order by x.begun_at desc, x.task_id desc limit $6 offset $7`),
 };
 
 export interface AgentTaskPage {
@@ -91,7 +84,7 @@ export type AgentTaskStorage = ReturnType<typeof agentTaskStorage>;
 
 export const agentTaskStorage = (db: Database) => ({
   async find(task_id: string, assistant_id: string, access: RowFilter): Promise<AgentTaskRow | undefined> {
-    return (await db.query<AgentTaskRow>(statements.find, [task_id, assistant_id, access.jsonpath]))[0];
+    return (await db.query(statements.find, [task_id, assistant_id, access.jsonpath]))[0];
   },
 
   /** Tasks of one thread, newest first. `total`: how many there are; 0 for a page after the last one. */
@@ -110,7 +103,7 @@ export const agentTaskStorage = (db: Database) => ({
       limit,
       offset,
     ];
-    const rows = await db.query<AgentTaskRow & { total: number }>(statements.list, values);
+    const rows = await db.query(statements.list, values);
     return { rows, total: rows[0]?.total ?? 0 };
   },
 });

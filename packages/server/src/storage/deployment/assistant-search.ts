@@ -69,32 +69,28 @@ export const assistantSearches = (db: Database, answers: AnswerLimits) => ({
     page: { metadata?: object | undefined; limit: number; offset: number },
     access: RowFilter,
   ): Promise<BoundedPage<ListedAssistant>> =>
-    readPage(
-      db,
-      {
-        keys: {
-          text: `select v.assistant_id, v.version from assistant_versions v join assistants a using (assistant_id)
+    readPage(db, {
+      keys: {
+        text: `select v.assistant_id, v.version from assistant_versions v join assistants a using (assistant_id)
             where v.assistant_id = $1 and a.metadata @@ $5::jsonpath and v.metadata @@ $5::jsonpath
               and ($2::jsonb is null or v.metadata @> $2)
             order by v.version desc limit $3 offset $4`,
-          values: [
-            assistant_id,
-            page.metadata === undefined ? null : JSON.stringify(page.metadata),
-            page.limit + 1,
-            page.offset,
-            access.jsonpath,
-          ],
-        },
-        order: 'k.version desc',
-        columns: { ...listColumns, updated_at: 'r.created_at' },
-        long: ['description', ...assistantTexts],
-        from: 'assistant_versions r',
-        where: 'r.assistant_id = k.assistant_id and r.version = k.version',
-        limit: page.limit,
-        answers,
+        values: [
+          assistant_id,
+          page.metadata === undefined ? null : JSON.stringify(page.metadata),
+          page.limit + 1,
+          page.offset,
+          access.jsonpath,
+        ],
       },
-      'assistants_versions_page',
-    ),
+      order: 'k.version desc',
+      columns: { ...listColumns, updated_at: 'r.created_at' },
+      long: ['description', ...assistantTexts],
+      from: 'assistant_versions r',
+      where: 'r.assistant_id = k.assistant_id and r.version = k.version',
+      limit: page.limit,
+      answers,
+    }),
 
   search(
     filter: AssistantFilter,

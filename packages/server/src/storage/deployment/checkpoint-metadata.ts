@@ -1,29 +1,25 @@
 // Metadata of checkpoints that is changed after the checkpoint was written.
 import type { Database } from '../postgres/database.ts';
 import type { RowFilter } from '../postgres/row-filter.ts';
+import { statement } from '../postgres/statement.ts';
 
 /** `empty`: the thread has no checkpoint. */
 export type MetadataPatchOutcome = 'done' | 'missing' | 'busy' | 'empty';
 
-const statements = {
-  lock: {
-    name: 'checkpoint_metadata_lock',
-    text: 'select thread_id from threads where thread_id = $1 and metadata @@ $2::jsonpath for update',
-  },
-  inFlight: {
-    name: 'checkpoint_metadata_in_flight',
-    text: `select 1 from runs where thread_id = $1 and status in ('pending', 'running') limit 1`,
-  },
-  head: {
-    name: 'checkpoint_metadata_head',
-    text: `select c.checkpoint_id, c.metadata from checkpoint_heads h
+export const statements = {
+  lock: statement(
+    'select thread_id from threads where thread_id = $1 and metadata @@ $2::jsonpath for update',
+  ),
+  inFlight: statement(`select 1 from runs where thread_id = $1 and status in ('pending', 'running') limit 1`),
+  head: statement<{
+    checkpoint_id: string;
+    metadata: string;
+  }>(`select c.checkpoint_id, c.metadata from checkpoint_heads h
       join checkpoints c using (thread_id, checkpoint_ns, checkpoint_id)
-      where h.thread_id = $1 and h.checkpoint_ns = ''`,
-  },
-  update: {
-    name: 'checkpoint_metadata_update',
-    text: `update checkpoints set metadata = $3 where thread_id = $1 and checkpoint_ns = '' and checkpoint_id = $2`,
-  },
+      where h.thread_id = $1 and h.checkpoint_ns = ''`),
+  update: statement(
+    `update checkpoints set metadata = $3 where thread_id = $1 and checkpoint_ns = '' and checkpoint_id = $2`,
+  ),
 };
 
 export const checkpointMetadataStorage = (db: Database) => ({
@@ -40,9 +36,7 @@ export const checkpointMetadataStorage = (db: Database) => ({
       if ((await tx.query(statements.lock, [thread_id, access.jsonpath])).length === 0) return 'missing';
       // Statements of their own: they see what was committed while this transaction waited for the lock.
       if ((await tx.query(statements.inFlight, [thread_id])).length > 0) return 'busy';
-      const [head] = await tx.query<{ checkpoint_id: string; metadata: string }>(statements.head, [
-        thread_id,
-      ]);
+      const [head] = await tx.query(statements.head, [thread_id]);
       if (head === undefined) return 'empty';
       const metadata = merge(JSON.parse(head.metadata) as Record<string, unknown>);
       await tx.query(statements.update, [thread_id, head.checkpoint_id, JSON.stringify(metadata)]);

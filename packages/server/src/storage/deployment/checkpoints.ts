@@ -16,6 +16,7 @@ import type {
   RunProgress,
   StoredCheckpoint,
 } from './checkpoint-rows.ts';
+import { readStatement, statement } from '../postgres/statement.ts';
 
 const columns = `c.thread_id, c.checkpoint_ns, c.checkpoint_id, c.parent_id, c.run_id, c.metadata, c.body, c.channels, c.wrote, c.shape`;
 // In the order in which the engine applies the writes of a superstep: a delta channel is rebuilt from them.
@@ -63,90 +64,51 @@ const reachedBlobs = (refs = 'b.refs'): string => `with recursive reached (space
         from found
       )`;
 
-const statements = {
-  commit: { name: 'checkpoints_commit', text: 'select commit_batch($1, $2, $3, $4, $5, $6, $7, $8) as lost' },
-  get: {
-    name: 'checkpoints_get',
-    reads: true,
-    text: `select ${columns}, ${writes} from checkpoints c
-      where c.thread_id = $1 and c.checkpoint_ns = $2 and c.checkpoint_id = $3`,
-  },
-  head: {
-    name: 'checkpoints_head',
-    reads: true,
-    text: `select ${columns}, ${writes} from checkpoint_heads h
+export const statements = {
+  commit: statement<{ lost: string[] }>('select commit_batch($1, $2, $3, $4, $5, $6, $7, $8) as lost'),
+  get: readStatement<Row>(`select ${columns}, ${writes} from checkpoints c
+      where c.thread_id = $1 and c.checkpoint_ns = $2 and c.checkpoint_id = $3`),
+  head: readStatement<Row>(`select ${columns}, ${writes} from checkpoint_heads h
       join checkpoints c using (thread_id, checkpoint_ns, checkpoint_id)
-      where h.thread_id = $1 and h.checkpoint_ns = $2`,
-  },
-  left: {
-    name: 'checkpoints_left',
-    reads: true,
-    text: `select ${columns}, ${writes} from runs r
+      where h.thread_id = $1 and h.checkpoint_ns = $2`),
+  left: readStatement<Row>(`select ${columns}, ${writes} from runs r
       join checkpoints c on c.thread_id = r.thread_id and c.checkpoint_ns = '' and c.checkpoint_id = r.final_head
-      where r.run_id = $1`,
-  },
-  headValues: {
-    name: 'checkpoints_head_values',
-    reads: true,
-    text: `select t.thread_id, t.blob_space as space, coalesce(c.channels, '{}') as channels, c.shape, s.ref as recorded from threads t
+      where r.run_id = $1`),
+  headValues: readStatement<
+    HeadValues & { recorded: string | null }
+  >(`select t.thread_id, t.blob_space as space, coalesce(c.channels, '{}') as channels, c.shape, s.ref as recorded from threads t
       left join checkpoint_heads h on h.thread_id = t.thread_id and h.checkpoint_ns = ''
       left join checkpoints c on c.thread_id = h.thread_id and c.checkpoint_ns = h.checkpoint_ns
         and c.checkpoint_id = h.checkpoint_id
       ${recordedJoin}
-      where t.thread_id = any ($1::uuid[]) and t.metadata @@ $2::jsonpath`,
-  },
-  headId: {
-    name: 'checkpoints_head_id',
-    reads: true,
-    text: `select checkpoint_id from checkpoint_heads where thread_id = $1 and checkpoint_ns = $2`,
-  },
+      where t.thread_id = any ($1::uuid[]) and t.metadata @@ $2::jsonpath`),
+  headId: readStatement<{ checkpoint_id: string }>(
+    `select checkpoint_id from checkpoint_heads where thread_id = $1 and checkpoint_ns = $2`,
+  ),
   // Reads the primary key backwards: the cost depends on the page, not on the length of the history.
-  history: {
-    name: 'checkpoints_history',
-    reads: true,
-    text: `select ${columns}, ${writes} from checkpoints c
+  history: readStatement<Row>(`select ${columns}, ${writes} from checkpoints c
       where c.thread_id = $1 and c.checkpoint_ns = $2 and c.checkpoint_id < $3
-      order by c.checkpoint_id desc limit $4`,
-  },
-  everywhere: {
-    name: 'checkpoints_everywhere',
-    reads: true,
-    text: `select ${columns}, ${writes} from checkpoints c
-      where c.thread_id = $1 and c.checkpoint_id < $2 order by c.checkpoint_id desc limit $3`,
-  },
+      order by c.checkpoint_id desc limit $4`),
+  everywhere: readStatement<Row>(`select ${columns}, ${writes} from checkpoints c
+      where c.thread_id = $1 and c.checkpoint_id < $2 order by c.checkpoint_id desc limit $3`),
   // Follows `refs` from the given hashes to the leaves.
-  blobs: {
-    name: 'checkpoints_blobs',
-    reads: true,
-    text: `with recursive reached (hash) as (
+  blobs: readStatement<BlobRow>(`with recursive reached (hash) as (
         select unnest($2::uuid[])
         union
         select r.hash from reached
         join blobs b on b.space = $1 and b.hash = reached.hash
         cross join lateral unnest(b.refs) as r(hash)
       )
-      select b.hash, b.refs, b.payload from reached join blobs b on b.space = $1 and b.hash = reached.hash`,
-  },
+      select b.hash, b.refs, b.payload from reached join blobs b on b.space = $1 and b.hash = reached.hash`),
   // The same for several spaces. The first row has the size of all of them; there are no others when it is more than $3.
   // One row per blob: as a single value, a large state would be in memory several times while it is read.
-  blobsOf: {
-    name: 'checkpoints_blobs_of',
-    reads: true,
-    text: `${reachedBlobs()}
-      select bytes, hash, refs, payload from size left join found on bytes <= $3`,
-  },
+  blobsOf: readStatement<SizedBlob>(`${reachedBlobs()}
+      select bytes, hash, refs, payload from size left join found on bytes <= $3`),
   // The same, with those blobs only that are nodes of lists: not the elements of lists, nor the members of objects.
-  nodesOf: {
-    name: 'checkpoints_nodes_of',
-    reads: true,
-    text: `${reachedBlobs(listRefs)}
-      select bytes, hash, refs, payload from size left join found on bytes <= $3`,
-  },
+  nodesOf: readStatement<SizedBlob>(`${reachedBlobs(listRefs)}
+      select bytes, hash, refs, payload from size left join found on bytes <= $3`),
   // Walks from the newest root checkpoint back to the run's input, or to the first checkpoint that another run created.
-  progress: {
-    name: 'checkpoints_progress',
-    reads: true,
-    text: `with recursive line as (
+  progress: readStatement<RunProgress>(`with recursive line as (
         select c.parent_id, c.metadata, 1 as depth from checkpoint_heads h
         join checkpoints c using (thread_id, checkpoint_ns, checkpoint_id)
         where h.thread_id = $1 and h.checkpoint_ns = '' and c.run_id = $2
@@ -157,13 +119,9 @@ const statements = {
       )
       select (l.metadata::json ->> 'step')::integer as step, (select max(o.depth) from line o) as checkpoints,
         (select o.parent_id from line o order by o.depth desc limit 1) as start
-      from line l where l.depth = 1`,
-  },
+      from line l where l.depth = 1`),
   // Interrupts at the root checkpoint and in the subgraphs of its tasks, without those that the run itself created.
-  interrupts: {
-    name: 'checkpoints_interrupts',
-    reads: true,
-    text: `with root as (
+  interrupts: readStatement<{ ref: string }>(`with root as (
         select c.checkpoint_id, c.shape from checkpoints c
         where c.thread_id = $1 and c.checkpoint_ns = '' and c.checkpoint_id = coalesce($2, (
           select h.checkpoint_id from checkpoint_heads h where h.thread_id = $1 and h.checkpoint_ns = ''))
@@ -183,34 +141,23 @@ const statements = {
       select w.ref from places p
       join checkpoint_writes w on w.thread_id = $1 and w.checkpoint_ns = p.checkpoint_ns and w.checkpoint_id = p.checkpoint_id
       where w.channel = '__interrupt__' and w.run_id is distinct from $3
-      order by p.checkpoint_ns, w.task_id limit $4`,
-  },
-  pruneEndings: {
-    name: 'checkpoints_prune_endings',
-    text: `with over as (
+      order by p.checkpoint_ns, w.task_id limit $4`),
+  pruneEndings: statement<{ endings: number }>(`with over as (
         select owner, lease_token from stored_endings where stored_at < now() - $1 * interval '1 ms'
         order by stored_at limit $2 for update skip locked
       ), gone as (
         delete from stored_endings s using over o where s.owner = o.owner and s.lease_token = o.lease_token returning 1
       )
-      select count(*)::integer as endings from gone`,
-  },
+      select count(*)::integer as endings from gone`),
   // The log of a run has at most 10 MB. The conditions are those of RepeatedEvents.
-  repeatableEvents: {
-    name: 'checkpoints_repeatable_events',
-    reads: true,
-    text: `select e.events from run_events e
+  repeatableEvents: readStatement<{ events: string }>(`select e.events from run_events e
       where e.run_id = $1 and (position('"__interrupt__":' in e.events) > 0 or position('"cached":true' in e.events) > 0)
-      order by e.first_id, e.last_id limit $2`,
-  },
-  delete: { name: 'checkpoints_delete', text: 'select delete_checkpoints($1, $2) as more' },
-  space: {
-    name: 'checkpoints_space',
-    reads: true,
-    text: 'select blob_space from threads where thread_id = $1',
-  },
+      order by e.first_id, e.last_id limit $2`),
+  delete: statement<{ more: boolean }>('select delete_checkpoints($1, $2) as more'),
+  space: readStatement<{ blob_space: string }>('select blob_space from threads where thread_id = $1'),
 };
 
+type SizedBlob = Partial<BlobRow> & { bytes: number };
 type Row = CheckpointRow & { writes: StoredCheckpoint['writes'] };
 const stored = ({ writes: list, ...checkpoint }: Row): StoredCheckpoint => ({ checkpoint, writes: list });
 
@@ -225,8 +172,7 @@ const rootColumns = (roots: BlobRoot[]): [spaces: string[], hashes: string[]] =>
 const boundedReads = (db: Database, answers: AnswerLimits) => ({
   /** What the values of these threads are built from. Threads that were deleted, or no longer pass, have no entry. */
   async findHeadValues(thread_ids: string[], access: RowFilter): Promise<Map<string, HeadValues>> {
-    type Row = HeadValues & { recorded: string | null };
-    const rows = await db.query<Row>(statements.headValues, [thread_ids, access.jsonpath]);
+    const rows = await db.query(statements.headValues, [thread_ids, access.jsonpath]);
     const heads = rows.map(({ recorded, channels, ...row }) => ({
       ...row,
       channels: channelsAtHead(channels, recorded),
@@ -241,26 +187,22 @@ const boundedReads = (db: Database, answers: AnswerLimits) => ({
     before = lastId,
     limit,
   }: HistoryQuery & { checkpoint_ns: string; limit: number }): Promise<BoundedPage<StoredCheckpoint>> {
-    const { rows, ...more } = await readPage<Row>(
-      db,
-      {
-        keys: {
-          text: `select c.thread_id, c.checkpoint_ns, c.checkpoint_id from checkpoints c
+    const { rows, ...more } = await readPage<Row>(db, {
+      keys: {
+        text: `select c.thread_id, c.checkpoint_ns, c.checkpoint_id from checkpoints c
             where c.thread_id = $1 and c.checkpoint_ns = $2 and c.checkpoint_id < $3
             order by c.checkpoint_id desc limit $4`,
-          values: [thread_id, checkpoint_ns, before, limit + 1],
-        },
-        order: 'k.checkpoint_id desc',
-        columns: pageColumns,
-        long: ['metadata', 'body', 'channels', 'wrote', 'shape', 'writes_text'],
-        from: 'checkpoints c',
-        where:
-          'c.thread_id = k.thread_id and c.checkpoint_ns = k.checkpoint_ns and c.checkpoint_id = k.checkpoint_id',
-        limit,
-        answers,
+        values: [thread_id, checkpoint_ns, before, limit + 1],
       },
-      'checkpoints_history_page',
-    );
+      order: 'k.checkpoint_id desc',
+      columns: pageColumns,
+      long: ['metadata', 'body', 'channels', 'wrote', 'shape', 'writes_text'],
+      from: 'checkpoints c',
+      where:
+        'c.thread_id = k.thread_id and c.checkpoint_ns = k.checkpoint_ns and c.checkpoint_id = k.checkpoint_id',
+      limit,
+      answers,
+    });
     const toStored = ({ writes_text, ...row }: Row & { writes_text?: string }): StoredCheckpoint =>
       stored({ ...row, writes: JSON.parse(writes_text ?? '[]') as Row['writes'] });
     return { rows: rows.map(toStored), ...more };
@@ -282,15 +224,14 @@ export interface SizedBlobs {
 
 const sizedBlobs = async (
   db: Database,
-  statement: Statement,
+  statement: Statement<SizedBlob>,
   roots: BlobRoot[],
   bytesMax: number,
 ): Promise<SizedBlobs> => {
   if (roots.every(({ hashes }) => hashes.length === 0)) return { blobs: [], bytes: 0 };
-  type Row = Partial<BlobRow> & { bytes: number };
-  const rows = await db.query<Row>(statement, [...rootColumns(roots), bytesMax]);
+  const rows = await db.query(statement, [...rootColumns(roots), bytesMax]);
   const bytes = rows[0]?.bytes ?? 0;
-  const isBlob = (row: Row): row is BlobRow & Row => typeof row.hash === 'string';
+  const isBlob = (row: SizedBlob): row is BlobRow & SizedBlob => typeof row.hash === 'string';
   return { blobs: bytes > bytesMax ? undefined : rows.filter(isBlob), bytes };
 };
 
@@ -305,13 +246,13 @@ export const checkpointStorage = (db: Database, answers = defaultAnswerLimits) =
     const lists = [owners, heads, blobs, checkpoints, newWrites, summaries, events, endings].map((list) =>
       JSON.stringify(list),
     );
-    const [row] = await db.query<{ lost: string[] }>(statements.commit, lists);
+    const [row] = await db.query(statements.commit, lists);
     return row?.lost ?? [];
   },
 
   /** Deletes the records of ends that were stored longer ago, and returns how many. A flush must not be repeated for as long as that. */
   async pruneEndings(olderThanMs: number, limit: number): Promise<number> {
-    const [row] = await db.query<{ endings: number }>(statements.pruneEndings, [olderThanMs, limit]);
+    const [row] = await db.query(statements.pruneEndings, [olderThanMs, limit]);
     return row?.endings ?? 0;
   },
 
@@ -323,25 +264,25 @@ export const checkpointStorage = (db: Database, answers = defaultAnswerLimits) =
   }: CheckpointKey): Promise<StoredCheckpoint | undefined> {
     const [row] =
       checkpoint_id === undefined
-        ? await db.query<Row>(statements.head, [thread_id, checkpoint_ns])
-        : await db.query<Row>(statements.get, [thread_id, checkpoint_ns, checkpoint_id]);
+        ? await db.query(statements.head, [thread_id, checkpoint_ns])
+        : await db.query(statements.get, [thread_id, checkpoint_ns, checkpoint_id]);
     return row && stored(row);
   },
 
   /** The head of the root namespace when the run ended; undefined when that checkpoint is deleted, or the run never began. */
   async findLeft(run_id: string): Promise<StoredCheckpoint | undefined> {
-    const [row] = await db.query<Row>(statements.left, [run_id]);
+    const [row] = await db.query(statements.left, [run_id]);
     return row && stored(row);
   },
 
   async findHeadId(thread_id: string, checkpoint_ns: string): Promise<string | null> {
-    const [row] = await db.query<{ checkpoint_id: string }>(statements.headId, [thread_id, checkpoint_ns]);
+    const [row] = await db.query(statements.headId, [thread_id, checkpoint_ns]);
     return row?.checkpoint_id ?? null;
   },
 
   /** Undefined when the run did not create the head. */
   async findProgress(thread_id: string, run_id: string): Promise<RunProgress | undefined> {
-    return (await db.query<RunProgress>(statements.progress, [thread_id, run_id]))[0];
+    return (await db.query(statements.progress, [thread_id, run_id]))[0];
   },
 
   /** References of the interrupts that existed before the run, at a root checkpoint (by default the head). */
@@ -351,12 +292,12 @@ export const checkpointStorage = (db: Database, answers = defaultAnswerLimits) =
     run_id: string,
   ): Promise<string[]> {
     const values = [thread_id, checkpoint_id ?? null, run_id, interruptsMax];
-    return (await db.query<{ ref: string }>(statements.interrupts, values)).map((row) => row.ref);
+    return (await db.query(statements.interrupts, values)).map((row) => row.ref);
   },
 
   /** Rows of the log of a run that may have events which its next attempt emits again (see RepeatedEvents). */
   async repeatableEvents(run_id: string): Promise<string[]> {
-    const rows = await db.query<{ events: string }>(statements.repeatableEvents, [run_id, logRowsMax]);
+    const rows = await db.query(statements.repeatableEvents, [run_id, logRowsMax]);
     return rows.map(({ events }) => events);
   },
 
@@ -369,27 +310,27 @@ export const checkpointStorage = (db: Database, answers = defaultAnswerLimits) =
   }: HistoryQuery): Promise<StoredCheckpoint[]> {
     const rows =
       checkpoint_ns === undefined
-        ? await db.query<Row>(statements.everywhere, [thread_id, before, limit])
-        : await db.query<Row>(statements.history, [thread_id, checkpoint_ns, before, limit]);
+        ? await db.query(statements.everywhere, [thread_id, before, limit])
+        : await db.query(statements.history, [thread_id, checkpoint_ns, before, limit]);
     return rows.map(stored);
   },
 
   /** The blobs with these hashes, and all blobs that they reference. */
   async blobs(space: string, hashes: string[]): Promise<BlobRow[]> {
-    return hashes.length === 0 ? [] : db.query<BlobRow>(statements.blobs, [space, hashes]);
+    return hashes.length === 0 ? [] : db.query(statements.blobs, [space, hashes]);
   },
 
   /** Removes all checkpoints of a thread, in batches. */
   async deleteThread(thread_id: string): Promise<void> {
     for (let more = true; more;) {
-      const [row] = await db.query<{ more: boolean }>(statements.delete, [thread_id, deletedMax]);
+      const [row] = await db.query(statements.delete, [thread_id, deletedMax]);
       more = row?.more ?? false;
     }
   },
 
   /** The blob space of a thread; undefined when the thread does not exist. */
   async findSpace(thread_id: string): Promise<string | undefined> {
-    const [row] = await db.query<{ blob_space: string }>(statements.space, [thread_id]);
+    const [row] = await db.query(statements.space, [thread_id]);
     return row?.blob_space;
   },
 });

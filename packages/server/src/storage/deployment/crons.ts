@@ -3,12 +3,12 @@ import pg from 'pg';
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import type { BoundedPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
-import { namedStatement } from '../postgres/named-statement.ts';
 import { containsMetadata, everyRow, passes, type RowFilter } from '../postgres/row-filter.ts';
 import { readSortedPage, type SortedPage } from '../postgres/sorted-page.ts';
 import { count, type Sql, sql } from '../postgres/sql.ts';
 import { createRun } from './run-creation.ts';
 import type { NewRun } from './run-rows.ts';
+import { namedStatement, readStatement, statement } from '../postgres/statement.ts';
 
 export interface CronRow {
   cron_id: string;
@@ -76,103 +76,52 @@ const foreignKeyViolation = '23503';
 const columns = `cron_id, assistant_id, thread_id, on_run_completed, schedule, timezone, end_time, enabled, payload, metadata,
   next_run_date, last_error, sealed_user, created_at, updated_at`;
 
-const statements = {
-  now: { name: 'crons_now', reads: true, text: 'select now() as now' },
-  lockCreation: {
-    name: 'crons_lock_creation',
-    text: `select pg_advisory_xact_lock(hashtextextended('creation of crons', 0))`,
-  },
-  counts: {
-    name: 'crons_counts',
-    text: `select (select count(*)::integer from crons where thread_id = $1) as thread,
+export const statements = {
+  now: readStatement<{ now: string }>('select now() as now'),
+  lockCreation: statement(`select pg_advisory_xact_lock(hashtextextended('creation of crons', 0))`),
+  counts: statement<
+    Record<CronLimit, number>
+  >(`select (select count(*)::integer from crons where thread_id = $1) as thread,
         (select count(*)::integer from crons where metadata @> jsonb_build_object('svc_auth_user_id', $2::text)) as user,
-        (select count(*)::integer from crons) as server`,
-  },
-  create: namedStatement({
-    name: 'crons_create',
-    parameters: [
-      'cron_id',
-      'assistant_id',
-      'thread_id',
-      'on_run_completed',
-      'schedule',
-      'timezone',
-      'end_time',
-      'enabled',
-      'payload',
-      'metadata',
-      'next_run_date',
-      'sealed_user',
-      'assistant_access',
-      'thread_access',
-    ],
-    text: `insert into crons (cron_id, assistant_id, thread_id, on_run_completed, schedule, timezone, end_time, enabled,
+        (select count(*)::integer from crons) as server`),
+  create:
+    namedStatement<CronRow>(`insert into crons (cron_id, assistant_id, thread_id, on_run_completed, schedule, timezone, end_time, enabled,
         payload, metadata, next_run_date, sealed_user)
       select :cron_id, a.assistant_id, :thread_id, :on_run_completed, :schedule, :timezone, :end_time, :enabled,
         :payload, :metadata, :next_run_date, :sealed_user from assistants a
       where a.assistant_id = :assistant_id and a.metadata @@ :assistant_access::jsonpath
         and (:thread_id::uuid is null
           or exists (select 1 from threads t where t.thread_id = :thread_id and t.metadata @@ :thread_access::jsonpath))
-      returning ${columns}`,
-  }),
-  get: {
-    name: 'crons_get',
-    reads: true,
-    text: `select ${columns} from crons where cron_id = $1 and metadata @@ $2::jsonpath`,
-  },
-  lock: {
-    name: 'crons_lock',
-    text: `select ${columns} from crons where cron_id = $1 and metadata @@ $2::jsonpath for update`,
-  },
-  update: namedStatement({
-    name: 'crons_update',
-    parameters: [
-      'cron_id',
-      'schedule',
-      'timezone',
-      'end_time',
-      'enabled',
-      'payload',
-      'metadata',
-      'on_run_completed',
-      'next_run_date',
-    ],
-    text: `update crons set schedule = :schedule, timezone = :timezone, end_time = :end_time, enabled = :enabled,
+      returning ${columns}`),
+  get: readStatement<CronRow>(`select ${columns} from crons where cron_id = $1 and metadata @@ $2::jsonpath`),
+  lock: statement<CronRow>(
+    `select ${columns} from crons where cron_id = $1 and metadata @@ $2::jsonpath for update`,
+  ),
+  update:
+    namedStatement<CronRow>(`update crons set schedule = :schedule, timezone = :timezone, end_time = :end_time, enabled = :enabled,
         payload = :payload, metadata = :metadata, on_run_completed = :on_run_completed, next_run_date = :next_run_date,
         last_error = null, updated_at = now()
-      where cron_id = :cron_id returning ${columns}`,
-  }),
-  delete: {
-    name: 'crons_delete',
-    text: 'delete from crons where cron_id = $1 and metadata @@ $2::jsonpath returning cron_id',
-  },
-  due: {
-    name: 'crons_due',
-    text: `select ${columns}, now() as now from crons where enabled and next_run_date <= now()
-      order by next_run_date limit 1 for update skip locked`,
-  },
-  tick: {
-    name: 'crons_tick',
-    text: 'insert into cron_ticks (cron_id, scheduled_for, run_id) values ($1, $2, $3) on conflict do nothing returning cron_id',
-  },
-  name: {
-    name: 'crons_name',
-    text: `update threads set metadata = metadata || jsonb_build_object('cron_id', $2::text) where thread_id = $1`,
-  },
-  next: {
-    name: 'crons_next',
-    text: `update crons set next_run_date = $2, enabled = enabled and $3, last_error = $4 where cron_id = $1`,
-  },
-  disable: {
-    name: 'crons_disable',
-    text: 'update crons set enabled = false, last_error = $2, updated_at = now() where cron_id = $1',
-  },
-  prune: {
-    name: 'crons_prune',
-    text: `delete from cron_ticks where (cron_id, scheduled_for) in (
+      where cron_id = :cron_id returning ${columns}`),
+  delete: statement('delete from crons where cron_id = $1 and metadata @@ $2::jsonpath returning cron_id'),
+  due: statement<
+    CronRow & { now: string }
+  >(`select ${columns}, now() as now from crons where enabled and next_run_date <= now()
+      order by next_run_date limit 1 for update skip locked`),
+  tick: statement(
+    'insert into cron_ticks (cron_id, scheduled_for, run_id) values ($1, $2, $3) on conflict do nothing returning cron_id',
+  ),
+  name: statement(
+    `update threads set metadata = metadata || jsonb_build_object('cron_id', $2::text) where thread_id = $1`,
+  ),
+  next: statement(
+    `update crons set next_run_date = $2, enabled = enabled and $3, last_error = $4 where cron_id = $1`,
+  ),
+  disable: statement(
+    'update crons set enabled = false, last_error = $2, updated_at = now() where cron_id = $1',
+  ),
+  prune: statement(`delete from cron_ticks where (cron_id, scheduled_for) in (
         select cron_id, scheduled_for from cron_ticks where fired_at < now() - interval '7 days' order by fired_at limit $1)
-      returning 1`,
-  },
+      returning 1`),
 };
 
 export type CronStorage = ReturnType<typeof cronStorage>;
@@ -207,7 +156,7 @@ const reachedLimit = async (
   thread_id: string | null,
   user_id: string | null,
 ): Promise<CronLimit | undefined> => {
-  const [counts] = await tx.query<Record<CronLimit, number>>(statements.counts, [thread_id, user_id]);
+  const [counts] = await tx.query(statements.counts, [thread_id, user_id]);
   if (!counts) return undefined;
   return (['thread', 'user', 'server'] as const).find((limit) => counts[limit] >= cronLimits[limit]);
 };
@@ -285,7 +234,7 @@ export const cronStorage = (db: Database, answers = defaultAnswerLimits) => ({
 
   /** The database's clock. */
   async now(): Promise<string> {
-    return (await db.query<{ now: string }>(statements.now, []))[0]?.now ?? '';
+    return (await db.query(statements.now, []))[0]?.now ?? '';
   },
 
   /**
@@ -307,12 +256,12 @@ export const cronStorage = (db: Database, answers = defaultAnswerLimits) => ({
           assistant_access: access.assistant.jsonpath,
           thread_access: access.thread.jsonpath,
         });
-        return (await tx.query<CronRow>(statements.create.statement, values))[0];
+        return (await tx.query(statements.create, values))[0];
       })
       .catch(noneIfDeleted),
 
   async find(cron_id: string, access: RowFilter): Promise<CronRow | undefined> {
-    return (await db.query<CronRow>(statements.get, [cron_id, access.jsonpath]))[0];
+    return (await db.query(statements.get, [cron_id, access.jsonpath]))[0];
   },
 
   /** Changes a cron under its lock, so that no tick fires in between. Undefined when it does not exist. */
@@ -322,11 +271,11 @@ export const cronStorage = (db: Database, answers = defaultAnswerLimits) => ({
     change: (cron: CronRow) => CronRow,
   ): Promise<CronRow | undefined> =>
     db.transact(async (tx) => {
-      const [before] = await tx.query<CronRow>(statements.lock, [cron_id, access.jsonpath]);
+      const [before] = await tx.query(statements.lock, [cron_id, access.jsonpath]);
       if (!before) return undefined;
       const cron = change(before);
       const values = statements.update.values({ ...cron, cron_id, metadata: JSON.stringify(cron.metadata) });
-      return (await tx.query<CronRow>(statements.update.statement, values))[0];
+      return (await tx.query(statements.update, values))[0];
     }),
 
   /** False when there was none. */
@@ -340,7 +289,7 @@ export const cronStorage = (db: Database, answers = defaultAnswerLimits) => ({
    */
   fire: (plan: (cron: CronRow, now: string) => TickPlan): Promise<boolean> =>
     db.transact(async (tx) => {
-      const [due] = await tx.query<CronRow & { now: string }>(statements.due, []);
+      const [due] = await tx.query(statements.due, []);
       if (!due) return false;
       const { now, ...cron } = due;
       try {

@@ -2,6 +2,7 @@
 import type { Database } from '../postgres/database.ts';
 import { passesAsRun, type RowFilter } from '../postgres/row-filter.ts';
 import { all, select, sql } from '../postgres/sql.ts';
+import { readStatement } from '../postgres/statement.ts';
 
 export interface ChangedRun {
   run_id: string;
@@ -18,23 +19,19 @@ const since = `now() - interval '10 s'`;
 const branch = (condition: string, time: string): string =>
   `(select r.run_id, r.updated_at, r.attempt from runs r where ${condition} and r.${time} > ${since} order by r.${time} desc limit ${changedMax})`;
 
-const statements = {
+export const statements = {
   // The index runs_settled has all runs but those that execute, which are as many as there are slots, and those that were never claimed:
   // these have not changed since they were created.
-  changed: {
-    name: 'runs_changed',
-    reads: true,
-    text: `select c.run_id, c.updated_at || ' ' || c.attempt as version from (
+  changed: readStatement<ChangedRun>(`select c.run_id, c.updated_at || ' ' || c.attempt as version from (
         ${branch(`r.status <> 'running' and (r.status <> 'pending' or r.lease_token > 0)`, 'updated_at')}
         union all ${branch(`r.status = 'running'`, 'updated_at')}
         union all ${branch(`r.status = 'pending' and r.lease_token = 0`, 'created_at')}
-      ) c order by c.updated_at desc limit ${changedMax}`,
-  },
+      ) c order by c.updated_at desc limit ${changedMax}`),
 };
 
 export const runChanges = (db: Database) => ({
   /** The newest changes of the runs of all users, so they are never sent. */
-  listChanged: (): Promise<ChangedRun[]> => db.query<ChangedRun>(statements.changed, []),
+  listChanged: (): Promise<ChangedRun[]> => db.query(statements.changed, []),
 
   /** The threads of those of the runs that pass the filter; at most `limit`. */
   async listThreads(run_ids: readonly string[], access: RowFilter, limit: number): Promise<string[]> {

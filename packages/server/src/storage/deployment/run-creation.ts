@@ -2,13 +2,11 @@
 import type { Database } from '../postgres/database.ts';
 import { GroupedWrites } from '../postgres/grouped-writes.ts';
 import type { CreatedRun, NewRun } from './run-rows.ts';
+import { statement } from '../postgres/statement.ts';
 
-const statements = {
-  create: {
-    name: 'runs_create',
-    text: 'select * from create_run(json_populate_record(null::new_run, $1), $2)',
-  },
-  createSeveral: { name: 'runs_create_several', text: 'select * from create_runs($1, $2)' },
+export const statements = {
+  create: statement('select * from create_run(json_populate_record(null::new_run, $1), $2)'),
+  createSeveral: statement('select * from create_runs($1, $2)'),
 };
 
 /** The fields of the SQL type `new_run`: all of the run but its kwargs. */

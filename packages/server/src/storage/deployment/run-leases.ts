@@ -3,6 +3,7 @@ import type { Database } from '../postgres/database.ts';
 import { toShownText } from '../postgres/exact-text.ts';
 import type { Lease } from '../postgres/lease.ts';
 import { runColumns, type RunRow, type RunSetting } from './run-rows.ts';
+import { readStatement, statement } from '../postgres/statement.ts';
 
 /**
  * `sealed_user`: the encrypted user of the run; null for none. `webhook`: the URL that gets the outcome. `cancelled`: a cancel was
@@ -44,21 +45,14 @@ export interface Release {
 /** Maximum number of runs that one statement recovers. */
 const batchMax = 100;
 
-const statements = {
-  claim: {
-    name: 'runs_claim',
-    text: `select ${runColumns}, owner_hash from claim_runs($1, $2, $3 * interval '1 ms', $4, $5, $6, $7)`,
-  },
-  recover: { name: 'runs_recover', text: `select ${runColumns} from recover_lost_runs($1, $2)` },
-  setting: {
-    name: 'runs_setting',
-    reads: true,
-    text: 'select * from run_settings($1)',
-  },
+export const statements = {
+  claim: statement(
+    `select ${runColumns}, owner_hash from claim_runs($1, $2, $3 * interval '1 ms', $4, $5, $6, $7)`,
+  ),
+  recover: statement<RunRow>(`select ${runColumns} from recover_lost_runs($1, $2)`),
+  setting: readStatement<ClaimedSetting>('select * from run_settings($1)'),
   // Locks in the order of ids, as the flush of an executor does. `no key`: it does not wait for a flush, which may take long.
-  renew: {
-    name: 'runs_renew',
-    text: `with held as (
+  renew: statement<Renewed>(`with held as (
         select r.run_id from runs r
         join unnest($1::uuid[], $2::bigint[]) as l(run_id, lease_token)
           on r.run_id = l.run_id and r.lease_token = l.lease_token and r.status = 'running'
@@ -67,21 +61,15 @@ const statements = {
         update runs r set lease_until = now() + $3 * interval '1 ms' from held where r.run_id = held.run_id
         returning r.run_id, r.log
       )
-      select n.run_id, n.log, c.run_id is not null as cancelled from renewed n left join run_cancels c using (run_id)`,
-  },
-  release: { name: 'runs_release', text: 'select release_runs($1, $2, $3, $4, $5)' },
-  releaseCreated: {
-    name: 'runs_release_created',
-    text: `select release_runs(array_agg(run_id), array_agg(lease_token), false, $3, true) from runs
-      where run_id = any ($1::uuid[]) and worker_id = $2 and lease_token = 1 and status = 'running' having count(*) > 0`,
-  },
-  stop: {
-    name: 'runs_stop',
-    text: `with held as (
+      select n.run_id, n.log, c.run_id is not null as cancelled from renewed n left join run_cancels c using (run_id)`),
+  release: statement('select release_runs($1, $2, $3, $4, $5)'),
+  releaseCreated:
+    statement(`select release_runs(array_agg(run_id), array_agg(lease_token), false, $3, true) from runs
+      where run_id = any ($1::uuid[]) and worker_id = $2 and lease_token = 1 and status = 'running' having count(*) > 0`),
+  stop: statement(`with held as (
         select run_id from runs where run_id = $1 and lease_token = $2 and status = 'running' for update
       )
-      select end_run(run_id, $3, $4, null, $5, null) from held`,
-  },
+      select end_run(run_id, $3, $4, null, $5, null) from held`),
 };
 
 export type RunLeaseStorage = ReturnType<typeof runLeaseStorage>;
@@ -105,16 +93,14 @@ export const runLeaseStorage = (db: Database) => ({
   },
 
   /** Queues runs with expired leases. A returned run with another status than `pending` has ended instead. */
-  recover: (attemptsMax: number): Promise<RunRow[]> =>
-    db.query<RunRow>(statements.recover, [batchMax, attemptsMax]),
+  recover: (attemptsMax: number): Promise<RunRow[]> => db.query(statements.recover, [batchMax, attemptsMax]),
 
   /** What an executor needs to execute these runs. `next_event_id` is null for a run without a log. */
-  settings: (run_ids: string[]): Promise<ClaimedSetting[]> =>
-    db.query<ClaimedSetting>(statements.setting, [run_ids]),
+  settings: (run_ids: string[]): Promise<ClaimedSetting[]> => db.query(statements.setting, [run_ids]),
 
   /** Extends the leases by `leaseMs` from now. Returns the runs whose leases were still valid. */
   renew: (leases: Lease[], leaseMs: number): Promise<Renewed[]> =>
-    db.query<Renewed>({ ...statements.renew, timeoutMs: leaseMs / 3 }, [...split(leases), leaseMs]),
+    db.query({ ...statements.renew, timeoutMs: leaseMs / 3 }, [...split(leases), leaseMs]),
 
   /**
    * Releases runs, so that they can be claimed at once. When another worker has recovered a run, the lost attempt that it has

@@ -1,14 +1,12 @@
 // The queue of pending runs: promotion of delayed runs, the repair of the queues of graphs, and sizes. Claims are in run-leases.ts.
 import type { Database } from '../postgres/database.ts';
+import { statement } from '../postgres/statement.ts';
 
-const statements = {
-  promote: { name: 'queue_promote', text: 'select promote_due_runs($1) as count' },
-  count: { name: 'queue_count', text: 'select count_queued_runs()' },
-  repairGraphs: {
-    name: 'queue_repair_graphs',
-    text: 'select last, repaired from repair_ready_graphs($1, $2)',
-  },
-  graphs: { name: 'queue_graphs', text: 'select ready_graphs() as graphs' },
+export const statements = {
+  promote: statement<{ count: number }>('select promote_due_runs($1) as count'),
+  count: statement('select count_queued_runs()'),
+  repairGraphs: statement<RepairStep>('select last, repaired from repair_ready_graphs($1, $2)'),
+  graphs: statement<{ graphs: string[] }>('select ready_graphs() as graphs'),
 };
 
 /** Result of one step of a repair, which walks over the queue. */
@@ -27,7 +25,7 @@ export const runQueueStorage = (db: Database) => ({
   async promote(): Promise<void> {
     let count: number;
     do {
-      const [row] = await db.query<{ count: number }>(statements.promote, [promotionsMax]);
+      const [row] = await db.query(statements.promote, [promotionsMax]);
       count = row?.count ?? 0;
     } while (count >= promotionsMax);
   },
@@ -39,12 +37,12 @@ export const runQueueStorage = (db: Database) => ({
 
   /** Graphs of the runs that wait for a slot. */
   async readyGraphs(): Promise<string[]> {
-    return (await db.query<{ graphs: string[] }>(statements.graphs, []))[0]?.graphs ?? [];
+    return (await db.query(statements.graphs, []))[0]?.graphs ?? [];
   },
 
   /** Repairs the queues of the next assistants in the queue of a graph. */
   async repairGraphs(graph_id: string, after: string | null): Promise<RepairStep> {
-    const [step] = await db.query<RepairStep>(statements.repairGraphs, [graph_id, after]);
+    const [step] = await db.query(statements.repairGraphs, [graph_id, after]);
     return step ?? { last: null, repaired: 0 };
   },
 });

@@ -13,18 +13,14 @@ import {
   type RunState,
   type Waiting,
 } from './run-rows.ts';
+import { readStatement } from '../postgres/statement.ts';
 
-const statements = {
-  states: {
-    name: 'runs_states',
-    reads: true,
-    text: 'select run_id, thread_id, status, error, log, temporary from runs where run_id = any ($1::uuid[])',
-  },
-  waiting: {
-    name: 'runs_waiting',
-    reads: true,
-    // A run that waits for its thread waits for the running run, or for the one that waits for a slot.
-    text: `select case when r.not_before > now() then r.not_before end as not_before,
+export const statements = {
+  states: readStatement<RunState>(
+    'select run_id, thread_id, status, error, log, temporary from runs where run_id = any ($1::uuid[])',
+  ),
+  // A run that waits for its thread waits for the running run, or for the one that waits for a slot.
+  waiting: readStatement<Waiting>(`select case when r.not_before > now() then r.not_before end as not_before,
         case when r.waits_for = 'thread' then coalesce(
           (select o.run_id from runs o where o.thread_id = r.thread_id and o.status = 'running'),
           (select o.run_id from runs o
@@ -35,20 +31,17 @@ const statements = {
           (count(*) filter (where a.graph_id = any (w.graphs)))::integer as workers_of_graph
         from workers w where w.seen_at > now() - $2 * interval '1 ms' and not w.draining
       ) w
-      where r.run_id = $1`,
-  },
-  listAllInFlight: {
-    name: 'runs_all_in_flight',
-    reads: true,
-    text: `select r.run_id, r.thread_id from runs r
+      where r.run_id = $1`),
+  listAllInFlight: readStatement<{
+    run_id: string;
+    thread_id: string;
+  }>(`select r.run_id, r.thread_id from runs r
       where r.status = any ($1::text[]) and r.status in ('pending', 'running') and ${runPasses('$3')}
-      order by r.created_at, r.run_id limit $2`,
-  },
-  next: {
-    name: 'runs_next',
-    reads: true,
-    // A rolled back run has no row; then the creation time that the caller read earlier gives its position.
-    text: `select n.run_id, n.status, n.created_at::text as created_at,
+      order by r.created_at, r.run_id limit $2`),
+  // A rolled back run has no row; then the creation time that the caller read earlier gives its position.
+  next: readStatement<
+    LoggedRun | { run_id: null }
+  >(`select n.run_id, n.status, n.created_at::text as created_at,
         exists (select 1 from run_events e where e.run_id = n.run_id) as has_log
       from threads t left join lateral (
         select r.run_id, r.status, r.created_at from runs r
@@ -57,20 +50,14 @@ const statements = {
         order by r.created_at, r.run_id limit $5
       ) n on true
       where t.thread_id = $1 and t.metadata @@ $3::jsonpath
-      order by n.created_at, n.run_id`,
-  },
+      order by n.created_at, n.run_id`),
   // A run that waits for its time may start much later.
-  starting: {
-    name: 'runs_starting',
-    reads: true,
-    text: `select exists (
+  starting: readStatement<{ is_starting: boolean }>(`select exists (
         select 1 from runs r where r.thread_id = $1 and r.status in ('pending', 'running') and r.run_id is distinct from $2::uuid
-          and (r.first_seq is not null or r.waits_for is distinct from 'time')) as is_starting`,
-  },
-  current: {
-    name: 'runs_current',
-    reads: true,
-    text: `select n.run_id, n.status, n.created_at::text as created_at
+          and (r.first_seq is not null or r.waits_for is distinct from 'time')) as is_starting`),
+  current: readStatement<
+    PlacedRun | { run_id: null }
+  >(`select n.run_id, n.status, n.created_at::text as created_at
       from threads t left join lateral (
         select c.* from (
           (select r.run_id, r.status, r.created_at, 0 as place from runs r
@@ -81,30 +68,21 @@ const statements = {
            where r.thread_id = t.thread_id order by r.created_at desc, r.run_id desc limit 1)
         ) c order by c.place limit 1
       ) n on true
-      where t.thread_id = $1 and t.metadata @@ $2::jsonpath`,
-  },
-  get: {
-    name: 'runs_get',
-    reads: true,
-    text: `select ${runColumns}, error_stack from runs r where r.run_id = $1 and r.thread_id = $2 and ${runPasses('$3')}`,
-  },
-  find: {
-    name: 'runs_find',
-    reads: true,
-    text: `select ${runColumns} from runs r where r.run_id = $1 and ${runPasses('$2')}`,
-  },
-  inFlight: {
-    name: 'runs_in_flight',
-    reads: true,
-    text: `select run_id from runs where thread_id = $1 and status in ('pending', 'running') order by created_at, run_id`,
-  },
+      where t.thread_id = $1 and t.metadata @@ $2::jsonpath`),
+  get: readStatement<RunRow>(
+    `select ${runColumns}, error_stack from runs r where r.run_id = $1 and r.thread_id = $2 and ${runPasses('$3')}`,
+  ),
+  find: readStatement<RunRow>(`select ${runColumns} from runs r where r.run_id = $1 and ${runPasses('$2')}`),
+  inFlight: readStatement<{ run_id: string }>(
+    `select run_id from runs where thread_id = $1 and status in ('pending', 'running') order by created_at, run_id`,
+  ),
 };
 
 export const runReads = (db: Database, answers: AnswerLimits) => ({
-  states: (run_ids: string[]): Promise<RunState[]> => db.query<RunState>(statements.states, [run_ids]),
+  states: (run_ids: string[]): Promise<RunState[]> => db.query(statements.states, [run_ids]),
 
   async waiting(run_id: string, workerTtlMs: number): Promise<Waiting | undefined> {
-    return (await db.query<Waiting>(statements.waiting, [run_id, workerTtlMs]))[0];
+    return (await db.query(statements.waiting, [run_id, workerTtlMs]))[0];
   },
 
   /** The next `limit` runs of the thread after a run, or the first ones; undefined when the thread does not exist. */
@@ -115,7 +93,7 @@ export const runReads = (db: Database, answers: AnswerLimits) => ({
     access: RowFilter,
   ): Promise<LoggedRun[] | undefined> {
     const values = [thread_id, after?.run_id ?? null, access.jsonpath, after?.created_at ?? null, limit];
-    const rows = await db.query<LoggedRun | { run_id: null }>(statements.next, values);
+    const rows = await db.query(statements.next, values);
     if (rows.length === 0) return undefined;
     return rows.filter((row): row is LoggedRun => row.run_id !== null);
   },
@@ -124,16 +102,13 @@ export const runReads = (db: Database, answers: AnswerLimits) => ({
    * The oldest run in flight on the thread, else its newest run; null when it has no runs, undefined when the thread does not exist.
    */
   async findCurrent(thread_id: string, access: RowFilter): Promise<PlacedRun | null | undefined> {
-    const [row] = await db.query<PlacedRun | { run_id: null }>(statements.current, [
-      thread_id,
-      access.jsonpath,
-    ]);
+    const [row] = await db.query(statements.current, [thread_id, access.jsonpath]);
     return row?.run_id === null ? null : row;
   },
 
   /** Whether a run other than this one, which has made the newest checkpoint, is in flight on the thread. */
   async isStarting(thread_id: string, run_id: string | null): Promise<boolean> {
-    const [row] = await db.query<{ is_starting: boolean }>(statements.starting, [thread_id, run_id]);
+    const [row] = await db.query(statements.starting, [thread_id, run_id]);
     return row?.is_starting === true;
   },
 
@@ -143,17 +118,13 @@ export const runReads = (db: Database, answers: AnswerLimits) => ({
     limit: number,
     access: RowFilter,
   ): Promise<{ run_id: string; thread_id: string }[]> =>
-    db.query<{ run_id: string; thread_id: string }>(statements.listAllInFlight, [
-      statuses,
-      limit,
-      access.jsonpath,
-    ]),
+    db.query(statements.listAllInFlight, [statuses, limit, access.jsonpath]),
 
   async find(run_id: string, thread_id: string | undefined, access: RowFilter): Promise<RunRow | undefined> {
     const [row] =
       thread_id === undefined
-        ? await db.query<RunRow>(statements.find, [run_id, access.jsonpath])
-        : await db.query<RunRow>(statements.get, [run_id, thread_id, access.jsonpath]);
+        ? await db.query(statements.find, [run_id, access.jsonpath])
+        : await db.query(statements.get, [run_id, thread_id, access.jsonpath]);
     return row;
   },
 
@@ -185,6 +156,6 @@ export const runReads = (db: Database, answers: AnswerLimits) => ({
 
   /** Ids of the thread's runs in flight, oldest first. */
   async listInFlight(thread_id: string): Promise<string[]> {
-    return (await db.query<{ run_id: string }>(statements.inFlight, [thread_id])).map((row) => row.run_id);
+    return (await db.query(statements.inFlight, [thread_id])).map((row) => row.run_id);
   },
 });

@@ -40,6 +40,8 @@ export interface LostAttempt {
   started_at: string;
   at: string;
   message: string;
+  /** What its worker reported, when another worker had recorded the loss before. */
+  reason?: string;
   charged: boolean;
   lease_token: number;
   /** State of the worker that held the lease. */

@@ -2,6 +2,7 @@
 import type { Database } from '../postgres/database.ts';
 import type { RowFilter } from '../postgres/row-filter.ts';
 import type { RunRow } from './run-rows.ts';
+import { readStatement } from '../postgres/statement.ts';
 
 /** A run that was claimed at least once. `has_log`: events or the outcome of the run are stored. */
 export interface SequencedRun extends Pick<RunRow, 'run_id' | 'status'> {
@@ -24,12 +25,11 @@ export interface RunSequence {
   awaited: string | undefined;
 }
 
-const statements = {
+type Row = (Omit<SequencedRun, 'first_seq'> & { first_seq: number | null }) | { run_id: null };
+
+export const statements = {
   // One snapshot: a run that is claimed meanwhile is listed as claimed or as awaited.
-  sequence: {
-    name: 'runs_sequence',
-    reads: true,
-    text: `select n.run_id, n.status, n.first_seq, n.graph_id,
+  sequence: readStatement<Row>(`select n.run_id, n.status, n.first_seq, n.graph_id,
         exists (select 1 from run_events e where e.run_id = n.run_id) as has_log
       from threads t left join lateral (
         (select r.run_id, r.status, r.first_seq, r.graph_id from runs r
@@ -41,28 +41,18 @@ const statements = {
          order by r.created_at, r.run_id limit 1)
       ) n on true
       where t.thread_id = $1 and t.metadata @@ $3::jsonpath
-      order by n.first_seq nulls last`,
-  },
+      order by n.first_seq nulls last`),
   // Most runs have no resume value; their kwargs, which may be large, are not read.
-  answer: {
-    name: 'run_answer',
-    reads: true,
-    text: `select r.kwargs, r.found_interrupts
+  answer: readStatement<RunAnswer>(`select r.kwargs, r.found_interrupts
       from runs r join threads t on t.thread_id = r.thread_id
-      where r.run_id = $1 and r.thread_id = $2 and t.metadata @@ $3::jsonpath and strpos(r.kwargs, '"resume":') > 0`,
-  },
-  repeatable: {
-    name: 'runs_repeatable',
-    reads: true,
-    text: `select run_id, status in ('pending', 'running') and created_at > now() - $2 * interval '1 ms' as is_repeatable
-      from runs where run_id = any ($1::uuid[])`,
-  },
-  floor: {
-    name: 'runs_first_seq_floor',
-    reads: true,
-    text: `select max(first_seq) as first_seq from runs
-      where thread_id = $1 and first_seq is not null and first_seq <= $2`,
-  },
+      where r.run_id = $1 and r.thread_id = $2 and t.metadata @@ $3::jsonpath and strpos(r.kwargs, '"resume":') > 0`),
+  repeatable: readStatement<{
+    run_id: string;
+    is_repeatable: boolean;
+  }>(`select run_id, status in ('pending', 'running') and created_at > now() - $2 * interval '1 ms' as is_repeatable
+      from runs where run_id = any ($1::uuid[])`),
+  floor: readStatement<{ first_seq: number | null }>(`select max(first_seq) as first_seq from runs
+      where thread_id = $1 and first_seq is not null and first_seq <= $2`),
 };
 
 export const runSequence = (db: Database) => ({
@@ -73,8 +63,7 @@ export const runSequence = (db: Database) => ({
     limit: number,
     access: RowFilter,
   ): Promise<RunSequence | undefined> {
-    type Row = (Omit<SequencedRun, 'first_seq'> & { first_seq: number | null }) | { run_id: null };
-    const rows = await db.query<Row>(statements.sequence, [thread_id, after, access.jsonpath, limit]);
+    const rows = await db.query(statements.sequence, [thread_id, after, access.jsonpath, limit]);
     if (rows.length === 0) return undefined;
     const isClaimed = (row: Row): row is SequencedRun => row.run_id !== null && row.first_seq !== null;
     const awaited = rows.find((row) => !isClaimed(row))?.run_id ?? undefined;
@@ -83,17 +72,17 @@ export const runSequence = (db: Database) => ({
 
   /** How the run was started; undefined when it does not exist or has no resume value. */
   async findAnswer(run_id: string, thread_id: string, access: RowFilter): Promise<RunAnswer | undefined> {
-    const [row] = await db.query<RunAnswer>(statements.answer, [run_id, thread_id, access.jsonpath]);
+    const [row] = await db.query(statements.answer, [run_id, thread_id, access.jsonpath]);
     return row;
   },
 
   /** The runs of these ids that exist. `is_repeatable`: the run is in flight and not older than `ms`. */
   listRepeatable: (run_ids: string[], ms: number): Promise<{ run_id: string; is_repeatable: boolean }[]> =>
-    db.query<{ run_id: string; is_repeatable: boolean }>(statements.repeatable, [run_ids, ms]),
+    db.query(statements.repeatable, [run_ids, ms]),
 
   /** Where the run begins to which the number belongs; 0 when it is older than all runs. */
   async floor(thread_id: string, seq: number): Promise<number> {
-    const [row] = await db.query<{ first_seq: number | null }>(statements.floor, [thread_id, seq]);
+    const [row] = await db.query(statements.floor, [thread_id, seq]);
     return row?.first_seq ?? 0;
   },
 });

@@ -11,20 +11,20 @@ import { runSearch } from './run-search.ts';
 import { runSequence } from './run-sequence.ts';
 import { runTimeline } from './run-timeline.ts';
 import type { CancelAction, Cancelled, CreatedRun, NewRun, RunAudience, RunRow } from './run-rows.ts';
+import { statement } from '../postgres/statement.ts';
 
-const statements = {
-  cancel: { name: 'runs_cancel', text: 'select * from cancel_runs($1, $2, $3, $4, $5)' },
-  follow: { name: 'runs_follow', text: 'select follow_run($1, $2, $3) as status' },
+export const statements = {
+  cancel: statement<Cancelled>('select * from cancel_runs($1, $2, $3, $4, $5)'),
+  follow: statement<{ status: RunRow['status'] | null }>('select follow_run($1, $2, $3) as status'),
   // Cancel requests for stateless runs that arrived while the run was ending.
-  pruneCancels: {
-    name: 'runs_prune_cancels',
-    text: `delete from run_cancels c where c.run_id in (
+  pruneCancels: statement(`delete from run_cancels c where c.run_id in (
         select o.run_id from run_cancels o
         where o.created_at < now() - interval '1 minute' and not exists (
           select 1 from runs r where r.run_id = o.run_id and r.status in ('pending', 'running'))
-        order by o.created_at limit $1)`,
-  },
-  delete: { name: 'runs_delete', text: `select delete_run($1, $2, $3) as deleted` },
+        order by o.created_at limit $1)`),
+  delete: statement<{ deleted: 'deleted' | 'in_flight' | 'missing' }>(
+    `select delete_run($1, $2, $3) as deleted`,
+  ),
 };
 
 export type RunStorage = ReturnType<typeof runStorage>;
@@ -84,18 +84,14 @@ export const runStorage = (db: Database, answers = defaultAnswerLimits, creation
     run_ids: string[] | null,
     { action, reason, access }: { action: CancelAction; reason: string; access: RowFilter },
   ): Promise<Cancelled[]> =>
-    db.query<Cancelled>(statements.cancel, [thread_id, run_ids, action, reason, access.jsonpath]),
+    db.query(statements.cancel, [thread_id, run_ids, action, reason, access.jsonpath]),
 
   /**
    * Subscribes this process to a run: the run's log stores what `log` requests from now on. Returns the status of the run; undefined
    * when it does not exist. `nextId`: events before this id were already sent to readers, and may be in no log.
    */
   async follow(run_id: string, log: RunAudience, nextId = 0): Promise<RunRow['status'] | undefined> {
-    const [row] = await db.query<{ status: RunRow['status'] | null }>(statements.follow, [
-      run_id,
-      log,
-      nextId,
-    ]);
+    const [row] = await db.query(statements.follow, [run_id, log, nextId]);
     return row?.status ?? undefined;
   },
 
@@ -110,11 +106,7 @@ export const runStorage = (db: Database, answers = defaultAnswerLimits, creation
     thread_id: string,
     access: RowFilter,
   ): Promise<'deleted' | 'in_flight' | 'missing'> {
-    const [row] = await db.query<{ deleted: 'deleted' | 'in_flight' | 'missing' }>(statements.delete, [
-      run_id,
-      thread_id,
-      access.jsonpath,
-    ]);
+    const [row] = await db.query(statements.delete, [run_id, thread_id, access.jsonpath]);
     return row?.deleted ?? 'missing';
   },
 });

@@ -9,6 +9,7 @@ import { all, compile, raw, sql } from '../postgres/sql.ts';
 import { type ItemCondition, itemConditions, passing, present, seen } from './store-item-conditions.ts';
 import { storeNamespaceStorage } from './store-namespaces.ts';
 import { type ItemVectors, type RankedItem, vectorWrites } from './store-vectors.ts';
+import { readStatement, statement } from '../postgres/statement.ts';
 
 export interface StoreItemRow {
   namespace: string[];
@@ -85,53 +86,36 @@ const insertItems = `insert into store_items as i (namespace, key, value, ttl_mi
       on conflict (namespace, key) ${replace}`;
 const writtenItem = 'returning i.namespace, i.key, i.updated_at';
 
-const statements = {
-  get: {
-    name: 'items_get',
-    reads: true,
-    text: `select ${columnNames.join(', ')}, ${refreshDue('$3')} as refresh_due from store_items
-      where namespace = $1 and key = $2 and ${present} and ${seen()} @@ $4::jsonpath`,
-  },
-  put: { name: 'items_put', text: `${insertItem} returning key` },
-  putIndexed: {
-    name: 'items_put_indexed',
-    text: `with given as materialized (
+export const statements = {
+  get: readStatement<ReadItem>(`select ${columnNames.join(', ')}, ${refreshDue('$3')} as refresh_due from store_items
+      where namespace = $1 and key = $2 and ${present} and ${seen()} @@ $4::jsonpath`),
+  put: statement(`${insertItem} returning key`),
+  putIndexed: statement(`with given as materialized (
         select $1::text[] as namespace, $2::text as key, $6::bytea as vectors
       ), item as (${insertItem} ${writtenItem}
       ), ${vectorWrites('given', '$7::integer')}
-      select key from item`,
-  },
+      select key from item`),
   // Locks in a fixed order, and only rows that are not locked: the holder of a lock writes or refreshes the item anyway.
-  refresh: {
-    name: 'items_refresh',
-    text: `with due as (
+  refresh: statement(`with due as (
         select i.namespace, i.key from unnest($1::text[], $2::text[]) as g(n, key)
         join store_items i on i.namespace = array(select jsonb_array_elements_text(g.n::jsonb)) and i.key = g.key
         where i.expires_at > now() order by i.namespace, i.key for update of i skip locked
       )
       update store_items i set expires_at = now() + make_interval(secs => i.ttl_minutes * 60)
-      from due where i.namespace = due.namespace and i.key = due.key`,
-  },
-  delete: {
-    name: 'items_delete',
-    text: `delete from store_items where namespace = $1 and key = $2 and ${seen()} @@ $3::jsonpath`,
-  },
+      from due where i.namespace = due.namespace and i.key = due.key`),
+  delete: statement(
+    `delete from store_items where namespace = $1 and key = $2 and ${seen()} @@ $3::jsonpath`,
+  ),
   // Taken in a fixed order, so that overlapping batches wait for each other instead of deadlocking. Row locks would not do, because rows
   // that do not exist yet cannot be locked.
-  lock: {
-    name: 'items_lock',
-    text: `select pg_advisory_xact_lock(${batchLocks}, bucket) from (
+  lock: statement(`select pg_advisory_xact_lock(${batchLocks}, bucket) from (
         select distinct hashtext(namespace || key) & 63 as bucket
         from unnest($1::text[], $2::text[]) as g(namespace, key) order by bucket
-      ) buckets`,
-  },
-  write: { name: 'items_write', text: `${givenItems} ${insertItems}` },
-  writeIndexed: {
-    name: 'items_write_indexed',
-    text: `${givenItems},
+      ) buckets`),
+  write: statement(`${givenItems} ${insertItems}`),
+  writeIndexed: statement(`${givenItems},
       item as (${insertItems} ${writtenItem}), ${vectorWrites('given', 'g.dims')}
-      select count(*) from item`,
-  },
+      select count(*) from item`),
 };
 
 export type StoreItemStorage = ReturnType<typeof storeItemStorage>;
@@ -287,7 +271,7 @@ export const storeItemStorage = (db: Database, answers = defaultAnswerLimits) =>
     refresh?: boolean,
   ): Promise<StoreItemRow | undefined> {
     const values = [namespace, key, refresh ?? null, access.jsonpath];
-    const rows = await db.query<ReadItem>(statements.get, values);
+    const rows = await db.query(statements.get, values);
     return (await refreshed(db, rows))[0];
   },
 

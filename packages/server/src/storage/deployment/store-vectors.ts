@@ -175,7 +175,7 @@ export const storeVectorStorage = (db: Database, limits = searchLimits) => ({
   },
 });
 
-const timeLimit = { name: '', text: `select set_config('statement_timeout', $1, true)` };
+const timeLimit = { text: `select set_config('statement_timeout', $1, true)` };
 
 const tooMuch = (what: string) =>
   invalid(

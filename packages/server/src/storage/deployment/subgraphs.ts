@@ -2,6 +2,7 @@
 import type { Database } from '../postgres/database.ts';
 import type { RowFilter } from '../postgres/row-filter.ts';
 import type { RunRow } from './run-rows.ts';
+import { readStatement } from '../postgres/statement.ts';
 
 export interface SubgraphRow {
   checkpoint_ns: string;
@@ -12,11 +13,8 @@ export interface SubgraphRow {
   has_tasks: boolean;
 }
 
-const statements = {
-  list: {
-    name: 'subgraphs_list',
-    reads: true,
-    text: `select h.checkpoint_ns, r.run_id, r.status as run_status,
+export const statements = {
+  list: readStatement<SubgraphRow>(`select h.checkpoint_ns, r.run_id, r.status as run_status,
         coalesce(json_array_length(c.shape::json -> 'tasks'), 0) > 0 as has_tasks
       from (
         select checkpoint_ns, checkpoint_id from checkpoint_heads
@@ -27,8 +25,7 @@ const statements = {
       join checkpoints c on c.thread_id = $1 and c.checkpoint_ns = h.checkpoint_ns and c.checkpoint_id = h.checkpoint_id
       left join runs r on r.run_id = c.run_id
       where $3::uuid is null or c.run_id = $3
-      order by h.checkpoint_id`,
-  },
+      order by h.checkpoint_id`),
 };
 
 export type SubgraphStorage = ReturnType<typeof subgraphStorage>;
@@ -40,6 +37,5 @@ export const subgraphStorage = (db: Database) => ({
     run_id: string | undefined,
     limit: number,
     access: RowFilter,
-  ): Promise<SubgraphRow[]> =>
-    db.query<SubgraphRow>(statements.list, [thread_id, access.jsonpath, run_id ?? null, limit]),
+  ): Promise<SubgraphRow[]> => db.query(statements.list, [thread_id, access.jsonpath, run_id ?? null, limit]),
 });

@@ -2,6 +2,7 @@
 import type { Database } from '../postgres/database.ts';
 import type { CheckpointBatch } from './checkpoint-rows.ts';
 import { checkpointStorage } from './checkpoints.ts';
+import { readStatement, statement } from '../postgres/statement.ts';
 
 export interface ThreadImport {
   thread_id: string;
@@ -43,22 +44,17 @@ export interface ImportTarget {
   addRuns(runs: RunImport[]): Promise<number>;
 }
 
-const statements = {
+export const statements = {
   // A time to live counts from now: counted from the last change of the state, it would delete old threads at once.
-  create: {
-    name: 'thread_imports_create',
-    text: `insert into threads (thread_id, blob_space, metadata, config, created_at, updated_at, state_updated_at, ttl_since)
+  create:
+    statement(`insert into threads (thread_id, blob_space, metadata, config, created_at, updated_at, state_updated_at, ttl_since)
       select $1::uuid, $1::uuid, $2::jsonb, $3::jsonb, $4::timestamptz, $5::timestamptz, $5::timestamptz, now()
       where not is_of_lone_run($1)
-      on conflict (thread_id) do nothing returning thread_id`,
-  },
-  end: {
-    name: 'thread_imports_end',
-    text: `update threads set status = $2, settled_status = $2, interrupts = $3, error = $4 where thread_id = $1`,
-  },
-  runs: {
-    name: 'thread_imports_runs',
-    text: `with added as (
+      on conflict (thread_id) do nothing returning thread_id`),
+  end: statement(
+    `update threads set status = $2, settled_status = $2, interrupts = $3, error = $4 where thread_id = $1`,
+  ),
+  runs: statement<{ added: number }>(`with added as (
         insert into runs (run_id, thread_id, assistant_id, graph_id, status, metadata, kwargs, multitask_strategy, attempt, lease_token,
           created_at, updated_at, not_before, started_at, found_head, final_head, owner_hash)
         select r.run_id, t.thread_id, r.assistant_id, r.graph_id, r.status, r.metadata, r.kwargs, r.multitask_strategy, 1, 1,
@@ -68,13 +64,10 @@ const statements = {
         where t.thread_id = $1
         on conflict (run_id) do nothing returning 1
       )
-      select count(*)::integer as added from added`,
-  },
-  existing: {
-    name: 'thread_imports_existing',
-    reads: true,
-    text: 'select thread_id from threads where thread_id = any ($1::uuid[])',
-  },
+      select count(*)::integer as added from added`),
+  existing: readStatement<{ thread_id: string }>(
+    'select thread_id from threads where thread_id = any ($1::uuid[])',
+  ),
 };
 
 export type ThreadImportStorage = ReturnType<typeof threadImportStorage>;
@@ -98,7 +91,7 @@ export const threadImportStorage = (db: Database) => ({
 
   /** Which of these ids are taken. */
   async listExisting(thread_ids: string[]): Promise<string[]> {
-    const rows = await db.query<{ thread_id: string }>(statements.existing, [thread_ids]);
+    const rows = await db.query(statements.existing, [thread_ids]);
     return rows.map((row) => row.thread_id);
   },
 });
@@ -109,7 +102,7 @@ const targetOf = (tx: Database, thread_id: string): ImportTarget => ({
     if (lost.length > 0) throw new Error(`Checkpoints of thread ${thread_id} were not stored`);
   },
   async addRuns(runs) {
-    const [row] = await tx.query<{ added: number }>(statements.runs, [thread_id, JSON.stringify(runs)]);
+    const [row] = await tx.query(statements.runs, [thread_id, JSON.stringify(runs)]);
     return row?.added ?? 0;
   },
 });

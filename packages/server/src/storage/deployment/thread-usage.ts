@@ -2,6 +2,7 @@
 import type { Database } from '../postgres/database.ts';
 import type { RowFilter } from '../postgres/row-filter.ts';
 import { isRecordedSql, recordedRefs } from './recorded-state.ts';
+import { readStatement } from '../postgres/statement.ts';
 
 /** `versions`: the different values that the channel has had. */
 export interface ChannelUsage {
@@ -28,10 +29,7 @@ const channelsMax = 1_000;
 const hashes = (ref: string): string =>
   `case when left(${ref}, 1) in ('#', '[') then string_to_array(substr(${ref}, 2), ',')::uuid[] else '{}' end`;
 
-const usage = {
-  name: 'threads_usage',
-  reads: true,
-  text: `with recursive thread as (
+export const usage = readStatement<ThreadUsage>(`with recursive thread as (
       select t.thread_id, t.blob_space from threads t where t.thread_id = $1 and t.metadata @@ $2::jsonpath
     ), versions as materialized (
       select distinct e.key as channel, e.value as ref
@@ -77,12 +75,11 @@ const usage = {
            where not exists (select 1 from reached r where r.hash = s.hash and r.channel is not null)))::float8 as writes_bytes,
       (select coalesce(json_agg(json_build_object('channel', l.channel, 'versions', l.versions, 'bytes', l.bytes)), '[]')
        from (select * from by_channel order by bytes desc, channel limit ${channelsMax}) l) as channels
-    from thread`,
-};
+    from thread`);
 
 /** Undefined when there is no such thread. */
 export const findThreadUsage = async (
   db: Database,
   thread_id: string,
   access: RowFilter,
-): Promise<ThreadUsage | undefined> => (await db.query<ThreadUsage>(usage, [thread_id, access.jsonpath]))[0];
+): Promise<ThreadUsage | undefined> => (await db.query(usage, [thread_id, access.jsonpath]))[0];

@@ -10,6 +10,7 @@ import { count, countUpTo, select, type Sql, sql } from '../postgres/sql.ts';
 import { channelsAtHead, recordedJoin } from './recorded-state.ts';
 import { type ThreadTimes, withinTimes } from './thread-times.ts';
 import { findThreadUsage } from './thread-usage.ts';
+import { readStatement, statement } from '../postgres/statement.ts';
 
 export interface ThreadRow {
   thread_id: string;
@@ -86,85 +87,59 @@ const shown = `select ${columnNames.map((name) => (isJson.has(name) ? `t.${name}
   ${recordedJoin}
   where t.thread_id = $1 and t.metadata @@ $2::jsonpath`;
 
-const statements = {
-  create: {
-    name: 'threads_create',
-    text: `insert into threads (thread_id, blob_space, metadata, config)
+export const statements = {
+  create: statement<ThreadRow>(`insert into threads (thread_id, blob_space, metadata, config)
       select $1::uuid, $1::uuid, $2::jsonb, $3::jsonb where not is_of_lone_run($1)
-      on conflict (thread_id) do nothing returning ${columns}`,
-  },
+      on conflict (thread_id) do nothing returning ${columns}`),
   // An id that is twice in the list is inserted once, with the values of the first. Threads that exist are left out, because an insert waits
   // for transactions that are changing the existing row. For others that create or delete one of the threads, the list waits for a second.
   // A subquery as a value: a join could scan the table.
-  createSeveral: {
-    name: 'threads_create_several',
-    text: `insert into threads (thread_id, blob_space, metadata, config)
+  createSeveral: statement<ThreadRow>(`insert into threads (thread_id, blob_space, metadata, config)
       select n.thread_id, n.thread_id, n.metadata, n.config
       from set_config('lock_timeout', '1s', true),
         rows from (json_to_recordset($1::json) as (thread_id uuid, metadata jsonb, config jsonb)) with ordinality
           as n (thread_id, metadata, config, place)
       where (select t.thread_id from threads t where t.thread_id = n.thread_id) is null and not is_of_lone_run(n.thread_id)
       order by n.thread_id, n.place
-      on conflict (thread_id) do nothing returning ${columns}`,
-  },
-  createWithTtl: {
-    name: 'threads_create_with_ttl',
-    text: `insert into threads (thread_id, blob_space, metadata, config, ttl_strategy, ttl_minutes)
+      on conflict (thread_id) do nothing returning ${columns}`),
+  createWithTtl:
+    statement<ThreadRow>(`insert into threads (thread_id, blob_space, metadata, config, ttl_strategy, ttl_minutes)
       select $1::uuid, $1::uuid, $2::jsonb, $3::jsonb,
         case when $5::float8 is not null then coalesce($4::text, 'delete') end, $5::float8 where not is_of_lone_run($1)
-      on conflict (thread_id) do nothing returning ${columns}`,
-  },
-  get: {
-    name: 'threads_get',
-    reads: true,
-    text: `select ${columns} from threads where thread_id = $1 and metadata @@ $2::jsonpath`,
-  },
-  show: { name: 'threads_show', reads: true, text: shown },
-  showShort: {
-    name: 'threads_show_short',
-    reads: true,
-    isShort: true,
-    text: `${shown} and ${shownColumns.map((name) => `coalesce(pg_column_size(${name}), 0)`).join(' + ')} <= ${shortBytes}`,
-  },
-  patch: {
-    name: 'threads_patch',
-    text: `update threads set metadata = metadata || $2, updated_at = now()
-      where thread_id = $1 and metadata @@ $3::jsonpath and (metadata || $2) @@ $3::jsonpath returning ${columns}`,
-  },
-  patchWithTtl: {
-    name: 'threads_patch_with_ttl',
-    text: `update threads set metadata = metadata || $2, updated_at = now(), ttl_minutes = $5,
+      on conflict (thread_id) do nothing returning ${columns}`),
+  get: readStatement<ThreadRow>(
+    `select ${columns} from threads where thread_id = $1 and metadata @@ $2::jsonpath`,
+  ),
+  show: readStatement<ShownThread & { recorded: string | null }>(shown),
+  showShort: readStatement<ShownThread & { recorded: string | null }>(
+    `${shown} and ${shownColumns.map((name) => `coalesce(pg_column_size(${name}), 0)`).join(' + ')} <= ${shortBytes}`,
+    { isShort: true },
+  ),
+  patch: statement<ThreadRow>(`update threads set metadata = metadata || $2, updated_at = now()
+      where thread_id = $1 and metadata @@ $3::jsonpath and (metadata || $2) @@ $3::jsonpath returning ${columns}`),
+  patchWithTtl:
+    statement<ThreadRow>(`update threads set metadata = metadata || $2, updated_at = now(), ttl_minutes = $5,
         ttl_strategy = case when $5::float8 is not null then coalesce($4::text, ttl_strategy, 'delete') end,
         ttl_since = now(), ttl_done_at = null
-      where thread_id = $1 and metadata @@ $3::jsonpath and (metadata || $2) @@ $3::jsonpath returning ${columns}`,
-  },
-  delete: { name: 'threads_delete', text: 'select delete_thread($1, $2) as deleted' },
-  lock: {
-    name: 'threads_lock',
-    text: 'select thread_id from threads where thread_id = $1 and metadata @@ $2::jsonpath for update',
-  },
-  deleteUnused: {
-    name: 'threads_delete_unused',
-    text: `select delete_thread($1) where not exists (select 1 from runs where thread_id = $1)
+      where thread_id = $1 and metadata @@ $3::jsonpath and (metadata || $2) @@ $3::jsonpath returning ${columns}`),
+  delete: statement<{ deleted: boolean }>('select delete_thread($1, $2) as deleted'),
+  lock: statement(
+    'select thread_id from threads where thread_id = $1 and metadata @@ $2::jsonpath for update',
+  ),
+  deleteUnused: statement(`select delete_thread($1) where not exists (select 1 from runs where thread_id = $1)
       and not exists (select 1 from checkpoint_heads where thread_id = $1)
-      and not exists (select 1 from crons where thread_id = $1)`,
-  },
-  listOfAssistant: {
-    name: 'threads_of_assistant',
-    text: `select t.thread_id from threads t where t.metadata @> jsonb_build_object('assistant_id', $1::text)
-      and t.metadata @@ $2::jsonpath limit $3`,
-  },
-  sweep: { name: 'threads_sweep', text: 'select sweep_deleted_thread($1, $2) as more' },
-  listDeleted: {
-    name: 'threads_deleted',
-    text: 'select thread_id from deleted_threads order by deleted_at limit $1',
-  },
-  watch: {
-    name: 'threads_watch',
-    text: `update threads set watched_until = greatest(watched_until, now() + $2 * interval '1 ms')
-      where thread_id = $1 and metadata @@ $3::jsonpath returning thread_id`,
-  },
-  copy: { name: 'threads_copy', text: 'select copy_thread($1, $2, $3, $4, $5, $6) as copied' },
+      and not exists (select 1 from crons where thread_id = $1)`),
+  listOfAssistant: statement<{
+    thread_id: string;
+  }>(`select t.thread_id from threads t where t.metadata @> jsonb_build_object('assistant_id', $1::text)
+      and t.metadata @@ $2::jsonpath limit $3`),
+  sweep: statement<{ more: boolean }>('select sweep_deleted_thread($1, $2) as more'),
+  listDeleted: statement<{ thread_id: string }>(
+    'select thread_id from deleted_threads order by deleted_at limit $1',
+  ),
+  watch: statement(`update threads set watched_until = greatest(watched_until, now() + $2 * interval '1 ms')
+      where thread_id = $1 and metadata @@ $3::jsonpath returning thread_id`),
+  copy: statement<{ copied: CopyOutcome }>('select copy_thread($1, $2, $3, $4, $5, $6) as copied'),
 };
 
 export type CopyOutcome = 'copied' | 'missing' | 'outside' | 'too_large';
@@ -261,14 +236,14 @@ interface ThreadInsert {
 const creations = (db: Database) =>
   new GroupedWrites<ThreadInsert, ThreadRow | undefined>({
     async one({ thread_id, metadata, config }) {
-      return (await db.query<ThreadRow>(statements.create, [thread_id, metadata, config]))[0];
+      return (await db.query(statements.create, [thread_id, metadata, config]))[0];
     },
     async several(inputs) {
       const list = inputs.map(
         ({ thread_id, metadata, config }) =>
           `{"thread_id":${JSON.stringify(thread_id)},"metadata":${metadata},"config":${config}}`,
       );
-      const rows = await db.query<ThreadRow>(statements.createSeveral, [`[${list.join(',')}]`]);
+      const rows = await db.query(statements.createSeveral, [`[${list.join(',')}]`]);
       const byId = new Map(rows.map((row) => [row.thread_id, row]));
       return inputs.map(({ thread_id }) => {
         const id = thread_id.toLowerCase();
@@ -292,11 +267,11 @@ export const threadStorage = (db: Database, answers = defaultAnswerLimits, creat
     const input = { thread_id, metadata: JSON.stringify(metadata), config: JSON.stringify(config) };
     if (ttl === undefined) return created.write(input);
     const values = [thread_id, input.metadata, input.config, ...ttlValues(ttl)];
-    return (await db.query<ThreadRow>(statements.createWithTtl, values))[0];
+    return (await db.query(statements.createWithTtl, values))[0];
   },
 
   async find(thread_id: string, access: RowFilter): Promise<ThreadRow | undefined> {
-    return (await db.query<ThreadRow>(statements.get, [thread_id, access.jsonpath]))[0];
+    return (await db.query(statements.get, [thread_id, access.jsonpath]))[0];
   },
 
   findUsage: (thread_id: string, access: RowFilter) => findThreadUsage(db, thread_id, access),
@@ -311,17 +286,16 @@ export const threadStorage = (db: Database, answers = defaultAnswerLimits, creat
     const values = [thread_id, JSON.stringify(metadata), access.jsonpath];
     const [row] =
       ttl === undefined
-        ? await db.query<ThreadRow>(statements.patch, values)
-        : await db.query<ThreadRow>(statements.patchWithTtl, [...values, ...ttlValues(ttl)]);
+        ? await db.query(statements.patch, values)
+        : await db.query(statements.patchWithTtl, [...values, ...ttlValues(ttl)]);
     return row;
   },
 
   /** Undefined when there is no such thread. Most threads are short reads, and cost one statement. */
   async findShown(thread_id: string, access: RowFilter): Promise<ShownThread | undefined> {
     const values = [thread_id, access.jsonpath];
-    type Row = ShownThread & { recorded: string | null };
-    const [short] = await db.query<Row>(statements.showShort, values);
-    const found = short ?? (await db.query<Row>(statements.show, values))[0];
+    const [short] = await db.query(statements.showShort, values);
+    const found = short ?? (await db.query(statements.show, values))[0];
     if (!found) return undefined;
     const { recorded, ...row } = found;
     return row.channels === null ? row : { ...row, channels: channelsAtHead(row.channels, recorded) };
@@ -330,7 +304,7 @@ export const threadStorage = (db: Database, answers = defaultAnswerLimits, creat
   /** Deletes the thread's row; `sweep` deletes the rest. False when there is no such thread. */
   async delete(thread_id: string, access: RowFilter): Promise<boolean> {
     const values = [thread_id, access.jsonpath];
-    return (await db.query<{ deleted: boolean }>(statements.delete, values))[0]?.deleted ?? false;
+    return (await db.query(statements.delete, values))[0]?.deleted ?? false;
   },
 
   /** Deletes a thread without runs, state and crons. Locks it in a statement of its own, so that the next one sees concurrent inserts. */
@@ -342,19 +316,19 @@ export const threadStorage = (db: Database, answers = defaultAnswerLimits, creat
 
   /** Deletes up to `rows` rows of a deleted thread; returns whether there may be more. */
   async sweep(thread_id: string, rows: number): Promise<boolean> {
-    return (await db.query<{ more: boolean }>(statements.sweep, [thread_id, rows]))[0]?.more ?? false;
+    return (await db.query(statements.sweep, [thread_id, rows]))[0]?.more ?? false;
   },
 
   /** Deleted threads that still have rows, the oldest deletion first. */
   async listDeleted(limit: number): Promise<string[]> {
-    const rows = await db.query<{ thread_id: string }>(statements.listDeleted, [limit]);
+    const rows = await db.query(statements.listDeleted, [limit]);
     return rows.map((row) => row.thread_id);
   },
 
   /** Threads whose last run used this assistant. */
   async listOfAssistant(assistant_id: string, limit: number, access: RowFilter): Promise<string[]> {
     const values = [assistant_id, access.jsonpath, limit];
-    const rows = await db.query<{ thread_id: string }>(statements.listOfAssistant, values);
+    const rows = await db.query(statements.listOfAssistant, values);
     return rows.map((row) => row.thread_id);
   },
 
@@ -369,7 +343,7 @@ export const threadStorage = (db: Database, answers = defaultAnswerLimits, creat
     copy: { thread_id: string; access: RowFilter; metadata: Record<string, unknown> },
     rowsMax: number,
   ): Promise<CopyOutcome> {
-    const rows = await db.query<{ copied: CopyOutcome }>(statements.copy, [
+    const rows = await db.query(statements.copy, [
       source.thread_id,
       copy.thread_id,
       JSON.stringify(copy.metadata),

@@ -1,6 +1,7 @@
 // Reports of workers: the runs and graphs that they execute, and the connections that they may use.
 import type { ProcessIdentity } from '../../config/process-identity.ts';
 import type { Database } from '../postgres/database.ts';
+import { readStatement, statement } from '../postgres/statement.ts';
 
 export interface WorkerReport extends ProcessIdentity {
   worker_id: string;
@@ -48,62 +49,41 @@ const hasLeft = 'draining and slots = 0 and connections = 0';
  */
 const hasEndableLease = `r.status = 'running' and r.lease_until > now() and r.attempt = 1`;
 
-const statements = {
-  report: {
-    name: 'workers_report',
-    text: `insert into workers (worker_id, name, slots, running, draining, connections, graphs, machine, process)
+export const statements = {
+  report:
+    statement(`insert into workers (worker_id, name, slots, running, draining, connections, graphs, machine, process)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
       on conflict (worker_id) do update
       set slots = excluded.slots, running = excluded.running, draining = excluded.draining, graphs = excluded.graphs,
         connections = excluded.connections, seen_at = now(),
-        machine = case when workers.ended_at is null then workers.machine end, ended_at = null`,
-  },
+        machine = case when workers.ended_at is null then workers.machine end, ended_at = null`),
   // The row is kept for a day, because it shows which graphs were executed lately.
-  leave: {
-    name: 'workers_leave',
-    text: 'update workers set draining = true, slots = 0, running = 0, connections = 0, seen_at = now() where worker_id = $1',
-  },
-  open: {
-    name: 'workers_open',
-    reads: true,
-    text: `select worker_id, name, process from workers
+  leave: statement(
+    'update workers set draining = true, slots = 0, running = 0, connections = 0, seen_at = now() where worker_id = $1',
+  ),
+  open: readStatement<OpenWorker>(`select worker_id, name, process from workers
       where machine = $1 and worker_id <> $2 and seen_at > now() - interval '1 day'
         and (ended_at is null and not (${hasLeft})
           or exists (select from runs r where r.worker_id = workers.worker_id and ${hasEndableLease}))
-      order by seen_at desc, worker_id limit 1000`,
-  },
+      order by seen_at desc, worker_id limit 1000`),
   // Locks in the order of ids, as the flush of an executor does.
-  end: {
-    name: 'workers_end',
-    text: `with ended as (
+  end: statement(`with ended as (
         update workers set ended_at = coalesce(ended_at, now()), draining = true, slots = 0, running = 0, connections = 0
         where worker_id = any ($1) returning worker_id
       ), held as (
         select r.run_id from runs r join ended e on e.worker_id = r.worker_id
         where ${hasEndableLease} order by r.run_id for update of r
       )
-      update runs r set lease_until = now() from held where r.run_id = held.run_id returning r.run_id`,
-  },
-  prune: { name: 'workers_prune', text: `delete from workers where seen_at < now() - interval '1 day'` },
+      update runs r set lease_until = now() from held where r.run_id = held.run_id returning r.run_id`),
+  prune: statement(`delete from workers where seen_at < now() - interval '1 day'`),
   // The table has the processes of the last day.
-  list: {
-    name: 'workers_list',
-    reads: true,
-    text: `select worker_id, name, slots, running, graphs, connections, started_at, seen_at,
+  list: readStatement<ListedWorker>(`select worker_id, name, slots, running, graphs, connections, started_at, seen_at,
         case when ended_at is not null then 'silent' when ${hasLeft} then 'left'
           when seen_at <= now() - $1 * interval '1 ms' then 'silent' when draining then 'draining' else 'live' end as state
-      from workers where seen_at > now() - interval '1 day' order by seen_at desc, worker_id limit $2`,
-  },
-  served: {
-    name: 'workers_served',
-    reads: true,
-    text: `select is_graph_served($1, $2 * interval '1 ms') as served`,
-  },
+      from workers where seen_at > now() - interval '1 day' order by seen_at desc, worker_id limit $2`),
+  served: readStatement<{ served: boolean }>(`select is_graph_served($1, $2 * interval '1 ms') as served`),
   // Counts up to 1,000 pending runs; for more, reads the count that a periodic task stores.
-  queue: {
-    name: 'workers_queue',
-    reads: true,
-    text: `select
+  queue: readStatement<QueueState>(`select
         (select count(*)::integer from workers where seen_at > now() - $1 * interval '1 ms' and not draining and slots > 0) as workers,
         (select coalesce(sum(slots), 0)::integer from workers where seen_at > now() - $1 * interval '1 ms' and not draining) as slots,
         (select case when n.pending < 1001 then n.pending else greatest(n.pending, (select q.pending from run_queue_size q)) end
@@ -112,8 +92,7 @@ const statements = {
         (select count(*)::integer from runs where status = 'running') as running,
         (select extract(epoch from now() - r.not_before)::float8 * 1000
          from runs r where r.status = 'pending' and r.waits_for = 'slot'
-         order by r.not_before, r.run_id desc limit 1) as oldest_pending_ms`,
-  },
+         order by r.not_before, r.run_id desc limit 1) as oldest_pending_ms`),
 };
 
 /** A worker reports itself twice per lease duration, and counts as alive for two lease durations after a report. */
@@ -136,7 +115,7 @@ export const workerStorage = (db: Database) => ({
    * worker that has reported itself after its end was recorded: the check of its process was wrong.
    */
   listOpen: (machine: string, worker_id: string): Promise<OpenWorker[]> =>
-    db.query<OpenWorker>(statements.open, [machine, worker_id]),
+    db.query(statements.open, [machine, worker_id]),
 
   /** Records that these workers have ended, and ends the leases of their runs. Returns the number of these runs. */
   async end(worker_ids: string[]): Promise<number> {
@@ -149,17 +128,16 @@ export const workerStorage = (db: Database) => ({
   },
 
   /** The last report first. A worker is silent from `ttlMs` after its last report. */
-  list: (ttlMs: number, limit: number): Promise<ListedWorker[]> =>
-    db.query<ListedWorker>(statements.list, [ttlMs, limit]),
+  list: (ttlMs: number, limit: number): Promise<ListedWorker[]> => db.query(statements.list, [ttlMs, limit]),
 
   /** True when a worker that executes the graph has reported itself within this time. */
   async hasServed(graph_id: string, withinMs: number): Promise<boolean> {
-    return (await db.query<{ served: boolean }>(statements.served, [graph_id, withinMs]))[0]?.served ?? false;
+    return (await db.query(statements.served, [graph_id, withinMs]))[0]?.served ?? false;
   },
 
   /** `ttlMs`: workers whose last report is older are not counted. */
   async queue(ttlMs: number): Promise<QueueState> {
-    const [row] = await db.query<QueueState>(statements.queue, [ttlMs]);
+    const [row] = await db.query(statements.queue, [ttlMs]);
     return row as QueueState;
   },
 });

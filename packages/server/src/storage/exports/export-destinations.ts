@@ -2,6 +2,7 @@
 import type { Database } from '../postgres/database.ts';
 import { fromExactText, toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
+import { type Statement, statement } from '../postgres/statement.ts';
 
 export interface DestinationRow {
   tenant_id: string;
@@ -32,43 +33,30 @@ export const destinationsMax = 1_000;
 const columns = `tenant_id, id, destination_type, display_name, config, credentials, credentials_keys, aws_role_arn, abilities,
   created_at, updated_at`;
 
-const statements = {
-  create: {
-    name: 'export_destinations_create',
-    text: `insert into export_destinations (tenant_id, id, destination_type, display_name, config, credentials, credentials_keys,
+export const statements = {
+  create:
+    statement<DestinationRow>(`insert into export_destinations (tenant_id, id, destination_type, display_name, config, credentials, credentials_keys,
         aws_role_arn, abilities)
       select $1, $2, $3, $4, $5, $6, $7, $8, $9
       where (select count(*) from (select from export_destinations where tenant_id = $1 limit ${destinationsMax}) d) < ${destinationsMax}
-      returning ${columns}`,
-  },
-  list: {
-    name: 'export_destinations_list',
-    text: `select ${columns} from export_destinations where tenant_id = $1
-      order by created_at desc, id desc limit ${destinationsMax}`,
-  },
-  find: {
-    name: 'export_destinations_find',
-    text: `select ${columns} from export_destinations where tenant_id = $1 and id = $2`,
-  },
-  change: {
-    name: 'export_destinations_change',
-    text: `update export_destinations set credentials = $3, credentials_keys = $4, aws_role_arn = $5, abilities = $6,
+      returning ${columns}`),
+  list: statement<DestinationRow>(`select ${columns} from export_destinations where tenant_id = $1
+      order by created_at desc, id desc limit ${destinationsMax}`),
+  find: statement<DestinationRow>(
+    `select ${columns} from export_destinations where tenant_id = $1 and id = $2`,
+  ),
+  change:
+    statement<DestinationRow>(`update export_destinations set credentials = $3, credentials_keys = $4, aws_role_arn = $5, abilities = $6,
         updated_at = now()
-      where tenant_id = $1 and id = $2 returning ${columns}`,
-  },
-  learn: {
-    name: 'export_destinations_learn',
-    text: `update export_destinations set abilities = $4 where tenant_id = $1 and id = $2 and date_trunc('milliseconds', updated_at) = $3`,
-  },
-  lock: {
-    name: 'export_destinations_lock',
-    text: 'select id from export_destinations where tenant_id = $1 and id = $2 for update',
-  },
-  delete: {
-    name: 'export_destinations_delete',
-    text: `delete from export_destinations where tenant_id = $1 and id = $2
-      and not exists (select from exports e where e.tenant_id = $1 and e.destination_id = $2) returning ${columns}`,
-  },
+      where tenant_id = $1 and id = $2 returning ${columns}`),
+  learn: statement(
+    `update export_destinations set abilities = $4 where tenant_id = $1 and id = $2 and date_trunc('milliseconds', updated_at) = $3`,
+  ),
+  lock: statement<{ id: string }>(
+    'select id from export_destinations where tenant_id = $1 and id = $2 for update',
+  ),
+  delete: statement<DestinationRow>(`delete from export_destinations where tenant_id = $1 and id = $2
+      and not exists (select from exports e where e.tenant_id = $1 and e.destination_id = $2) returning ${columns}`),
 };
 
 const toRow = (row: DestinationRow): DestinationRow => ({ ...row, config: fromExactText(row.config) });
@@ -77,13 +65,11 @@ export type DestinationStorage = ReturnType<typeof destinationStorage>;
 
 export const destinationStorage = (db: Database) => {
   const query = async (
-    statement: { name: string; text: string },
+    statement: Statement<DestinationRow>,
     tenant_id: string,
     ...values: unknown[]
   ): Promise<DestinationRow[]> =>
-    asTenant(db, tenant_id, async (tx) =>
-      (await tx.query<DestinationRow>(statement, [tenant_id, ...values])).map(toRow),
-    );
+    asTenant(db, tenant_id, async (tx) => (await tx.query(statement, [tenant_id, ...values])).map(toRow));
   return {
     /** Undefined when the workspace has reached its limit. */
     async create(made: NewDestination): Promise<DestinationRow | undefined> {
@@ -126,9 +112,9 @@ export const destinationStorage = (db: Database) => {
     delete: (tenant_id: string, id: string): Promise<DestinationRow | 'in use' | undefined> =>
       asTenant(db, tenant_id, async (tx) => {
         // The creation of an export takes a share lock on this row.
-        const [locked] = await tx.query<{ id: string }>(statements.lock, [tenant_id, id]);
+        const [locked] = await tx.query(statements.lock, [tenant_id, id]);
         if (locked === undefined) return undefined;
-        const [row] = await tx.query<DestinationRow>(statements.delete, [tenant_id, id]);
+        const [row] = await tx.query(statements.delete, [tenant_id, id]);
         return row === undefined ? 'in use' : toRow(row);
       }),
   };

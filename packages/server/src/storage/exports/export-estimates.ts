@@ -48,12 +48,9 @@ const count = async (db: Database, scope: EstimatedScope, exactMax: number): Pro
     const values: unknown[] = [];
     const bind: Bind = (value) => `$${values.push(value)}`;
     const text = `select count(*) as rows from (select ${toSql(scope, bind)} limit ${bind(exactMax + 1)}) r`;
-    const [row] = await asTenant(
-      db,
-      scope.tenant_id,
-      (tx) => tx.query<{ rows: number }>({ name: '', text }, values),
-      { statementMs: countingMs },
-    );
+    const [row] = await asTenant(db, scope.tenant_id, (tx) => tx.query<{ rows: number }>({ text }, values), {
+      statementMs: countingMs,
+    });
     return row?.rows ?? 0;
   } catch (error) {
     if (isTimeLimit(error)) return undefined;
@@ -70,10 +67,7 @@ export const exportEstimates = (db: Database) => ({
       const values: unknown[] = [];
       const bind: Bind = (value) => `$${values.push(value)}`;
       const text = `explain (format json) select ${toSql(scope, bind)}`;
-      const [row] = await tx.query<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>(
-        { name: '', text },
-        values,
-      );
+      const [row] = await tx.query<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>({ text }, values);
       const planned = Math.round(row?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0);
       // At least as many as were counted.
       return { rows: Math.max(planned, counted ?? 0), is_exact: false };

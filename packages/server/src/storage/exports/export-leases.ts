@@ -7,6 +7,7 @@ import { exactTime } from '../postgres/exact-time.ts';
 import { exportColumns, type ExportRow } from './export-row.ts';
 import type { ExportLease } from './export-lease.ts';
 import type { PendingFile } from './export-steps.ts';
+import { type Statement, readStatement, statement } from '../postgres/statement.ts';
 
 /** Why an attempt failed. After `destination` a retry would fail too. */
 export type FailureCause = 'error' | 'timeout' | 'destination';
@@ -56,101 +57,68 @@ const ms = (place: string): string => `${place} * interval '1 ms'`;
 /** When the attempt began; an exporter gets five minutes to start. */
 const attemptBegan = `coalesce(r.attempt_at, r.claimed_at + interval '5 minutes')`;
 
-const statements = {
-  claimPartitionRuns: {
-    name: 'export_runs_claim',
-    text: `select ${exportColumns}, r.id as run_id, r.lease_token as token, r.retry_number as tries, r.cursor, r.pending_upload,
+export const statements = {
+  claimPartitionRuns:
+    statement(`select ${exportColumns}, r.id as run_id, r.lease_token as token, r.retry_number as tries, r.cursor, r.pending_upload,
         ${exactTime('r.window_start')} as since, ${exactTime('r.window_end')} as until,
         (select count(*) from export_files f where f.tenant_id = r.tenant_id and f.run_id = r.id) as files
-      from claim_export_runs($1, ${ms('$2')}, $3, $4) r join exports e on e.tenant_id = r.tenant_id and e.id = r.export_id`,
-  },
-  claimManifests: {
-    name: 'export_manifests_claim',
-    text: `select ${exportColumns}, e.lease_token as token, e.retry_number as tries, ${exactTime('e.completing_at')} as completing_at
-      from claim_export_manifests($1, ${ms('$2')}) e`,
-  },
+      from claim_export_runs($1, ${ms('$2')}, $3, $4) r join exports e on e.tenant_id = r.tenant_id and e.id = r.export_id`),
+  claimManifests:
+    statement(`select ${exportColumns}, e.lease_token as token, e.retry_number as tries, ${exactTime('e.completing_at')} as completing_at
+      from claim_export_manifests($1, ${ms('$2')}) e`),
   // Locks in the order of ids, as the functions that end an export do.
-  renewPartitionRuns: {
-    name: 'export_runs_renew',
-    text: `with held as (
+  renewPartitionRuns: statement(`with held as (
         select r.tenant_id, r.id from export_runs r
         join unnest($1::uuid[], $2::uuid[], $3::bigint[]) as l (tenant_id, id, lease_token)
           on r.tenant_id = l.tenant_id and r.id = l.id and r.lease_token = l.lease_token and r.status = 'RUNNING'
         order by r.id for update of r
       )
       update export_runs r set lease_until = now() + ${ms('$4')}, heartbeat_at = now() from held
-      where r.tenant_id = held.tenant_id and r.id = held.id returning r.id`,
-  },
-  renewManifests: {
-    name: 'export_manifests_renew',
-    text: `with held as (
+      where r.tenant_id = held.tenant_id and r.id = held.id returning r.id`),
+  renewManifests: statement(`with held as (
         select e.tenant_id, e.id from exports e
         join unnest($1::uuid[], $2::uuid[], $3::bigint[]) as l (tenant_id, id, lease_token)
           on e.tenant_id = l.tenant_id and e.id = l.id and e.lease_token = l.lease_token and e.status = 'RUNNING' and e.lease_until is not null
         order by e.id for no key update of e
       )
       update exports e set lease_until = now() + ${ms('$4')} from held
-      where e.tenant_id = held.tenant_id and e.id = held.id returning e.id`,
-  },
+      where e.tenant_id = held.tenant_id and e.id = held.id returning e.id`),
   fail: {
-    run: {
-      name: 'export_runs_fail',
-      text: `select fail_export_attempt($1, $2, $3, $4, $5, $6, ${ms('$7')}) as status`,
-    },
-    manifest: {
-      name: 'export_manifests_fail',
-      text: `select fail_export_manifest($1, $2, $3, $4, $5, $6, ${ms('$7')}) as status`,
-    },
+    run: statement<{ status: string | null }>(
+      `select fail_export_attempt($1, $2, $3, $4, $5, $6, ${ms('$7')}) as status`,
+    ),
+    manifest: statement<{ status: string | null }>(
+      `select fail_export_manifest($1, $2, $3, $4, $5, $6, ${ms('$7')}) as status`,
+    ),
   },
   requeue: {
-    run: {
-      name: 'export_runs_requeue',
-      text: `select requeue_export_run($1, $2, $3, $4, $5, $6, ${ms('$7')}) as done`,
-    },
-    manifest: {
-      name: 'export_manifests_requeue',
-      text: `select requeue_export_manifest($1, $2, $3, $4, $5, $6, ${ms('$7')}) as done`,
-    },
+    run: statement<{ done: boolean }>(
+      `select requeue_export_run($1, $2, $3, $4, $5, $6, ${ms('$7')}) as done`,
+    ),
+    manifest: statement<{ done: boolean }>(
+      `select requeue_export_manifest($1, $2, $3, $4, $5, $6, ${ms('$7')}) as done`,
+    ),
   },
-  completePartitionRun: {
-    name: 'export_runs_complete',
-    text: `select complete_export_run($1, $2, $3) as done`,
-  },
-  lost: {
-    name: 'export_leases_lost',
-    text: `(select r.tenant_id, r.id, r.lease_token, 'run' as task from export_runs r
+  completePartitionRun: statement<{ done: boolean }>(`select complete_export_run($1, $2, $3) as done`),
+  lost: readStatement<ExportLease>(`(select r.tenant_id, r.id, r.lease_token, 'run' as task from export_runs r
         where r.status = 'RUNNING' and r.lease_until < now() order by r.lease_until limit $1)
       union all
       (select e.tenant_id, e.id, e.lease_token, 'manifest' as task from exports e
-        where e.status = 'RUNNING' and e.lease_until < now() order by e.lease_until limit $1)`,
-    reads: true,
-  },
-  late: {
-    name: 'export_runs_late',
-    text: `select r.tenant_id, r.id, r.lease_token, 'run' as task from exports e
+        where e.status = 'RUNNING' and e.lease_until < now() order by e.lease_until limit $1)`),
+  late: readStatement<ExportLease>(`select r.tenant_id, r.id, r.lease_token, 'run' as task from exports e
       join export_runs r on r.tenant_id = e.tenant_id and r.export_id = e.id and r.status = 'RUNNING'
-      where e.status = 'RUNNING' and ${attemptBegan} <= now() - ${ms('$1')} order by ${attemptBegan} limit $2`,
-    reads: true,
-  },
-  overdue: {
-    name: 'exports_overdue',
-    text: `select e.tenant_id, e.id from exports e
-      where e.status = 'RUNNING' and e.started_at <= now() - ${ms('$1')} order by e.started_at limit $2`,
-    reads: true,
-  },
-  timeOut: { name: 'exports_time_out', text: `select time_out_export($1, $2, ${ms('$3')}) as done` },
-  spawn: { name: 'exports_spawn', text: `select spawn_exports(${ms('$1')}, $2, $3) as count` },
-  state: {
-    name: 'exports_state',
-    text: `select
+      where e.status = 'RUNNING' and ${attemptBegan} <= now() - ${ms('$1')} order by ${attemptBegan} limit $2`),
+  overdue: readStatement<Overdue>(`select e.tenant_id, e.id from exports e
+      where e.status = 'RUNNING' and e.started_at <= now() - ${ms('$1')} order by e.started_at limit $2`),
+  timeOut: statement<{ done: boolean }>(`select time_out_export($1, $2, ${ms('$3')}) as done`),
+  spawn: statement<{ count: number }>(`select spawn_exports(${ms('$1')}, $2, $3) as count`),
+  state: readStatement<ExportQueueState>(`select
         (select count(*) from exports where status = 'CREATED')::integer as waiting_exports,
         (select count(*) from exports where status = 'RUNNING')::integer as running_exports,
         (select count(*) from exports where status = 'INTERVALSCHEDULED')::integer as schedules,
         (select count(*) from export_runs where status = 'CREATED')::integer as waiting_runs,
         (select count(*) from export_runs where status = 'RUNNING')::integer as running_runs,
-        (select extract(epoch from now() - min(not_before))::float8 from export_runs where status = 'CREATED' and not_before <= now()) as oldest_waiting_seconds`,
-    reads: true,
-  },
+        (select extract(epoch from now() - min(not_before))::float8 from export_runs where status = 'CREATED' and not_before <= now()) as oldest_waiting_seconds`),
 };
 
 export interface ExportQueueState {
@@ -266,9 +234,9 @@ const claiming = (db: Database) => ({
 
 const endings = (db: Database) => {
   const isDone = async (
-    statement: { name: string; text: string },
+    statement: Statement<{ done: boolean }>,
     values: readonly unknown[],
-  ): Promise<boolean> => (await db.query<{ done: boolean }>(statement, values))[0]?.done === true;
+  ): Promise<boolean> => (await db.query(statement, values))[0]?.done === true;
 
   const requeue = (
     lease: ExportLease,
@@ -289,7 +257,7 @@ const endings = (db: Database) => {
     { retries, delayMs }: RetryRules,
   ): Promise<string | undefined> => {
     const values = [...valuesOf(lease), cause, toShownText(message), retries, delayMs];
-    const [row] = await db.query<{ status: string | null }>(statements.fail[lease.task], values);
+    const [row] = await db.query(statements.fail[lease.task], values);
     return row?.status ?? undefined;
   };
   return { isDone, requeue, fail };
@@ -320,11 +288,11 @@ const sweep = async (
       }
     }
   };
-  const overdue = await db.query<Overdue>(statements.overdue, [timeoutMs, sweepMax]);
+  const overdue = await db.query(statements.overdue, [timeoutMs, sweepMax]);
   await settleEach(overdue, ({ tenant_id, id }) => isDone(statements.timeOut, [tenant_id, id, timeoutMs]));
-  const lost = await db.query<ExportLease>(statements.lost, [sweepMax]);
+  const lost = await db.query(statements.lost, [sweepMax]);
   await settleEach(lost, (lease) => requeue(lease, { reason: 'Its worker was lost', isLost: true }, rules));
-  const late = await db.query<ExportLease>(statements.late, [runTimeoutMs, sweepMax]);
+  const late = await db.query(statements.late, [runTimeoutMs, sweepMax]);
   const message = `The attempt exceeded its time limit of ${formatDuration(runTimeoutMs)}`;
   await settleEach(
     late,
@@ -357,12 +325,12 @@ const ending = (db: Database) => {
 
     /** Creates exports of at most `limit` schedules whose next window ended at least `lagMs` ago. Returns how many. */
     async spawn(lagMs: number, unfinishedMax: number, limit: number): Promise<number> {
-      const [row] = await db.query<{ count: number }>(statements.spawn, [lagMs, unfinishedMax, limit]);
+      const [row] = await db.query(statements.spawn, [lagMs, unfinishedMax, limit]);
       return row?.count ?? 0;
     },
 
     async state(): Promise<ExportQueueState> {
-      const [row] = await db.query<ExportQueueState>(statements.state, []);
+      const [row] = await db.query(statements.state, []);
       return row as ExportQueueState;
     },
   };

@@ -234,7 +234,7 @@ export const exportRows = (db: Transactions) => ({
       if (page.rows > 0) throw new Problem('unavailable', 'The read of a page of an export was interrupted');
       if (scope.condition !== null) {
         const [row] = await tx.query<{ start_time: string; id: string; has_next: boolean }>(
-          { name: '', text: stretchSql(scope, after, upTo) },
+          { text: stretchSql(scope, after, upTo) },
           [],
         );
         if (row === undefined) return;

@@ -2,6 +2,7 @@
 import type { Database } from '../postgres/database.ts';
 import { exactTime } from '../postgres/exact-time.ts';
 import type { ExportLease } from './export-lease.ts';
+import { type Statement, readStatement, statement } from '../postgres/statement.ts';
 
 /** A file that was begun and is not committed. */
 export interface PendingFile {
@@ -28,39 +29,26 @@ export interface ManifestFile {
   number: number;
 }
 
-const statements = {
-  startPartitionRun: { name: 'export_runs_start', text: `select start_export_run($1, $2, $3) as done` },
-  completeManifest: { name: 'exports_complete', text: `select complete_export($1, $2, $3, $4) as done` },
-  begin: { name: 'export_files_begin', text: `select begin_export_file($1, $2, $3, $4) as done` },
-  commit: { name: 'export_files_commit', text: `select commit_export_file($1, $2, $3, $4) as done` },
-  skip: { name: 'export_files_skip', text: `select skip_export_file($1, $2, $3, $4) as done` },
-  holdsPartitionRun: {
-    name: 'export_runs_held',
-    text: `select id from export_runs
-      where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'RUNNING' and lease_until > now()`,
-    reads: true,
-  },
-  holdsManifest: {
-    name: 'export_manifests_held',
-    text: `select id from exports
-      where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'RUNNING' and lease_until > now()`,
-    reads: true,
-  },
-  endedOtherwise: {
-    name: 'exports_ended_otherwise',
-    text: `select id from exports where tenant_id = $1 and id = $2 and status in ('FAILED', 'CANCELLED', 'TIMEDOUT')`,
-    reads: true,
-  },
-  files: {
-    name: 'export_files_of',
-    text: `select f.key, f.rows, f.bytes, f.sha256, ${exactTime('f.min_start_time')} as min_start_time, ${exactTime('f.max_start_time')} as max_start_time,
+export const statements = {
+  startPartitionRun: statement<{ done: boolean }>(`select start_export_run($1, $2, $3) as done`),
+  completeManifest: statement<{ done: boolean }>(`select complete_export($1, $2, $3, $4) as done`),
+  begin: statement<{ done: boolean }>(`select begin_export_file($1, $2, $3, $4) as done`),
+  commit: statement<{ done: boolean }>(`select commit_export_file($1, $2, $3, $4) as done`),
+  skip: statement<{ done: boolean }>(`select skip_export_file($1, $2, $3, $4) as done`),
+  holdsPartitionRun: readStatement(`select id from export_runs
+      where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'RUNNING' and lease_until > now()`),
+  holdsManifest: readStatement(`select id from exports
+      where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'RUNNING' and lease_until > now()`),
+  endedOtherwise: readStatement(
+    `select id from exports where tenant_id = $1 and id = $2 and status in ('FAILED', 'CANCELLED', 'TIMEDOUT')`,
+  ),
+  files:
+    readStatement<ManifestFile>(`select f.key, f.rows, f.bytes, f.sha256, ${exactTime('f.min_start_time')} as min_start_time, ${exactTime('f.max_start_time')} as max_start_time,
         ${exactTime('r.window_start')} as window_start, ${exactTime('r.window_end')} as window_end, f.number
       from export_runs r join export_files f on f.tenant_id = r.tenant_id and f.run_id = r.id
       where r.tenant_id = $1 and r.export_id = $2
         and ($3::timestamptz is null or (r.window_start, f.number) > ($3::timestamptz, $4::integer))
-      order by r.window_start, f.number limit $5`,
-    reads: true,
-  },
+      order by r.window_start, f.number limit $5`),
 };
 
 const valuesOf = ({ tenant_id, id, lease_token }: ExportLease) => [tenant_id, id, lease_token];
@@ -69,9 +57,9 @@ export type ExportStepStorage = ReturnType<typeof exportStepStorage>;
 
 export const exportStepStorage = (db: Database) => {
   const isDone = async (
-    statement: { name: string; text: string },
+    statement: Statement<{ done: boolean }>,
     values: readonly unknown[],
-  ): Promise<boolean> => (await db.query<{ done: boolean }>(statement, values))[0]?.done === true;
+  ): Promise<boolean> => (await db.query(statement, values))[0]?.done === true;
 
   return {
     /** Starts the attempt's time. Idempotent. False when the lease belongs to another worker. */
@@ -110,7 +98,7 @@ export const exportStepStorage = (db: Database) => {
       after: Pick<ManifestFile, 'window_start' | 'number'> | null,
       limit: number,
     ): Promise<ManifestFile[]> =>
-      db.query<ManifestFile>(statements.files, [
+      db.query(statements.files, [
         tenant_id,
         export_id,
         after?.window_start ?? null,

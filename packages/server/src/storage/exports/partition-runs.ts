@@ -3,28 +3,18 @@ import type { ExportEvent, ExportRunStatus } from '@svc/contract';
 import type { Database } from '../postgres/database.ts';
 import { eventColumns, partitionRunColumns, partitionRunJoins, type PartitionRunRow } from './export-row.ts';
 import { asTenant } from '../postgres/tenant.ts';
+import { readStatement, statement } from '../postgres/statement.ts';
 
 /** The partition runs of one export, or of all exports of a schedule. */
 export type PartitionRunScope = { export_id: string } | { source_export_id: string };
 
-const existing = {
-  name: 'exports_exist',
-  text: `select from exports e where e.tenant_id = $1 and e.id = $2`,
-};
+export const existing = statement(`select from exports e where e.tenant_id = $1 and e.id = $2`);
 
-const statements = {
-  find: {
-    name: 'export_runs_find',
-    text: `select ${partitionRunColumns} from export_runs r ${partitionRunJoins}
-      where r.tenant_id = $1 and r.export_id = $2 and r.id = $3`,
-    reads: true,
-  },
-  events: {
-    name: 'export_events_list',
-    text: `select ${eventColumns} from export_events v
-      where v.tenant_id = $1 and v.export_id = $2 and v.id > $3 order by v.id limit $4`,
-    reads: true,
-  },
+export const statements = {
+  find: readStatement<PartitionRunRow>(`select ${partitionRunColumns} from export_runs r ${partitionRunJoins}
+      where r.tenant_id = $1 and r.export_id = $2 and r.id = $3`),
+  events: readStatement<ExportEvent>(`select ${eventColumns} from export_events v
+      where v.tenant_id = $1 and v.export_id = $2 and v.id > $3 order by v.id limit $4`),
 };
 
 const scopes = {
@@ -55,30 +45,22 @@ export const partitionRunStorage = (db: Database) => ({
       if ((await tx.query(existing, [tenant_id, id])).length === 0) return undefined;
       const conditions = `r.tenant_id = $1 and ${scopes[kind]} and ($3::text[] is null or r.status = any ($3))`;
       const values = [tenant_id, id, statuses];
-      const counting = {
-        name: `export_runs_count_${kind}`,
-        text: `select count(*) as total from export_runs r where ${conditions}`,
-      };
-      const [counted] = await tx.query<{ total: number }>(counting, values);
+      const counting = statement<{ total: number }>(
+        `select count(*) as total from export_runs r where ${conditions}`,
+      );
+      const [counted] = await tx.query(counting, values);
       const total = counted?.total ?? 0;
       if (page.limit === null && total > unpagedMax) return { rows: [], total };
-      const listing = {
-        name: `export_runs_list_${kind}`,
-        text: `select ${partitionRunColumns} from (
+      const listing = statement<PartitionRunRow>(`select ${partitionRunColumns} from (
             select * from export_runs r where ${conditions} order by r.window_start, r.id limit $4 offset $5) r
-          ${partitionRunJoins} order by r.window_start, r.id`,
-      };
-      const rows = await tx.query<PartitionRunRow>(listing, [
-        ...values,
-        page.limit ?? unpagedMax,
-        page.offset,
-      ]);
+          ${partitionRunJoins} order by r.window_start, r.id`);
+      const rows = await tx.query(listing, [...values, page.limit ?? unpagedMax, page.offset]);
       return { rows, total };
     }),
 
   find: (tenant_id: string, export_id: string, id: string): Promise<PartitionRunRow | undefined> =>
     asTenant(db, tenant_id, async (tx) => {
-      const [row] = await tx.query<PartitionRunRow>(statements.find, [tenant_id, export_id, id]);
+      const [row] = await tx.query(statements.find, [tenant_id, export_id, id]);
       return row;
     }),
 
@@ -91,6 +73,6 @@ export const partitionRunStorage = (db: Database) => ({
   ): Promise<ExportEvent[] | undefined> =>
     asTenant(db, tenant_id, async (tx) => {
       if ((await tx.query(existing, [tenant_id, export_id])).length === 0) return undefined;
-      return tx.query<ExportEvent>(statements.events, [tenant_id, export_id, after, limit]);
+      return tx.query(statements.events, [tenant_id, export_id, after, limit]);
     }),
 });

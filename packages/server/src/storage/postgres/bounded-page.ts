@@ -2,7 +2,7 @@
 // exceed the bound. The database neither reads nor sends the rows beyond it.
 import { type AnswerLimits, freeBytes, whileHeld } from './answer-limits.ts';
 import type { Database } from './database.ts';
-import { nameOf } from './sql.ts';
+import { readStatement } from './statement.ts';
 
 export interface BoundedPage<Row> {
   rows: Row[];
@@ -56,30 +56,25 @@ const pageStatement = ({ keys, order, columns, long, from, where }: PageQuery): 
 };
 
 /**
- * Reads a page. A page that exceeds `freeBytes` is read again while memory is reserved for it. `name` is the name of the prepared
- * statement; by default it is derived from the text.
+ * Reads a page. A page that exceeds `freeBytes` is read again while memory is reserved for it.
  */
 export const readPage = async <Row extends object>(
   db: Database,
   query: PageQuery,
-  name?: string,
 ): Promise<BoundedPage<Row>> => {
   const { answers } = query;
-  const page = await readUpTo<Row>(db, query, Math.min(answers.pageBytes, freeBytes), name);
+  const page = await readUpTo<Row>(db, query, Math.min(answers.pageBytes, freeBytes));
   if (!page.isCut || answers.pageBytes <= freeBytes) return page;
-  return whileHeld(answers, answers.pageBytes, () => readUpTo(db, query, answers.pageBytes, name));
+  return whileHeld(answers, answers.pageBytes, () => readUpTo(db, query, answers.pageBytes));
 };
 
 const readUpTo = async <Row extends object>(
   db: Database,
   query: PageQuery,
   bytesMax: number,
-  name: string | undefined,
 ): Promise<BoundedPage<Row>> => {
-  const text = pageStatement(query);
-  const statement = { name: name ?? nameOf(text), text, reads: true };
   const values = [...query.keys.values, query.limit, bytesMax];
-  const found = await db.query<Row & { page_found?: number }>(statement, values);
+  const found = await db.query(readStatement<Row & { page_found?: number }>(pageStatement(query)), values);
   const count = found[0]?.page_found ?? 0;
   for (const row of found) delete row.page_found;
   return {

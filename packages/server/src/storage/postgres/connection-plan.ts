@@ -1,6 +1,7 @@
 // Divides the allowed connections among the processes of a node, so that all of them together stay within the database's limits.
 import { Problem } from '@svc/contract/problem';
 import type { Database } from './database.ts';
+import { readStatement } from './statement.ts';
 
 /** The processes of a node, and the settings that limit their connections. */
 export interface NodeProcesses {
@@ -141,19 +142,15 @@ const warningOf = (
     : `All servers on this database together may need ${needed + others} connections, and it allows ${allowed}: raise max_connections by ` +
       `${needed + others - allowed}, or lower ${settingsOf(node)} here or elsewhere`;
 
-const statement = {
-  name: 'connection_limits',
-  reads: true,
-  text: `select least(
+export const statement = readStatement<ConnectionLimits>(`select least(
         current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
           - coalesce(current_setting('reserved_connections', true)::integer, 0),
         (select nullif(r.rolconnlimit, -1) from pg_roles r where r.rolname = current_user),
         (select nullif(d.datconnlimit, -1) from pg_database d where d.datname = current_database()))::integer as allowed,
-      coalesce((select sum(w.connections) from workers w where w.seen_at > now() - $1 * interval '1 ms'), 0)::integer as others`,
-};
+      coalesce((select sum(w.connections) from workers w where w.seen_at > now() - $1 * interval '1 ms'), 0)::integer as others`);
 
 /** Nodes whose last report is older than `ttlMs` are not counted. */
 export const readConnectionLimits = async (db: Database, ttlMs: number): Promise<ConnectionLimits> => {
-  const [row] = await db.query<ConnectionLimits>(statement, [ttlMs]);
+  const [row] = await db.query(statement, [ttlMs]);
   return row as ConnectionLimits;
 };

@@ -51,7 +51,7 @@ const receives = async (client: pg.Client, database: Database): Promise<boolean>
   const channel = `svc_check_${randomUUID()}`;
   const received = new Promise<boolean>((resolve) => client.once('notification', () => resolve(true)));
   await client.query(`listen ${client.escapeIdentifier(channel)}`);
-  await database.query({ name: '', text: `select pg_notify($1, '')` }, [channel]);
+  await database.query({ text: `select pg_notify($1, '')` }, [channel]);
   const stop = new AbortController();
   const timeOut = sleep(notificationMs, false, { signal: stop.signal }).catch(() => false);
   const isReceived = await Promise.race([received, timeOut]);

@@ -3,26 +3,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contract/problem';
 import type { Database } from './database.ts';
 import type { Outage } from './connection-pool.ts';
+import { statement } from './statement.ts';
 
 /** A healthy database needs milliseconds. */
 const lookMs = 3_000;
 
-const statements = {
-  bounds: {
-    name: 'health_bounds',
-    text: `select set_config('work_mem', '64kB', true), set_config('temp_tablespaces', '', true)`,
+export const statements = {
+  bounds: statement(`select set_config('work_mem', '64kB', true), set_config('temp_tablespaces', '', true)`, {
     timeoutMs: lookMs,
-  },
+  }),
   /**
    * Generates a megabyte, which exceeds `work_mem` and is therefore written to a temporary file next to the data. A small write to a
    * table would not prove that the disk has room: it may fit into an existing page.
    */
-  probe: {
-    name: 'health_probe',
-    text: `select current_setting('transaction_read_only') = 'on' as read_only, count(*)::integer as rows
+  probe: statement<{ read_only: boolean; rows: number }>(
+    `select current_setting('transaction_read_only') = 'on' as read_only, count(*)::integer as rows
       from generate_series(1, 32768)`,
-    timeoutMs: lookMs,
-  },
+    { timeoutMs: lookMs },
+  ),
 };
 
 export type DatabaseHealth = ReturnType<typeof databaseHealth>;
@@ -33,7 +31,7 @@ export const databaseHealth = (db: Database) => ({
     const isDone = new AbortController();
     const look = db.transact(async (tx) => {
       await tx.query(statements.bounds, []);
-      return tx.query<{ read_only: boolean }>(statements.probe, []);
+      return tx.query(statements.probe, []);
     });
     look.catch(() => undefined); // it may fail after the time limit, which has been reported
     const timeOut = async (): Promise<never> => {

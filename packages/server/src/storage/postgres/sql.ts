@@ -1,10 +1,10 @@
-// SQL that is composed at run time. Fixed statements are written out and have names of their own.
+// SQL that is composed at run time. Fixed statements are written out.
 //
 //   sql`status = ${status}`              a parameter
 //   sql`not ${condition}`                a nested part, with its parameters
 //   raw(column)                          trusted text; never input from a request
-import { createHash } from 'node:crypto';
 import type { Database } from './database.ts';
+import { readStatement } from './statement.ts';
 
 export class Sql {
   readonly strings: readonly string[];
@@ -38,14 +38,10 @@ export const compile = (query: Sql): { text: string; values: unknown[] } => {
   return { text: textOf(query), values };
 };
 
-/** A name for a prepared statement, derived from its text. */
-export const nameOf = (text: string): string =>
-  `p_${createHash('sha1').update(text).digest('hex').slice(0, 24)}`;
-
 /** Executes a query that only reads. */
 export const select = <Row>(db: Pick<Database, 'query'>, query: Sql): Promise<Row[]> => {
   const { text, values } = compile(query);
-  return db.query<Row>({ name: nameOf(text), text, reads: true }, values);
+  return db.query(readStatement<Row>(text), values);
 };
 
 export const count = async (

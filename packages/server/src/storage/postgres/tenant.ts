@@ -1,12 +1,10 @@
 // Transactions of one workspace. Row level security hides the rows of all other workspaces, even when a statement has no condition
 // on the workspace.
 import type { Database, Transactions } from './database.ts';
+import { statement } from './statement.ts';
 
-const enter = { name: 'tenant_enter', text: 'select enter_tenant($1)' };
-const enterLimited = {
-  name: 'tenant_enter_limited',
-  text: `select enter_tenant($1), set_config('statement_timeout', $2, true)`,
-};
+export const enter = statement('select enter_tenant($1)');
+export const enterLimited = statement(`select enter_tenant($1), set_config('statement_timeout', $2, true)`);
 
 /** Runs `work` in a transaction that sees the rows of one workspace only. `statementMs`: time limit of each statement. */
 export const asTenant = <T>(

@@ -3,23 +3,10 @@ import type pg from 'pg';
 import type { ConnectionSetup } from './connection-options.ts';
 import { copyRows, type Outage, type PooledConnection, runQuery } from './connection-pool.ts';
 import type { OnRow } from './copy-out.ts';
-
-export interface Statement {
-  /** Name of the prepared statement; empty for a statement that is rarely repeated. */
-  name: string;
-  text: string;
-  /** The statement only reads, so it is sent again when the connection breaks. */
-  reads?: boolean;
-  /** The statement reads a few short rows by their keys. Such reads of all callers share one connection (shared-reads.ts). */
-  isShort?: boolean;
-  /** Time limit, for results that are useless later. */
-  timeoutMs?: number;
-  /** Called each time the statement is sent, after the wait for a connection. */
-  onSend?: () => void;
-}
+import type { Statement } from './statement.ts';
 
 export interface Database extends AsyncDisposable {
-  query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
+  query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]>;
   /** Passes on the rows of `copy … to stdout (format binary)`, which takes no parameters, as they arrive. An abort closes the connection. */
   copyOut(text: string, onRow: OnRow, signal?: AbortSignal): Promise<void>;
   /** Executes several statements without parameters, such as a migration, without a time limit. */
@@ -56,11 +43,11 @@ export const queries = (
   execute: Execute,
   { isPooled }: Pick<ConnectionSetup, 'isPooled'>,
 ): Pick<Database, 'query' | 'script'> => ({
-  async query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+  async query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     const { text, timeoutMs } = statement;
-    const name = isPooled ? '' : statement.name;
+    const name = isPooled ? undefined : statement.name;
     const bound = timeoutMs === undefined ? {} : { query_timeout: timeoutMs };
-    const query = { name, text, values: values as unknown[], ...bound };
+    const query = { ...(name === undefined ? {} : { name }), text, values: values as unknown[], ...bound };
     const { rows } = await execute(query, statement);
     return rows as Row[];
   },

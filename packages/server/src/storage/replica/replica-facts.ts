@@ -22,7 +22,6 @@ export interface ReplicaFacts {
 const pollMs = 50;
 
 const schemaStatement = {
-  name: '',
   text: `select current_setting('server_version') as version,
       exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
         where n.nspname = 'svc' and c.relname = 'trace_runs') as has_schema`,

@@ -3,6 +3,7 @@
 // Positions can be compared only within one history: the same cluster (system identifier) and the same timeline. After a promotion, a
 // standby of the old primary may have replayed a part of the old timeline that the new primary does not have.
 import type { Database } from '../postgres/database.ts';
+import { readStatement } from '../postgres/statement.ts';
 
 /** Where positions belong to. Two servers with the same history have the same bytes at the same position. */
 export interface WalHistory {
@@ -34,14 +35,12 @@ const bytes = (lsn: string): string => `(${lsn} - '0/0'::pg_lsn)::text`;
 const identity = `s.system_identifier::text as system, current_database()::text as database`;
 
 /** The name of a WAL file begins with the timeline in hexadecimal. */
-const primaryStatement = {
-  name: 'replica_primary_position',
-  text: `select ${identity}, ('x' || left(pg_walfile_name(pg_current_wal_flush_lsn()), 8))::bit(32)::integer as timeline,
+export const primaryStatement = readStatement<PrimaryRow>(
+  `select ${identity}, ('x' || left(pg_walfile_name(pg_current_wal_flush_lsn()), 8))::bit(32)::integer as timeline,
       ${bytes('pg_current_wal_flush_lsn()')} as flushed, ${bytes('pg_current_wal_insert_lsn()')} as inserted
     from pg_control_system() s`,
-  reads: true,
-  timeoutMs: positionMs,
-};
+  { timeoutMs: positionMs },
+);
 
 /** A standby knows its timeline from its last restart point. After a promotion it has the new one within a checkpoint. */
 export const standbyText = `select ${identity}, c.timeline_id as timeline, pg_is_in_recovery() as is_standby,
@@ -60,7 +59,7 @@ export interface StandbyRow extends WalHistory {
 
 /** Reads the position of the primary. Every commit that was acknowledged before the call is at or before `inserted`. */
 export const primaryPosition = async (primary: Pick<Database, 'query'>): Promise<PrimaryPosition> => {
-  const [row] = await primary.query<PrimaryRow>(primaryStatement, []);
+  const [row] = await primary.query(primaryStatement, []);
   if (row === undefined) throw new Error('The statement returned no row');
   return { ...row, flushed: BigInt(row.flushed), inserted: BigInt(row.inserted) };
 };

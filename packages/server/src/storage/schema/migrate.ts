@@ -9,6 +9,7 @@ import type { Database } from '../postgres/database.ts';
 import { assertNoRestore } from './restore-table.ts';
 import { SchemaConflict } from './schema-conflict.ts';
 import { type FunctionSet, type Migration, readSchemaFiles, type SchemaFiles } from './sql-files.ts';
+import { type Statement, statement } from '../postgres/statement.ts';
 
 /** Advisory lock of migrating processes. Every process uses this number, for this purpose only. */
 const lockKey = 7_301_955_201;
@@ -147,10 +148,7 @@ const applyNext = async (
   if ('revision' in next) return applyFunctions(tx, next);
   await tx.script(next.text);
   await tx.query(
-    {
-      name: 'migrate_record',
-      text: 'insert into schema_migrations (version, name, checksum, serves_from) values ($1, $2, $3, $4)',
-    },
+    statement('insert into schema_migrations (version, name, checksum, serves_from) values ($1, $2, $3, $4)'),
     [next.version, next.name, next.checksum, next.servesFrom ?? 0],
   );
   return next.name;
@@ -180,12 +178,9 @@ const applyFunctions = async (
     end $$;`);
   await tx.script(text);
   await tx.query(
-    {
-      name: 'migrate_record_functions',
-      text: `insert into schema_functions (revision, checksum) values ($1, $2)
+    statement(`insert into schema_functions (revision, checksum) values ($1, $2)
         on conflict (only_row) do update
-        set revision = excluded.revision, checksum = excluded.checksum, applied_at = now()`,
-    },
+        set revision = excluded.revision, checksum = excluded.checksum, applied_at = now()`),
     [revision, checksum],
   );
   return `functions, revision ${revision}`;
@@ -194,10 +189,7 @@ const applyFunctions = async (
 const findMissing = async (db: Database, { migrations: known, functions }: WantedFiles): Promise<Missing> => {
   const [applied, appliedFunctions] = await Promise.all([
     readAppliedMigrations(db),
-    readApplied<AppliedFunctions>(db, {
-      name: 'migrate_functions',
-      text: 'select revision, checksum from schema_functions',
-    }),
+    readApplied(db, statement<AppliedFunctions>('select revision, checksum from schema_functions')),
   ]);
   checkApplied(known, applied);
   const versions = new Set(applied.map(({ version }) => version));
@@ -235,15 +227,12 @@ const checkApplied = (known: Migration[], applied: Applied[]): void => {
   }
 };
 
+// All columns: checkouts before 0.1.0 had no serves_from.
 const readAppliedMigrations = (db: Database): Promise<Applied[]> =>
-  readApplied<Applied>(db, {
-    name: 'migrate_present',
-    // All columns: checkouts before 0.1.0 had no serves_from.
-    text: 'select * from schema_migrations order by version',
-  });
+  readApplied<Applied>(db, statement('select * from schema_migrations order by version'));
 
 /** No rows when the table does not exist. */
-const readApplied = async <Row>(db: Database, statement: { name: string; text: string }): Promise<Row[]> => {
+const readApplied = async <Row>(db: Database, statement: Statement<Row>): Promise<Row[]> => {
   try {
     return await db.query<Row>(statement, []);
   } catch (error) {

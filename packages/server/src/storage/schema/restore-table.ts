@@ -3,6 +3,7 @@
 import { Problem } from '@svc/contract/problem';
 import type pg from 'pg';
 import type { Database } from '../postgres/database.ts';
+import { statement } from '../postgres/statement.ts';
 
 export const restoreTable = 'restore_unfinished';
 
@@ -19,7 +20,7 @@ export const dropRestoreTable = async (client: pg.ClientBase): Promise<void> => 
 
 export const hasRestoreTable = async (db: Database): Promise<boolean> => {
   const text = `select to_regclass('svc.${restoreTable}') is not null as is_found`;
-  const [row] = await db.query<{ is_found: boolean }>({ name: 'restore_table', text }, []);
+  const [row] = await db.query<{ is_found: boolean }>(statement(text), []);
   return row?.is_found === true;
 };
 

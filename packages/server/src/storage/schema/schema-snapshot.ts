@@ -31,7 +31,7 @@ const text = {
 export const schemaSnapshot = async (db: Database): Promise<string> => {
   const parts: string[] = ['-- What the migrations make of an empty database. Written by: npm run generate'];
   for (const [title, query] of Object.entries(text)) {
-    const rows = await db.query<Row>({ name: `snapshot_${title}`, text: query }, []);
+    const rows = await db.query<Row>({ text: query }, []);
     parts.push(`\n-- ${title}`, ...rows.map((row) => row.line.replaceAll(/\s+/g, ' ')));
   }
   return `${parts.join('\n')}\n`;

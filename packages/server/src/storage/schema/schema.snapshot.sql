@@ -773,6 +773,7 @@ blob_space_lock(p_space uuid) returns bigint
 cancel_export(p_tenant uuid, p_export uuid) returns text
 cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text, p_access jsonpath) returns TABLE(run_id uuid, outcome text)
 claim_deliveries(p_count integer, p_lease interval, p_busy text[], p_after text) returns TABLE(delivery_id uuid, run_id uuid, url text, origin text, attempt integer, lease_token bigint, run text, "values" text, resume_after text)
+claim_endings(p_owners json, p_endings json) returns uuid[]
 claim_export_manifests(p_count integer, p_lease interval) returns SETOF exports
 claim_export_runs(p_count integer, p_lease interval, p_runs integer, p_exports integer) returns SETOF export_runs
 claim_runs(p_count integer, p_worker_id uuid, p_lease interval, p_attempts integer, p_graphs text[], p_assistants uuid[], p_owners integer[]) returns SETOF runs
@@ -828,9 +829,12 @@ is_thread_taken(p_thread_id uuid) returns boolean
 items_refresh_on_read() returns boolean
 keep_replaced_write() returns trigger
 kept_interrupts(p_run_id uuid) returns text
+lock_batch_runs(p_owners json, p_over uuid[]) returns uuid[]
 lock_export_runs(p_tenant uuid, p_export uuid) returns void
 lock_ready_run(p_graph_id text, p_assistant_id uuid, p_owner_hash integer) returns SETOF runs
+lock_state_updates(p_owners json, p_over uuid[]) returns uuid[]
 lost_attempt(p_run runs, p_message text, p_charged boolean, p_worker text) returns jsonb
+move_heads(p_heads json, p_owners uuid[]) returns uuid[]
 move_ready_runs(p_assistant_id uuid, p_from text, p_to text, p_limit integer) returns integer
 new_first_seq(p_thread_id uuid) returns bigint
 new_run_events(p_run_ids uuid[], p_next_ids integer[], p_log_bytes bigint, p_all_bytes bigint) returns TABLE(run_id uuid, first_id integer, last_id integer, events text, outcome text, age_ms double precision, found bigint)
@@ -866,11 +870,15 @@ skip_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_target text) retur
 spawn_exports(p_lag interval, p_unfinished integer, p_limit integer) returns integer
 start_export_run(p_tenant uuid, p_run uuid, p_token bigint) returns boolean
 stop_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text) returns TABLE(run_id uuid, outcome text)
+store_endings(p_owners uuid[], p_endings json) returns void
+store_events(p_owners uuid[], p_events json) returns void
+store_rows(p_owners uuid[], p_runs uuid[], p_blobs json, p_checkpoints json, p_writes json, p_shapes json) returns void
 stored_status(p_thread_id uuid) returns text
 sweep_deleted_thread(p_thread_id uuid, p_count integer) returns boolean
 sweep_projects(p_tenant uuid, p_limit integer) returns integer
 time_out_export(p_tenant uuid, p_export uuid, p_timeout interval) returns boolean
 token_sum(p_sum numeric) returns bigint
+trace_bit(p_field text) returns integer
 trace_calls_from(p_start timestamp with time zone) returns timestamp with time zone
 trace_calls_until(p_start timestamp with time zone, p_end timestamp with time zone) returns timestamp with time zone
 trace_day(p_start timestamp with time zone, p_days_kept integer) returns date

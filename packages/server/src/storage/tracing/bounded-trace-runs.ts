@@ -27,15 +27,15 @@ export const boundedSql = ({ runs, order, columns, bytesMax }: BoundedTraceRuns)
       from (${runs}) r window w as (order by ${order})) r
     where r.page_n = 1 or r.page_bytes <= ${bytesMax} order by r.page_n`;
 
-type FoundRow = TraceRunRow & { page_bytes?: number; page_found?: number };
+export type FoundTraceRun = TraceRunRow & { page_bytes?: number; page_found?: number };
 
 /** Executes a statement that `boundedSql` has built. */
 export const readRuns = async (
   tx: Database,
-  statement: Statement,
+  statement: Statement<FoundTraceRun>,
   values: unknown[],
 ): Promise<TraceRunPage> => {
-  const rows = await tx.query<FoundRow>(statement, values);
+  const rows = await tx.query(statement, values);
   const bytes = rows.at(-1)?.page_bytes ?? 0;
   const isCut = rows.length < (rows[0]?.page_found ?? 0);
   for (const row of rows) {

@@ -1,8 +1,8 @@
 // Feedback on trace runs and on projects. It may arrive before its trace run. Feedback on a project has the id of the project as `run_id`.
 import type { Database } from '../postgres/database.ts';
-import { namedStatement } from '../postgres/named-statement.ts';
 import { fromExactJson, fromExactText, toExactJson, toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
+import { namedStatement, readStatement, statement } from '../postgres/statement.ts';
 
 export interface FeedbackRow {
   id: string;
@@ -42,23 +42,8 @@ export interface FeedbackStat {
 const columns = `id, nullif(run_id, session_id) as run_id, trace_id, session_id, key, score, value, correction, comment, feedback_source,
   created_at, modified_at`;
 
-const statements = {
-  put: namedStatement({
-    name: 'feedback_put',
-    parameters: [
-      'tenant_id',
-      'id',
-      'run_id',
-      'trace_id',
-      'session_id',
-      'key',
-      'score',
-      'value',
-      'correction',
-      'comment',
-      'feedback_source',
-    ],
-    text: `insert into feedback as f (tenant_id, id, run_id, trace_id, session_id, key, score, value, correction, comment, feedback_source)
+export const statements = {
+  put: namedStatement<FeedbackRow>(`insert into feedback as f (tenant_id, id, run_id, trace_id, session_id, key, score, value, correction, comment, feedback_source)
       select :tenant_id, :id, coalesce(:run_id, :session_id), coalesce(:trace_id, r.trace_id), coalesce(:session_id, r.session_id), :key, :score, :value,
         :correction, :comment, :feedback_source
       from (select 1) one
@@ -69,42 +54,18 @@ const statements = {
         correction = excluded.correction, comment = excluded.comment, feedback_source = excluded.feedback_source,
         modified_at = now()
       where f.run_id = excluded.run_id
-      returning ${columns}`,
-  }),
-  find: {
-    name: 'feedback_find',
-    text: `select ${columns} from feedback where tenant_id = $1 and id = $2`,
-    reads: true,
-  },
+      returning ${columns}`),
+  find: readStatement<FeedbackRow>(`select ${columns} from feedback where tenant_id = $1 and id = $2`),
   // A flag per field tells whether the field is given.
-  change: namedStatement({
-    name: 'feedback_change',
-    parameters: [
-      'tenant_id',
-      'id',
-      'has_score',
-      'score',
-      'has_value',
-      'value',
-      'has_correction',
-      'correction',
-      'has_comment',
-      'comment',
-    ],
-    text: `update feedback set score = case when :has_score then :score::numeric else score end,
+  change:
+    namedStatement<FeedbackRow>(`update feedback set score = case when :has_score then :score::numeric else score end,
         value = case when :has_value then :value::jsonb else value end,
         correction = case when :has_correction then :correction::jsonb else correction end,
         comment = case when :has_comment then :comment else comment end, modified_at = now()
-      where tenant_id = :tenant_id and id = :id returning ${columns}`,
-  }),
-  delete: {
-    name: 'feedback_delete',
-    text: 'delete from feedback where tenant_id = $1 and id = $2 returning id',
-  },
+      where tenant_id = :tenant_id and id = :id returning ${columns}`),
+  delete: statement('delete from feedback where tenant_id = $1 and id = $2 returning id'),
   // For feedback without a trace: it was sent after its trace expired, or the trace never arrived. delete_old_traces() deletes the rest.
-  deleteExpired: {
-    name: 'feedback_delete_expired',
-    text: `with old as (
+  deleteExpired: statement<{ count: number }>(`with old as (
         select f.tenant_id, f.id from workspaces w
         cross join lateral (
           select f.tenant_id, f.id from feedback f
@@ -117,21 +78,15 @@ const statements = {
       ), gone as (
         delete from feedback f using old where f.tenant_id = old.tenant_id and f.id = old.id returning 1
       )
-      select count(*)::int as count from gone`,
-  },
-  list: {
-    name: 'feedback_list',
-    text: `select ${columns} from feedback where tenant_id = $1
+      select count(*)::int as count from gone`),
+  list: statement<FeedbackRow>(`select ${columns} from feedback where tenant_id = $1
       and ($2::uuid[] is null or run_id = any ($2::uuid[])) and ($3::text[] is null or key = any ($3::text[]))
       and ($4::text[] is null or feedback_source ->> 'type' = any ($4::text[]))
       and ($7::uuid[] is null or session_id = any ($7::uuid[]))
-      order by created_at desc, id desc limit $5 offset $6`,
-  },
-  ofRuns: {
-    name: 'feedback_of_runs',
-    text: `select run_id, key, count(*) as n, avg(score)::double precision as avg from feedback
-      where tenant_id = $1 and run_id = any ($2::uuid[]) group by run_id, key order by run_id, key`,
-  },
+      order by created_at desc, id desc limit $5 offset $6`),
+  ofRuns:
+    statement<FeedbackStat>(`select run_id, key, count(*) as n, avg(score)::double precision as avg from feedback
+      where tenant_id = $1 and run_id = any ($2::uuid[]) group by run_id, key order by run_id, key`),
 };
 
 const jsonOf = (value: unknown): string | null =>
@@ -160,13 +115,13 @@ export const feedbackStorage = (db: Database) => ({
         comment: one.comment === null ? null : toExactText(one.comment),
         feedback_source: jsonOf(one.feedback_source),
       });
-      const [row] = await tx.query<FeedbackRow>(statements.put.statement, values);
+      const [row] = await tx.query(statements.put, values);
       return row && toFeedback(row);
     }),
 
   find: (tenant_id: string, id: string): Promise<FeedbackRow | undefined> =>
     asTenant(db, tenant_id, async (tx) => {
-      const [row] = await tx.query<FeedbackRow>(statements.find, [tenant_id, id]);
+      const [row] = await tx.query(statements.find, [tenant_id, id]);
       return row && toFeedback(row);
     }),
 
@@ -186,7 +141,7 @@ export const feedbackStorage = (db: Database) => ({
         has_comment: comment !== undefined,
         comment: comment === undefined || comment === null ? null : toExactText(comment),
       });
-      const [row] = await tx.query<FeedbackRow>(statements.change.statement, values);
+      const [row] = await tx.query(statements.change, values);
       return row && toFeedback(row);
     }),
 
@@ -208,18 +163,18 @@ export const feedbackStorage = (db: Database) => ({
     asTenant(db, tenant_id, async (tx) => {
       const keys = of.keys?.map(toExactText) ?? null;
       const values = [tenant_id, of.run_ids, keys, of.sources, limit, offset, of.session_ids];
-      return (await tx.query<FeedbackRow>(statements.list, values)).map(toFeedback);
+      return (await tx.query(statements.list, values)).map(toFeedback);
     }),
 
   /** Count and mean score of the feedback, by trace run and key. */
   ofRuns: (tenant_id: string, run_ids: string[]): Promise<FeedbackStat[]> =>
     asTenant(db, tenant_id, async (tx) => {
-      const rows = await tx.query<FeedbackStat>(statements.ofRuns, [tenant_id, run_ids]);
+      const rows = await tx.query(statements.ofRuns, [tenant_id, run_ids]);
       return rows.map((row) => ({ ...row, key: fromExactText(row.key) }));
     }),
 
   /** Deletes at most `limit` rows that are older than traces are kept, and have no trace. Returns how many. */
   async deleteExpired(daysKept: number, limit: number): Promise<number> {
-    return (await db.query<{ count: number }>(statements.deleteExpired, [daysKept, limit]))[0]?.count ?? 0;
+    return (await db.query(statements.deleteExpired, [daysKept, limit]))[0]?.count ?? 0;
   },
 });

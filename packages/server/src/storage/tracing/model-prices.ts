@@ -1,9 +1,9 @@
 // Prices of models per token: those of a workspace, and the defaults of the server.
 import { randomUUID } from 'node:crypto';
-import type { Database } from '../postgres/database.ts';
-import { namedStatement } from '../postgres/named-statement.ts';
+import type { Database, Statement } from '../postgres/database.ts';
 import { toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
+import { namedStatement, statement } from '../postgres/statement.ts';
 
 export interface ModelPriceRow {
   id: string;
@@ -33,54 +33,28 @@ const columns = `id, tenant_id is null as is_default, name, match_pattern, provi
 const visible = '(tenant_id = $1 or tenant_id is null)';
 const inOrder = 'order by tenant_id is null, start_time desc nulls last, created_at desc, id limit 1000';
 
-const parameters = [
-  'tenant_id',
-  'id',
-  'name',
-  'match_pattern',
-  'provider',
-  'start_time',
-  'prompt_cost',
-  'completion_cost',
-  'prompt_cost_details',
-  'completion_cost_details',
-] as const;
-
-const statements = {
-  list: {
-    name: 'model_prices_list',
-    text: `select ${columns} from model_prices where ${visible} ${inOrder}`,
-  },
-  ofModels: {
-    name: 'model_prices_of_models',
-    text: `select m.at::integer as at, p.* from unnest($2::text[], $3::text[]) with ordinality as m (model, provider, at)
+export const statements = {
+  list: statement<ModelPriceRow>(`select ${columns} from model_prices where ${visible} ${inOrder}`),
+  ofModels: statement<
+    ModelPriceRow & { at: number }
+  >(`select m.at::integer as at, p.* from unnest($2::text[], $3::text[]) with ordinality as m (model, provider, at)
       cross join lateral (
         select ${columns} from model_prices
         where ${visible} and m.model ~ match_pattern and (model_prices.provider is null or model_prices.provider = m.provider)
-        ${inOrder}) p`,
-  },
-  create: namedStatement({
-    name: 'model_prices_create',
-    parameters,
-    text: `insert into model_prices (tenant_id, id, name, match_pattern, provider, start_time, prompt_cost, completion_cost,
+        ${inOrder}) p`),
+  create:
+    namedStatement<ModelPriceRow>(`insert into model_prices (tenant_id, id, name, match_pattern, provider, start_time, prompt_cost, completion_cost,
         prompt_cost_details, completion_cost_details)
       select :tenant_id, :id, :name, :match_pattern, :provider, :start_time, :prompt_cost, :completion_cost,
         :prompt_cost_details, :completion_cost_details
       -- Fails for an invalid pattern.
-      where ('' ~ :match_pattern) is not null returning ${columns}`,
-  }),
-  replace: namedStatement({
-    name: 'model_prices_replace',
-    parameters,
-    text: `update model_prices set name = :name, match_pattern = :match_pattern, provider = :provider, start_time = :start_time,
+      where ('' ~ :match_pattern) is not null returning ${columns}`),
+  replace:
+    namedStatement<ModelPriceRow>(`update model_prices set name = :name, match_pattern = :match_pattern, provider = :provider, start_time = :start_time,
         prompt_cost = :prompt_cost, completion_cost = :completion_cost, prompt_cost_details = :prompt_cost_details,
         completion_cost_details = :completion_cost_details
-      where tenant_id = :tenant_id and id = :id and ('' ~ :match_pattern) is not null returning ${columns}`,
-  }),
-  delete: {
-    name: 'model_prices_delete',
-    text: 'delete from model_prices where tenant_id = $1 and id = $2 returning id',
-  },
+      where tenant_id = :tenant_id and id = :id and ('' ~ :match_pattern) is not null returning ${columns}`),
+  delete: statement('delete from model_prices where tenant_id = $1 and id = $2 returning id'),
 };
 
 const recordOf = (tenant_id: string, id: string, price: NewModelPrice) => ({
@@ -94,15 +68,15 @@ const recordOf = (tenant_id: string, id: string, price: NewModelPrice) => ({
 export type ModelPriceStorage = ReturnType<typeof modelPriceStorage>;
 
 export const modelPriceStorage = (db: Database) => {
-  const query = <Row>(statement: { name: string; text: string }, tenant_id: string, values: unknown[]) =>
-    asTenant(db, tenant_id, (tx) => tx.query<Row>(statement, values));
+  const query = <Row>(statement: Statement<Row>, tenant_id: string, values: unknown[]) =>
+    asTenant(db, tenant_id, (tx) => tx.query(statement, values));
   return {
     /** Prices of the workspace first, then defaults; newest first in each group. */
     list: (tenant_id: string): Promise<ModelPriceRow[]> => query(statements.list, tenant_id, [tenant_id]),
 
     /** The prices that match each model, one list per model, each in the order of `list`. The caller bounds the number of models. */
     async ofModels(tenant_id: string, models: readonly PricedModel[]): Promise<ModelPriceRow[][]> {
-      const rows = await query<ModelPriceRow & { at: number }>(statements.ofModels, tenant_id, [
+      const rows = await query(statements.ofModels, tenant_id, [
         tenant_id,
         models.map(({ model }) => model),
         models.map(({ provider }) => (provider === null ? null : toExactText(provider))),
@@ -113,14 +87,13 @@ export const modelPriceStorage = (db: Database) => {
     },
 
     async create(tenant_id: string, price: NewModelPrice): Promise<ModelPriceRow | undefined> {
-      const { statement, values } = statements.create;
-      const record = recordOf(tenant_id, randomUUID(), price);
-      return (await query<ModelPriceRow>(statement, tenant_id, values(record)))[0];
+      const values = statements.create.values(recordOf(tenant_id, randomUUID(), price));
+      return (await query(statements.create, tenant_id, values))[0];
     },
 
     async replace(tenant_id: string, id: string, price: NewModelPrice): Promise<ModelPriceRow | undefined> {
-      const { statement, values } = statements.replace;
-      return (await query<ModelPriceRow>(statement, tenant_id, values(recordOf(tenant_id, id, price))))[0];
+      const values = statements.replace.values(recordOf(tenant_id, id, price));
+      return (await query(statements.replace, tenant_id, values))[0];
     },
 
     /** Returns whether it existed. */

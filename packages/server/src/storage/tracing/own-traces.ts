@@ -1,5 +1,6 @@
 // Pending trace runs of this server's own runs. Only executors write here, so an entry cannot come from a client.
 import type { Database } from '../postgres/database.ts';
+import { statement } from '../postgres/statement.ts';
 
 export interface OwnTraceRunKey {
   id: string;
@@ -7,17 +8,11 @@ export interface OwnTraceRunKey {
   run_id: string;
 }
 
-const statements = {
-  add: {
-    name: 'own_traces_add',
-    text: `insert into own_trace_runs (tenant_id, id, run_id)
+export const statements = {
+  add: statement(`insert into own_trace_runs (tenant_id, id, run_id)
       select $1, o.id, o.run_id from unnest($2::uuid[], $3::uuid[]) o (id, run_id) order by o.id
-      on conflict (tenant_id, id) do update set run_id = excluded.run_id, sent_at = now()`,
-  },
-  remove: {
-    name: 'own_traces_remove',
-    text: 'delete from own_trace_runs where tenant_id = $1 and id = any ($2::uuid[])',
-  },
+      on conflict (tenant_id, id) do update set run_id = excluded.run_id, sent_at = now()`),
+  remove: statement('delete from own_trace_runs where tenant_id = $1 and id = any ($2::uuid[])'),
 };
 
 export const ownTraceStorage = (db: Database) => ({

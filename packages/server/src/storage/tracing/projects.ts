@@ -6,6 +6,7 @@ import type { Database } from '../postgres/database.ts';
 import { fromExactText, toExactText } from '../postgres/exact-text.ts';
 import { exactTime } from '../postgres/exact-time.ts';
 import { asTenant } from '../postgres/tenant.ts';
+import { statement } from '../postgres/statement.ts';
 
 export interface ProjectRow {
   id: string;
@@ -38,37 +39,24 @@ export interface FoundProject {
 
 const columns = 'id, tenant_id, name, description, extra, start_time';
 
-const statements = {
-  ensure: {
-    name: 'projects_ensure',
-    text: `insert into projects (tenant_id, id, name)
+export const statements = {
+  ensure: statement(`insert into projects (tenant_id, id, name)
       select $1, n.id, n.name from unnest($2::uuid[], $3::text[]) n (id, name)
       where not exists (select from projects p where p.tenant_id = $1 and md5(p.name) = md5(n.name))
-      order by n.name on conflict do nothing`,
-  },
-  named: {
-    name: 'projects_named',
-    text: `select ${columns} from projects where tenant_id = $1 and md5(name) in (select md5(n) from unnest($2::text[]) n)`,
-  },
-  create: {
-    name: 'projects_create',
-    text: `insert into projects (tenant_id, id, name, description, extra) select $1, $2, $3, $4, $5
+      order by n.name on conflict do nothing`),
+  named: statement<ProjectRow>(
+    `select ${columns} from projects where tenant_id = $1 and md5(name) in (select md5(n) from unnest($2::text[]) n)`,
+  ),
+  create:
+    statement<ProjectRow>(`insert into projects (tenant_id, id, name, description, extra) select $1, $2, $3, $4, $5
       where not exists (select from trace_deletions d where d.tenant_id = $1 and d.session_id = $2)
-      on conflict do nothing returning ${columns}`,
-  },
-  deletion: {
-    name: 'projects_deletion',
-    text: 'select session_id from trace_deletions where tenant_id = $1 and session_id = $2',
-  },
-  change: {
-    name: 'projects_change',
-    text: `update projects p set name = coalesce($3, name), description = coalesce($4, description), extra = coalesce($5, extra)
+      on conflict do nothing returning ${columns}`),
+  deletion: statement('select session_id from trace_deletions where tenant_id = $1 and session_id = $2'),
+  change:
+    statement<ProjectRow>(`update projects p set name = coalesce($3, name), description = coalesce($4, description), extra = coalesce($5, extra)
       where tenant_id = $1 and id = $2
-        and not exists (select from projects o where o.tenant_id = $1 and md5(o.name) = md5($3) and o.id <> $2) returning ${columns}`,
-  },
+        and not exists (select from projects o where o.tenant_id = $1 and md5(o.name) = md5($3) and o.id <> $2) returning ${columns}`),
   search: {
-    // Without a name, so that it is planned for its values: a cached plan would not use the index on names.
-    name: '',
     text: `select ${columns}, ${exactTime('start_time')} as exact_start from projects where tenant_id = $1
       and ($2::uuid[] is null or id = any ($2)) and ($3::text is null or md5(name) = md5($3))
       and ($4::text is null or position($4 in name) > 0)
@@ -76,9 +64,9 @@ const statements = {
       and ($6::timestamptz is null or (start_time, id) < ($6, $7::uuid))
       order by start_time desc, id desc limit $8 offset $9`,
   },
-  delete: { name: 'projects_delete', text: 'select delete_project($1, $2) as was_there' },
-  sweep: { name: 'projects_sweep', text: 'select sweep_projects($1, $2) as count' },
-  find: { name: 'projects_find', text: `select ${columns} from projects where tenant_id = $1 and id = $2` },
+  delete: statement<{ was_there: boolean }>('select delete_project($1, $2) as was_there'),
+  sweep: statement<{ count: number }>('select sweep_projects($1, $2) as count'),
+  find: statement<ProjectRow>(`select ${columns} from projects where tenant_id = $1 and id = $2`),
 };
 
 /** Rolls back the creation: the trace runs of a deleted project with the same id are still being removed. */
@@ -99,7 +87,7 @@ export const projectStorage = (db: Database) => ({
       // Repeated when a project is deleted between the two statements.
       for (let attempt = 1; attempt <= ensureAttempts; attempt++) {
         await tx.query(statements.ensure, [tenant_id, exact.map(() => randomUUID()), exact]);
-        const rows = await tx.query<ProjectRow>(statements.named, [tenant_id, exact]);
+        const rows = await tx.query(statements.named, [tenant_id, exact]);
         if (rows.length >= exact.length) return new Map(rows.map((row) => [fromExactText(row.name), row.id]));
       }
       throw new Problem(
@@ -114,7 +102,7 @@ export const projectStorage = (db: Database) => ({
     try {
       return await asTenant(db, tenant_id, async (tx) => {
         const values = [tenant_id, id, toExactText(name), description, extra];
-        const [row] = await tx.query<ProjectRow>(statements.create, values);
+        const [row] = await tx.query(statements.create, values);
         // The insert may have waited for a deletion that its snapshot did not contain.
         if (row && (await tx.query(statements.deletion, [tenant_id, id])).length > 0)
           throw new IdStillInUse();
@@ -128,19 +116,19 @@ export const projectStorage = (db: Database) => ({
 
   findNamed: (tenant_id: string, name: string): Promise<ProjectRow | undefined> =>
     asTenant(db, tenant_id, async (tx) => {
-      const [row] = await tx.query<ProjectRow>(statements.named, [tenant_id, [toExactText(name)]]);
+      const [row] = await tx.query(statements.named, [tenant_id, [toExactText(name)]]);
       return row && toProject(row);
     }),
 
   /** Returns whether it existed. `sweep` removes its trace runs. */
   async delete(tenant_id: string, id: string): Promise<boolean> {
     const values = [tenant_id, id];
-    return (await db.query<{ was_there: boolean }>(statements.delete, values))[0]?.was_there === true;
+    return (await db.query(statements.delete, values))[0]?.was_there === true;
   },
 
   /** Deletes at most `limit` trace runs of deleted projects, in this workspace or (null) in any. Returns how many. */
   async sweep(tenant_id: string | null, limit: number): Promise<number> {
-    return (await db.query<{ count: number }>(statements.sweep, [tenant_id, limit]))[0]?.count ?? 0;
+    return (await db.query(statements.sweep, [tenant_id, limit]))[0]?.count ?? 0;
   },
 
   /** Newest first. */
@@ -168,7 +156,7 @@ export const projectStorage = (db: Database) => ({
     const values = [tenant_id, id, name, change.description, change.extra];
     try {
       return await asTenant(db, tenant_id, async (tx) => {
-        const [row] = await tx.query<ProjectRow>(statements.change, values);
+        const [row] = await tx.query(statements.change, values);
         return row && toProject(row);
       });
     } catch (error) {
@@ -180,7 +168,7 @@ export const projectStorage = (db: Database) => ({
 
   find: (tenant_id: string, id: string): Promise<ProjectRow | undefined> =>
     asTenant(db, tenant_id, async (tx) => {
-      const [row] = await tx.query<ProjectRow>(statements.find, [tenant_id, id]);
+      const [row] = await tx.query(statements.find, [tenant_id, id]);
       return row && toProject(row);
     }),
 });

@@ -4,6 +4,7 @@ import { exactTime } from '../postgres/exact-time.ts';
 import { fromExactText, toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import { type TraceRunScope, scopeSql } from './trace-scope.ts';
+import { statement } from '../postgres/statement.ts';
 
 export interface ThreadExtent {
   threads: number;
@@ -15,13 +16,10 @@ export interface ThreadExtent {
 
 const inThread = 'r.thread_id is not null and r.start_time is not null';
 
-const numbers = {
-  name: 'traces_turn_numbers',
-  text: `select id, turn from (
+export const numbers = statement<{ id: string; turn: number }>(`select id, turn from (
       select r.id, row_number() over (order by r.start_time, r.id) as turn from tenant_runs r
       where r.tenant_id = $1 and r.session_id = $2 and r.thread_id = $3 and r.parent_run_id is null and r.start_time is not null) turns
-    where id = any ($4::uuid[])`,
-};
+    where id = any ($4::uuid[])`);
 
 const partsOf = (scope: TraceRunScope): { values: unknown[]; from: string } => {
   const values: unknown[] = [];
@@ -36,7 +34,7 @@ export const threadTurns = (db: Transactions) => ({
       const { values, from } = partsOf(scope);
       const text = `select count(distinct r.thread_id) as threads, count(*) as turns, ${exactTime('min(r.start_time)')} as first_start_time,
         ${exactTime('max(r.start_time)')} as last_start_time, ${exactTime('max(r.end_time)')} as last_end_time ${from}`;
-      const [row] = await tx.query<ThreadExtent>({ name: '', text }, values);
+      const [row] = await tx.query<ThreadExtent>({ text }, values);
       if (row === undefined) throw new Error('The statement returned no row');
       return row;
     }),
@@ -51,7 +49,7 @@ export const threadTurns = (db: Transactions) => ({
       const text = `with threads as (select r.thread_id, max(r.start_time) as newest ${from} group by r.thread_id)
         select (select count(*) from threads) as total, array(select thread_id from threads
           order by newest desc, thread_id limit $${values.push(limit)} offset $${values.push(offset)}) as ids`;
-      const [row] = await tx.query<{ ids: string[]; total: number }>({ name: '', text }, values);
+      const [row] = await tx.query<{ ids: string[]; total: number }>({ text }, values);
       if (row === undefined) throw new Error('The statement returned no row');
       return { ids: row.ids.map(fromExactText), total: row.total };
     }),
@@ -65,7 +63,7 @@ export const threadTurns = (db: Transactions) => ({
   ): Promise<Map<string, number>> =>
     asTenant(db, tenant_id, async (tx) => {
       const values = [tenant_id, session_id, toExactText(thread_id), ids];
-      const rows = await tx.query<{ id: string; turn: number }>(numbers, values);
+      const rows = await tx.query(numbers, values);
       return new Map(rows.map(({ id, turn }) => [id, turn]));
     }),
 });

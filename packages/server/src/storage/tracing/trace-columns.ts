@@ -1,40 +1,56 @@
-// The fields of a trace run that several trace writes may set, in the order of ingest_runs(). Each has a bit in `patched`, which is set
-// when a PATCH has set the field. trace_merge() and ingest_runs() use the same bits.
+// The fields of a trace run that several trace writes may set. Each has a bit in `patched`, which is set when a PATCH has set the field.
+// trace_bit() has the same list.
 
-export const traceFields = {
-  session_id: 1,
-  trace_id: 1 << 1,
-  parent_run_id: 1 << 2,
-  name: 1 << 3,
-  run_type: 1 << 4,
-  dotted_order: 1 << 5,
-  end_time: 1 << 7,
-  error: 1 << 8,
-  inputs: 1 << 9,
-  outputs: 1 << 10,
-  events: 1 << 11,
-  serialized: 1 << 12,
-  extra: 1 << 13,
-  tags: 1 << 14,
-  reference_example_id: 1 << 15,
-  prompt_tokens: 1 << 19,
-  completion_tokens: 1 << 20,
-  total_tokens: 1 << 21,
-  prompt_cost: 1 << 22,
-  completion_cost: 1 << 23,
-  total_cost: 1 << 24,
-  usage_details: 1 << 25,
-  first_token_time: 1 << 17,
-  model: 1 << 18,
-} as const;
+const names = [
+  'session_id',
+  'trace_id',
+  'parent_run_id',
+  'name',
+  'run_type',
+  'dotted_order',
+  'start_time',
+  'end_time',
+  'error',
+  'inputs',
+  'outputs',
+  'events',
+  'serialized',
+  'extra',
+  'tags',
+  'reference_example_id',
+  null,
+  'first_token_time',
+  'model',
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'prompt_cost',
+  'completion_cost',
+  'total_cost',
+  'usage_details',
+  'metadata',
+  'sent_start',
+  'priced',
+] as const;
 
-export const startTimeBit = 1 << 6;
-export const metadataBit = 1 << 26;
-/** Not a field: the start time was sent, and not derived from the dotted order. */
-export const sentStartBit = 1 << 27;
-/** Not a field: the costs were computed by the server. */
-export const pricedBit = 1 << 28;
+/** Columns with values of their own kind, and marks that are not fields. */
+const others = ['start_time', 'metadata', 'sent_start', 'priced'] as const;
 
-export type TraceField = keyof typeof traceFields;
+type TraceBit = Exclude<(typeof names)[number], null>;
+export type TraceField = Exclude<TraceBit, (typeof others)[number]>;
 
-export const traceFieldNames = Object.keys(traceFields) as TraceField[];
+export const traceFields = Object.fromEntries(
+  names.flatMap((name, place) => (name === null ? [] : [[name, 1 << place]])),
+) as Record<TraceBit, number>;
+
+/** `sentStartBit`: the start time was sent, and not derived from the dotted order. `pricedBit`: the server has computed the costs. */
+export const {
+  start_time: startTimeBit,
+  metadata: metadataBit,
+  sent_start: sentStartBit,
+  priced: pricedBit,
+} = traceFields;
+
+export const traceFieldNames = names.filter(
+  (name): name is TraceField => name !== null && !(others as readonly string[]).includes(name),
+);

@@ -7,6 +7,7 @@ import { intervalSql, secondsSql } from './interval-sql.ts';
 import type { Bind } from './trace-condition-sql.ts';
 import type { Intervals, IntervalSums, TraceRunSums } from './trace-run-sums.ts';
 import type { TraceRunScope } from './trace-scope.ts';
+import { statement } from '../postgres/statement.ts';
 
 /** A histogram: counts of values on the scale of trace_step(), in ascending order. */
 interface Steps {
@@ -66,25 +67,21 @@ const partsSql = (begins: string, far: string): string => `with span as (
       ${far}
     )`;
 
-const statements = {
-  sum: {
-    name: 'trace_hours_sum',
-    text: `${partsSql(
-      '',
-      `select h.* from unnest($2::uuid[]) session_id cross join span
+export const statements = {
+  sum: statement<Row<TraceRunSums>>(`${partsSql(
+    '',
+    `select h.* from unnest($2::uuid[]) session_id cross join span
       cross join lateral count_trace_runs($1, session_id, '-infinity', span.since, span.before) h`,
-    )}
+  )}
     select ${counts}, ${costs}, max(last_run_start_time) as last_run_start_time, ${times.map((what) => `${stepsOf(what)} as ${what}`).join(', ')}
-    from parts`,
-  },
-  fold: {
-    name: 'trace_hours_fold',
-    text: `select fold_trace_hours($1::integer * interval '1 second', $2) as count`,
-  },
+    from parts`),
+  fold: statement<{ count: number }>(
+    `select fold_trace_hours($1::integer * interval '1 second', $2) as count`,
+  ),
 };
 
 /** One row for each interval that has trace runs. Intervals are whole numbers of hours. */
-const toIntervalStatement = (intervals: Intervals, bind: Bind): Statement => {
+const toIntervalStatement = (intervals: Intervals, bind: Bind): Statement<Row<IntervalSums>> => {
   const { beginOf, endOf } = intervalSql(intervals, bind);
   // Only intervals that have such trace runs are counted.
   const far = `select f.begins, h.* from (
@@ -93,13 +90,10 @@ const toIntervalStatement = (intervals: Intervals, bind: Bind): Statement => {
           and r.start_time < span.before) f cross join span
       cross join lateral count_trace_runs($1, f.session_id, '-infinity', greatest(f.begins, span.since),
         least(${endOf('f.begins')}, span.before)) h`;
-  return {
-    name: 'trace_hours_series',
-    text: `${partsSql(`${beginOf('h.hour')} as begins, `, far)}
+  return statement(`${partsSql(`${beginOf('h.hour')} as begins, `, far)}
     select ${['at', ...countNames, ...costNames, ...times].join(', ')}
     from (select begins, ${secondsSql('begins')} as at, ${counts}, ${costs} from parts group by begins) sums
-    ${times.map((what) => `left join ${stepsByInterval(what)} using (begins)`).join(' ')}`,
-  };
+    ${times.map((what) => `left join ${stepsByInterval(what)} using (begins)`).join(' ')}`);
 };
 
 type HourScope = TraceRunScope & { session_ids: string[] };
@@ -131,9 +125,7 @@ const toSums = <T extends Histograms>({ latency, first_token, ...sums }: T) => (
 
 /** Percentiles have an error of at most 1 %. */
 export const sumHours = async (db: Transactions, scope: HourScope): Promise<TraceRunSums> => {
-  const [row] = await asTenant(db, scope.tenant_id, (tx) =>
-    tx.query<Row<TraceRunSums>>(statements.sum, valuesOf(scope)),
-  );
+  const [row] = await asTenant(db, scope.tenant_id, (tx) => tx.query(statements.sum, valuesOf(scope)));
   if (row === undefined) throw new Error('The statement returned no row');
   return toSums(row);
 };
@@ -146,7 +138,7 @@ export const sumHourIntervals = async (
 ): Promise<IntervalSums[]> => {
   const values = valuesOf(scope);
   const statement = toIntervalStatement(intervals, (value) => `$${values.push(value)}`);
-  const rows = await asTenant(db, scope.tenant_id, (tx) => tx.query<Row<IntervalSums>>(statement, values));
+  const rows = await asTenant(db, scope.tenant_id, (tx) => tx.query(statement, values));
   return rows.map(toSums);
 };
 
@@ -178,6 +170,6 @@ export type TraceHourStorage = ReturnType<typeof traceHourStorage>;
 export const traceHourStorage = (db: Database) => ({
   /** Stores the sums of at most `limit` changed hours without a change for `quietSeconds`. Returns how many. */
   async fold(quietSeconds: number, limit: number): Promise<number> {
-    return (await db.query<{ count: number }>(statements.fold, [quietSeconds, limit]))[0]?.count ?? 0;
+    return (await db.query(statements.fold, [quietSeconds, limit]))[0]?.count ?? 0;
   },
 });

@@ -1,33 +1,27 @@
 // Daily partitions of trace runs: creation in advance, removal after the retention time, and cleanup.
 import type { Database } from '../postgres/database.ts';
+import { statement } from '../postgres/statement.ts';
 
-const statements = {
-  ahead: {
-    name: 'trace_partitions_ahead',
-    text: 'select add_trace_days(array(select current_date + d from generate_series(0, $1::integer) d))',
-  },
-  old: {
-    name: 'trace_partitions_old',
-    text: 'select day from trace_days where day < current_date - $1::integer order by day limit 1',
-  },
-  retire: { name: 'trace_partitions_retire', text: 'delete from trace_days where day = $1' },
-  retired: {
-    name: 'trace_partitions_retired',
-    text: `select to_date(right(c.relname, 8), 'YYYYMMDD') as day, c.relname as partition, p.name as parent, i.inhrelid is not null as is_attached,
+export const statements = {
+  ahead: statement(
+    'select add_trace_days(array(select current_date + d from generate_series(0, $1::integer) d))',
+  ),
+  old: statement<{ day: string }>(
+    'select day from trace_days where day < current_date - $1::integer order by day limit 1',
+  ),
+  retire: statement('delete from trace_days where day = $1'),
+  retired:
+    statement<RetiredPartition>(`select to_date(right(c.relname, 8), 'YYYYMMDD') as day, c.relname as partition, p.name as parent, i.inhrelid is not null as is_attached,
         coalesce(i.inhdetachpending, false) as is_detaching
       from unnest(array['trace_runs', 'trace_attachments']) p (name)
       join pg_class c on c.relnamespace = 'svc'::regnamespace and c.relkind = 'r' and c.relname ~ ('^' || p.name || '_[0-9]{8}$')
       left join pg_inherits i on i.inhrelid = c.oid
-      where not exists (select from trace_days t where t.day = to_date(right(c.relname, 8), 'YYYYMMDD')) order by 1, 2`,
-  },
-  drop: { name: 'trace_partitions_drop', text: 'select drop_trace_day($1)' },
-  delete: { name: 'trace_partitions_delete', text: 'select delete_old_traces($1, $2) as count' },
-  moves: { name: 'trace_partitions_moves', text: 'select delete_trace_moves($1) as count' },
-  adopt: { name: 'trace_partitions_adopt', text: 'select adopt_late_orphans($1) as count' },
-  endLost: {
-    name: 'trace_partitions_end_lost',
-    text: `select end_lost_traces($1 * interval '1 ms', $2) as count`,
-  },
+      where not exists (select from trace_days t where t.day = to_date(right(c.relname, 8), 'YYYYMMDD')) order by 1, 2`),
+  drop: statement('select drop_trace_day($1)'),
+  delete: statement<{ count: number }>('select delete_old_traces($1, $2) as count'),
+  moves: statement<{ count: number }>('select delete_trace_moves($1) as count'),
+  adopt: statement<{ count: number }>('select adopt_late_orphans($1) as count'),
+  endLost: statement<{ count: number }>(`select end_lost_traces($1 * interval '1 ms', $2) as count`),
 };
 
 /** A partition of a day beyond the retention time. */
@@ -56,10 +50,10 @@ export const tracePartitionStorage = (db: Database) => ({
    * `unavailable` when one of those takes too long; the partition stays hidden and the next call continues.
    */
   async dropOldest(daysKept: number): Promise<boolean> {
-    const [old] = await db.query<{ day: string }>(statements.old, [daysKept]);
+    const [old] = await db.query(statements.old, [daysKept]);
     // From here on, trace writes to the day are ignored.
     if (old) await db.query(statements.retire, [old.day]);
-    const retired = await db.query<RetiredPartition>(statements.retired, []);
+    const retired = await db.query(statements.retired, []);
     for (const { parent, partition, is_attached, is_detaching } of retired)
       if (is_attached)
         // Cannot run inside a transaction.
@@ -73,21 +67,21 @@ export const tracePartitionStorage = (db: Database) => ({
 
   /** Deletes at most `limit` expired rows that are in no daily partition. Returns how many. */
   async deleteOld(daysKept: number, limit: number): Promise<number> {
-    return (await db.query<{ count: number }>(statements.delete, [daysKept, limit]))[0]?.count ?? 0;
+    return (await db.query(statements.delete, [daysKept, limit]))[0]?.count ?? 0;
   },
 
   /** Deletes at most `limit` moved starts that no export needs. Returns how many. */
   async deleteMoves(limit: number): Promise<number> {
-    return (await db.query<{ count: number }>(statements.moves, [limit]))[0]?.count ?? 0;
+    return (await db.query(statements.moves, [limit]))[0]?.count ?? 0;
   },
 
   /** Sets the dotted order of trace runs whose parents arrived in a concurrent batch. Returns how many. */
   async adoptLate(limit: number): Promise<number> {
-    return (await db.query<{ count: number }>(statements.adopt, [limit]))[0]?.count ?? 0;
+    return (await db.query(statements.adopt, [limit]))[0]?.count ?? 0;
   },
 
   /** Ends pending trace runs of this server's runs that have ended, when nothing was sent for `quietMs`. Returns how many. */
   async endLost(quietMs: number, limit: number): Promise<number> {
-    return (await db.query<{ count: number }>(statements.endLost, [quietMs, limit]))[0]?.count ?? 0;
+    return (await db.query(statements.endLost, [quietMs, limit]))[0]?.count ?? 0;
   },
 });

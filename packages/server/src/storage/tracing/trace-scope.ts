@@ -26,30 +26,25 @@ export interface ScopeSql {
   /** Lookups for each trace run; usually empty. */
   joins: string;
   conditions: string[];
-  variant: string | undefined;
+  /** It has no filter. Filters are unlimited in number, so a statement with one is rarely repeated. */
+  isPlain: boolean;
 }
 
 /**
- * Contains only the requested conditions, so that each combination is a statement with a plan of its own. `variant` names the
- * combination; undefined when it has a filter, since filters are unlimited in number. The trace run is `r`.
+ * Contains only the requested conditions, so that each combination is a statement with a plan of its own. The trace run is `r`.
  */
 export const scopeSql = (scope: TraceRunScope, bind: Bind): ScopeSql => {
   const { session_ids, trace_id, is_root, since, until, filter, trace_filter, tree_filter } = scope;
   const tenant = bind(scope.tenant_id);
-  let variant = '';
   const conditions = [`r.tenant_id = ${tenant}`];
-  const add = (name: string, condition: string): void => {
-    variant += name;
-    conditions.push(condition);
-  };
   if (session_ids && scope.or_no_session)
-    add('o', `(r.session_id = any (${bind(session_ids)}::uuid[]) or r.session_id is null)`);
-  else if (session_ids?.length === 1) add('p', `r.session_id = ${bind(session_ids[0])}`);
-  else if (session_ids) add('q', `r.session_id = any (${bind(session_ids)}::uuid[])`);
-  if (trace_id !== null) add('t', `r.trace_id = ${bind(trace_id)}`);
-  if (is_root !== null) add(is_root ? 'r' : 'c', `r.parent_run_id is ${is_root ? '' : 'not '}null`);
-  if (since !== null) add('s', `r.start_time >= ${bind(since)}`);
-  if (until !== null) add('u', `r.start_time <= ${bind(until)}`);
+    conditions.push(`(r.session_id = any (${bind(session_ids)}::uuid[]) or r.session_id is null)`);
+  else if (session_ids?.length === 1) conditions.push(`r.session_id = ${bind(session_ids[0])}`);
+  else if (session_ids) conditions.push(`r.session_id = any (${bind(session_ids)}::uuid[])`);
+  if (trace_id !== null) conditions.push(`r.trace_id = ${bind(trace_id)}`);
+  if (is_root !== null) conditions.push(`r.parent_run_id is ${is_root ? '' : 'not '}null`);
+  if (since !== null) conditions.push(`r.start_time >= ${bind(since)}`);
+  if (until !== null) conditions.push(`r.start_time <= ${bind(until)}`);
   if (filter) conditions.push(conditionSql(filter, bind, 'r'));
   const joins = [
     ...(trace_filter ? [rootSql(trace_filter, tenant, bind)] : []),
@@ -59,7 +54,7 @@ export const scopeSql = (scope: TraceRunScope, bind: Bind): ScopeSql => {
     tenant,
     joins: joins.join(' '),
     conditions,
-    variant: filter || trace_filter || tree_filter ? undefined : variant,
+    isPlain: !filter && !trace_filter && !tree_filter,
   };
 };
 

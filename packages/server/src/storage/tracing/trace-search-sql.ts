@@ -1,6 +1,6 @@
 // Statements of a search of trace runs by time: the rows of a stretch of the list, and the end of a stretch.
-import { boundedSql } from './bounded-trace-runs.ts';
-import type { Statement } from '../postgres/database.ts';
+import { boundedSql, type FoundTraceRun } from './bounded-trace-runs.ts';
+import { type Statement, statement } from '../postgres/statement.ts';
 import { exactTime } from '../postgres/exact-time.ts';
 import { type Bind } from './trace-condition-sql.ts';
 import type { PayloadColumn } from './trace-row.ts';
@@ -43,7 +43,7 @@ export interface SearchedTraceRuns extends TraceRunScope {
   columns: ReadonlySet<PayloadColumn> | null;
 }
 
-type Query = [Statement, unknown[]];
+type Query<Row> = [Statement<Row>, unknown[]];
 
 /** Conditions on `r`: for daily partitions (`near`), and for the partition of out-of-range starts (`far`) within the span. */
 const daysSql = (
@@ -81,10 +81,10 @@ export const stretchRowsSql = (
   filter: SearchedTraceRuns,
   stretch: Stretch,
   { limit, bytesMax }: Bounds,
-): Query => {
+): Query<FoundTraceRun> => {
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
-  const { tenant, joins, conditions, variant } = scopeSql(filter, bind);
+  const { tenant, joins, conditions, isPlain } = scopeSql(filter, bind);
   const all = [...conditions, ...placesSql(stretch, filter.order, bind)].join(' and ');
   const order = `r.start_time ${filter.order}, r.id ${filter.order}`;
   const first = `order by ${order} limit ${bind(limit)}`;
@@ -103,15 +103,17 @@ export const stretchRowsSql = (
     columns: filter.columns,
     bytesMax: bind(bytesMax),
   });
-  // Only frequent variants get a named statement, whose plan is cached; a filter is rarely repeated.
-  const isPlain = variant !== undefined && filter.columns === null && stretch.upTo === null;
-  const ends = `${stretch.days.from === null ? '' : 'f'}${stretch.days.to === null ? '' : 't'}`;
-  const name = isPlain ? `traces_step_${filter.order}_${variant}_${stretch.after ? 'a' : ''}_${ends}` : '';
-  return [{ name, text }, values];
+  // Only a frequent statement is prepared, so that its plan is cached.
+  const isFrequent = isPlain && filter.columns === null && stretch.upTo === null;
+  return [isFrequent ? statement(text) : { text }, values];
 };
 
 /** The ids of projects with trace runs in these days, by a loose scan of the index on time; also of deleted projects. */
-export const projectsSql = (filter: SearchedTraceRuns, days: DaySpan, limit: number): Query => {
+export const projectsSql = (
+  filter: SearchedTraceRuns,
+  days: DaySpan,
+  limit: number,
+): Query<{ id: string }> => {
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const { near, far } = daysSql(days, { ...filter, since: null, until: null }, bind);
@@ -124,7 +126,7 @@ export const projectsSql = (filter: SearchedTraceRuns, days: DaySpan, limit: num
       select n.id from ${name} p cross join lateral ${first(when, '> p.id')} n)`;
   const text = `with recursive ${walk('near', near)}, ${walk('far', far)}
     select id from (select id from near union select id from far) p limit ${bind(limit)}`;
-  return [{ name: '', text }, values];
+  return [{ text }, values];
 };
 
 /**
@@ -135,7 +137,7 @@ export const stretchEndSql = (
   filter: SearchedTraceRuns & { session_ids: string[] },
   stretch: Stretch,
   count: number,
-): Query => {
+): Query<TraceRunPosition> => {
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const { tenant_id, session_ids, since, until, order } = filter;
@@ -153,5 +155,5 @@ export const stretchEndSql = (
     from unnest(${bind(session_ids)}::uuid[]) s (id) cross join lateral (
       select r.start_time, r.id from (${part(near)} union all ${part(far)}) r ${inOrder('r')} offset ${bind(count - 1)} limit 1) last
     ${inOrder('last')} limit 1`;
-  return [{ name: '', text }, values];
+  return [{ text }, values];
 };

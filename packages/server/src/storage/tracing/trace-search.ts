@@ -22,6 +22,7 @@ import {
   stretchEndSql,
   stretchRowsSql,
 } from './trace-search-sql.ts';
+import { statement } from '../postgres/statement.ts';
 
 /** The position after which a search continues. */
 export interface SearchPosition extends TraceRunPosition {
@@ -65,13 +66,10 @@ const stretchRows = { first: 1_000, min: 1, max: 50_000 };
 const stretchMs = { short: 200, long: 800 };
 const projectsMax = 10_000;
 
-const daysStatement = {
-  name: 'traces_days',
-  text: `select day from trace_days
+export const daysStatement = statement<{ day: string }>(`select day from trace_days
     where ($1::timestamptz is null or day >= ($1 at time zone 'utc')::date)
       and ($2::timestamptz is null or day <= ($2 at time zone 'utc')::date)
-    order by day desc limit 10000`,
-};
+    order by day desc limit 10000`);
 
 const dayMs = 86_400_000;
 const nextDay = (day: string): string =>
@@ -156,9 +154,7 @@ class RunSearch {
     const { tenant_id, since, until, after, order } = this.#filter;
     const [oldest, newest] =
       order === 'desc' ? [since, after?.start_time ?? until] : [after?.start_time ?? since, until];
-    const found = await asTenant(this.#db, tenant_id, (tx) =>
-      tx.query<{ day: string }>(daysStatement, [oldest, newest]),
-    );
+    const found = await asTenant(this.#db, tenant_id, (tx) => tx.query(daysStatement, [oldest, newest]));
     const days = found.map((row) => row.day);
     return spansOf(order === 'desc' ? days : days.toReversed(), order);
   }
@@ -215,7 +211,7 @@ class RunSearch {
           if (count === undefined)
             return { page: await pageOf(tx, this.#filter, stretch, bounds), upTo: null };
           this.#byProject ??= await byProject(tx, this.#filter, days);
-          const [end] = await tx.query<TraceRunPosition>(...stretchEndSql(this.#byProject, stretch, count));
+          const [end] = await tx.query(...stretchEndSql(this.#byProject, stretch, count));
           const upTo = end ?? null;
           return { page: await pageOf(tx, this.#byProject, { ...stretch, upTo }, bounds), upTo };
         },
@@ -263,7 +259,7 @@ const byProject = async (
   days: DaySpan,
 ): Promise<SearchedTraceRuns & { session_ids: string[] }> => {
   if (filter.session_ids !== null) return { ...filter, session_ids: filter.session_ids };
-  const projects = await tx.query<{ id: string }>(...projectsSql(filter, days, projectsMax));
+  const projects = await tx.query(...projectsSql(filter, days, projectsMax));
   return { ...filter, session_ids: projects.map(({ id }) => id), or_no_session: true };
 };
 

@@ -7,6 +7,7 @@ import type { Bind } from './trace-condition-sql.ts';
 import { isByHour, isWholeHours, sumHourIntervals, sumHours } from './trace-hours.ts';
 import type { Intervals, IntervalSums, TraceRunSums } from './trace-run-sums.ts';
 import { type TraceRunScope, scopeSql } from './trace-scope.ts';
+import { type Statement, statement } from '../postgres/statement.ts';
 
 /** Above this number of trace runs, stored hours are added up where possible. */
 const exactRunsMax = 10_000;
@@ -64,13 +65,10 @@ const isCaller = `p.tenant_id = $1 and p.id = r.parent_run_id and p.session_id =
 const counted = `r.run_type = 'llm' and p.id is null`;
 
 /** With `intervals`, one row for each interval that has trace runs; otherwise one row. */
-const toSumStatement = (
-  scope: TraceRunScope,
-  intervals?: Intervals,
-): { text: string; name: string; values: unknown[] } => {
+const toSumStatement = (scope: TraceRunScope, intervals?: Intervals): [Statement<never>, unknown[]] => {
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
-  const { joins, conditions, variant } = scopeSql(scope, bind);
+  const { joins, conditions, isPlain } = scopeSql(scope, bind);
   const interval = intervals && intervalSql(intervals, bind);
   // Roots have no enclosing call.
   const caller = scope.is_root === true ? 'false' : `${isCaller}${callersOf(scope, bind)}`;
@@ -87,10 +85,9 @@ const toSumStatement = (
   const text = interval
     ? `select ${secondsSql('begins')} as at, ${figures} from ${runs} group by begins`
     : `select ${figures}, max(start_time) as last_run_start_time from ${runs}`;
-  // The statement of a trace has a name, and so a cached plan. Without a trace the number of rows depends on the values: the cached plan
+  // The statement of a trace is prepared, so that its plan is cached. Without a trace the number of rows depends on the values: the cached plan
   // expects few, looks up the enclosing call of each, and takes up to five times as long.
-  const name = variant === undefined || scope.trace_id === null ? '' : variant;
-  return { text, values, name: name && `traces_${interval ? 'series' : 'sum'}_${name}` };
+  return [isPlain && scope.trace_id !== null ? statement(text) : { text }, values];
 };
 
 /** Restricts the partitions to those that can contain the starts. */
@@ -123,9 +120,7 @@ const daySql = (
 /** Characters of a payload that are read for a preview. */
 export const previewedMax = 65_536;
 
-const ofThreads = {
-  name: 'traces_thread_sums',
-  text: `with runs as (
+export const ofThreads = statement<ThreadSums>(`with runs as (
       select r.thread_id, r.id, r.day, r.trace_id, r.parent_run_id, r.run_type, r.start_time, r.end_time, r.status = 'error' as is_error,
         r.prompt_tokens, r.completion_tokens, r.total_tokens, r.prompt_cost, r.completion_cost, r.total_cost, ${counted} as is_counted
       from tenant_runs r
@@ -160,8 +155,7 @@ const ofThreads = {
       where r.tenant_id = $1 and r.id = (s.last_run).id and r.day = (s.last_run).day limit 1) l
     left join lateral (select r.error from tenant_runs r
       where r.tenant_id = $1 and r.id = (s.last_failed).id and r.day = (s.last_failed).day limit 1) e on true
-    order by s.max_start_time desc, s.thread_id`,
-};
+    order by s.max_start_time desc, s.thread_id`);
 
 type Row<Sums> = Omit<Sums, 'latency_p50' | 'latency_p99' | 'first_token_p50' | 'first_token_p99'> & {
   latency: Percentiles;
@@ -180,8 +174,8 @@ const toSums = <T extends { latency: Percentiles; first_token: Percentiles }>({
 
 /** Percentiles are exact. */
 export const sumTraceRuns = async (db: Transactions, scope: TraceRunScope): Promise<TraceRunSums> => {
-  const { values, ...statement } = toSumStatement(scope);
-  const [row] = await asTenant(db, scope.tenant_id, (tx) => tx.query<Row<TraceRunSums>>(statement, values));
+  const [summing, values] = toSumStatement(scope);
+  const [row] = await asTenant(db, scope.tenant_id, (tx) => tx.query<Row<TraceRunSums>>(summing, values));
   if (row === undefined) throw new Error('The statement returned no row');
   return toSums(row);
 };
@@ -192,8 +186,8 @@ export const sumTraceRunIntervals = async (
   scope: TraceRunScope,
   intervals: Intervals,
 ): Promise<IntervalSums[]> => {
-  const { values, ...statement } = toSumStatement(scope, intervals);
-  const rows = await asTenant(db, scope.tenant_id, (tx) => tx.query<Row<IntervalSums>>(statement, values));
+  const [summing, values] = toSumStatement(scope, intervals);
+  const rows = await asTenant(db, scope.tenant_id, (tx) => tx.query<Row<IntervalSums>>(summing, values));
   return rows.map(toSums);
 };
 
@@ -224,7 +218,7 @@ export const traceSums = (db: Transactions) => ({
     asTenant(db, span.tenant_id, (tx) => {
       const { tenant_id, session_id, since, until } = span;
       const values = [tenant_id, session_id, thread_ids.map(toExactText), since, until];
-      return tx.query<ThreadSums>(ofThreads, values);
+      return tx.query(ofThreads, values);
     }),
 
   /** The threads that have a trace run in scope at or before this position of the list. */
@@ -243,7 +237,7 @@ export const traceSums = (db: Transactions) => ({
         `(r.day = '-infinity' or r.day >= (${bind(place.start_time)}::timestamptz at time zone 'utc')::date)`,
       );
       const text = `select distinct r.thread_id from tenant_runs r ${joins} where ${conditions.join(' and ')}`;
-      const rows = await tx.query<{ thread_id: string }>({ name: '', text }, values);
+      const rows = await tx.query<{ thread_id: string }>({ text }, values);
       return rows.map((row) => fromExactText(row.thread_id));
     }),
 });

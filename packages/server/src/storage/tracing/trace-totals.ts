@@ -2,6 +2,7 @@
 import type { Transactions } from '../postgres/database.ts';
 import { exactTime } from '../postgres/exact-time.ts';
 import { asTenant } from '../postgres/tenant.ts';
+import { statement } from '../postgres/statement.ts';
 
 export interface TraceTotals {
   trace_id: string;
@@ -31,20 +32,18 @@ const costs = ['prompt_cost', 'completion_cost', 'total_cost'].map(
     `sum(${column}) filter (where run_type is distinct from 'llm' or is_counted)::text as ${column}`,
 );
 
-const ofTraces = {
-  name: 'traces_totals',
-  text: `select trace_id, ${[...tokens, ...costs].join(', ')}, ${exactTime('min(first_token_time)')} as first_token_time
+export const ofTraces =
+  statement<TraceTotals>(`select trace_id, ${[...tokens, ...costs].join(', ')}, ${exactTime('min(first_token_time)')} as first_token_time
     from (select r.trace_id, r.run_type, r.prompt_tokens, r.completion_tokens, r.total_tokens, r.prompt_cost, r.completion_cost,
         r.total_cost, r.first_token_time, ${isCounted} as is_counted
       from tenant_runs r where r.tenant_id = $1 and r.trace_id = any ($2::uuid[])
         and (r.total_tokens is not null or r.total_cost is not null or r.prompt_cost is not null or r.completion_cost is not null
           or r.first_token_time is not null)
         and (r.day = '-infinity' or $3::timestamptz is null or r.day >= ($3 at time zone 'utc')::date - 1)) runs
-    group by trace_id`,
-};
+    group by trace_id`);
 
 export const traceTotals = (db: Transactions) => ({
   /** Totals of the traces that have any. `since`: start of the earliest trace; null when unknown. */
   totalsOf: (tenant_id: string, trace_ids: string[], since: string | null): Promise<TraceTotals[]> =>
-    asTenant(db, tenant_id, (tx) => tx.query<TraceTotals>(ofTraces, [tenant_id, trace_ids, since])),
+    asTenant(db, tenant_id, (tx) => tx.query(ofTraces, [tenant_id, trace_ids, since])),
 });

@@ -3,8 +3,7 @@ import { Problem } from '@svc/contract/problem';
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type Cell, toBytes, toColumn } from '../postgres/column-array.ts';
 import type { Database, Statement, Transactions } from '../postgres/database.ts';
-import { functionCall } from '../postgres/named-statement.ts';
-import { boundedSql, readRuns, type TraceRunPage } from './bounded-trace-runs.ts';
+import { boundedSql, type FoundTraceRun, readRuns, type TraceRunPage } from './bounded-trace-runs.ts';
 import { otelTraces } from './otel-traces.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import { threadTurns } from './thread-turns.ts';
@@ -19,6 +18,7 @@ import { traceSums } from './trace-sums.ts';
 import { traceTotals } from './trace-totals.ts';
 import { unpricedRuns } from './unpriced-runs.ts';
 import { type PayloadColumn, traceColumns, type TraceRunRow } from './trace-row.ts';
+import { namedArguments, namedStatement, statement } from '../postgres/statement.ts';
 
 /** A trace write: one POST or PATCH for a trace run. Payloads are JSON text, other texts in their exact form, times as PostgreSQL parses them. */
 export interface TraceWrite {
@@ -56,63 +56,50 @@ const attachmentsMax = 1_000;
 /** Attempts to store a batch while the partitions of its days are being dropped. */
 const attemptsMax = 5;
 
-const statements = {
-  ingest: functionCall({
-    name: 'traces_ingest_ranked',
-    function: 'ingest_runs',
-    parameters: [
-      'tenant',
-      'days_kept',
-      'id',
-      'start_time',
-      'metadata',
-      'rank',
-      'patched',
-      'write',
-      'ranks',
-      ...traceFieldNames,
-    ],
-    as: 'missing',
-  }),
-  addDays: { name: 'traces_add_days', text: 'select add_trace_days($1::date[])' },
-  attach: {
-    name: 'traces_attach',
-    text: `insert into trace_attachments (tenant_id, day, run_id, name, content_type, content)
+const ingested = [
+  'tenant',
+  'days_kept',
+  'id',
+  'start_time',
+  'metadata',
+  'rank',
+  'patched',
+  'write',
+  'ranks',
+  ...traceFieldNames,
+];
+
+export const statements = {
+  ingest: namedStatement<{ missing: string[] | null }>(
+    `select ingest_runs(${namedArguments(ingested)}) as missing`,
+  ),
+  addDays: statement('select add_trace_days($1::date[])'),
+  attach: statement(`insert into trace_attachments (tenant_id, day, run_id, name, content_type, content)
       select d.tenant_id, d.day, d.id, $3, $4, $5 from trace_run_days d where d.tenant_id = $1 and d.id = $2
         and (not isfinite(d.day) or exists (select from trace_days t where t.day = d.day))
-      on conflict do nothing`,
-  },
-  attachment: {
-    name: 'traces_attachment',
-    text: `select a.name, a.content_type, a.content from trace_attachments a
+      on conflict do nothing`),
+  attachment: statement<
+    Omit<Attachment, 'run_id'>
+  >(`select a.name, a.content_type, a.content from trace_attachments a
       where a.tenant_id = $1 and a.run_id = $2 and a.name = $3
-        and a.day = (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = $2)`,
-  },
-  attachments: {
-    name: 'traces_attachments',
-    text: `select a.name, a.content_type, octet_length(a.content) as bytes from trace_attachments a
+        and a.day = (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = $2)`),
+  attachments:
+    statement<AttachmentName>(`select a.name, a.content_type, octet_length(a.content) as bytes from trace_attachments a
       where a.tenant_id = $1 and a.run_id = $2
         and a.day = (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = $2)
-      order by a.name limit ${attachmentsMax}`,
-  },
-  attachmentsOf: {
-    name: 'traces_attachments_of',
-    text: `select a.run_id, a.name from trace_run_days d cross join lateral (
+      order by a.name limit ${attachmentsMax}`),
+  attachmentsOf: statement(`select a.run_id, a.name from trace_run_days d cross join lateral (
         select a.run_id, a.name from trace_attachments a where a.tenant_id = $1 and a.run_id = d.id and a.day = d.day
         order by a.name limit ${attachmentsMax}) a
-      where d.tenant_id = $1 and d.id = any ($2::uuid[]) order by a.run_id, a.name`,
-  },
-  find: {
-    name: 'traces_find',
-    text: `select ${traceColumns} from tenant_runs r where r.tenant_id = $1 and r.id = $2
-      and r.day = (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = $2)`,
-  },
+      where d.tenant_id = $1 and d.id = any ($2::uuid[]) order by a.run_id, a.name`),
+  find: statement<TraceRunRow>(`select ${traceColumns} from tenant_runs r where r.tenant_id = $1 and r.id = $2
+      and r.day = (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = $2)`),
 };
 
 export type TraceStorage = ReturnType<typeof traceStorage>;
 
 const ingestOnce = async (db: Database, values: unknown[]): Promise<string[] | null> =>
-  (await db.query<{ missing: string[] | null }>(statements.ingest.statement, values))[0]?.missing ?? null;
+  (await db.query(statements.ingest, values))[0]?.missing ?? null;
 
 /** `reads`: where lists and sums are read, which may be a replica; the database itself when absent. */
 export const traceStorage = (db: Database, answers = defaultAnswerLimits, reads: Transactions = db) => ({
@@ -171,10 +158,10 @@ export const traceStorage = (db: Database, answers = defaultAnswerLimits, reads:
   },
 
   find: (tenant_id: string, id: string): Promise<TraceRunRow | undefined> =>
-    asTenant(db, tenant_id, async (tx) => (await tx.query<TraceRunRow>(statements.find, [tenant_id, id]))[0]),
+    asTenant(db, tenant_id, async (tx) => (await tx.query(statements.find, [tenant_id, id]))[0]),
 
   listAttachments: (tenant_id: string, run_id: string): Promise<AttachmentName[]> =>
-    asTenant(db, tenant_id, (tx) => tx.query<AttachmentName>(statements.attachments, [tenant_id, run_id])),
+    asTenant(db, tenant_id, (tx) => tx.query(statements.attachments, [tenant_id, run_id])),
 
   /** Names of the attachments of several trace runs. */
   attachmentsOf: (
@@ -191,16 +178,14 @@ export const traceStorage = (db: Database, answers = defaultAnswerLimits, reads:
     asTenant(
       db,
       tenant_id,
-      async (tx) =>
-        (await tx.query<Omit<Attachment, 'run_id'>>(statements.attachment, [tenant_id, run_id, name]))[0],
+      async (tx) => (await tx.query(statements.attachment, [tenant_id, run_id, name]))[0],
     ),
 });
 
 type Columns = ReadonlySet<PayloadColumn> | null;
 
-const byIds = (columns: Columns): Statement => ({
-  name: columns === null ? 'traces_by_ids' : '',
-  text: boundedSql({
+const byIds = (columns: Columns): Statement<FoundTraceRun> => {
+  const text = boundedSql({
     runs: `select r.* from unnest($2::uuid[]) wanted
       cross join lateral (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = wanted) d
       cross join lateral (select * from tenant_runs r where r.tenant_id = $1 and r.id = wanted and r.day = d.day) r
@@ -208,12 +193,12 @@ const byIds = (columns: Columns): Statement => ({
     order: 'r.start_time desc, r.id desc',
     columns,
     bytesMax: '$4',
-  }),
-});
+  });
+  return columns === null ? statement(text) : { text };
+};
 
-const tree: Statement = {
-  name: 'traces_tree',
-  text: boundedSql({
+export const tree = statement(
+  boundedSql({
     runs: `select r.* from tenant_runs r
       where r.tenant_id = $1 and r.trace_id = $2 and (r.day = '-infinity' or r.day >= coalesce(
         (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = $2 and isfinite(d.day)), '1000-01-01') - 1)
@@ -222,7 +207,7 @@ const tree: Statement = {
     columns: new Set(['error']),
     bytesMax: '$4',
   }),
-};
+);
 
 /** Lists of trace runs by id or by trace. Searches by time are in trace-search.ts. */
 const traceLists = (db: Transactions, { pageBytes }: AnswerLimits) => ({

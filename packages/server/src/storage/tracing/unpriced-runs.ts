@@ -1,8 +1,8 @@
 // Model calls with known model and tokens, whose cost was not sent.
 import type { Database } from '../postgres/database.ts';
 import { exactTime } from '../postgres/exact-time.ts';
-import { functionCall } from '../postgres/named-statement.ts';
 import { asTenant } from '../postgres/tenant.ts';
+import { namedArguments, namedStatement, statement } from '../postgres/statement.ts';
 
 export interface UnpricedTraceRun {
   id: string;
@@ -27,17 +27,14 @@ export interface PricedTraceRun extends UnpricedTraceRun {
   priced_details: string | null;
 }
 
-const unpriced = {
-  name: 'traces_unpriced',
-  text: `select r.id, r.model,
+export const unpriced = statement<UnpricedTraceRun>(`select r.id, r.model,
       ${exactTime('r.start_time')} as start_time, r.metadata::text as metadata,
       r.prompt_tokens, r.completion_tokens, r.total_tokens, r.usage_details::text as usage_details
     from unnest($2::uuid[]) wanted
     cross join lateral (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = wanted) d
     cross join lateral (select * from tenant_runs r where r.tenant_id = $1 and r.id = wanted and r.day = d.day) r
     where coalesce(r.run_type, 'llm') = 'llm' and r.model is not null and r.total_tokens is not null
-      and r.prompt_cost is null and r.completion_cost is null and r.total_cost is null`,
-};
+      and r.prompt_cost is null and r.completion_cost is null and r.total_cost is null`);
 
 const pricedColumns = [
   'id',
@@ -52,25 +49,20 @@ const pricedColumns = [
   'priced_details',
 ] as const satisfies (keyof PricedTraceRun)[];
 
-const price = functionCall({
-  name: 'traces_price',
-  function: 'price_runs',
-  parameters: ['tenant', ...pricedColumns],
-  as: 'count',
-});
+export const price = namedStatement(
+  `select price_runs(${namedArguments(['tenant', ...pricedColumns])}) as count`,
+);
 
 export const unpricedRuns = (db: Database) => ({
   /** The unpriced trace runs among the given ids. */
   unpriced: (tenant_id: string, ids: string[]): Promise<UnpricedTraceRun[]> =>
-    asTenant(db, tenant_id, (tx) => tx.query<UnpricedTraceRun>(unpriced, [tenant_id, ids])),
+    asTenant(db, tenant_id, (tx) => tx.query(unpriced, [tenant_id, ids])),
 
   /** Stores computed costs, except for trace runs whose model or usage has changed since they were read. */
   async price(tenant_id: string, runs: readonly PricedTraceRun[]): Promise<void> {
     const sorted = runs.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    const columns = Object.fromEntries(
-      pricedColumns.map((name) => [name, sorted.map((run) => run[name])]),
-    ) as Record<(typeof pricedColumns)[number], unknown[]>;
+    const columns = Object.fromEntries(pricedColumns.map((name) => [name, sorted.map((run) => run[name])]));
     const values = price.values({ tenant: tenant_id, ...columns });
-    await asTenant(db, tenant_id, (tx) => tx.query(price.statement, values));
+    await asTenant(db, tenant_id, (tx) => tx.query(price, values));
   },
 });

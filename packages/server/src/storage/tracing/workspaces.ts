@@ -1,5 +1,6 @@
 // Workspaces, which isolate traces, keys and exports from each other.
 import type { Database } from '../postgres/database.ts';
+import { readStatement, statement } from '../postgres/statement.ts';
 
 export interface WorkspaceRow {
   id: string;
@@ -9,24 +10,19 @@ export interface WorkspaceRow {
 
 const columns = 'id, display_name, created_at';
 
-const statements = {
-  create: {
-    name: 'workspaces_create',
-    text: `insert into workspaces (id, display_name) values ($1, $2) on conflict (id) do nothing returning ${columns}`,
-  },
-  list: {
-    name: 'workspaces_list',
-    reads: true,
-    text: `select ${columns} from workspaces where $1::uuid[] is null or id = any ($1) order by created_at, id limit 1000`,
-  },
-  oldest: {
-    name: 'workspaces_oldest',
-    text: `select ${columns} from workspaces where display_name = $1 order by created_at, id limit 1`,
-  },
-  bind: {
-    name: 'workspaces_bind',
-    text: 'insert into api_key_workspaces (key_id, tenant_id) values ($1, $2) on conflict do nothing',
-  },
+export const statements = {
+  create: statement<WorkspaceRow>(
+    `insert into workspaces (id, display_name) values ($1, $2) on conflict (id) do nothing returning ${columns}`,
+  ),
+  list: readStatement<WorkspaceRow>(
+    `select ${columns} from workspaces where $1::uuid[] is null or id = any ($1) order by created_at, id limit 1000`,
+  ),
+  oldest: statement<WorkspaceRow>(
+    `select ${columns} from workspaces where display_name = $1 order by created_at, id limit 1`,
+  ),
+  bind: statement(
+    'insert into api_key_workspaces (key_id, tenant_id) values ($1, $2) on conflict do nothing',
+  ),
 };
 
 export type WorkspaceStorage = ReturnType<typeof workspaceStorage>;
@@ -38,15 +34,15 @@ export const workspaceStorage = (db: Database) => ({
     key_id?: string,
   ): Promise<WorkspaceRow | undefined> =>
     db.transact(async (tx) => {
-      const [row] = await tx.query<WorkspaceRow>(statements.create, [id, display_name]);
+      const [row] = await tx.query(statements.create, [id, display_name]);
       if (row && key_id !== undefined) await tx.query(statements.bind, [key_id, id]);
       return row;
     }),
 
   /** The oldest workspace with this name. */
   oldestNamed: async (display_name: string): Promise<WorkspaceRow | undefined> =>
-    (await db.query<WorkspaceRow>(statements.oldest, [display_name]))[0],
+    (await db.query(statements.oldest, [display_name]))[0],
 
   /** Up to 1,000 workspaces: those with these ids, or all. */
-  list: (ids: string[] | null): Promise<WorkspaceRow[]> => db.query<WorkspaceRow>(statements.list, [ids]),
+  list: (ids: string[] | null): Promise<WorkspaceRow[]> => db.query(statements.list, [ids]),
 });

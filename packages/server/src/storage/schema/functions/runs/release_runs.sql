@@ -1,7 +1,7 @@
 -- Releases runs before their leases end. p_lost: the attempt is added to the lost attempts with p_reason.
 -- p_charge: the attempt may be the reason for its loss (see is_charged()). An attempt that is not lost is not charged.
 -- The caller may come too late, when it could not reach the database: another worker has recovered the run, and perhaps claimed it. The
--- run then stays as it is, and its entry in the lost attempts only gets p_reason.
+-- run then stays as it is, and its entry in the lost attempts gets p_reason, unless it has a reason already.
 create or replace function release_runs(p_run_ids uuid[], p_lease_tokens bigint[], p_charge boolean, p_reason text,
                                         p_lost boolean) returns void
 language plpgsql set enable_seqscan = off as $$
@@ -12,9 +12,10 @@ begin
   -- Too late.
   update runs r
   set lost_attempts = (
-        select jsonb_agg(case when e.entry -> 'lease_token' <> to_jsonb(l.lease_token) or e.entry ->> 'message' like '%It says:%'
-            or e.entry ->> 'message' = p_reason then e.entry
-          else e.entry || jsonb_build_object('message', (e.entry ->> 'message') || '. It says: ' || p_reason) end order by e.place)
+        select jsonb_agg(case
+          when (e.entry -> 'lease_token')::bigint <> l.lease_token or e.entry ? 'reason' or e.entry ->> 'message' = p_reason then e.entry
+          else e.entry || jsonb_build_object('message', (e.entry ->> 'message') || '. It says: ' || p_reason, 'reason', p_reason)
+          end order by e.place)
         from jsonb_array_elements(r.lost_attempts) with ordinality as e(entry, place))
   from unnest(p_run_ids, p_lease_tokens) as l(run_id, lease_token)
   where r.run_id = l.run_id and (r.lease_token > l.lease_token or r.lease_token = l.lease_token and r.status <> 'running')

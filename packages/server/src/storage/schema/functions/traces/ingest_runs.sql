@@ -75,54 +75,54 @@ begin
       select
         -- The day selects the partition, so a start on another day is not accepted.
         case when isfinite(t.day) and (excluded.start_time at time zone 'utc')::date <> t.day then t.start_time
-          else trace_pick(m.wins & 64, excluded.start_time, t.start_time) end,
-        trace_pick(m.wins & 1, excluded.session_id, t.session_id),
-        trace_pick(m.wins & 2, excluded.trace_id, t.trace_id),
-        trace_pick(m.wins & 4, excluded.parent_run_id, t.parent_run_id),
-        trace_pick(m.wins & 8, excluded.name, t.name),
+          else trace_pick(m.wins & trace_bit('start_time'), excluded.start_time, t.start_time) end,
+        trace_pick(m.wins & trace_bit('session_id'), excluded.session_id, t.session_id),
+        trace_pick(m.wins & trace_bit('trace_id'), excluded.trace_id, t.trace_id),
+        trace_pick(m.wins & trace_bit('parent_run_id'), excluded.parent_run_id, t.parent_run_id),
+        trace_pick(m.wins & trace_bit('name'), excluded.name, t.name),
         k.run_type,
-        trace_pick(m.wins & 32, excluded.dotted_order, t.dotted_order),
-        trace_pick(m.wins & 128, excluded.end_time, t.end_time),
-        trace_pick(m.wins & 256, excluded.error, t.error),
-        trace_pick(m.wins & 512, excluded.inputs, t.inputs),
-        trace_pick(m.wins & 1024, excluded.outputs, t.outputs),
-        trace_pick(m.wins & 2048, excluded.events, t.events),
-        trace_pick(m.wins & 4096, excluded.serialized, t.serialized),
-        trace_pick(m.wins & 8192, excluded.extra, t.extra),
-        trace_pick(m.wins & 16384, excluded.tags, t.tags),
-        trace_pick(m.wins & 32768, excluded.reference_example_id, t.reference_example_id),
-        trace_pick(m.wins & 131072, excluded.first_token_time, t.first_token_time),
+        trace_pick(m.wins & trace_bit('dotted_order'), excluded.dotted_order, t.dotted_order),
+        trace_pick(m.wins & trace_bit('end_time'), excluded.end_time, t.end_time),
+        trace_pick(m.wins & trace_bit('error'), excluded.error, t.error),
+        trace_pick(m.wins & trace_bit('inputs'), excluded.inputs, t.inputs),
+        trace_pick(m.wins & trace_bit('outputs'), excluded.outputs, t.outputs),
+        trace_pick(m.wins & trace_bit('events'), excluded.events, t.events),
+        trace_pick(m.wins & trace_bit('serialized'), excluded.serialized, t.serialized),
+        trace_pick(m.wins & trace_bit('extra'), excluded.extra, t.extra),
+        trace_pick(m.wins & trace_bit('tags'), excluded.tags, t.tags),
+        trace_pick(m.wins & trace_bit('reference_example_id'), excluded.reference_example_id, t.reference_example_id),
+        trace_pick(m.wins & trace_bit('first_token_time'), excluded.first_token_time, t.first_token_time),
         u.model, u.prompt_tokens, u.completion_tokens, u.total_tokens,
         coalesce(c.prompt_cost, case p.side when 'new' then excluded.prompt_cost when 'old' then t.prompt_cost end),
         coalesce(c.completion_cost, case p.side when 'new' then excluded.completion_cost when 'old' then t.completion_cost end),
         coalesce(c.total_cost, case p.side when 'new' then excluded.total_cost when 'old' then t.total_cost end),
         case p.side when 'new' then excluded.usage_details when 'old' then t.usage_details else u.usage_details end,
-        m.metadata, m.rank, (m.patched & ~(1 << 28)) | case when p.side is null then 0 else 1 << 28 end, m.ranks,
+        m.metadata, m.rank, (m.patched & ~trace_bit('priced')) | case when p.side is null then 0 else trace_bit('priced') end, m.ranks,
         (t.writes || excluded.writes)[greatest(1, cardinality(t.writes) - 30):], clock_timestamp()
       from trace_merge(t.rank, t.patched, t.ranks, t.metadata, excluded.rank, excluded.patched, excluded.ranks, excluded.metadata) m
-      -- Computed costs (bit 28) do not merge. Those of one side stay when its model, provider and tokens equal the merged ones, the trace run
+      -- Computed costs do not merge. Those of one side stay when its model, provider and tokens equal the merged ones, the trace run
       -- is a model call, and no cost was sent.
       cross join lateral (
-        select t.patched & (1 << 28) <> 0 as of_old, excluded.patched & (1 << 28) <> 0 as of_new,
+        select t.patched & trace_bit('priced') <> 0 as of_old, excluded.patched & trace_bit('priced') <> 0 as of_new,
           sent_usage_details(t.patched, t.usage_details) as old_details,
           sent_usage_details(excluded.patched, excluded.usage_details) as new_details
       ) computed
       cross join lateral (
-        select trace_pick(m.wins & 16, excluded.run_type, t.run_type) as run_type
+        select trace_pick(m.wins & trace_bit('run_type'), excluded.run_type, t.run_type) as run_type
       ) k
       cross join lateral (
-        select trace_pick(m.wins & 262144, excluded.model, t.model) as model,
-          trace_pick(m.wins & (1 << 19), excluded.prompt_tokens, t.prompt_tokens) as prompt_tokens,
-          trace_pick(m.wins & (1 << 20), excluded.completion_tokens, t.completion_tokens) as completion_tokens,
-          trace_pick(m.wins & (1 << 21), excluded.total_tokens, t.total_tokens) as total_tokens,
-          trace_pick(m.wins & (1 << 25), computed.new_details, computed.old_details) as usage_details,
+        select trace_pick(m.wins & trace_bit('model'), excluded.model, t.model) as model,
+          trace_pick(m.wins & trace_bit('prompt_tokens'), excluded.prompt_tokens, t.prompt_tokens) as prompt_tokens,
+          trace_pick(m.wins & trace_bit('completion_tokens'), excluded.completion_tokens, t.completion_tokens) as completion_tokens,
+          trace_pick(m.wins & trace_bit('total_tokens'), excluded.total_tokens, t.total_tokens) as total_tokens,
+          trace_pick(m.wins & trace_bit('usage_details'), computed.new_details, computed.old_details) as usage_details,
           m.metadata -> 'ls_provider' as provider
       ) u
       cross join lateral (
-        select trace_pick(m.wins & (1 << 22), case when not of_new then excluded.prompt_cost end, case when not of_old then t.prompt_cost end) as prompt_cost,
-          trace_pick(m.wins & (1 << 23), case when not of_new then excluded.completion_cost end,
+        select trace_pick(m.wins & trace_bit('prompt_cost'), case when not of_new then excluded.prompt_cost end, case when not of_old then t.prompt_cost end) as prompt_cost,
+          trace_pick(m.wins & trace_bit('completion_cost'), case when not of_new then excluded.completion_cost end,
             case when not of_old then t.completion_cost end) as completion_cost,
-          trace_pick(m.wins & (1 << 24), case when not of_new then excluded.total_cost end, case when not of_old then t.total_cost end) as total_cost
+          trace_pick(m.wins & trace_bit('total_cost'), case when not of_new then excluded.total_cost end, case when not of_old then t.total_cost end) as total_cost
       ) c
       cross join lateral (
         select case

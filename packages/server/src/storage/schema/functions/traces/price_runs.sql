@@ -21,7 +21,7 @@ begin
     order by w.id for no key update of r
   ), priced as (
     update trace_runs r set prompt_cost = f.prompt_cost, completion_cost = f.completion_cost, total_cost = f.total_cost,
-      usage_details = coalesce(f.priced_details::jsonb, r.usage_details), patched = r.patched | (1 << 28), updated_at = clock_timestamp()
+      usage_details = coalesce(f.priced_details::jsonb, r.usage_details), patched = r.patched | trace_bit('priced'), updated_at = clock_timestamp()
     from found f
     where r.tenant_id = p_tenant and r.id = f.id and r.day = f.day
       and (r.model, r.prompt_tokens, r.completion_tokens, r.total_tokens, r.usage_details)

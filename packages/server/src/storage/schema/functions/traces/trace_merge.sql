@@ -4,16 +4,17 @@
 --
 -- A field's rank is stored only when it differs from the default: the rank of the row for a field with its bit in `patched`, else 0. `ranks`
 -- holds the exceptions, {"<bit>": rank, "m": {"<metadata key>": rank}}, or null. `wins` has the bits of the fields whose new value, if
--- there is one, has priority. The bits are those of trace-columns.ts.
+-- there is one, has priority. The bits are those of trace_bit().
 create or replace function trace_merge(
   p_old_rank bigint, p_old_patched integer, p_old_ranks jsonb, p_old_metadata jsonb,
   p_new_rank bigint, p_new_patched integer, p_new_ranks jsonb, p_new_metadata jsonb,
   out wins integer, out rank bigint, out patched integer, out ranks jsonb, out metadata jsonb
 ) language plpgsql immutable as $$
 declare
-  c_fields constant integer := (1 << 27) - 1;
-  c_metadata constant integer := 1 << 26;
-  c_sent_start constant integer := 1 << 27;
+  c_metadata constant integer := trace_bit('metadata');
+  c_sent_start constant integer := trace_bit('sent_start');
+  c_fields constant integer := trace_bit('sent_start') - 1;
+  c_start constant integer := trace_bit('start_time');
   v_bit integer;
   v_old_rank bigint;
   v_new_rank bigint;
@@ -41,9 +42,9 @@ begin
 
   -- A start that was sent has priority over one derived from a dotted order. Of two derived starts, that of the winning dotted order is taken.
   if patched & c_sent_start = 0 then
-    wins := case when wins & 32 = 0 then wins & ~64 else wins | 64 end;
+    wins := case when wins & trace_bit('dotted_order') = 0 then wins & ~c_start else wins | c_start end;
   elsif p_old_patched & p_new_patched & c_sent_start = 0 then
-    wins := case when p_new_patched & c_sent_start = 0 then wins & ~64 else wins | 64 end;
+    wins := case when p_new_patched & c_sent_start = 0 then wins & ~c_start else wins | c_start end;
   end if;
 
   if p_new_metadata = '{}' then
