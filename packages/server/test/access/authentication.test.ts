@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { authProjects, type AuthProjects } from './auth-projects.ts';
+import { fixture } from '../fixture.ts';
 
-const projects = authProjects();
+const projects = fixture(() => authProjects());
 const { dir, graph } = projects;
 const serve: AuthProjects['serve'] = (code, options) =>
   projects.serve(code, { executors: 'none', ...options });
 const project: AuthProjects['write'] = (...args) => projects.write(...args);
-afterAll(() => projects[Symbol.dispose]());
 
 const createThread = (server: TestServer, headers: Record<string, string> = {}) =>
   server.call('POST', '/threads', {}, headers);
