@@ -24,6 +24,7 @@ export const fixture = <T extends object>(open: () => T | Promise<T>): T => {
       // Methods of classes with private members need their own object as `this`.
       return typeof member === 'function' ? (member.bind(get()) as unknown) : member;
     },
+    set: (_, name, value) => Reflect.set(get(), name, value),
     has: (_, name) => Reflect.has(get(), name),
     ownKeys: () => Reflect.ownKeys(get()),
     getOwnPropertyDescriptor(_, name) {

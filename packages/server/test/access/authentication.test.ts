@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { authProjects, type AuthProjects } from './auth-projects.ts';
-import { fixture } from '../fixture.ts';
 
-const projects = fixture(() => authProjects());
+const projects = authProjects();
+afterAll(() => projects[Symbol.dispose]());
 const { dir, graph } = projects;
 const serve: AuthProjects['serve'] = (code, options) =>
   projects.serve(code, { executors: 'none', ...options });
