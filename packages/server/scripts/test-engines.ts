@@ -32,7 +32,6 @@ const coreTests = [
   'test/rollback/run-undo',
   'test/runs/runs',
   'test/runs/cancel',
-  'test/runs/stock-client',
   'test/runs/thread-run-stream',
   'test/stock-client',
   'test/thread-protocol/commands',

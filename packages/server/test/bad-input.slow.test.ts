@@ -3,16 +3,16 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { deploymentRoutes, type RouteShape } from '@svc/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from './server.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer } from './server.ts';
 import { scaled } from './speed.ts';
+import { fixture } from './fixture.ts';
 
-let server: TestServer;
+const server = fixture(() => startTestServer({ settings: { bodyLimit: '200kb' } }));
 let thread_id: string;
 let run_id: string;
 
 beforeAll(async () => {
-  server = await startTestServer({ settings: { bodyLimit: '200kb' } });
   const thread = await server.call('POST', '/threads', { metadata: { graph_id: 'chat' } });
   thread_id = (thread.body as { thread_id: string }).thread_id;
   const run = await server.call('POST', `/threads/${thread_id}/runs`, {
@@ -22,7 +22,6 @@ beforeAll(async () => {
   run_id = (run.body as { run_id: string }).run_id;
   await server.call('GET', `/threads/${thread_id}/runs/${run_id}/join`);
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 // Errors of JSON-RPC are part of the response, and a WebSocket needs a handshake: test/mcp, test/a2a and test/thread-protocol send their
 // bad input.

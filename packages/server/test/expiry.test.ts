@@ -1,7 +1,6 @@
 // Automatic deletion: threads and items after their time to live, and values without references.
 import { createHash, randomUUID } from 'node:crypto';
-import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Client as StockClient } from '@langchain/langgraph-sdk';
 import { createClient, type Client } from '@svc/sdk';
@@ -13,8 +12,9 @@ import { startServer } from '../src/app/server.ts';
 import { createLogger } from '../src/telemetry/logger.ts';
 import { chatInput } from './chat-input.ts';
 import { startTestServer, testProject, type TestServer } from './server.ts';
+import { sharedFolder } from './folders.ts';
 
-let folder: string;
+const folder = sharedFolder();
 /** A project that sweeps every 60 ms; nothing expires without a ttl. */
 let sweeping: string;
 let server: TestServer;
@@ -37,7 +37,6 @@ const settings = { streamTtl: '1s' };
 const sweepOften = { sweep_interval_minutes: 0.001 };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-expiry-'));
   sweeping = await projectOf('svc.json', { checkpointer: { ttl: sweepOften }, store: { ttl: sweepOften } });
   server = await startTestServer({ project: sweeping, settings });
   client = createClient({ apiUrl: server.url });
@@ -45,7 +44,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
 });
 
 const minuteMs = 60_000;

@@ -1,20 +1,19 @@
 // Pruning in random sequences, and concurrently with runs: no value is lost.
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { chatInput, long, type PruningServer, startPruningServer } from './pruning-server.ts';
 import { scaled } from './speed.ts';
+import { fixture } from './fixture.ts';
 
-let pruning: PruningServer;
+const pruning = fixture(() => startPruningServer());
 let client: PruningServer['client'];
 let newThread: PruningServer['newThread'];
 let keepLatest: PruningServer['keepLatest'];
 let collect: PruningServer['collect'];
 let history: PruningServer['history'];
 beforeAll(async () => {
-  pruning = await startPruningServer();
   ({ client, newThread, keepLatest, collect, history } = pruning);
 });
-afterAll(() => pruning[Symbol.asyncDispose]());
 
 describe('threads that are run, copied, forked, pruned, deleted and collected', () => {
   const texts = ['red', 'green', 'blue'].map(long);

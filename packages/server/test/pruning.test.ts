@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client as StockClient } from '@langchain/langgraph-sdk';
 import { emptyCheckpoint, uuid6 } from '@langchain/langgraph-checkpoint';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from './eventually.ts';
 import { SvcCheckpointer } from '../src/engine/checkpoints/checkpointer.ts';
 import { CommitQueue, LeaseLost } from '../src/engine/checkpoints/commit-queue.ts';
@@ -11,8 +11,9 @@ import { ThreadSession } from '../src/engine/checkpoints/thread-session.ts';
 import { codec, ThreadSavers } from './checkpoints/thread-savers.ts';
 import { chatInput, long, type PruningServer, startPruningServer } from './pruning-server.ts';
 import { everyRow } from '../src/storage/postgres/row-filter.ts';
+import { fixture } from './fixture.ts';
 
-let pruning: PruningServer;
+const pruning = fixture(() => startPruningServer());
 let server: PruningServer['server'];
 let storage: PruningServer['storage'];
 let client: PruningServer['client'];
@@ -21,10 +22,8 @@ let keepLatest: PruningServer['keepLatest'];
 let collect: PruningServer['collect'];
 let history: PruningServer['history'];
 beforeAll(async () => {
-  pruning = await startPruningServer();
   ({ server, storage, client, newThread, keepLatest, collect, history } = pruning);
 });
-afterAll(() => pruning[Symbol.asyncDispose]());
 
 const one = async <T>(name: string, text: string, values: unknown[]): Promise<T> =>
   (await server.database.query<T>({ name, text }, values))[0] as T;

@@ -1,18 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkSchema, migrate, planMigration } from '../src/storage/schema/migrate.ts';
 import { openDatabase } from '../src/storage/postgres/database.ts';
 import { readFunctionFiles, readFunctionManifest, readSchemaFiles } from '../src/storage/schema/sql-files.ts';
 import { schemaSnapshot } from '../src/storage/schema/schema-snapshot.ts';
-import { testDatabase, type TestDatabase } from './database.ts';
+import { testDatabase } from './database.ts';
+import { fixture } from './fixture.ts';
 
-let database: TestDatabase;
+const database = fixture(() => testDatabase());
 const files = readSchemaFiles();
-beforeAll(async () => {
-  database = await testDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
 
 const record = (version: number, name: string, checksum: string, servesFrom = 0) =>
   database.query(

@@ -1,18 +1,14 @@
 // The SDK against a real server.
 import { randomUUID } from 'node:crypto';
-import { ApiError, createClient, RunError, type Client } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ApiError, createClient, RunError } from '@svc/sdk';
+import { describe, expect, it } from 'vitest';
 import { chatInput } from './chat-input.ts';
 import { collect } from './collect.ts';
-import { startTestServer, type TestServer } from './server.ts';
+import { startTestServer } from './server.ts';
+import { fixture } from './fixture.ts';
 
-let server: TestServer;
-let client: Client;
-beforeAll(async () => {
-  server = await startTestServer();
-  client = createClient({ apiUrl: server.url });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() => startTestServer());
+const client = fixture(() => createClient({ apiUrl: server.url }));
 
 describe('the SDK', () => {
   it('sends graphId as metadata.graph_id', async () => {

@@ -7,18 +7,15 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SvcStore } from '../src/engine/executor/store/svc-store.ts';
 import { storeItemStorage } from '../src/storage/deployment/store-items.ts';
 import type { Database } from '../src/storage/postgres/database.ts';
-import { testDatabase, type TestDatabase } from './database.ts';
-import { startTestServer, type TestServer } from './server.ts';
+import { testDatabase } from './database.ts';
+import { startTestServer } from './server.ts';
+import { fixture } from './fixture.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await testDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = fixture(() => testDatabase());
 
 const label = fc.constantFrom('a', 'b', 'users', '10', '1', '%', '_', 'ü');
 const namespace = fc.array(label, { minLength: 1, maxLength: 3 });
@@ -243,11 +240,7 @@ describe('the store of a graph', () => {
 });
 
 describe('the store over HTTP', () => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await startTestServer();
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
+  const server = fixture(() => startTestServer());
 
   const put = (body: object) =>
     server.call('PUT', '/store/items', { namespace: ['a'], key: 'k', value: {}, ...body });

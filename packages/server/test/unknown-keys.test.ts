@@ -4,14 +4,11 @@ import { Client as StockClient } from '@langchain/langgraph-sdk';
 import { deploymentRoutes, platformRoutes, type RouteShape } from '@svc/contract';
 import { Client as OldStockClient } from 'langgraph-sdk-2';
 import { Client as TracingClient } from 'langsmith';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type PlatformServer, startPlatform } from './platform/platform-server.ts';
+import { expect, it } from 'vitest';
+import { startPlatform } from './platform/platform-server.ts';
+import { fixture } from './fixture.ts';
 
-let platform: PlatformServer;
-beforeAll(async () => {
-  platform = await startPlatform({}, { executors: 'started' });
-});
-afterAll(() => platform[Symbol.asyncDispose]());
+const platform = fixture(() => startPlatform({}, { executors: 'started' }));
 
 /** Those of JSON-RPC answer with other errors: test/mcp. */
 const routes = Object.entries<RouteShape>({ ...deploymentRoutes, ...platformRoutes }).filter(

@@ -1,20 +1,19 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../test/eventually.ts';
 import { StandbyProcesses, ProgramProcess } from './program-process.ts';
+import { testFolder } from '../../test/folders.ts';
 
 let folder: string;
 let program: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'svc-standby-'));
+  folder = testFolder();
   program = join(folder, 'program.mjs');
   const report =
     "(await import('node:fs')).writeFileSync(new URL('pid', import.meta.url), `${process.pid}\\n`);";
   writeFileSync(program, `${report} if (process.argv[2] !== 'ends') setInterval(() => undefined, 1_000);`);
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The pid of the process, which it has written to a file. */
 const reportedPid = (): Promise<number> =>

@@ -1,6 +1,5 @@
 // kill -9 of every process while a task streams: the task goes on after the restart, and the message that began it is still known.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@langchain/langgraph-sdk';
@@ -9,18 +8,18 @@ import { collect } from '../collect.ts';
 import { startSvc, type SvcProcess } from '../durability/svc-process.ts';
 import { textMessage, type WireTask } from './agent.ts';
 import { scaled } from '../speed.ts';
+import { testFolder } from '../folders.ts';
 
 const project = fileURLToPath(new URL('./project/svc.json', import.meta.url));
 
 let folder: string;
 let svc: SvcProcess;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-a2a-kill-'));
+  folder = testFolder();
   svc = await startSvc(join(folder, 'data'), project);
 });
 afterEach(async () => {
   await svc.killAll();
-  await rm(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
 const post = (method: string, params: object): Promise<Response> =>

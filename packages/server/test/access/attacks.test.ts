@@ -2,10 +2,11 @@
 // allow in one place and not in another.
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { defaultAssistantId } from '../../src/deployment/assistants/default-assistant.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
+import { fixture } from '../fixture.ts';
 
 const project = fileURLToPath(new URL('./policies/svc.json', import.meta.url));
 
@@ -18,11 +19,7 @@ interface Made {
 
 /** Shared by all servers on the database. */
 const encryptionKey = 'a'.repeat(64);
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ project, settings: { jobsPerWorker: '20', encryptionKey } });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() => startTestServer({ project, settings: { jobsPerWorker: '20', encryptionKey } }));
 
 const authorization = (user: string) => ({ authorization: `Bearer ${user}` });
 const as = (user: string) => async (method: string, path: string, body?: unknown) => {

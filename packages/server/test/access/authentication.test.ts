@@ -8,11 +8,11 @@ import { startTestServer, type TestServer } from '../server.ts';
 import { authProjects, type AuthProjects } from './auth-projects.ts';
 
 const projects = authProjects();
+afterAll(() => projects[Symbol.dispose]());
 const { dir, graph } = projects;
 const serve: AuthProjects['serve'] = (code, options) =>
   projects.serve(code, { executors: 'none', ...options });
 const project: AuthProjects['write'] = (...args) => projects.write(...args);
-afterAll(() => projects[Symbol.dispose]());
 
 const createThread = (server: TestServer, headers: Record<string, string> = {}) =>
   server.call('POST', '/threads', {}, headers);

@@ -3,19 +3,20 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { deploymentRoutes, type RouteShape } from '@svc/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
 import { taskCalls } from './agent-task-calls.ts';
 import { createObjects, type Ids, snapshot, unknownIds } from './owned-objects.ts';
 import { openSocket } from '../thread-protocol/socket.ts';
+import { fixture } from '../fixture.ts';
 
 const project = fileURLToPath(new URL('./project/svc.json', import.meta.url));
 const canary = 'canary-of-alice';
 
-let server: TestServer;
-let alice: Ids;
-let bob: Ids;
+const server = fixture(() => startTestServer({ project, settings }));
+const alice = fixture(() => createObjects(as('alice'), 'alice', canary));
+const bob = fixture(() => createObjects(as('bob'), 'bob', 'mark-of-bob'));
 /** A deleted run of alice that has left a webhook delivery. */
 let delivered_run_id = '';
 let delivered_thread_id = '';
@@ -25,9 +26,6 @@ const as = (user: string) => (method: string, path: string, body?: unknown) =>
 
 const settings = { jobsPerWorker: '20', heartbeatMs: 1_000 };
 beforeAll(async () => {
-  server = await startTestServer({ project, settings });
-  alice = await createObjects(as('alice'), 'alice', canary);
-  bob = await createObjects(as('bob'), 'bob', 'mark-of-bob');
   // Two failed deliveries with the ids of their runs: for a run of her thread, and for a deleted stateless run.
   const delivered = {
     name: 'delivered',
@@ -45,7 +43,6 @@ beforeAll(async () => {
     expect(await server.database.query({ name: 'running', text }, [])).toEqual([{ count: 4 }]);
   });
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 interface Attack {
   query?: string;

@@ -1,12 +1,12 @@
 // The facts that docs/authentication.md states, checked against the code.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { authEvents, deploymentRoutes, type Routes } from '@svc/contract';
 import { createClient } from '@svc/sdk';
 import { describe, expect, it } from 'vitest';
 import { startTestServer } from '../server.ts';
+import { testFolder } from '../folders.ts';
 
 const page = readFileSync(new URL('../../../../docs/authentication.md', import.meta.url), 'utf8');
 const graph = fileURLToPath(new URL('./project/graph.ts:graph', import.meta.url));
@@ -41,7 +41,7 @@ describe('docs/authentication.md', () => {
 
   it('starts with an example that works', async () => {
     const code = part(/<!-- example -->\n+```ts\n([^]*?)```/);
-    const folder = mkdtempSync(join(tmpdir(), 'svc-docs-'));
+    const folder = testFolder();
     writeFileSync(
       join(folder, 'auth.ts'),
       code.replace("'@svc/sdk/auth'", `'${import.meta.resolve('@svc/sdk/auth')}'`),
@@ -50,35 +50,31 @@ describe('docs/authentication.md', () => {
       join(folder, 'svc.json'),
       JSON.stringify({ graphs: { probe: graph }, auth: { path: './auth.ts:auth' } }),
     );
-    try {
-      await using server = await startTestServer({ project: join(folder, 'svc.json') });
-      const as = (token: string) =>
-        createClient({ apiUrl: server.url, headers: { authorization: `Bearer ${token}` } });
-      const [ann, ben] = [as('token-of-ann'), as('token-of-ben')];
+    await using server = await startTestServer({ project: join(folder, 'svc.json') });
+    const as = (token: string) =>
+      createClient({ apiUrl: server.url, headers: { authorization: `Bearer ${token}` } });
+    const [ann, ben] = [as('token-of-ann'), as('token-of-ben')];
 
-      const { thread_id } = await ann.threads.create();
-      await expect(ben.threads.get(thread_id)).rejects.toMatchObject({ status: 404 });
-      expect(await ben.threads.search()).toEqual([]);
-      await expect(as('token-of-eve').threads.search()).rejects.toMatchObject({ status: 401 });
+    const { thread_id } = await ann.threads.create();
+    await expect(ben.threads.get(thread_id)).rejects.toMatchObject({ status: 404 });
+    expect(await ben.threads.search()).toEqual([]);
+    await expect(as('token-of-eve').threads.search()).rejects.toMatchObject({ status: 401 });
 
-      const input = { action: 'user' };
-      const values = await ann.runs.wait(thread_id, 'probe', { input });
-      expect(values).toMatchObject({
-        answer: { svc_auth_user_id: 'ann', svc_auth_permissions: ['assistants:write'] },
-      });
+    const input = { action: 'user' };
+    const values = await ann.runs.wait(thread_id, 'probe', { input });
+    expect(values).toMatchObject({
+      answer: { svc_auth_user_id: 'ann', svc_auth_permissions: ['assistants:write'] },
+    });
 
-      await ann.assistants.create({ graph_id: 'probe' });
-      await expect(ben.assistants.create({ graph_id: 'probe' })).rejects.toMatchObject({ status: 403 });
+    await ann.assistants.create({ graph_id: 'probe' });
+    await expect(ben.assistants.create({ graph_id: 'probe' })).rejects.toMatchObject({ status: 403 });
 
-      await ann.store.put(['notes'], 'tea', { milk: true });
-      expect(await ann.store.get(['notes'], 'tea')).toMatchObject({ namespace: ['ann', 'notes'] });
-      expect(await ben.store.get(['notes'], 'tea')).toBeNull();
+    await ann.store.put(['notes'], 'tea', { milk: true });
+    expect(await ann.store.get(['notes'], 'tea')).toMatchObject({ namespace: ['ann', 'notes'] });
+    expect(await ben.store.get(['notes'], 'tea')).toBeNull();
 
-      // The example has no handler for crons.
-      const cron = ann.crons.create(null, 'probe', { schedule: '0 0 1 1 *', input });
-      await expect(cron).rejects.toThrow(/No auth handler covers crons:create/);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    // The example has no handler for crons.
+    const cron = ann.crons.create(null, 'probe', { schedule: '0 0 1 1 *', input });
+    await expect(cron).rejects.toThrow(/No auth handler covers crons:create/);
   });
 });

@@ -2,21 +2,21 @@
 // and an empty request never causes a 5xx.
 import { randomUUID } from 'node:crypto';
 import { deploymentRoutes, platformRoutes, type RouteShape } from '@svc/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { startPlatform, type PlatformServer } from '../platform/platform-server.ts';
-import type { TestServer } from '../server.ts';
+import { startPlatform } from '../platform/platform-server.ts';
 import { authProjects } from './auth-projects.ts';
+import { fixture } from '../fixture.ts';
 
-const projects = authProjects();
-let server: TestServer;
-let platform: PlatformServer;
+const projects = fixture(() => authProjects());
+const server = fixture(() =>
+  projects.serve(`export const auth = new Auth()
+    .authenticate((request) => ({ identity: request.headers.get('authorization') ?? '' }))
+    .on('*', ({ user }) => user.identity === 'allowed');`),
+);
+const platform = fixture(() => startPlatform({}, { executors: 'started' }));
 let values: Record<string, string>;
 beforeAll(async () => {
-  server = await projects.serve(`export const auth = new Auth()
-    .authenticate((request) => ({ identity: request.headers.get('authorization') ?? '' }))
-    .on('*', ({ user }) => user.identity === 'allowed');`);
-  platform = await startPlatform({}, { executors: 'started' });
   const make = async (path: string, body: object) =>
     (await server.call('POST', path, body, { authorization: 'allowed' })).body as Record<string, string>;
   const { assistant_id = '' } = await make('/assistants', { graph_id: 'probe' });
@@ -24,11 +24,6 @@ beforeAll(async () => {
   const { cron_id = '' } = await make('/runs/crons', { assistant_id, schedule: '0 0 1 1 *' });
   const { run_id = '' } = await make(`/threads/${thread_id}/runs`, { assistant_id, input: {} });
   values = { assistant_id, thread_id, cron_id, run_id };
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await platform[Symbol.asyncDispose]();
-  projects[Symbol.dispose]();
 });
 
 interface Schema {

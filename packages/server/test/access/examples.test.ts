@@ -1,8 +1,7 @@
 // The authentication examples with real tokens, real executors and stock clients.
 import { createHmac } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createAdaptorServer } from '@hono/node-server';
@@ -18,6 +17,7 @@ import {
 } from '../../../../examples/auth-jwt/demo/identity-provider.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { databaseText } from './database-text.ts';
+import { sharedFolder } from '../folders.ts';
 
 const project = (name: string): string =>
   fileURLToPath(new URL(`../../../../examples/${name}/svc.json`, import.meta.url));
@@ -280,11 +280,10 @@ describe('examples/auth-api-key', () => {
   const red = newKey({ team: 'red', name: 'ann', kind: 'person' });
   const robot = newKey({ team: 'red', name: 'robot', kind: 'service' });
   const blue = newKey({ team: 'blue', name: 'ben', kind: 'person' });
-  let folder: string;
+  const folder = sharedFolder();
   let server: TestServer;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'svc-team-keys-'));
     const file = join(folder, 'team-keys.json');
     await writeFile(file, JSON.stringify([red.row, robot.row, blue.row]));
     process.env['TEAM_KEYS_FILE'] = file;
@@ -294,7 +293,6 @@ describe('examples/auth-api-key', () => {
   afterAll(async () => {
     delete process.env['TEAM_KEYS_FILE']; // the worker has further test files
     await server?.[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
   });
 
   const clientOf = ({ key }: { key: string }): Client =>

@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
 import { authProjects, ownersOnly, stockAuth } from './auth-projects.ts';
+import { fixture } from '../fixture.ts';
 
-const projects = authProjects();
-afterAll(() => projects[Symbol.dispose]());
+const projects = fixture(() => authProjects());
 
 const project = (compat: boolean): string => {
   const file = projects.write(

@@ -2,16 +2,13 @@
 // of what they create.
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from '../server.ts';
+import { describe, expect, it } from 'vitest';
+import { startTestServer } from '../server.ts';
+import { fixture } from '../fixture.ts';
 
 const project = fileURLToPath(new URL('./matrix/svc.json', import.meta.url));
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ project });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() => startTestServer({ project }));
 
 const call = (event: string, action: string, method: string, path: string, body?: unknown) =>
   server.call(method, path, body, { authorization: `Bearer ${event}=${action}` });

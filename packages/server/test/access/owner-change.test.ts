@@ -1,11 +1,11 @@
 // A thread that gets another owner between the statements of a request.
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { lockWaiters } from '../lock-waiters.ts';
 import { authProjects, ownersOnly } from './auth-projects.ts';
+import { fixture } from '../fixture.ts';
 
-const projects = authProjects();
-afterAll(() => projects[Symbol.dispose]());
+const projects = fixture(() => authProjects());
 
 it('is left out of a search that has found it for its first owner', async () => {
   await using server = await projects.serve(ownersOnly);

@@ -1,18 +1,17 @@
 // Notifications of changed runs of two users.
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { openChanges } from '../runs/run-change-client.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
+import { fixture } from '../fixture.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({
+const server = fixture(() =>
+  startTestServer({
     project: fileURLToPath(new URL('./project/svc.json', import.meta.url)),
-  });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+  }),
+);
 
 const as = (user: string) => ({ authorization: `Bearer ${user}` });
 const probe = { assistant_id: 'probe', input: { action: 'user' } };

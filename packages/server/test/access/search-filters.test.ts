@@ -2,10 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { deploymentRoutes } from '@svc/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from '../server.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer } from '../server.ts';
+import { fixture } from '../fixture.ts';
 
-let server: TestServer;
+const server = fixture(() =>
+  startTestServer({
+    project: fileURLToPath(new URL('./project/svc.json', import.meta.url)),
+  }),
+);
 const authorization = { authorization: 'Bearer ann' };
 const post = async (path: string, body: object): Promise<unknown> => {
   const answer = await server.call('POST', path, body, authorization);
@@ -14,15 +19,11 @@ const post = async (path: string, body: object): Promise<unknown> => {
 };
 
 beforeAll(async () => {
-  server = await startTestServer({
-    project: fileURLToPath(new URL('./project/svc.json', import.meta.url)),
-  });
   const { thread_id } = (await post('/threads', {})) as { thread_id: string };
   await post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'probe', input: { action: 'user' } });
   await post('/assistants', { graph_id: 'probe', name: 'mine' });
   await post(`/threads/${thread_id}/runs/crons`, { assistant_id: 'probe', schedule: '0 0 1 1 *', input: {} });
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 const past = '2001-01-01T00:00:00Z';
 const future = '2999-01-01T00:00:00Z';

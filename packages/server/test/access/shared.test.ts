@@ -3,9 +3,9 @@ import { Client } from '@langchain/langgraph-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestServer } from '../server.ts';
 import { authProjects, ownersOnly } from './auth-projects.ts';
+import { fixture } from '../fixture.ts';
 
-const projects = authProjects();
-afterAll(() => projects[Symbol.dispose]());
+const projects = fixture(() => authProjects());
 
 describe('users who see what they own', () => {
   let server: TestServer;

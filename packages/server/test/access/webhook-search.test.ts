@@ -1,23 +1,16 @@
 // Each of two users finds all deliveries of their own runs, and no others.
 import { fileURLToPath } from 'node:url';
 import { createClient, type Client } from '@svc/sdk';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { startTestServer, type TestServer } from '../server.ts';
-import { openSink, type Sink } from '../webhooks/sink.ts';
+import { startTestServer } from '../server.ts';
+import { openSink } from '../webhooks/sink.ts';
+import { fixture } from '../fixture.ts';
 
 const project = fileURLToPath(new URL('./project/svc.json', import.meta.url));
 
-let server: TestServer;
-let sink: Sink;
-beforeAll(async () => {
-  sink = await openSink();
-  server = await startTestServer({ project, settings: { egressAllow: '127.0.0.1' } });
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await sink[Symbol.asyncDispose]();
-});
+const server = fixture(() => startTestServer({ project, settings: { egressAllow: '127.0.0.1' } }));
+const sink = fixture(() => openSink());
 
 const clientOf = (user: string): Client =>
   createClient({ apiUrl: server.url, headers: { authorization: `Bearer ${user}` } });

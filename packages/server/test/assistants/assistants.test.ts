@@ -1,13 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { AssistantService } from '../../src/deployment/assistants/assistant-service.ts';
 import { AssistantPruner } from '../../src/deployment/assistants/assistant-pruner.ts';
 import { defaultAssistantId } from '../../src/deployment/assistants/default-assistant.ts';
 import type { AssistantRow } from '../../src/storage/deployment/assistant-rows.ts';
-import { createStorage, type Storage } from '../../src/storage/storage.ts';
+import { createStorage } from '../../src/storage/storage.ts';
 import { newRun } from '../runs/run-rows.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
+import { fixture } from '../fixture.ts';
 
 const graphs = new Map<string, { description?: string }>([
   ['one', {}],
@@ -15,15 +16,10 @@ const graphs = new Map<string, { description?: string }>([
 ]);
 const firstPage = { limit: 10, offset: 0, sort_by: 'name', sort_order: 'asc' } as const;
 
-let database: TestDatabase;
-let storage: Storage;
+const database = fixture(() => testDatabase());
+const storage = fixture(() => createStorage(database));
 let assistants: AssistantService;
 
-beforeAll(async () => {
-  database = await testDatabase();
-  storage = createStorage(database);
-});
-afterAll(() => database[Symbol.asyncDispose]());
 beforeEach(async () => {
   await database.script('truncate assistants, threads, runs, workers cascade');
   assistants = new AssistantService(storage, graphs);

@@ -1,27 +1,22 @@
 // Concurrent changes, deletions and uses of assistants.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import { AssistantService } from '../../src/deployment/assistants/assistant-service.ts';
 import { assistantStorage } from '../../src/storage/deployment/assistants.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { runStorage } from '../../src/storage/deployment/runs.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
 import { newRun } from '../runs/run-rows.ts';
+import { fixture } from '../fixture.ts';
 
 const graphs = new Map([['one', {}]]);
 
-let db: TestDatabase;
-let storage: Storage;
-let assistants: AssistantService;
-beforeAll(async () => {
-  db = await testDatabase();
-  storage = createStorage(db);
-  assistants = new AssistantService(storage, graphs);
-});
-afterAll(() => db[Symbol.asyncDispose]());
+const db = fixture(() => testDatabase());
+const storage = fixture(() => createStorage(db));
+const assistants = fixture(() => new AssistantService(storage, graphs));
 
 const unrestricted = { creatable: AccessFilter.everything, readable: everyRow };
 const make = async (): Promise<string> =>

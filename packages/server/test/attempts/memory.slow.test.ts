@@ -1,17 +1,15 @@
 // A subgraph with a memory of its own gets each input once, whenever the executor of its run is killed.
 import { fileURLToPath } from 'node:url';
-import { createClient, type Client } from '@svc/sdk';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createClient } from '@svc/sdk';
+import { expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
+import { fixture } from '../fixture.ts';
 
-let server: TestServer;
-let client: Client;
-beforeAll(async () => {
-  server = await startTestServer({ project: fileURLToPath(new URL('./svc.json', import.meta.url)) });
-  client = createClient({ apiUrl: server.url });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() =>
+  startTestServer({ project: fileURLToPath(new URL('./svc.json', import.meta.url)) }),
+);
+const client = fixture(() => createClient({ apiUrl: server.url }));
 
 it.each(['before b', 'in b', 'before c', 'in c'])('a run whose executor is killed %s', async (hold) => {
   const { thread_id } = await client.threads.create();

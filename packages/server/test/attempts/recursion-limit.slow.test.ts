@@ -1,17 +1,15 @@
 // The recursion limit counts the supersteps of a run over all of its attempts.
 import { fileURLToPath } from 'node:url';
-import { createClient, type Client } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClient } from '@svc/sdk';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
+import { fixture } from '../fixture.ts';
 
-let server: TestServer;
-let client: Client;
-beforeAll(async () => {
-  server = await startTestServer({ project: fileURLToPath(new URL('./svc.json', import.meta.url)) });
-  client = createClient({ apiUrl: server.url });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() =>
+  startTestServer({ project: fileURLToPath(new URL('./svc.json', import.meta.url)) }),
+);
+const client = fixture(() => createClient({ apiUrl: server.url }));
 
 interface Case {
   limit: number;

@@ -1,9 +1,8 @@
 // Backups of a database: what they contain, what a restore refuses, and that a failed restore changes nothing.
 import { createHash } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type BackupProgress, writeBackup } from '../../src/storage/backup/backup.ts';
 import { FolderSource } from '../../src/storage/backup/folder-source.ts';
 import { FolderTarget } from '../../src/storage/backup/folder-target.ts';
@@ -13,21 +12,17 @@ import { readSchemaFiles } from '../../src/storage/schema/sql-files.ts';
 import { schemaSnapshot } from '../../src/storage/schema/schema-snapshot.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { digests, fillDatabase, run } from './filled-database.ts';
+import { sharedFolder } from '../folders.ts';
+import { fixture } from '../fixture.ts';
 
-let source: TestDatabase;
-let scratch: string;
+const source = fixture(() => testDatabase());
+const scratch = sharedFolder();
 let folder: string;
 
 beforeAll(async () => {
-  source = await testDatabase();
-  scratch = await mkdtemp(join(tmpdir(), 'svc-backup-'));
   await fillDatabase(source);
   folder = join(scratch, 'whole');
   await backUp(source, folder);
-});
-afterAll(async () => {
-  await source[Symbol.asyncDispose]();
-  await rm(scratch, { recursive: true, force: true });
 });
 
 const never = new AbortController().signal;

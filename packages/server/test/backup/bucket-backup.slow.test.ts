@@ -1,22 +1,20 @@
 // Backups in a bucket of a real S3: what they contain, and what a restore refuses.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Manifest } from '../../src/storage/backup/manifest.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
-import { openFaultServer, type FaultServer } from '../s3/fault-server.ts';
-import { describeS3, openGateway, type Gateway } from '../s3/gateway.ts';
+import { testDatabase } from '../database.ts';
+import { openFaultServer } from '../s3/fault-server.ts';
+import { describeS3, openGateway } from '../s3/gateway.ts';
 import { addLargeTable, BackupBucket, failure, largeFile, prefix } from './backup-bucket.ts';
 import { digests, fillDatabase, run } from './filled-database.ts';
+import { fixture } from '../fixture.ts';
 
 describeS3('a backup in a bucket', () => {
-  let gateway: Gateway;
-  let faults: FaultServer;
-  let source: TestDatabase;
+  const gateway = fixture(() => openGateway());
+  const faults = fixture(() => openFaultServer(gateway));
+  const source = fixture(() => testDatabase());
   let stored: BackupBucket;
   let manifest: Manifest;
   beforeAll(async () => {
-    gateway = await openGateway();
-    faults = await openFaultServer(gateway);
-    source = await testDatabase();
     await fillDatabase(source);
     await addLargeTable(source);
     stored = new BackupBucket(gateway, await gateway.createBucket(), { endpoint: faults.endpoint });
@@ -24,9 +22,6 @@ describeS3('a backup in a bucket', () => {
   });
   afterAll(async () => {
     await stored[Symbol.asyncDispose]();
-    await faults[Symbol.asyncDispose]();
-    await source[Symbol.asyncDispose]();
-    await gateway[Symbol.asyncDispose]();
   });
 
   it('has a large table from parts, and its manifest written last', async () => {

@@ -1,36 +1,31 @@
 // A drill with real processes: back up to a bucket under load, restore into a new data folder, and continue there.
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient } from '@svc/sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runCli, type CliProcess } from '../cli/cli-process.ts';
 import { startSvc, type SvcProcess } from '../durability/svc-process.ts';
-import { openFaultServer, type FaultServer } from '../s3/fault-server.ts';
-import { describeS3, openGateway, type Gateway } from '../s3/gateway.ts';
+import { openFaultServer } from '../s3/fault-server.ts';
+import { describeS3, openGateway } from '../s3/gateway.ts';
 import { testProject } from '../server.ts';
 import { check, message, work } from './acknowledged-work.ts';
 import { scaled } from '../speed.ts';
+import { sharedFolder } from '../folders.ts';
+import { fixture } from '../fixture.ts';
 
 describeS3('a backup to a bucket under load', () => {
-  let gateway: Gateway;
-  let faults: FaultServer;
+  const gateway = fixture(() => openGateway());
+  const faults = fixture(() => openFaultServer(gateway));
   let bucket: string;
-  let scratch: string;
+  const scratch = sharedFolder();
   let dataDir: string;
   const servers: SvcProcess[] = [];
   beforeAll(async () => {
-    gateway = await openGateway();
-    faults = await openFaultServer(gateway);
     bucket = await gateway.createBucket();
-    scratch = await mkdtemp(join(tmpdir(), 'svc-bucket-drill-'));
     dataDir = join(scratch, 'data');
   });
   afterAll(async () => {
     for (const server of servers) await server.killAll();
-    await faults[Symbol.asyncDispose]();
-    await gateway[Symbol.asyncDispose]();
-    await rm(scratch, { recursive: true, force: true, maxRetries: 10 });
   });
 
   const start = async (folder: string): Promise<SvcProcess> => {

@@ -1,27 +1,22 @@
 // Backups to a bucket that fails, or that others use: what is retried, and that nothing remains that looks like a backup.
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { testDatabase } from '../database.ts';
 import { openFaultServer, type FaultServer } from '../s3/fault-server.ts';
-import { describeS3, openGateway, type Gateway } from '../s3/gateway.ts';
+import { describeS3, openGateway } from '../s3/gateway.ts';
 import { addLargeTable, BackupBucket, failure, prefix } from './backup-bucket.ts';
 import { fillDatabase, run } from './filled-database.ts';
 import { scaled } from '../speed.ts';
+import { fixture } from '../fixture.ts';
 
 describeS3('a backup to a bucket', () => {
-  let gateway: Gateway;
+  const gateway = fixture(() => openGateway());
   let faults: FaultServer;
-  let source: TestDatabase;
+  const source = fixture(() => testDatabase());
   let name: string;
   let bucket: BackupBucket;
   beforeAll(async () => {
-    gateway = await openGateway();
-    source = await testDatabase();
     await fillDatabase(source);
     await addLargeTable(source);
-  });
-  afterAll(async () => {
-    await source[Symbol.asyncDispose]();
-    await gateway[Symbol.asyncDispose]();
   });
   beforeEach(async () => {
     faults = await openFaultServer(gateway);

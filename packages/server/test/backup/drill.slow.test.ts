@@ -1,24 +1,20 @@
 // A drill with real processes: back up under load, restore into a new data folder, and continue there.
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { runCli } from '../cli/cli-process.ts';
 import { startSvc, type SvcProcess } from '../durability/svc-process.ts';
 import { testProject } from '../server.ts';
 import { type Acknowledged, check, lostAttempts, message, work } from './acknowledged-work.ts';
 import { scaled } from '../speed.ts';
+import { sharedFolder } from '../folders.ts';
 
-let scratch: string;
+const scratch = sharedFolder();
 let first: SvcProcess | undefined;
 let second: SvcProcess | undefined;
-beforeAll(async () => {
-  scratch = await mkdtemp(join(tmpdir(), 'svc-drill-'));
-});
 afterAll(async () => {
   for (const server of [first, second]) await server?.killAll();
-  await rm(scratch, { recursive: true, force: true, maxRetries: 10 });
 });
 
 const svc = (...args: string[]) => runCli(args, { cwd: scratch }).exit;

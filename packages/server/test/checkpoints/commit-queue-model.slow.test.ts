@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { Problem } from '@svc/contract/problem';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { CheckpointNotStored } from '../../src/engine/checkpoints/checkpoint-not-stored.ts';
 import { CommitQueue, LeaseLost } from '../../src/engine/checkpoints/commit-queue.ts';
 import { checkpointStorage } from '../../src/storage/deployment/checkpoints.ts';
@@ -13,18 +13,17 @@ import { runStorage } from '../../src/storage/deployment/runs.ts';
 import { threadStorage } from '../../src/storage/deployment/threads.ts';
 import { isUnavailable } from '../../src/storage/postgres/sql-state.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { claimOf, newAssistant, newRun } from '../runs/run-rows.ts';
 import { scaled } from '../speed.ts';
 import { type AttemptWriter, openAttempt, type Step } from './attempt-writer.ts';
+import { fixture } from '../fixture.ts';
 
-let db: TestDatabase;
+const db = fixture(() => testDatabase());
 let assistant_id: string;
 beforeAll(async () => {
-  db = await testDatabase();
   assistant_id = await newAssistant(db);
 });
-afterAll(() => db[Symbol.asyncDispose]());
 
 type Kind = 'run' | 'stateless' | 'update';
 /** What another process does to a writer: it ends the run, releases it, or claims it after that; or it creates a run on the thread of an update. */

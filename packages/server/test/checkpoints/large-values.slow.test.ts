@@ -1,15 +1,12 @@
 // Values that no database and no string of V8 could hold are refused before a flush is gathered.
 import { randomUUID } from 'node:crypto';
 import { emptyCheckpoint, uuid6 } from '@langchain/langgraph-checkpoint';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { describe, expect, it } from 'vitest';
+import { testDatabase } from '../database.ts';
 import { ThreadSavers } from './thread-savers.ts';
+import { fixture } from '../fixture.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db[Symbol.asyncDispose]());
+const db = fixture(() => testDatabase());
 
 const mb = 1024 * 1024;
 

@@ -3,18 +3,15 @@ import { HumanMessage } from '@langchain/core/messages';
 import { emptyCheckpoint, uuid6, type Checkpoint } from '@langchain/langgraph-checkpoint';
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { LeaseLost } from '../../src/engine/checkpoints/commit-queue.ts';
 import { idAfter } from '../../src/engine/checkpoints/checkpoint-ids.ts';
 import { anyValue, assertSame } from '../codec-values.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { ThreadSavers } from './thread-savers.ts';
+import { fixture } from '../fixture.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await testDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = fixture(() => testDatabase());
 
 const checkpointOf = (channel_values: Record<string, unknown>, version: number): Checkpoint => ({
   ...emptyCheckpoint(),

@@ -1,15 +1,12 @@
 // The commands share a process, except where a test is about the process.
 import { tmpdir } from 'node:os';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { testDatabase } from '../database.ts';
 import { createProject, runCli } from './cli-process.ts';
-import { openSvcSession, type CommandSession } from './session.ts';
+import { openSvcSession } from './session.ts';
+import { fixture } from '../fixture.ts';
 
-let session: CommandSession;
-beforeAll(async () => {
-  session = await openSvcSession();
-});
-afterAll(() => session[Symbol.asyncDispose]());
+const session = fixture(() => openSvcSession());
 
 const svc = (...args: string[]) => session.run(args, { cwd: tmpdir() });
 

@@ -1,16 +1,12 @@
 // svc conformance: its exit codes and its output. packages/conformance tests the checks.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serveHttp } from '../serve-http.ts';
 import { runCli } from './cli-process.ts';
+import { sharedFolder } from '../folders.ts';
 
-let dir: string;
-beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'svc-conformance-'));
-});
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = sharedFolder();
 
 const conformance = async (...args: string[]) => {
   await using cli = runCli(['conformance', ...args], { cwd: dir });

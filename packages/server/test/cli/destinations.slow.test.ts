@@ -1,24 +1,16 @@
 // svc destinations, and svc exports to a folder, against a server.
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { BulkExport, Destination } from '@svc/contract';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { newProject } from '../platform/export-fixtures.ts';
-import { startPlatform, type PlatformServer } from '../platform/platform-server.ts';
+import { startPlatform } from '../platform/platform-server.ts';
 import { runCli } from './cli-process.ts';
 import { scaled } from '../speed.ts';
+import { sharedFolder } from '../folders.ts';
+import { fixture } from '../fixture.ts';
 
-let platform: PlatformServer;
-let root: string;
-beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'svc-roots-'));
-  platform = await startPlatform({ exportSlots: '0', exportFileRoots: root });
-});
-afterAll(async () => {
-  await platform[Symbol.asyncDispose]();
-  await rm(root, { recursive: true });
-});
+const platform = fixture(() => startPlatform({ exportSlots: '0', exportFileRoots: root }));
+const root = sharedFolder();
 
 const svc = (...args: string[]) =>
   runCli(args, {

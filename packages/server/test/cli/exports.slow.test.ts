@@ -6,7 +6,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { BulkExport } from '@svc/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/cli/output/exit-code.ts';
 import { watchExports } from '../../src/cli/commands/watch-exports.ts';
 import {
@@ -19,24 +19,19 @@ import {
   sql,
   wroteFile,
 } from '../platform/export-fixtures.ts';
-import { startPlatform, type PlatformServer } from '../platform/platform-server.ts';
+import { startPlatform } from '../platform/platform-server.ts';
 import { startTestServer } from '../server.ts';
 import { createProject, runCli } from './cli-process.ts';
 import { scaled } from '../speed.ts';
+import { fixture } from '../fixture.ts';
 
-let platform: PlatformServer;
+const platform = fixture(() => startPlatform({ exportSlots: '0' }));
 let destination: string;
 let project: string;
-let folder: ReturnType<typeof createProject>;
+const folder = fixture(() => createProject());
 beforeAll(async () => {
-  platform = await startPlatform({ exportSlots: '0' });
   destination = await newDestination(platform);
   project = await newProject(platform);
-  folder = createProject();
-});
-afterAll(async () => {
-  folder[Symbol.dispose]();
-  await platform[Symbol.asyncDispose]();
 });
 
 const start = (args: string[], env: Record<string, string> = {}) =>

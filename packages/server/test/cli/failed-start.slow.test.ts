@@ -1,34 +1,25 @@
 // Starts that fail: they end with an error message and leave nothing behind.
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import net from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadSvcJson } from '../../src/config/project/svc-json.ts';
 import { testSettings } from '../settings.ts';
 import { startServer } from '../../src/app/server.ts';
 import { identityOf } from '../../src/config/process-identity.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { childrenOf } from '../faults/process-tree.ts';
 import { testProject } from '../server.ts';
-import { createProject, runCli, type Project } from './cli-process.ts';
+import { createProject, runCli } from './cli-process.ts';
+import { sharedFolder } from '../folders.ts';
+import { fixture } from '../fixture.ts';
 
-let folder: string;
-let project: Project;
-let db: TestDatabase;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-failed-'));
-  project = createProject();
-  db = await testDatabase();
-});
-afterAll(async () => {
-  await db?.[Symbol.asyncDispose]();
-  project?.[Symbol.dispose]();
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = sharedFolder();
+const project = fixture(() => createProject());
+const db = fixture(() => testDatabase());
 
 const start = (dataDir: string, env: Record<string, string> = {}) =>
   runCli(['start', '--port', '0', '--data-dir', dataDir], { cwd: project.dir, env });

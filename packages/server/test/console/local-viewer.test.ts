@@ -1,18 +1,15 @@
 // The console without a sign-in: traces of the workspace `default` are shown on this machine.
 import { randomBytes } from 'node:crypto';
 import type { ApiKey } from '@svc/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
 import { Tab } from './tab.ts';
+import { fixture } from '../fixture.ts';
 
 const adminKey = `test-${randomBytes(16).toString('hex')}`;
 const settings = { bootstrapApiKey: adminKey, encryptionKey: 'ab'.repeat(32) };
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ executors: 'none', settings });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() => startTestServer({ executors: 'none', settings }));
 
 const loaded = async (url: string): Promise<Tab> => {
   const tab = new Tab(url);

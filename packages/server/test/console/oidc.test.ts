@@ -4,9 +4,10 @@ import type { ConsoleSession, Thread } from '@svc/contract';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
 import { stopClock } from '../stopped-clock.ts';
-import { Browser, startProvider, type TestProvider } from './provider.ts';
+import { Browser, startProvider } from './provider.ts';
 import { providerProject, type ProviderProject } from './provider-project.ts';
 import { Tab } from './tab.ts';
+import { fixture } from '../fixture.ts';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const chatGraph = here('../graphs/chat.ts:chat');
@@ -14,10 +15,9 @@ const secret = 'a secret of the provider: 100 %';
 const workspaceKey = `test-${'b'.repeat(32)}`;
 
 let project: ProviderProject;
-let provider: TestProvider;
+const provider = fixture(() => startProvider());
 let server: TestServer;
 beforeAll(async () => {
-  provider = await startProvider();
   process.env['TEST_ISSUER'] = provider.issuer;
   project = await providerProject(provider.issuer, { chat: chatGraph });
   server = await startTestServer({
@@ -33,7 +33,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
-  await provider[Symbol.asyncDispose]();
   await project[Symbol.asyncDispose]();
 });
 beforeEach(() => {

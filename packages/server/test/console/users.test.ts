@@ -5,22 +5,21 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Thread } from '@svc/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from '../server.ts';
+import { describe, expect, it } from 'vitest';
+import { startTestServer } from '../server.ts';
 import { signedIn, Tab } from './tab.ts';
+import { fixture } from '../fixture.ts';
 
 const project = fileURLToPath(new URL('./project/svc.json', import.meta.url));
 const workspaceKey = `test-${randomBytes(16).toString('hex')}`;
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({
+const server = fixture(() =>
+  startTestServer({
     executors: 'none',
     project,
     settings: { bootstrapApiKey: workspaceKey, trustedProxies: '127.0.0.1' },
-  });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+  }),
+);
 
 const threadsOf = async (tab: Tab): Promise<string[]> => {
   const { body } = await tab.send('POST', '/threads/search', {});

@@ -4,15 +4,15 @@ import { Client as Stock } from '@langchain/langgraph-sdk';
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { fixture } from '../fixture.ts';
 
-let database: TestDatabase;
+const database = fixture(() => testDatabase());
 let servers: TestServer[];
 let client: Client;
 let stock: Stock;
 beforeAll(async () => {
-  database = await testDatabase();
   // Each fires crons; the first also executes their runs.
   servers = await Promise.all([
     startTestServer({ database }),
@@ -24,7 +24,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const server of servers) await server[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
 });
 
 const input = { messages: [{ role: 'user', content: 'tick' }] };

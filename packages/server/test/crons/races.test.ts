@@ -1,25 +1,20 @@
 // Crons that are created while their thread or assistant is deleted, and that fire while they are changed.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CronService, planTick } from '../../src/deployment/crons/cron-service.ts';
 import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { createStorage, type Storage } from '../../src/storage/storage.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { createStorage } from '../../src/storage/storage.ts';
+import { testDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { lockWaiters, untilOneWaits } from '../lock-waiters.ts';
 import { newAssistant } from '../runs/run-rows.ts';
+import { fixture } from '../fixture.ts';
 
-let db: TestDatabase;
-let storage: Storage;
-let crons: CronService;
-beforeAll(async () => {
-  db = await testDatabase();
-  storage = createStorage(db);
-  crons = new CronService(storage, { accept: (webhook) => webhook }, { seal: () => null });
-});
-afterAll(() => db[Symbol.asyncDispose]());
+const db = fixture(() => testDatabase());
+const storage = fixture(() => createStorage(db));
+const crons = fixture(() => new CronService(storage, { accept: (webhook) => webhook }, { seal: () => null }));
 
 const makeParts = async () => {
   const thread_id = randomUUID();

@@ -3,13 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Client as StockClient } from '@langchain/langgraph-sdk';
 import { createClient } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { collect } from '../collect.ts';
 import { openStream } from '../edge/wire.ts';
 import { eventually } from '../eventually.ts';
+import { fixture } from '../fixture.ts';
 import { isRunEnd } from '../thread-protocol/feed.ts';
 import { openSocket, refusal } from '../thread-protocol/socket.ts';
-import { chatInput, type CustomServer, requestsOf, startCustomServer } from './custom-server.ts';
+import { chatInput, requestsOf, startCustomServer } from './custom-server.ts';
 
 const app = `
 import { Client } from '@langchain/langgraph-sdk';
@@ -76,16 +77,16 @@ app.get('/ok', (c) => c.text('hidden'));
 const copies = ['hono', 'hono-4-0'] as const;
 
 describe.each(copies)('an app of the package %s', (hono) => {
-  let server: CustomServer;
-  let client: ReturnType<typeof createClient>;
-  beforeAll(async () => {
-    server = await startCustomServer(app.replaceAll('HONO', hono), {
+  const server = fixture(() =>
+    startCustomServer(app.replaceAll('HONO', hono), {
       hono,
       settings: { bodyLimit: '200kb' },
-    });
+    }),
+  );
+  let client: ReturnType<typeof createClient>;
+  beforeAll(async () => {
     client = createClient({ apiUrl: server.url });
   });
-  afterAll(() => server[Symbol.asyncDispose]());
 
   const create = (headers: Record<string, string>, body: unknown = {}) =>
     server.call('POST', '/threads', body, { ...headers });

@@ -1,14 +1,15 @@
 // Destinations of a workspace, in a real S3 and in folders.
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Destination, NewApiKey, Probe, Workspace } from '@svc/contract';
 import { asTenant } from '../../src/storage/postgres/tenant.ts';
 import { startPlatform, type PlatformServer } from '../platform/platform-server.ts';
 import type { Keys } from '../s3/ceph.ts';
-import { describeS3, openGateway, type Gateway } from '../s3/gateway.ts';
+import { describeS3, openGateway } from '../s3/gateway.ts';
+import { sharedFolder } from '../folders.ts';
+import { fixture } from '../fixture.ts';
 
 const path = '/bulk-exports/destinations';
 const credentialsOf = ({ accessKeyId, secretAccessKey }: Keys) => ({
@@ -17,17 +18,15 @@ const credentialsOf = ({ accessKeyId, secretAccessKey }: Keys) => ({
 });
 
 describeS3('a destination in a bucket', () => {
-  let gateway: Gateway;
+  const gateway = fixture(() => openGateway());
   let platform: PlatformServer;
   let bucket: string;
   beforeAll(async () => {
-    gateway = await openGateway();
     platform = await startPlatform({ egressAllow: new URL(gateway.endpoint).host });
     bucket = await gateway.createBucket();
   });
   afterAll(async () => {
     await platform[Symbol.asyncDispose]();
-    await gateway[Symbol.asyncDispose]();
   });
 
   /** A key that reaches several workspaces has to name one. */
@@ -288,14 +287,12 @@ describeS3('a destination in a bucket', () => {
 
 describe('a destination in a folder', () => {
   let platform: PlatformServer;
-  let root: string;
+  const root = sharedFolder();
   beforeAll(async () => {
-    root = await mkdtemp(join(tmpdir(), 'destinations-'));
     platform = await startPlatform({ exportFileRoots: root });
   });
   afterAll(async () => {
     await platform[Symbol.asyncDispose]();
-    await rm(root, { recursive: true });
   });
   const json = (where: string) => ({
     destination_type: 'file',

@@ -1,21 +1,18 @@
 // A folder of the server: nothing is written outside of its root, whatever symbolic links exist.
-import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { DestinationError } from '../../src/s3/destination-error.ts';
 import { folderError, FolderStore } from '../../src/exports/destinations/folder-store.ts';
+import { testFolder } from '../folders.ts';
 
 const never = new AbortController().signal;
 
 let root: string;
 let outside: string;
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'destinations-'));
-  outside = await mkdtemp(join(tmpdir(), 'destinations-outside-'));
-});
-afterEach(async () => {
-  for (const folder of [root, outside]) await rm(folder, { recursive: true });
+beforeEach(() => {
+  root = testFolder();
+  outside = testFolder();
 });
 
 const write = (path: string, key: string): Promise<void> =>

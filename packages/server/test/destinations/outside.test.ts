@@ -1,18 +1,11 @@
 // Users cannot make the server send requests to its internal network, or to invalid addresses.
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startPlatform, type PlatformServer } from '../platform/platform-server.ts';
-import { recordingServer, type RecordingServer } from './recording-server.ts';
+import { expect, it } from 'vitest';
+import { startPlatform } from '../platform/platform-server.ts';
+import { recordingServer } from './recording-server.ts';
+import { fixture } from '../fixture.ts';
 
-let platform: PlatformServer;
-let inside: RecordingServer;
-beforeAll(async () => {
-  inside = await recordingServer();
-  platform = await startPlatform();
-});
-afterAll(async () => {
-  await platform[Symbol.asyncDispose]();
-  await inside[Symbol.asyncDispose]();
-});
+const platform = fixture(() => startPlatform());
+const inside = fixture(() => recordingServer());
 
 const create = (config: object, more: object = {}) =>
   platform.call('POST', '/bulk-exports/destinations', {

@@ -1,7 +1,4 @@
 // The addresses of requests for a bucket, as a server sees them that accepts everything.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { S3Config } from '@svc/contract';
 import { EgressGuard } from '../../src/net/guard.ts';
@@ -13,6 +10,7 @@ import { describeS3, openGateway } from '../s3/gateway.ts';
 import { localFile } from './local-file.ts';
 import { recordingServer, type RecordingServer } from './recording-server.ts';
 import { openS3, s3Target } from './s3-target.ts';
+import { testFolder } from '../folders.ts';
 
 const never = new AbortController().signal;
 const mb = 1_024 ** 2;
@@ -206,7 +204,7 @@ describeS3('a bucket with options', () => {
     async (sum) => {
       await using gateway = await openGateway();
       const bucket = await gateway.createBucket();
-      const scratch = await mkdtemp(join(tmpdir(), 'destinations-local-'));
+      const scratch = testFolder();
       await using store = openS3(
         s3Target(
           { endpoint: gateway.endpoint, keys: gateway.keys, bucket },
@@ -235,7 +233,6 @@ describeS3('a bucket with options', () => {
           ...(bytes === 1_000 ? { TagCount: 2 } : {}),
         });
       }
-      await rm(scratch, { recursive: true });
     },
   );
 });

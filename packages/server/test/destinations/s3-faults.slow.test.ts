@@ -1,16 +1,15 @@
 // A bucket that fails on demand: what is retried, what is not, and that nothing is left behind.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DestinationError, StoreConflict } from '../../src/s3/destination-error.ts';
 import type { S3Limits } from '../../src/s3/s3-limits.ts';
 import type { S3Store } from '../../src/exports/destinations/s3-store.ts';
 import { openFaultServer, type FaultServer } from '../s3/fault-server.ts';
-import { describeS3, openGateway, type Gateway } from '../s3/gateway.ts';
+import { describeS3, openGateway } from '../s3/gateway.ts';
 import { putParts, startUpload } from '../s3/multipart.ts';
 import { localFile } from './local-file.ts';
 import { openS3, s3Target } from './s3-target.ts';
+import { sharedFolder } from '../folders.ts';
+import { fixture } from '../fixture.ts';
 
 const mb = 1_024 ** 2;
 const small = 1_000;
@@ -18,19 +17,11 @@ const large = 30 * mb;
 const never = new AbortController().signal;
 
 describeS3('a bucket that fails', () => {
-  let gateway: Gateway;
+  const gateway = fixture(() => openGateway());
   let faults: FaultServer;
   let bucket: string;
-  let scratch: string;
+  const scratch = sharedFolder();
   const stores: S3Store[] = [];
-  beforeAll(async () => {
-    gateway = await openGateway();
-    scratch = await mkdtemp(join(tmpdir(), 'destinations-local-'));
-  });
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await rm(scratch, { recursive: true });
-  });
   beforeEach(async () => {
     faults = await openFaultServer(gateway);
     bucket = await gateway.createBucket();

@@ -3,13 +3,15 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { StoreConflict } from '../../src/s3/destination-error.ts';
 import type { ProbedStore } from '../../src/exports/destinations/file-store.ts';
 import { FolderStore } from '../../src/exports/destinations/folder-store.ts';
 import { describeS3, openGateway, type Gateway } from '../s3/gateway.ts';
 import { localFile } from './local-file.ts';
 import { openS3, s3Target } from './s3-target.ts';
+import { sharedFolder } from '../folders.ts';
+import { fixture } from '../fixture.ts';
 
 const mb = 1_024 ** 2;
 const never = new AbortController().signal;
@@ -56,19 +58,9 @@ const inBucket = async (): Promise<Place> => {
 };
 
 const behaves = (open: () => Promise<Place>): void => {
-  let place: Place;
-  let store: ProbedStore;
-  let scratch: string;
-  beforeAll(async () => {
-    place = await open();
-    store = place.open();
-    scratch = await mkdtemp(join(tmpdir(), 'destinations-local-'));
-  });
-  afterAll(async () => {
-    await store[Symbol.asyncDispose]();
-    await place[Symbol.asyncDispose]();
-    await rm(scratch, { recursive: true });
-  });
+  const place = fixture(() => open());
+  const store = fixture(() => place.open());
+  const scratch = sharedFolder();
 
   it('has an address', async () => {
     await store.findAddress(never);

@@ -2,16 +2,15 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer as createHttp2Server } from 'node:http2';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { probeReceiver } from '../../src/telemetry/receiver-probe.ts';
-import { createProject, type Project } from '../cli/cli-process.ts';
+import { createProject } from '../cli/cli-process.ts';
 import { serveHttp } from '../serve-http.ts';
 import { startReceiver } from '../telemetry/otlp-receiver.ts';
 import { examineInstallation } from './examine-installation.ts';
+import { fixture } from '../fixture.ts';
 
-let project: Project;
-beforeAll(() => (project = createProject({ graphs: { agent: './agent.ts:graph' } })));
-afterAll(() => project[Symbol.dispose]());
+const project = fixture(() => createProject({ graphs: { agent: './agent.ts:graph' } }));
 
 const spansOnly = { OTEL_METRICS_EXPORTER: 'none', OTEL_LOGS_EXPORTER: 'none' };
 const findingsOf = async (env: Record<string, string>) =>

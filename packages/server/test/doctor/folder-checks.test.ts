@@ -1,10 +1,9 @@
 // svc doctor: settings, Node, and the data folder.
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   checkDataFiles,
   checkDataFolder,
@@ -17,17 +16,18 @@ import { checkKeyFile, checkNode, checkPort } from '../../src/cli/doctor/install
 import { readEmbeddedState } from '../../src/storage/embedded/embedded-state.ts';
 import { testSettings } from '../settings.ts';
 import { announce } from '../../src/http/server/address-file.ts';
-import { createProject, type Project, runCli } from '../cli/cli-process.ts';
+import { createProject, runCli } from '../cli/cli-process.ts';
 import { examineInstallation } from './examine-installation.ts';
+import { testFolder } from '../folders.ts';
+import { fixture } from '../fixture.ts';
 
 const isRoot = process.getuid?.() === 0;
 if (!isRoot) console.warn('NOT RUN: svc doctor on a full or read-only disk, since only root may mount one');
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-doctor-'));
+beforeEach(() => {
+  folder = testFolder();
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('the version of Node', () => {
   it.each([
@@ -42,11 +42,9 @@ describe('the version of Node', () => {
 });
 
 describe('the settings', () => {
-  let project: Project;
-  beforeAll(
-    () => (project = createProject({ graphs: { agent: './agent.ts:graph', gone: './gone.ts:graph' } })),
+  const project = fixture(() =>
+    createProject({ graphs: { agent: './agent.ts:graph', gone: './gone.ts:graph' } }),
   );
-  afterAll(() => project[Symbol.dispose]());
 
   it('are reported with all mistakes at once, and nothing else is checked', async () => {
     const found = await examineInstallation(project.dir, { env: { SVC_LEASE: 'soon' } });
@@ -276,9 +274,7 @@ describe('the files of a PostgreSQL that does not run', () => {
 });
 
 describe('the summary', () => {
-  let project: Project;
-  beforeAll(() => (project = createProject({ graphs: { agent: './agent.ts:graph' } })));
-  afterAll(() => project[Symbol.dispose]());
+  const project = fixture(() => createProject({ graphs: { agent: './agent.ts:graph' } }));
 
   it('counts the checks that were skipped', async () => {
     const args = ['doctor', '--data-dir', folder, '--port', '0'];

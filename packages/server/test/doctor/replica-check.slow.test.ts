@@ -1,20 +1,13 @@
 // svc doctor: the replica of SVC_DATABASE_REPLICA_URI.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createProject, type Project } from '../cli/cli-process.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createProject } from '../cli/cli-process.ts';
 import { testDatabase } from '../database.ts';
-import { execute, type ReplicaPair, startReplicaPair } from '../faults/replica-pair.ts';
+import { execute, startReplicaPair } from '../faults/replica-pair.ts';
 import { examineInstallation } from './examine-installation.ts';
+import { fixture } from '../fixture.ts';
 
-let pair: ReplicaPair;
-let project: Project;
-beforeAll(async () => {
-  project = createProject();
-  pair = await startReplicaPair();
-});
-afterAll(async () => {
-  await pair?.[Symbol.asyncDispose]();
-  project[Symbol.dispose]();
-});
+const pair = fixture(() => startReplicaPair());
+const project = fixture(() => createProject());
 afterEach(async () => {
   await pair.standby.start();
   await pair.resumeReplay();

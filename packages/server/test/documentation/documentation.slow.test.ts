@@ -3,15 +3,16 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { consoleRoutes, deploymentRoutes, platformRoutes, type Routes } from '@svc/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { settingDefinitions } from '../../src/config/settings/definitions.ts';
 import type { SettingDefinition } from '../../src/config/settings/setting-definition.ts';
 import { blocksOf, pages, repository, type Block, type Page } from './pages.ts';
 import { whyNoShell } from './programs.ts';
 import { checkDatabaseUris, checkFilters, checkJson, runSql } from './samples.ts';
-import { openSessions, type Sessions } from './sessions.ts';
+import { openSessions } from './sessions.ts';
 import { typeErrors } from './type-check.ts';
 import { scaled } from '../speed.ts';
+import { fixture } from '../fixture.ts';
 
 /** `text` is what a program prints, or how a path is made: nothing to check. */
 const languages = ['sh', 'ts', 'json', 'sql', 'filter', 'uri', 'text'];
@@ -21,11 +22,7 @@ const blocksIn = (page: Page, language: string): Block[] =>
 
 const itInShell = it.skipIf(whyNoShell() !== undefined);
 
-let sessions: Sessions;
-beforeAll(async () => {
-  sessions = await openSessions();
-});
-afterAll(() => sessions?.[Symbol.asyncDispose]());
+const sessions = fixture(() => openSessions());
 
 describe.each(pages)('$name', (page) => {
   it('has only blocks that are checked, or that say why they are not', () => {

@@ -1,21 +1,22 @@
 // kill -9 of every process right after the response to a write, for each kind of write. SVC_KILL_ROUNDS sets the number of kills.
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient, createPlatformClient } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scaled } from '../speed.ts';
-import { openSink, type Sink } from '../webhooks/sink.ts';
+import { openSink } from '../webhooks/sink.ts';
 import { startSvc, type SvcProcess } from './svc-process.ts';
 import { writes, type Api } from './writes.ts';
+import { sharedFolder } from '../folders.ts';
+import { fixture } from '../fixture.ts';
 
 const project = fileURLToPath(new URL('./svc.json', import.meta.url));
 const kinds = Object.keys(writes);
 const roundsOfEach = Math.ceil(Number(process.env['SVC_KILL_ROUNDS'] ?? kinds.length) / kinds.length);
 
-let dataDir: string;
-let sink: Sink;
+const dataDir = sharedFolder();
+const sink = fixture(() => openSink());
 let svc: SvcProcess;
 let api: Api;
 
@@ -29,14 +30,10 @@ const start = async (): Promise<void> => {
 };
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'svc-kill-writes-'));
-  sink = await openSink();
   await start();
 });
 afterAll(async () => {
   await svc.killAll();
-  await sink[Symbol.asyncDispose]();
-  await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
 });
 
 describe('kill -9 of every process after the response', () => {

@@ -1,16 +1,16 @@
 // Acknowledged data, of threads and of traces, survives kill -9 of every process. Runs a few rounds by default; SVC_KILL_ROUNDS sets the
 // number (npm run test:durability: 50).
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { testProject } from '../server.ts';
 import { SentTraces } from './sent-traces.ts';
 import { startSvc, type SvcProcess } from './svc-process.ts';
 import { scaled } from '../speed.ts';
+import { sharedFolder } from '../folders.ts';
 
 const rounds = Number(process.env['SVC_KILL_ROUNDS'] ?? 4);
 
@@ -20,14 +20,10 @@ interface Acknowledged {
   assistant_id: string;
 }
 
-let dataDir: string;
+const dataDir = sharedFolder();
 let last: SvcProcess | undefined;
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'svc-kill-'));
-});
 afterAll(async () => {
   await last?.killAll();
-  await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
 });
 
 /** Creates threads, runs, updates, assistants and items, each acknowledged before the next. */

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/project/mistake.ts';
 import { loadSvcJson } from '../../src/config/project/svc-json.ts';
 import { testSettings } from '../settings.ts';
 import { startServer } from '../../src/app/server.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createProject, runCli } from '../cli/cli-process.ts';
-import { startTestServer, testProject, type TestServer } from '../server.ts';
+import { startTestServer, testProject } from '../server.ts';
 import { send, type WireRequest } from './wire.ts';
+import { fixture } from '../fixture.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ executors: 'none' });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() => startTestServer({ executors: 'none' }));
 
 describe('a server without authentication', () => {
   it.each(['0.0.0.0', '::', '192.0.2.1', 'svc.example.com'])('does not start on %s', async (host) => {

@@ -1,18 +1,15 @@
 import { deploymentRoutes, type RouteShape } from '@svc/contract';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
 import { send } from './wire.ts';
+import { fixture } from '../fixture.ts';
 
 const first = 'first-key-0123456789-0123456789-01';
 const second = 'second-key-0123456789-0123456789-0';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ settings: { apiKeys: `${first}, ${second}` } });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() => startTestServer({ settings: { apiKeys: `${first}, ${second}` } }));
 
 const routes = Object.entries(deploymentRoutes) as [string, RouteShape][];
 const pathOf = ({ path }: RouteShape): string => path.replaceAll(/:\w+/g, () => randomUUID());

@@ -1,12 +1,13 @@
 // Browsers send this server's cookie with requests of any page. A GET with a cookie must therefore change nothing.
 import { randomUUID } from 'node:crypto';
 import { deploymentRoutes, type RouteShape } from '@svc/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { authProjects } from '../access/auth-projects.ts';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { sessionAuth } from './session-auth.ts';
 import { openStream, type WireRequest } from './wire.ts';
+import { fixture } from '../fixture.ts';
 
 type Header = readonly [string, string];
 
@@ -24,22 +25,15 @@ const foreign: [string, Header[]][] = [
   ['of a browser that sends an origin only', [['origin', 'https://evil.test']]],
 ];
 
-const projects = authProjects();
-let withCookies: TestServer;
-let anonymous: TestServer;
-beforeAll(async () => {
-  withCookies = await projects.serve(
+const projects = fixture(() => authProjects());
+const withCookies = fixture(() =>
+  projects.serve(
     sessionAuth,
     // Lease renewals change rows.
     { settings: { lease: '1h' } },
-  );
-  anonymous = await startTestServer();
-});
-afterAll(async () => {
-  await withCookies[Symbol.asyncDispose]();
-  await anonymous[Symbol.asyncDispose]();
-  projects[Symbol.dispose]();
-});
+  ),
+);
+const anonymous = fixture(() => startTestServer());
 
 /** As the user's own client sends it. */
 const own = { cookie: 'session=alice' };

@@ -1,21 +1,16 @@
 // http.mount_prefix and SVC_MOUNT_PREFIX: a path before all routes.
 import { Client as StockClient } from '@langchain/langgraph-sdk';
 import { createClient } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from '../server.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer } from '../server.ts';
 import { projectWith } from './wire.ts';
+import { fixture } from '../fixture.ts';
 
-let server: TestServer;
-let project: AsyncDisposable & { file: string };
+const server = fixture(() => startTestServer({ project: project.file }));
+const project = fixture(() => projectWith({ http: { mount_prefix: '/team/agents' } }));
 let root: string;
 beforeAll(async () => {
-  project = await projectWith({ http: { mount_prefix: '/team/agents' } });
-  server = await startTestServer({ project: project.file });
   root = new URL('/', server.url).href.slice(0, -1);
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await project[Symbol.asyncDispose]();
 });
 
 const input = { messages: [{ role: 'user', content: 'hello' }] };

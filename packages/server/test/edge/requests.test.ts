@@ -1,23 +1,18 @@
 // Requests that two programs may parse in different ways.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from '../server.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer } from '../server.ts';
 import { exchange, send } from './wire.ts';
+import { fixture } from '../fixture.ts';
 
 const key = 'a-key-of-thirty-two-letters-at-least';
 
-let open: TestServer;
-let guarded: TestServer;
+const open = fixture(() => startTestServer({ executors: 'none' }));
+const guarded = fixture(() => startTestServer({ executors: 'none', settings: { apiKeys: key } }));
 let thread_id: string;
 
 beforeAll(async () => {
-  open = await startTestServer({ executors: 'none' });
-  guarded = await startTestServer({ executors: 'none', settings: { apiKeys: key } });
   const { body } = await open.call('POST', '/threads', { metadata: { canary: 'tweet' } });
   thread_id = (body as { thread_id: string }).thread_id;
-});
-afterAll(async () => {
-  await open[Symbol.asyncDispose]();
-  await guarded[Symbol.asyncDispose]();
 });
 
 describe('a query', () => {
@@ -207,6 +202,13 @@ describe('an invalid HTTP request', () => {
     ['no Host header', 'GET /ok HTTP/1.1\r\nconnection: close\r\n\r\n', 400, 'bad_request'],
     ['a header without a colon', 'GET /ok HTTP/1.1\r\nhost: localhost\r\nx\r\n\r\n', 400, 'bad_request'],
     ['no HTTP at all', 'hello\r\n\r\n', 400, 'bad_request'],
+    ['two lengths', post('content-length: 2\r\ncontent-length: 3', '{}'), 400, 'bad_request'],
+    [
+      'a length and chunks',
+      post('content-length: 2\r\ntransfer-encoding: chunked', '0\r\n\r\n'),
+      400,
+      'bad_request',
+    ],
     ['an unsupported expectation', post('expect: a-miracle\r\ncontent-length: 2', '{}'), 417, 'bad_request'],
     [
       'a body with a transfer compression',

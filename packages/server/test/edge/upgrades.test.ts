@@ -9,8 +9,9 @@ import { startTestServer, type TestServer } from '../server.ts';
 import { openSocket, refusal } from '../thread-protocol/socket.ts';
 import { sessionAuth } from './session-auth.ts';
 import { exchange, send } from './wire.ts';
+import { fixture } from '../fixture.ts';
 
-const projects = authProjects();
+const projects = fixture(() => authProjects());
 const lines: unknown[] = [];
 let anonymous: TestServer;
 let withUsers: TestServer;
@@ -26,7 +27,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const server of [anonymous, withUsers, withKey]) await server[Symbol.asyncDispose]();
-  projects[Symbol.dispose]();
 });
 
 const open = (server: TestServer, headers: Record<string, string>) =>

@@ -5,24 +5,17 @@ import { createClient } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProgram, options } from '../../../../examples/embed-express/program.ts';
 import type { SvcHandler, SvcHandlerOptions } from '../../src/index.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { openStream, projectWith } from '../edge/wire.ts';
 import { eventually } from '../eventually.ts';
 import { type HttpServer, serveHttp } from '../serve-http.ts';
 import { isRunEnd } from '../thread-protocol/feed.ts';
 import { openSocket, refusal } from '../thread-protocol/socket.ts';
 import { openDataFolder, openHandler } from './open-handler.ts';
+import { fixture } from '../fixture.ts';
 
-let database: TestDatabase;
-let folder: AsyncDisposable & { dataDir: string };
-beforeAll(async () => {
-  database = await testDatabase();
-  folder = await openDataFolder();
-});
-afterAll(async () => {
-  await database[Symbol.asyncDispose]();
-  await folder[Symbol.asyncDispose]();
-});
+const database = fixture(() => testDatabase());
+const folder = fixture(() => openDataFolder());
 
 const open = (options: SvcHandlerOptions): Promise<SvcHandler> =>
   openHandler(options, { database, dataDir: folder.dataDir });

@@ -4,16 +4,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agents } from '../../../../examples/embed-next/agents.ts';
 import { DELETE, GET, POST } from '../../../../examples/embed-next/app/api/agents/[...path]/route.ts';
 import { sessionCookie } from '../../../../examples/embed-next/session.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { openDataFolder } from './open-handler.ts';
+import { fixture } from '../fixture.ts';
 
-let database: TestDatabase;
-let folder: AsyncDisposable & { dataDir: string };
+const database = fixture(() => testDatabase());
+const folder = fixture(() => openDataFolder());
 const variables: Record<string, string> = {};
 beforeAll(async () => {
-  database = await testDatabase();
-  folder = await openDataFolder();
   Object.assign(variables, {
     AGENTS_FOLDER: fileURLToPath(new URL('../../../../examples/embed-next', import.meta.url)),
     SVC_DATABASE_URI: database.uri,
@@ -27,8 +26,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await (await agents()).close();
   for (const name of Object.keys(variables)) delete process.env[name];
-  await database[Symbol.asyncDispose]();
-  await folder[Symbol.asyncDispose]();
 });
 
 interface Options {

@@ -14,23 +14,21 @@ import { WebSocket as NodeSocket, WebSocketServer } from 'ws';
 import type { SvcHandler, SvcHandlerOptions } from '../../src/index.ts';
 import { chatInput } from '../chat-input.ts';
 import { collect } from '../collect.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { exchange, projectWith, send } from '../edge/wire.ts';
 import { eventually } from '../eventually.ts';
 import { serveHttp } from '../serve-http.ts';
 import { isRunEnd, readFeed } from '../thread-protocol/feed.ts';
 import { openSocket, type OpenSocket, refusal } from '../thread-protocol/socket.ts';
 import { openDataFolder, openHandler } from './open-handler.ts';
+import { fixture } from '../fixture.ts';
 
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-let database: TestDatabase;
-let folder: AsyncDisposable & { dataDir: string };
-let project: AsyncDisposable & { file: string };
-beforeAll(async () => {
-  database = await testDatabase();
-  folder = await openDataFolder();
-  project = await projectWith({
+const database = fixture(() => testDatabase());
+const folder = fixture(() => openDataFolder());
+const project = fixture(() =>
+  projectWith({
     graphs: {
       chat: fileOf('../graphs/chat.ts:chat'),
       approval: fileOf('../graphs/approval.ts:approval'),
@@ -38,13 +36,8 @@ beforeAll(async () => {
     },
     // Users see their own threads.
     auth: { path: fileOf('../../../../examples/embed-express/auth.ts:auth') },
-  });
-});
-afterAll(async () => {
-  await project[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-  await folder[Symbol.asyncDispose]();
-});
+  }),
+);
 
 interface Program extends AsyncDisposable {
   url: string;

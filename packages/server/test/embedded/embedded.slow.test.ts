@@ -1,17 +1,6 @@
 // The embedded PostgreSQL with real processes and real kills.
 import { spawn, type ChildProcess } from 'node:child_process';
-import {
-  chmod,
-  lstat,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  readlink,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -21,18 +10,18 @@ import { isRunning } from '../../src/config/process-identity.ts';
 import { openEmbedded } from '../../src/storage/embedded/embedded.ts';
 import { withLock } from '../../src/storage/embedded/lock-file.ts';
 import { until } from '../eventually.ts';
+import { testFolder } from '../folders.ts';
 
 let dataDir: string;
 const children: ChildProcess[] = [];
 
-beforeEach(async () => {
-  dataDir = await mkdtemp(join(inject('scratch'), 'embedded-'));
+beforeEach(() => {
+  dataDir = testFolder(inject('scratch'));
 });
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
   const pid = await postmasterPid();
   if (pid && isRunning(pid)) process.kill(pid, 'SIGKILL');
-  await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
 });
 
 const postmasterPid = async (): Promise<number | undefined> => {

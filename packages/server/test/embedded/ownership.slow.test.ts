@@ -1,6 +1,6 @@
 // Which process may run PostgreSQL on a data folder, after its last server was killed, or when it runs in another container.
 import { spawn, type ChildProcess } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -10,15 +10,15 @@ import { identityOf, isRunning } from '../../src/config/process-identity.ts';
 import { eventually } from '../eventually.ts';
 import { canContain, startContainer, untilWriting } from './container.ts';
 import { scaled } from '../speed.ts';
+import { testFolder } from '../folders.ts';
 
 let dataDir: string;
 const children: ChildProcess[] = [];
-beforeEach(async () => {
-  dataDir = await mkdtemp(join(inject('scratch'), 'ownership-'));
+beforeEach(() => {
+  dataDir = testFolder(inject('scratch'));
 });
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
-  await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
 });
 
 const startBystander = (): number => {

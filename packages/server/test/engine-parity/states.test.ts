@@ -2,19 +2,19 @@
 import { fileURLToPath } from 'node:url';
 import { Command, MemorySaver } from '@langchain/langgraph';
 import { type Client, createClient } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createStorage } from '../../src/storage/storage.ts';
 import { withCheckpointer } from '../engine-copy.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { fixture } from '../fixture.ts';
+import { startTestServer } from '../server.ts';
+import { functions, memory, optional, questions } from './graphs.ts';
 import { fanout, functional, half, noted, outer, pair, two } from './state-graphs.ts';
 
-let server: TestServer;
-let client: Client;
-beforeAll(async () => {
-  server = await startTestServer({ project: fileURLToPath(new URL('./svc.json', import.meta.url)) });
-  client = createClient({ apiUrl: server.url });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() =>
+  startTestServer({ project: fileURLToPath(new URL('./svc.json', import.meta.url)) }),
+);
+
+const client = fixture(() => createClient({ apiUrl: server.url }));
 
 interface Snapshot {
   values: unknown;
@@ -32,13 +32,26 @@ interface Engine {
   getStateHistory(config: object): AsyncIterable<Snapshot>;
 }
 
-const graphs = { fanout, functional, half, noted, outer, pair, two };
+const graphs = {
+  fanout,
+  functional,
+  functions,
+  half,
+  memory,
+  noted,
+  optional,
+  outer,
+  pair,
+  questions,
+  two,
+};
+
 type GraphName = keyof typeof graphs;
+
 type Durability = 'sync' | 'async' | 'exit';
 
 /** The graph with a saver of the engine. */
 const engineOf = (name: GraphName): Engine => withCheckpointer(graphs[name], new MemorySaver());
-
 const at = { configurable: { thread_id: '1' } };
 
 type Operation =
@@ -110,6 +123,7 @@ const runInEngine = async (engine: Engine, operation: Operation, durability: Dur
 };
 
 type State = Awaited<ReturnType<Client['threads']['getState']>>;
+
 const ofServer = (state: State): Shown => ({ values: state.values, next: sorted(state.next) });
 
 const viewOfServer = async (thread_id: string): Promise<View> => {
@@ -391,4 +405,91 @@ it('a command ends with success where an earlier command with durability exit ha
   for (const command of commands) await client.runs.wait(thread_id, 'noted', command);
   const runs = await client.runs.list(thread_id);
   expect(runs.map(({ status }) => status)).toEqual(['success', 'success', 'success']);
+});
+
+// Threads of the server are in the states that the bare engine reaches, with the same graph and the same commands.
+
+const questionsIn = (result: unknown): unknown[] =>
+  ((result as { __interrupt__?: { value: unknown }[] }).__interrupt__ ?? []).map(({ value }) => value);
+
+const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+
+describe('a run from an older checkpoint', () => {
+  it('asks again in a subgraph with a memory of its own', async () => {
+    const engine = engineOf('memory');
+    await engine.invoke({}, at);
+    const asked = await engine.getState(at);
+    await engine.invoke(new Command({ resume: 'yes' }), at);
+    const replayed = await engine.invoke(null, asked.config);
+
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'memory', { input: {} });
+    const { checkpoint } = await client.threads.getState(thread_id);
+    await client.runs.wait(thread_id, 'memory', { command: { resume: 'yes' } });
+    const result = await client.runs.wait(thread_id, 'memory', { input: null, checkpoint });
+    expect(questionsIn(result)).toEqual(questionsIn(replayed));
+    expect(questionsIn(result)).toEqual(['May I?']);
+    const [run] = await client.runs.list(thread_id);
+    expect(run).toMatchObject({ attempt: 1 });
+  });
+
+  it('asks again in nested subgraphs, each time', async () => {
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'nested', { input: {} });
+    const { checkpoint } = await client.threads.getState(thread_id);
+    await client.runs.wait(thread_id, 'nested', { command: { resume: 'yes' } });
+    await client.runs.wait(thread_id, 'nested', { input: null, checkpoint });
+    const head = await client.threads.getState(thread_id);
+    const again = await client.runs.wait(thread_id, 'nested', { input: null, checkpoint: head.checkpoint });
+    expect(questionsIn(again)).toEqual(['Sure?']);
+  });
+
+  it('executes each node once when the input is another', async () => {
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'memory', { input: {} });
+    await client.runs.wait(thread_id, 'memory', { command: { resume: 'yes' } });
+    const first = (await client.threads.getHistory(thread_id, { limit: 100 })).at(-1);
+    await client.runs.wait(thread_id, 'memory', { input: {}, checkpoint: first?.checkpoint ?? {} });
+    const [run] = await client.runs.list(thread_id);
+    expect(run).toMatchObject({ attempt: 1 });
+  });
+});
+
+describe('a question', () => {
+  it.each(['async', 'sync', 'exit'] as const)('is open with durability %s', async (durability) => {
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'question', { input: {}, durability });
+    const { interrupts } = await client.threads.get(thread_id);
+    expect(
+      Object.values(interrupts ?? {})
+        .flat()
+        .map(({ value }) => value),
+    ).toEqual(['Ok?']);
+    const waiting = await client.threads.search({ ids: [thread_id], has_interrupts: true });
+    expect(waiting).toHaveLength(1);
+  });
+});
+
+describe('questions of one superstep', () => {
+  it('are all in the result of the run', async () => {
+    const asked = await engineOf('questions').invoke({}, at);
+    const result = await client.runs.wait(await newThread(), 'questions', { input: {} });
+    expect(questionsIn(result)).toEqual(questionsIn(asked));
+    expect(questionsIn(result)).toEqual(['First?', 'Second?']);
+  });
+});
+
+describe('a value', () => {
+  it.each(['functions', 'optional'] as const)('is stored as by the engine: %s', async (name) => {
+    const engine = engineOf(name);
+    await engine.invoke({}, at);
+    const { values } = await engine.getState(at);
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, name, { input: {} });
+    const state = await client.threads.getState(thread_id);
+    expect(state.values).toEqual(JSON.parse(JSON.stringify(values)));
+    expect(Object.keys(state.values as object)).toEqual(
+      Object.keys(JSON.parse(JSON.stringify(values)) as object),
+    );
+  });
 });

@@ -2,8 +2,7 @@
 // 1.4.4 has stored. To write it again, in a checkout with that engine:
 //
 // SVC_TEST_STORE_THREADS=old-threads.json npx vitest run packages/server/test/engines
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient, type Client } from '@svc/sdk';
@@ -11,14 +10,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
 import { scenarios } from './scenarios.ts';
 import { readThread, restoreThread, type StoredThread } from './stored-threads.ts';
+import { sharedFolder } from '../folders.ts';
 
-let folder: string;
+const folder = sharedFolder();
 let server: TestServer;
 let client: Client;
 const begun: Record<string, StoredThread> = {};
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-engines-'));
   const project = join(folder, 'svc.json');
   const module = fileURLToPath(new URL('../graphs/continued.ts', import.meta.url));
   const graphs = Object.fromEntries(scenarios.map(({ graph }) => [graph, `${module}:${graph}`]));
@@ -28,7 +27,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
   const target = process.env['SVC_TEST_STORE_THREADS'];
   if (target !== undefined) await writeFile(target, JSON.stringify(begun));
 });

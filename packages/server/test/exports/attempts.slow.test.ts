@@ -1,17 +1,17 @@
 // Failures during an export, on one worker or several: exporters that hang, stop, run out of disk, or continue after they lost their lease.
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { toPartitionRunCommand } from '../../src/exports/worker/export-command.ts';
 import { ExporterPool } from '../../src/exports/worker/exporter-pool.ts';
 import type { ExportOutcome } from '../../src/exports/exporter/exporter-protocol.ts';
 import { exportLeaseStorage } from '../../src/storage/exports/export-leases.ts';
 import { exportStorage } from '../../src/storage/exports/exports.ts';
 import { traceStorage } from '../../src/storage/tracing/traces.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { checkCompleted, checkUnfinished, folderView } from './export-audit.ts';
 import { eventually } from '../eventually.ts';
 import { startExportNode } from './export-node.ts';
@@ -28,18 +28,15 @@ import {
 import { ExporterPlan, plannedExporter, slowExporter } from './exporter-plan.ts';
 import { addRuns, daysKept } from './stored-runs.ts';
 import { scaled } from '../speed.ts';
+import { fixture } from '../fixture.ts';
+import { testFolder } from '../folders.ts';
 
-let db: TestDatabase;
+const db = fixture(() => testDatabase());
 let folder: string;
 let place: Place;
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db[Symbol.asyncDispose]());
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-exported-'));
+  folder = testFolder();
   place = await newPlace(db, folder);
-  return () => rm(folder, { recursive: true, force: true });
 });
 
 const until = (id: string, status: string): Promise<void> =>
@@ -272,7 +269,7 @@ describe('an exporter that continues after its lease has ended', () => {
         runsPerExport: 45,
         exportsPerWorkspace: 15,
       });
-      const tempDir = await mkdtemp(join(tmpdir(), 'svc-zombie-'));
+      const tempDir = testFolder();
       const stores = { allow: [], fileRoots: [tmpdir()], lendsCredentials: false };
       await using pool = new ExporterPool({
         setup: { database: db.options, stores },
@@ -304,7 +301,6 @@ describe('an exporter that continues after its lease has ended', () => {
       const [pid] = pool.pids();
       process.kill(pid!, 'SIGCONT');
       expect(await zombie).toEqual({ kind: 'fenced' });
-      await rm(tempDir, { recursive: true });
       expect(await folderView(folder).objects()).toEqual(before);
       await checkCompleted(db, folderView(folder), id);
     },

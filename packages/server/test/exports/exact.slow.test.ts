@@ -1,21 +1,14 @@
 // A file has the same values for a trace run as the API.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { FormatVersion, TraceRun } from '@svc/contract';
-import { startPlatform, type PlatformServer } from '../platform/platform-server.ts';
-import { openFolder, scopeOf, defaultShape, type ExportFolder } from './files.ts';
+import { startPlatform } from '../platform/platform-server.ts';
+import { openFolder, scopeOf, defaultShape } from './files.ts';
+import { fixture } from '../fixture.ts';
 
-let platform: PlatformServer;
-let folder: ExportFolder;
-beforeAll(async () => {
-  platform = await startPlatform();
-  folder = await openFolder(platform.server.database);
-});
-afterAll(async () => {
-  await folder[Symbol.asyncDispose]();
-  await platform[Symbol.asyncDispose]();
-});
+const platform = fixture(() => startPlatform());
+const folder = fixture(() => openFolder(platform.server.database));
 
 type Row = Record<string, unknown>;
 

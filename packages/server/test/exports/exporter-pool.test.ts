@@ -1,16 +1,15 @@
 // Exporter processes that wait for commands, and exit when they are idle.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { ExporterPool } from '../../src/exports/worker/exporter-pool.ts';
 import type { ExporterSetup, ExportCommand } from '../../src/exports/exporter/exporter-protocol.ts';
+import { sharedFolder } from '../folders.ts';
 
-let folder: string;
+const folder = sharedFolder();
 let program: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-pool-'));
   program = join(folder, 'exporter.mjs');
   const channel = new URL('../../src/jobs/process-channel.ts', import.meta.url).href;
   await writeFile(
@@ -28,7 +27,6 @@ beforeAll(async () => {
     });`,
   );
 });
-afterAll(() => rm(folder, { recursive: true }));
 afterEach(() => void vi.useRealTimers());
 
 /** Runs a command; resolves with its outcome, or with the reason of its loss. */

@@ -1,8 +1,7 @@
 // kill -9 of every process, including PostgreSQL, during exports and ingest: every export completes and contains the rows that existed when
 // it was created, once. SVC_EXPORT_KILL_ROUNDS sets the number of rounds.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -14,20 +13,19 @@ import { checkCompleted, folderView } from './export-audit.ts';
 import { eventually } from '../eventually.ts';
 import { sql, statusOf } from './export-tables.ts';
 import { scaled } from '../speed.ts';
+import { sharedFolder } from '../folders.ts';
 
 const rounds = Number(process.env['SVC_EXPORT_KILL_ROUNDS'] ?? 3);
 
 const limits = { exportLeaseMs: 2_000, exportFileBytes: 204_800, exportRetryDelayMs: 100 };
 
-let dataDir: string;
+const dataDir = sharedFolder();
 let last: SvcProcess | undefined;
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'svc-export-kill-'));
   process.env['SVC_EXPORT_SLOTS'] = '2';
 });
 afterAll(async () => {
   await last?.killAll();
-  await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
 });
 
 const call = async <T>(url: string, key: string, path: string, body: unknown): Promise<T | undefined> => {

@@ -1,9 +1,6 @@
 // kill -9 of an exporter between every two of its steps: the export completes, with every row once.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { testDatabase } from '../database.ts';
 import { describeS3, openGateway, type Gateway } from '../s3/gateway.ts';
 import { bucketView, checkCompleted, folderView } from './export-audit.ts';
 import { eventually } from '../eventually.ts';
@@ -13,6 +10,8 @@ import { ExporterPlan, type Plan, type PlannedStep, plannedExporter } from './ex
 import { bucketTarget } from './s3-destination.ts';
 import { addRuns } from './stored-runs.ts';
 import { scaled } from '../speed.ts';
+import { fixture } from '../fixture.ts';
+import { testFolder } from '../folders.ts';
 
 const steps: [PlannedStep, number][] = [
   ['written', 1],
@@ -31,11 +30,7 @@ const steps: [PlannedStep, number][] = [
   ['manifest committed', 1],
 ];
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db[Symbol.asyncDispose]());
+const db = fixture(() => testDatabase());
 
 /** By default one export is killed at every step; one export per step takes minutes: npm run test:exports-durability. */
 const isThorough = process.env['SVC_EXPORT_KILL_ROUNDS'] !== undefined;
@@ -70,9 +65,8 @@ const completeWith = async (place: Place, settings = {}): Promise<string> => {
 
 describe('an export to a folder', () => {
   let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'svc-exported-'));
-    return () => rm(folder, { recursive: true, force: true });
+  beforeEach(() => {
+    folder = testFolder();
   });
 
   it(

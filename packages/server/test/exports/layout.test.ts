@@ -1,30 +1,24 @@
 // The folder of an export, as readers with Hive partitioning see it: each folder `key=value` becomes a column beside those of the files.
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { FormatVersion, LayoutVersion } from '@svc/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { testDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
-import { type ExportNode, startExportNode } from './export-node.ts';
-import { firstDay, newExport, newPlace, type Place, sql, statusOf } from './export-tables.ts';
+import { startExportNode } from './export-node.ts';
+import { firstDay, newExport, newPlace, sql, statusOf } from './export-tables.ts';
 import { inPandas, itInPandas } from './pandas.ts';
 import { addRuns } from './stored-runs.ts';
+import { fixture } from '../fixture.ts';
+import { sharedFolder } from '../folders.ts';
 
-let db: TestDatabase;
-let folder: string;
-let place: Place;
+const db = fixture(() => testDatabase());
+const folder = sharedFolder();
+const place = fixture(() => newPlace(db, folder));
 beforeAll(async () => {
-  db = await testDatabase();
-  folder = await mkdtemp(join(tmpdir(), 'svc-exported-'));
-  place = await newPlace(db, folder);
   await addRuns(db, place, { start: firstDay, count: 30 });
   await addRuns(db, place, { start: '2026-03-02T00:00:00Z', count: 20 });
-});
-afterAll(async () => {
-  await db[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** Executes an export of two days. Returns its folder, and the files in it. */
@@ -44,13 +38,7 @@ const namesOf = (columns: Record<string, unknown>[]): unknown[] =>
   columns.map(({ column_name }) => column_name);
 
 describe('the folder of an export', () => {
-  let node: ExportNode;
-  beforeAll(async () => {
-    node = await startExportNode(db);
-  });
-  afterAll(async () => {
-    await node[Symbol.asyncDispose]();
-  });
+  fixture(() => startExportNode(db));
 
   it.each(['v1', 'v2_beta'] as const)(
     'of %s has no folder key with the name of a column, and DuckDB reads its Hive partitions',

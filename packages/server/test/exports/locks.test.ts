@@ -1,16 +1,13 @@
 // The order of locks, where renewals and ends of exports meet.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { untilOneWaits } from '../lock-waiters.ts';
 import { exportLeaseStorage } from '../../src/storage/exports/export-leases.ts';
 import { projectStorage } from '../../src/storage/tracing/projects.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { newExport, newPlace, sql, statusOf } from './export-tables.ts';
+import { fixture } from '../fixture.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db[Symbol.asyncDispose]());
+const db = fixture(() => testDatabase());
 
 const rules = { retries: 0, delayMs: 0 };
 const limits = { runsPerExport: 2, exportsPerWorkspace: 2 };

@@ -1,6 +1,6 @@
 // Which rows are in which file, and in what order.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { RowScope } from '../../src/exports/parquet/export-file.ts';
 import { parseFilter } from '../../src/tracing/filter/parse-filter.ts';
 import { defaultLimits } from './files.ts';
@@ -16,17 +16,16 @@ import {
   runOf,
   shape,
 } from './row-files.ts';
+import { fixture } from '../fixture.ts';
 
-let opened: RowFiles;
+const opened = fixture(() => openRowFiles());
 let store: RowFiles['store'];
 let idsIn: RowFiles['idsIn'];
 let folder: RowFiles['folder'];
 let database: RowFiles['database'];
 beforeAll(async () => {
-  opened = await openRowFiles();
   ({ store, idsIn, folder, database } = opened);
 });
-afterAll(() => opened[Symbol.asyncDispose]());
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 

@@ -1,9 +1,9 @@
 // Exports to a bucket that fails, is slow, loses its responses, or is deleted.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { exportStorage } from '../../src/storage/exports/exports.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
-import { openFaultServer, type FaultServer } from '../s3/fault-server.ts';
-import { describeS3, openGateway, type Gateway, type S3User } from '../s3/gateway.ts';
+import { testDatabase } from '../database.ts';
+import { openFaultServer } from '../s3/fault-server.ts';
+import { describeS3, openGateway, type S3User } from '../s3/gateway.ts';
 import { bucketView, checkCompleted, checkUnfinished } from './export-audit.ts';
 import { eventually } from '../eventually.ts';
 import { type ExportNode, startExportNode } from './export-node.ts';
@@ -19,26 +19,21 @@ import {
 } from './export-tables.ts';
 import { bucketTarget } from './s3-destination.ts';
 import { addRuns } from './stored-runs.ts';
+import { fixture } from '../fixture.ts';
 
 const part = /part-\d+\.parquet$/;
 
 describeS3('an export to a bucket', () => {
-  let db: TestDatabase;
-  let gateway: Gateway;
-  let faults: FaultServer;
+  const db = fixture(() => testDatabase());
+  const gateway = fixture(() => openGateway());
+  const faults = fixture(() => openFaultServer(gateway));
   let node: ExportNode;
   beforeAll(async () => {
-    db = await testDatabase();
-    gateway = await openGateway();
-    faults = await openFaultServer(gateway);
     node = await startExportNode(db, { settings: { exportRetries: 2 } });
   });
   afterAll(async () => {
     faults.clear();
     await node[Symbol.asyncDispose]();
-    await faults[Symbol.asyncDispose]();
-    await gateway[Symbol.asyncDispose]();
-    await db[Symbol.asyncDispose]();
   });
 
   let bucket: string;

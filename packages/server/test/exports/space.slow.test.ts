@@ -1,28 +1,24 @@
 // Disk space that exports to folders may use.
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { testDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { checkCompleted, folderView } from './export-audit.ts';
 import { startExportNode } from './export-node.ts';
 import { firstDay, newExport, newPlace, type Place, runsOf, statusOf } from './export-tables.ts';
 import { addRuns } from './stored-runs.ts';
 import { scaled } from '../speed.ts';
+import { fixture } from '../fixture.ts';
+import { testFolder } from '../folders.ts';
 
-let db: TestDatabase;
+const db = fixture(() => testDatabase());
 let folder: string;
 let place: Place;
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db[Symbol.asyncDispose]());
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-space-'));
+  folder = testFolder();
   place = await newPlace(db, folder);
-  return () => rm(folder, { recursive: true, force: true });
 });
 
 const mb = 1_024 ** 2;

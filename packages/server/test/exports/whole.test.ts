@@ -1,27 +1,18 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { describe, expect, it } from 'vitest';
+import { testDatabase } from '../database.ts';
 import { checkCompleted, folderView } from './export-audit.ts';
 import { eventually } from '../eventually.ts';
 import { startExportNode } from './export-node.ts';
 import { eventsOf, firstDay, newExport, newPlace, runsOf, statusOf } from './export-tables.ts';
 import { addRuns } from './stored-runs.ts';
+import { sharedFolder } from '../folders.ts';
+import { fixture } from '../fixture.ts';
 
-let db: TestDatabase;
-let folder: string;
-let node: Awaited<ReturnType<typeof startExportNode>>;
-beforeAll(async () => {
-  db = await testDatabase();
-  folder = await mkdtemp(join(tmpdir(), 'svc-exported-'));
-  node = await startExportNode(db);
-});
-afterAll(async () => {
-  await node?.[Symbol.asyncDispose]();
-  await db[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
-});
+const db = fixture(() => testDatabase());
+const folder = sharedFolder();
+const node = fixture(() => startExportNode(db));
 
 describe('an export to a folder', () => {
   it('has every row once, in files that match its manifest', async () => {

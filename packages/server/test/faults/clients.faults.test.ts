@@ -3,28 +3,21 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { sendOnce, readStream } from './caller.ts';
 import { Cluster } from './cluster.ts';
 import type { Frame } from './history.ts';
 import { resourcesOf, leaks } from './invariants/conduct.ts';
 import { getRun, join, journalRequest, pathOf, startJournal, startRun } from './journal-run.ts';
-import { startPostgres, type FaultyPostgres } from './postgres.ts';
+import { startPostgres } from './postgres.ts';
 import { memoryOf } from './process-tree.ts';
 import { rounds, runScenario } from './scenario.ts';
 import { scaled } from '../speed.ts';
+import { fixture } from '../fixture.ts';
 
-let postgres: FaultyPostgres;
-let cluster: Cluster;
-beforeAll(async () => {
-  postgres = await startPostgres();
-  cluster = await Cluster.open(postgres, { a: {}, b: {} });
-});
-afterAll(async () => {
-  await cluster?.[Symbol.asyncDispose]();
-  await postgres?.[Symbol.asyncDispose]();
-});
+const postgres = fixture(() => startPostgres());
+const cluster = fixture(() => Cluster.open(postgres, { a: {}, b: {} }));
 
 const megabyte = 1024 ** 2;
 const resumable = { stream_resumable: true, stream_mode: ['custom', 'updates'] };

@@ -1,19 +1,12 @@
 // Crons that are fired by several nodes while nodes are killed, and changed while they are fired.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Cluster } from './cluster.ts';
-import { startPostgres, type FaultyPostgres } from './postgres.ts';
+import { startPostgres } from './postgres.ts';
 import { rounds, runScenario, type Stage } from './scenario.ts';
+import { fixture } from '../fixture.ts';
 
-let postgres: FaultyPostgres;
-let cluster: Cluster;
-beforeAll(async () => {
-  postgres = await startPostgres();
-  cluster = await Cluster.open(postgres, { a: {}, b: {}, c: {} });
-});
-afterAll(async () => {
-  await cluster?.[Symbol.asyncDispose]();
-  await postgres?.[Symbol.asyncDispose]();
-});
+const postgres = fixture(() => startPostgres());
+const cluster = fixture(() => Cluster.open(postgres, { a: {}, b: {}, c: {} }));
 
 const plan = (version: string) => ({
   input: { marker: version, steps: 1, ms: 0, taken: 0 },

@@ -1,5 +1,5 @@
 // A database or network that fails under load.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { statements as checkpoints } from '../../src/storage/deployment/checkpoints.ts';
 import { statements as creation } from '../../src/storage/deployment/run-creation.ts';
 import { statements as leases } from '../../src/storage/deployment/run-leases.ts';
@@ -8,9 +8,10 @@ import { eventually } from '../eventually.ts';
 import { Cluster } from './cluster.ts';
 import { busyNodes, getRun, join, lostWith, startJournal } from './journal-run.ts';
 import { leaseMs } from './node-process.ts';
-import { startPostgres, type FaultyPostgres } from './postgres.ts';
+import { startPostgres } from './postgres.ts';
 import { rounds, runScenario } from './scenario.ts';
 import { scaled } from '../speed.ts';
+import { fixture } from '../fixture.ts';
 
 const nodes = {
   api1: { role: 'api' },
@@ -19,16 +20,8 @@ const nodes = {
   worker2: { role: 'worker' },
 } as const;
 
-let postgres: FaultyPostgres;
-let cluster: Cluster;
-beforeAll(async () => {
-  postgres = await startPostgres();
-  cluster = await Cluster.open(postgres, nodes);
-});
-afterAll(async () => {
-  await cluster?.[Symbol.asyncDispose]();
-  await postgres?.[Symbol.asyncDispose]();
-});
+const postgres = fixture(() => startPostgres());
+const cluster = fixture(() => Cluster.open(postgres, nodes));
 
 describe('a PostgreSQL that', () => {
   it(

@@ -1,9 +1,6 @@
 // Exports whose rows are read from a hot standby: no row is missing, and none is there twice, whatever the standby does.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FallbackReason } from '../../src/storage/replica/fallback.ts';
 import { ExportReads } from '../../src/storage/replica/export-reads.ts';
 import { ReplicaConnections, replicaOptions } from '../../src/storage/replica/replica-connections.ts';
@@ -14,24 +11,19 @@ import { type ExportNode, startExportNode } from '../exports/export-node.ts';
 import { firstDay, newExport, newPlace, type Place, runsOf, statusOf } from '../exports/export-tables.ts';
 import { ExporterPlan, plannedExporter } from '../exports/exporter-plan.ts';
 import { addRuns } from '../exports/stored-runs.ts';
-import { type ReplicaPair, startReplicaPair } from './replica-pair.ts';
+import { startReplicaPair } from './replica-pair.ts';
 import { openProxy } from './tcp-proxy.ts';
+import { fixture } from '../fixture.ts';
+import { testFolder } from '../folders.ts';
 
-let pair: ReplicaPair;
+const pair = fixture(() => startReplicaPair());
 let folder: string;
-beforeAll(async () => {
-  pair = await startReplicaPair();
-});
-afterAll(async () => {
-  await pair?.[Symbol.asyncDispose]();
-});
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-exported-'));
+beforeEach(() => {
+  folder = testFolder();
 });
 afterEach(async () => {
   await pair.standby.start();
   await pair.resumeReplay();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const startNode = (

@@ -1,5 +1,5 @@
 // A primary and its standby: the target of connections, and runs during a failover.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/storage/postgres/database.ts';
 import { eventually } from '../eventually.ts';
 import { sendOnce } from './caller.ts';
@@ -7,19 +7,14 @@ import { freePort } from './free-port.ts';
 import { startLongRun, untilOver } from './long-run.ts';
 import { startNode, type SvcNode } from './node-process.ts';
 import { queryOnce, startPostgres, type FaultyPostgres } from './postgres.ts';
+import { fixture } from '../fixture.ts';
 
-let primary: FaultyPostgres;
-let standby: FaultyPostgres;
+const primary = fixture(() => startPostgres());
+const standby = fixture(() => primary.standby());
 let database: string;
 beforeAll(async () => {
-  primary = await startPostgres();
-  standby = await primary.standby();
   database = await primary.createDatabase();
   await caughtUp();
-});
-afterAll(async () => {
-  await standby?.[Symbol.asyncDispose]();
-  await primary?.[Symbol.asyncDispose]();
 });
 
 /** Waits until the standby has replayed everything that the primary has written. */

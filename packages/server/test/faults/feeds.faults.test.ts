@@ -1,6 +1,6 @@
 // Feeds of thread protocol v2: readers are disconnected while workers are killed.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { nthRunEnd, readFeed, seenLater } from '../thread-protocol/feed.ts';
 import type { Cluster } from './cluster.ts';
@@ -8,7 +8,8 @@ import { FeedReader } from './feed-reader.ts';
 import { asLogged, loggedEvents } from './logged-events.ts';
 import { busyNodes } from './journal-run.ts';
 import { rounds, runScenario, type Stage } from './scenario.ts';
-import { openSplitCluster, type SplitCluster, workers } from './split-cluster.ts';
+import { openSplitCluster, workers } from './split-cluster.ts';
+import { fixture } from '../fixture.ts';
 
 const threads = 4;
 /** With which a thread begins. */
@@ -18,13 +19,11 @@ const steps = 25;
 /** Of each thread: connections that are closed before its last run has ended. With more rounds, most are closed later. */
 const earlyMin = 5 * readersOfThread;
 
-let opened: SplitCluster;
+const opened = fixture(() => openSplitCluster());
 let cluster: Cluster;
 beforeAll(async () => {
-  opened = await openSplitCluster();
   ({ cluster } = opened);
 });
-afterAll(() => opened?.[Symbol.asyncDispose]());
 
 /** A thread, its readers and the number of its runs, which grows until the readers have been disconnected often enough. */
 interface ThreadReaders {

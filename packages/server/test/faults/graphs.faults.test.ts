@@ -1,25 +1,18 @@
 // Graphs that misbehave: whatever they do to their executor, the server and the runs of others continue.
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { sendOnce } from './caller.ts';
 import { Cluster } from './cluster.ts';
 import { resourcesOf, leaks } from './invariants/conduct.ts';
 import { getRun, join, startJournal, startRun } from './journal-run.ts';
-import { startPostgres, type FaultyPostgres } from './postgres.ts';
+import { startPostgres } from './postgres.ts';
 import { runScenario, type Stage } from './scenario.ts';
 import { scaled } from '../speed.ts';
+import { fixture } from '../fixture.ts';
 
-let postgres: FaultyPostgres;
-let cluster: Cluster;
-beforeAll(async () => {
-  postgres = await startPostgres();
-  cluster = await Cluster.open(postgres, { a: { executors: 2 } });
-});
-afterAll(async () => {
-  await cluster?.[Symbol.asyncDispose]();
-  await postgres?.[Symbol.asyncDispose]();
-});
+const postgres = fixture(() => startPostgres());
+const cluster = fixture(() => Cluster.open(postgres, { a: { executors: 2 } }));
 
 const lines = async (file: string): Promise<number> => (await readFile(file, 'utf8')).split('\n').length - 1;
 

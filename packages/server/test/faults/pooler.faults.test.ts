@@ -1,7 +1,4 @@
 // A connection pooler between the server and PostgreSQL: the server refuses to start behind an unsupported one.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../cli/cli-process.ts';
@@ -9,6 +6,7 @@ import { sendOnce } from './caller.ts';
 import { startNode } from './node-process.ts';
 import { type PoolerOptions, requirePooler, startPooler } from './pooler.ts';
 import { queryOnce, startPostgres, type FaultyPostgres } from './postgres.ts';
+import { sharedFolder } from '../folders.ts';
 
 const project = fileURLToPath(new URL('./graphs/svc.json', import.meta.url));
 /** Startup parameters of the server's connections. */
@@ -17,15 +15,13 @@ const settings = 'set search_path=svc; set datestyle=ISO; set timezone=UTC; set 
 
 let postgres: FaultyPostgres;
 let database: string;
-let dataDir: string;
+const dataDir = sharedFolder();
 beforeAll(async () => {
   requirePooler();
   postgres = await startPostgres();
   database = await postgres.createDatabase();
-  dataDir = await mkdtemp(join(tmpdir(), 'svc-pooled-'));
 });
 afterAll(async () => {
-  await rm(dataDir, { recursive: true, force: true });
   await postgres?.[Symbol.asyncDispose]();
 });
 

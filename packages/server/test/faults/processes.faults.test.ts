@@ -1,22 +1,21 @@
 // Processes that are killed, frozen and stopped under load.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import type { Cluster } from './cluster.ts';
 import { getRun, join, type JournalRun, lostWith, startJournal } from './journal-run.ts';
 import { leaseMs } from './node-process.ts';
 import type { FaultyPostgres } from './postgres.ts';
 import { rounds, runScenario, type Stage } from './scenario.ts';
-import { apis, openSplitCluster, type SplitCluster, workers } from './split-cluster.ts';
+import { apis, openSplitCluster, workers } from './split-cluster.ts';
 import { scaled } from '../speed.ts';
+import { fixture } from '../fixture.ts';
 
-let opened: SplitCluster;
+const opened = fixture(() => openSplitCluster());
 let postgres: FaultyPostgres;
 let cluster: Cluster;
 beforeAll(async () => {
-  opened = await openSplitCluster();
   ({ postgres, cluster } = opened);
 });
-afterAll(() => opened?.[Symbol.asyncDispose]());
 
 /** The time from `since` to the claim of a run's second attempt, in milliseconds by the clock of the database. */
 const untilClaimedAgain = async ({ cluster }: Stage, run_id: string, since: string): Promise<number> => {

@@ -1,22 +1,15 @@
 // Contradictory concurrent requests for one thread, at two nodes.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Cluster } from './cluster.ts';
 import { sendOnce, readStream, type Answer, type RequestSpec } from './caller.ts';
 import { getRun, join, journalRequest, pathOf, startJournal, startRun } from './journal-run.ts';
-import { startPostgres, type FaultyPostgres } from './postgres.ts';
+import { startPostgres } from './postgres.ts';
 import { rounds, runScenario, type ScenarioOptions, type Stage } from './scenario.ts';
+import { fixture } from '../fixture.ts';
 
-let postgres: FaultyPostgres;
-let cluster: Cluster;
-beforeAll(async () => {
-  postgres = await startPostgres();
-  cluster = await Cluster.open(postgres, { a: {}, b: {} });
-});
-afterAll(async () => {
-  await cluster?.[Symbol.asyncDispose]();
-  await postgres?.[Symbol.asyncDispose]();
-});
+const postgres = fixture(() => startPostgres());
+const cluster = fixture(() => Cluster.open(postgres, { a: {}, b: {} }));
 
 interface Race extends Stage {
   /** Sends one request once, to each node in turn. */

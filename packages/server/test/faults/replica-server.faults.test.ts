@@ -1,21 +1,19 @@
 // A server with a replica, seen by its clients and by Prometheus.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { startTestServer, type TestServer } from '../server.ts';
-import { type ReplicaPair, startReplicaPair } from './replica-pair.ts';
-import { openProxy, type TcpProxy } from './tcp-proxy.ts';
+import { startTestServer } from '../server.ts';
+import { startReplicaPair } from './replica-pair.ts';
+import { openProxy } from './tcp-proxy.ts';
+import { fixture } from '../fixture.ts';
 
 const key = `test-${randomBytes(16).toString('hex')}`;
 
-let pair: ReplicaPair;
-let proxy: TcpProxy;
-let server: TestServer;
-beforeAll(async () => {
-  pair = await startReplicaPair();
-  proxy = await openProxy({ host: '127.0.0.1', port: pair.standby.port });
-  server = await startTestServer({
+const pair = fixture(() => startReplicaPair());
+const proxy = fixture(() => openProxy({ host: '127.0.0.1', port: pair.standby.port }));
+const server = fixture(() =>
+  startTestServer({
     database: pair.db,
     settings: {
       bootstrapApiKey: key,
@@ -23,13 +21,10 @@ beforeAll(async () => {
       databaseReplicaUri: pair.uriOf(proxy.port),
       databaseReplicaLagMax: '2s',
     },
-  });
+  }),
+);
+beforeAll(async () => {
   await eventually(async () => expect(await metric('svc_replica_up')).toBe(1));
-});
-afterAll(async () => {
-  await server?.[Symbol.asyncDispose]();
-  await proxy?.[Symbol.asyncDispose]();
-  await pair?.[Symbol.asyncDispose]();
 });
 afterEach(async () => {
   await pair.standby.start();

@@ -1,18 +1,15 @@
 // Processes that get a stop signal under load, as in rolling deployments.
 import { writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { sendOnce } from './caller.ts';
 import { busyNodes, getRun, join, startJournal } from './journal-run.ts';
 import type { SvcNode } from './node-process.ts';
-import { startPostgres, type FaultyPostgres } from './postgres.ts';
+import { startPostgres } from './postgres.ts';
 import { rounds, runScenario } from './scenario.ts';
+import { fixture } from '../fixture.ts';
 
-let postgres: FaultyPostgres;
-beforeAll(async () => {
-  postgres = await startPostgres();
-});
-afterAll(() => postgres?.[Symbol.asyncDispose]());
+const postgres = fixture(() => startPostgres());
 
 const stops = async (node: SvcNode): Promise<number | null> => (await node.exit).code;
 

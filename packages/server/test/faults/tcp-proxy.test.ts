@@ -1,17 +1,16 @@
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { queryOnce, startPostgres, type FaultyPostgres } from './postgres.ts';
+import { queryOnce, startPostgres } from './postgres.ts';
 import { openProxy, type TcpProxy } from './tcp-proxy.ts';
+import { fixture } from '../fixture.ts';
 
-let postgres: FaultyPostgres;
+const postgres = fixture(() => startPostgres());
 let database: string;
 beforeAll(async () => {
-  postgres = await startPostgres();
   database = await postgres.createDatabase();
   await queryOnce(postgres.connection(database), 'create table marks (what text)');
 });
-afterAll(() => postgres[Symbol.asyncDispose]());
 
 let proxy: TcpProxy;
 let client: pg.Client;

@@ -1,6 +1,6 @@
 // Lists and sums of traces that are read from a hot standby.
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { untilAborted } from '../../src/abort.ts';
 import { openReplica, type Replica } from '../../src/storage/replica/open-replica.ts';
 import type { FallbackReason } from '../../src/storage/replica/fallback.ts';
@@ -11,19 +11,14 @@ import { traceStorage, type TraceStorage } from '../../src/storage/tracing/trace
 import { newPlace, type Place } from '../exports/export-tables.ts';
 import { addRuns } from '../exports/stored-runs.ts';
 import { eventually } from '../eventually.ts';
-import { execute, type ReplicaPair, startReplicaPair } from './replica-pair.ts';
+import { execute, startReplicaPair } from './replica-pair.ts';
 import { openProxy } from './tcp-proxy.ts';
+import { fixture } from '../fixture.ts';
 
 const lagMaxMs = 2_000;
 const day = '2026-03-01T00:00:00Z';
 
-let pair: ReplicaPair;
-beforeAll(async () => {
-  pair = await startReplicaPair();
-});
-afterAll(async () => {
-  await pair?.[Symbol.asyncDispose]();
-});
+const pair = fixture(() => startReplicaPair());
 afterEach(async () => {
   await pair.standby.start();
   await pair.resumeReplay();

@@ -1,7 +1,5 @@
 // A connection pooler in transaction mode, with a direct connection for notifications: servers work as they do on PostgreSQL itself.
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,6 +10,7 @@ import { startLongRun, untilOver } from './long-run.ts';
 import { type NodeOptions, startNode, type SvcNode } from './node-process.ts';
 import { type Pooler, requirePooler, startPooler } from './pooler.ts';
 import { queryOnce, startPostgres, type FaultyPostgres } from './postgres.ts';
+import { sharedFolder } from '../folders.ts';
 
 const project = fileURLToPath(new URL('./graphs/svc.json', import.meta.url));
 const key = `test-${randomUUID()}`;
@@ -19,17 +18,15 @@ const key = `test-${randomUUID()}`;
 let postgres: FaultyPostgres;
 let database: string;
 let pooler: Pooler;
-let dataDir: string;
+const dataDir = sharedFolder();
 beforeAll(async () => {
   requirePooler();
   postgres = await startPostgres();
   database = await postgres.createDatabase();
   // Fewer connections to PostgreSQL than concurrent runs, and than connections of one server.
   pooler = await startPooler({ port: postgres.port, mode: 'transaction', poolSize: 4 });
-  dataDir = await mkdtemp(join(tmpdir(), 'svc-pooled-'));
 });
 afterAll(async () => {
-  await rm(dataDir, { recursive: true, force: true });
   await pooler?.[Symbol.asyncDispose]();
   await postgres?.[Symbol.asyncDispose]();
 });

@@ -1,17 +1,14 @@
 // Large responses reserve memory while they are read; small ones do not wait.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { RequestMemory } from '../../src/parsing/request-memory.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { storeItemStorage } from '../../src/storage/deployment/store-items.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
+import { fixture } from '../fixture.ts';
 
 const mb = 1_048_576;
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db[Symbol.asyncDispose]());
+const db = fixture(() => testDatabase());
 
 it('a page of more than a megabyte waits for memory, and releases it afterwards', async () => {
   const memory = new RequestMemory({ bytesMax: 4 * mb, waitMs: 100 });

@@ -2,18 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { end, multipartType, part } from '../platform/multipart.ts';
 import { type PlatformServer, startPlatform } from '../platform/platform-server.ts';
+import { fixture } from '../fixture.ts';
 
-let platform: PlatformServer;
-beforeAll(async () => {
-  platform = await startPlatform(
-    { ingestValuesMax: 100_000, ingestKeysMax: 50_000 },
-    { executors: 'started' },
-  );
-});
-afterAll(() => platform[Symbol.asyncDispose]());
+const platform = fixture(() =>
+  startPlatform({ ingestValuesMax: 100_000, ingestKeysMax: 50_000 }, { executors: 'started' }),
+);
 
 type Sent = ReturnType<PlatformServer['call']>;
 

@@ -1,19 +1,16 @@
 // The Model Context Protocol: its official client, and messages that this client does not send.
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
+import { fixture } from '../fixture.ts';
+import { testFolder } from '../folders.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ settings: { bodyLimit: '1MB' } });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() => startTestServer({ settings: { bodyLimit: '1MB' } }));
 
 const connect = async (path = '/mcp') => {
   const client = new Client({ name: 'test', version: '1' });
@@ -256,7 +253,7 @@ describe('a request', () => {
   });
 
   it('that is repeated in a session creates its run once', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'svc-mcp-'));
+    const folder = testFolder();
     const out = join(folder, 'go');
     const headers = { 'mcp-session-id': 'one-session' };
     const before = await endedRuns();
@@ -273,7 +270,6 @@ describe('a request', () => {
     await writeFile(out, '');
     for (const answer of await Promise.all(sending))
       expect(answer.body).toMatchObject({ result: { structuredContent: { out: 'wrote' } } });
-    await rm(folder, { recursive: true });
     // A second run of the call would be counted before this one.
     await send(callOf({ name: 'probe', arguments: { do: 'date' } }));
     await eventually(async () => expect((await endedRuns()) - before).toBe(2));

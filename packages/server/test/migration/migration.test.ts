@@ -17,6 +17,7 @@ import { delta } from '../graphs/delta-and-subgraphs.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { DevServerData, encoded, writeTexts } from './dev-server-files.ts';
 import { importFolder, startImporter } from './importing.ts';
+import { fixture } from '../fixture.ts';
 
 const graphFile = (name: string): string => fileURLToPath(new URL(`../graphs/${name}`, import.meta.url));
 
@@ -35,12 +36,11 @@ const projectFiles = {
   'fatal.mjs': 'export const make = () => process.exit(7);',
 };
 
-let project: Awaited<ReturnType<typeof writeTexts>>;
+const project = fixture(() => writeTexts(projectFiles));
 let database: TestDatabase;
 let importer: ThreadImporter;
 let server: TestServer;
 beforeAll(async () => {
-  project = await writeTexts(projectFiles);
   const config = join(project.folder, '.langgraph_api/svc.json');
   database = await testDatabase();
   importer = startImporter(database, config);
@@ -50,7 +50,6 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
   await importer?.[Symbol.asyncDispose]();
   await database?.[Symbol.asyncDispose]();
-  await project?.[Symbol.asyncDispose]();
 });
 
 const checkpointerFile = '.langgraphjs_api.checkpointer.json';

@@ -1,11 +1,11 @@
 // An invalid export is rejected when it is created, with the location of the error, and nothing is stored. Objects of other workspaces are
 // not found.
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BulkExport, ExportRun, Fault, NewApiKey, Workspace } from '@svc/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { asTenant } from '../../src/storage/postgres/tenant.ts';
 import {
   claimed,
@@ -17,17 +17,17 @@ import {
   sql,
   wroteFile,
 } from './export-fixtures.ts';
-import { startPlatform, type PlatformServer } from './platform-server.ts';
+import { startPlatform } from './platform-server.ts';
+import { fixture } from '../fixture.ts';
+import { testFolder } from '../folders.ts';
 
-let platform: PlatformServer;
+const platform = fixture(() => startPlatform({ exportSlots: '0' }));
 let destination: string;
 let project: string;
 beforeAll(async () => {
-  platform = await startPlatform({ exportSlots: '0' });
   destination = await newDestination(platform);
   project = await newProject(platform);
 });
-afterAll(() => platform[Symbol.asyncDispose]());
 
 describe('an export is rejected', () => {
   const cases: [string, Record<string, unknown>, (string | number)[], RegExp][] = [
@@ -197,45 +197,37 @@ describe('a read request', () => {
 
 describe('in a project with a langgraph.json', () => {
   it('statuses have the spelling of stock clients in all responses', async () => {
-    const folder = await mkdtemp(join(fileURLToPath(new URL('../graphs', import.meta.url)), 'compat-'));
-    try {
-      await writeFile(
-        join(folder, 'langgraph.json'),
-        JSON.stringify({ graphs: { chat: '../chat.ts:graph' } }),
-      );
-      await using stock = await startPlatform(
-        { exportSlots: '0' },
-        { project: join(folder, 'langgraph.json') },
-      );
-      const body = sample(await newDestination(stock), await newProject(stock));
-      const { id, status } = await newExport(stock, body);
-      expect(status).toBe('Created');
-      const [run] = await runsOf(stock, id);
-      const spellings = [
-        ['RUNNING', 'Running'],
-        ['COMPLETED', 'Completed'],
-        ['FAILED', 'Failed'],
-        ['CANCELLED', 'Cancelled'],
-        ['TIMEDOUT', 'TimedOut'],
-      ];
-      for (const [stored, spelled] of spellings) {
-        await sql(stock, 'update exports set status = $1', [stored]);
-        await sql(stock, 'update export_runs set status = $1', [stored]);
-        const list = (await stock.call('GET', `/bulk-exports?status=${spelled}`)).body as BulkExport[];
-        const runs = (await stock.call('GET', `/bulk-exports/${id}/runs?status=${stored}`))
-          .body as ExportRun[];
-        const one = (await stock.call('GET', `/bulk-exports/${id}/runs/${run?.id}`)).body as ExportRun;
-        expect([...list, ...runs, one].map((each) => each.status)).toEqual(Array(5).fill(spelled));
-      }
-      const schedule = await newExport(stock, { ...body, end_time: undefined, interval_hours: 1 });
-      expect(schedule.status).toBe('IntervalScheduled');
-      const cancelled = await stock.call('PATCH', `/bulk-exports/${schedule.id}`, {
-        json: { status: 'Cancelled' },
-      });
-      expect(cancelled.body).toMatchObject({ status: 'Cancelled' });
-    } finally {
-      await rm(folder, { recursive: true });
+    const folder = testFolder(fileURLToPath(new URL('../graphs', import.meta.url)));
+    await writeFile(join(folder, 'langgraph.json'), JSON.stringify({ graphs: { chat: '../chat.ts:graph' } }));
+    await using stock = await startPlatform(
+      { exportSlots: '0' },
+      { project: join(folder, 'langgraph.json') },
+    );
+    const body = sample(await newDestination(stock), await newProject(stock));
+    const { id, status } = await newExport(stock, body);
+    expect(status).toBe('Created');
+    const [run] = await runsOf(stock, id);
+    const spellings = [
+      ['RUNNING', 'Running'],
+      ['COMPLETED', 'Completed'],
+      ['FAILED', 'Failed'],
+      ['CANCELLED', 'Cancelled'],
+      ['TIMEDOUT', 'TimedOut'],
+    ];
+    for (const [stored, spelled] of spellings) {
+      await sql(stock, 'update exports set status = $1', [stored]);
+      await sql(stock, 'update export_runs set status = $1', [stored]);
+      const list = (await stock.call('GET', `/bulk-exports?status=${spelled}`)).body as BulkExport[];
+      const runs = (await stock.call('GET', `/bulk-exports/${id}/runs?status=${stored}`)).body as ExportRun[];
+      const one = (await stock.call('GET', `/bulk-exports/${id}/runs/${run?.id}`)).body as ExportRun;
+      expect([...list, ...runs, one].map((each) => each.status)).toEqual(Array(5).fill(spelled));
     }
+    const schedule = await newExport(stock, { ...body, end_time: undefined, interval_hours: 1 });
+    expect(schedule.status).toBe('IntervalScheduled');
+    const cancelled = await stock.call('PATCH', `/bulk-exports/${schedule.id}`, {
+      json: { status: 'Cancelled' },
+    });
+    expect(cancelled.body).toMatchObject({ status: 'Cancelled' });
   });
 });
 

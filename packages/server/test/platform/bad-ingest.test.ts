@@ -2,15 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { deflateSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { boundary, end, multipartType, part as partOf } from './multipart.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
+import { fixture } from '../fixture.ts';
 
-let platform: PlatformServer;
-beforeAll(async () => {
-  platform = await startPlatform({ ingestBytesMax: 4_194_304 });
-});
-afterAll(() => platform[Symbol.asyncDispose]());
+const platform = fixture(() => startPlatform({ ingestBytesMax: 4_194_304 }));
 
 type Answer = { message: string; errors?: { id: string | null; message: string }[] };
 

@@ -1,17 +1,10 @@
 // Every route of the platform with values of wrong types in every field and query parameter.
-import { afterAll, beforeAll, it } from 'vitest';
+import { afterAll, it } from 'vitest';
 import { scaled } from '../speed.ts';
-import {
-  expectFieldsRejected,
-  expectQueriesRejected,
-  type SampledPlatform,
-  startSampledPlatform,
-} from './sampled-platform.ts';
+import { expectFieldsRejected, expectQueriesRejected, startSampledPlatform } from './sampled-platform.ts';
+import { fixture } from '../fixture.ts';
 
-let sampled: SampledPlatform;
-beforeAll(async () => {
-  sampled = await startSampledPlatform();
-});
+const sampled = fixture(() => startSampledPlatform());
 afterAll(() => sampled.platform[Symbol.asyncDispose]());
 
 it(

@@ -2,7 +2,7 @@
 // serving. Invalid runs and spans are in bad-ingest.test.ts and bad-otlp.test.ts, more values of fields in bad-input.slow.test.ts. A route
 // without a sample fails the test.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { scaled } from '../speed.ts';
 import {
   expectFieldsRejected,
@@ -10,16 +10,13 @@ import {
   expectQueriesRejected,
   ofUnknown,
   routes,
-  type SampledPlatform,
   startSampledPlatform,
   uploads,
   withBody,
 } from './sampled-platform.ts';
+import { fixture } from '../fixture.ts';
 
-let sampled: SampledPlatform;
-beforeAll(async () => {
-  sampled = await startSampledPlatform();
-});
+const sampled = fixture(() => startSampledPlatform());
 afterAll(() => sampled.platform[Symbol.asyncDispose]());
 
 const call = (method: string, path: string, json?: unknown) =>

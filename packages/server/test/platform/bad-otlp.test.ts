@@ -10,14 +10,11 @@ import {
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { NewApiKey, OtlpAnswer, TraceRun } from '@svc/contract';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
+import { fixture } from '../fixture.ts';
 
-let platform: PlatformServer;
-beforeAll(async () => {
-  platform = await startPlatform({ ingestBytesMax: 4_194_304, ingestValuesMax: 100_000 });
-});
-afterAll(() => platform[Symbol.asyncDispose]());
+const platform = fixture(() => startPlatform({ ingestBytesMax: 4_194_304, ingestValuesMax: 100_000 }));
 
 type Answer = Awaited<ReturnType<PlatformServer['call']>>;
 

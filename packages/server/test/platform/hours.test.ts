@@ -1,21 +1,16 @@
 // Hourly sums compared with counts of the runs, for writes in any order.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toScope } from '../../src/tracing/traces/run-scope.ts';
 import { ownTraceStorage } from '../../src/storage/tracing/own-traces.ts';
-import {
-  isByHour,
-  sumHours,
-  traceHourStorage,
-  type TraceHourStorage,
-} from '../../src/storage/tracing/trace-hours.ts';
+import { isByHour, sumHours, traceHourStorage } from '../../src/storage/tracing/trace-hours.ts';
 import { tracePartitionStorage } from '../../src/storage/tracing/trace-partitions.ts';
 import { sumTraceRuns } from '../../src/storage/tracing/trace-sums.ts';
 import type { TraceRunSums } from '../../src/storage/tracing/trace-run-sums.ts';
 import type { TraceRunScope } from '../../src/storage/tracing/trace-scope.ts';
-import { traceStorage, type TraceStorage } from '../../src/storage/tracing/traces.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { traceStorage } from '../../src/storage/tracing/traces.ts';
+import { testDatabase } from '../database.ts';
 import {
   at,
   batch,
@@ -29,17 +24,12 @@ import {
   step,
   toWrite,
 } from './generated-writes.ts';
+import { fixture } from '../fixture.ts';
 
 const daysKept = 30;
-let database: TestDatabase;
-let traces: TraceStorage;
-let hours: TraceHourStorage;
-beforeAll(async () => {
-  database = await testDatabase();
-  traces = traceStorage(database);
-  hours = traceHourStorage(database);
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = fixture(() => testDatabase());
+const traces = fixture(() => traceStorage(database));
+const hours = fixture(() => traceHourStorage(database));
 
 const exact = (sums: TraceRunSums): Partial<TraceRunSums> => {
   const { latency_p50: _, latency_p99: __, first_token_p50: ___, first_token_p99: ____, ...rest } = sums;

@@ -1,10 +1,8 @@
 // Keys, roles and workspaces: permissions, scope and expiry.
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
 import { platformRoutes, type ApiKey, type NewApiKey, type RouteShape, type Workspace } from '@svc/contract';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { bootstrap } from '../../src/auth/keys/bootstrap.ts';
 import { KeyAuthenticator } from '../../src/auth/keys/key-authenticator.ts';
@@ -14,13 +12,11 @@ import { apiKeyStorage } from '../../src/storage/auth/api-keys.ts';
 import { traceHourStorage } from '../../src/storage/tracing/trace-hours.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { startTestServer } from '../server.ts';
-import { startPlatform, type PlatformServer } from './platform-server.ts';
+import { startPlatform } from './platform-server.ts';
+import { fixture } from '../fixture.ts';
+import { testFolder } from '../folders.ts';
 
-let platform: PlatformServer;
-beforeAll(async () => {
-  platform = await startPlatform();
-});
-afterAll(() => platform[Symbol.asyncDispose]());
+const platform = fixture(() => startPlatform());
 
 const newKey = async (options: object = {}): Promise<NewApiKey> => {
   const { status, body } = await platform.call('POST', '/api-key', {
@@ -310,7 +306,7 @@ describe('the key of SVC_BOOTSTRAP_API_KEY', () => {
 describe('the first start', () => {
   it('creates a workspace and a key once, in a file that only its owner can read', async () => {
     await using database = await testDatabase();
-    const dataDir = await mkdtemp(join(tmpdir(), 'svc-first-'));
+    const dataDir = testFolder();
     const keys = apiKeyStorage(database);
     const options = { dataDir, key: undefined, workspaceId: undefined, warn };
     const made = (await Promise.all([bootstrap(keys, options), bootstrap(keys, options)])).filter(Boolean);
@@ -321,7 +317,6 @@ describe('the first start', () => {
     expect((await stat(first.file)).mode & 0o777).toBe(0o600);
     expect(await bootstrap(keys, options)).toBeUndefined();
     expect(await keys.list(null)).toMatchObject([{ role: 'admin', workspaces: [first.workspace_id] }]);
-    await rm(dataDir, { recursive: true });
   });
 
   it('does not wait for the task that stores hourly sums', async () => {

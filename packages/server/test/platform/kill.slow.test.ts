@@ -1,7 +1,6 @@
 // kill -9 of every process while stock clients send traces. The rounds of test/durability kill it during batches of our own.
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
@@ -12,20 +11,17 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { Client, RunTree } from 'langsmith';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { postTraces } from '../durability/sent-traces.ts';
 import { startSvc, type SvcProcess } from '../durability/svc-process.ts';
 import { testProject } from '../server.ts';
 import { scaled } from '../speed.ts';
+import { sharedFolder } from '../folders.ts';
 
-let dataDir: string;
+const dataDir = sharedFolder();
 let last: SvcProcess | undefined;
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'svc-ingest-'));
-});
 afterAll(async () => {
   await last?.killAll();
-  await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
 });
 
 /** Kills when one batch was accepted and others are in flight, however slow the machine. */

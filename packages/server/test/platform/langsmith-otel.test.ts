@@ -8,7 +8,8 @@ import { LangSmithOTLPTraceExporter } from 'langsmith/experimental/otel/exporter
 import { LangSmithOTLPSpanProcessor } from 'langsmith/experimental/otel/processor';
 import { getCurrentRunTree, traceable } from 'langsmith/traceable';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startPlatform, type PlatformServer } from './platform-server.ts';
+import { startPlatform } from './platform-server.ts';
+import { fixture } from '../fixture.ts';
 
 /** Where `initializeOTEL` of the stock client puts the API. It is not called here: it needs one more package. */
 const shared = globalThis as unknown as Record<symbol, unknown>;
@@ -23,10 +24,9 @@ const contexts: ContextManager = {
   disable: () => contexts,
 };
 
-let platform: PlatformServer;
+const platform = fixture(() => startPlatform());
 const tracingBefore = process.env['LANGSMITH_TRACING'];
 beforeAll(async () => {
-  platform = await startPlatform();
   process.env['LANGSMITH_TRACING'] = 'true';
   context.setGlobalContextManager(contexts);
   Object.assign(shared, apis);
@@ -37,7 +37,6 @@ afterAll(async () => {
   context.disable();
   if (tracingBefore === undefined) delete process.env['LANGSMITH_TRACING'];
   else process.env['LANGSMITH_TRACING'] = tracingBefore;
-  await platform[Symbol.asyncDispose]();
 });
 
 it('a run of the stock tracer with OpenTelemetry is stored once, under the id that the application knows', async () => {

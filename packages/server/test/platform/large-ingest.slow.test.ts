@@ -2,15 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { end, multipartType, part } from './multipart.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
+import { fixture } from '../fixture.ts';
 
-let platform: PlatformServer;
-beforeAll(async () => {
-  platform = await startPlatform();
-});
-afterAll(() => platform[Symbol.asyncDispose]());
+const platform = fixture(() => startPlatform());
 
 const send = (
   path: string,

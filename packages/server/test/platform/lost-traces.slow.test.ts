@@ -1,10 +1,11 @@
 // Traces of the server's own runs whose executor was lost: how they end, and what a workspace could learn from an imitation.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { NewApiKey, Workspace } from '@svc/contract';
 import { tracePartitionStorage } from '../../src/storage/tracing/trace-partitions.ts';
 import { eventually } from '../eventually.ts';
-import { startPlatform, type PlatformServer } from './platform-server.ts';
+import { startPlatform } from './platform-server.ts';
+import { fixture } from '../fixture.ts';
 
 interface Traced {
   id: string;
@@ -15,11 +16,9 @@ interface Traced {
 
 const secret = 'the password is hunter2';
 
-let platform: PlatformServer;
-beforeAll(async () => {
-  platform = await startPlatform({ tracing: 'on', cancelGraceMs: 300 }, { executors: 'started' });
-});
-afterAll(() => platform[Symbol.asyncDispose]());
+const platform = fixture(() =>
+  startPlatform({ tracing: 'on', cancelGraceMs: 300 }, { executors: 'started' }),
+);
 
 const query = (text: string, values: unknown[] = []): Promise<unknown[]> =>
   platform.server.database.query({ name: '', text }, values);

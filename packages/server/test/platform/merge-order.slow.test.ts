@@ -1,24 +1,20 @@
 // Writes of one run give the same row in every order and in every grouping into batches.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ingestLimits, JsonBudget } from '../../src/json/json-limits.ts';
 import { foldAll } from '../../src/tracing/ingest/fold.ts';
 import { readRun } from '../../src/tracing/ingest/read-json.ts';
 import { toRunText } from '../../src/tracing/traces/run-text.ts';
 import { type NewRunWrite, toRunWrite } from '../../src/tracing/ingest/run-write.ts';
-import { traceStorage, type TraceStorage } from '../../src/storage/tracing/traces.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { traceStorage } from '../../src/storage/tracing/traces.ts';
+import { testDatabase } from '../database.ts';
+import { fixture } from '../fixture.ts';
 
 const daysKept = 400;
 const tenant_id = randomUUID();
-let database: TestDatabase;
-let traces: TraceStorage;
-beforeAll(async () => {
-  database = await testDatabase();
-  traces = traceStorage(database);
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = fixture(() => testDatabase());
+const traces = fixture(() => traceStorage(database));
 
 type Fields = Record<string, unknown>;
 

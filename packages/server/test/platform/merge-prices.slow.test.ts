@@ -1,7 +1,7 @@
 // The cost and the project of a run do not depend on the order in which its writes arrive.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { ingestLimits, JsonBudget } from '../../src/json/json-limits.ts';
 import { PriceService } from '../../src/tracing/prices/price-service.ts';
 import { ProjectService } from '../../src/tracing/projects/project-service.ts';
@@ -16,15 +16,15 @@ import type { SentRun } from '../../src/tracing/ingest/sent-run.ts';
 import { modelPriceStorage } from '../../src/storage/tracing/model-prices.ts';
 import { projectStorage } from '../../src/storage/tracing/projects.ts';
 import { traceStorage, type TraceStorage } from '../../src/storage/tracing/traces.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { sql } from '../exports/export-tables.ts';
+import { fixture } from '../fixture.ts';
 
 const tenant_id = randomUUID();
-let database: TestDatabase;
+const database = fixture(() => testDatabase());
 let traces: TraceStorage;
 let runStore: RunStore;
 beforeAll(async () => {
-  database = await testDatabase();
   await sql(database, `insert into workspaces (id, display_name) values ($1, 'w')`, [tenant_id]);
   traces = traceStorage(database);
   const prices = new PriceService(modelPriceStorage(database));
@@ -38,7 +38,6 @@ beforeAll(async () => {
   const projects = new ProjectService(projectStorage(database));
   runStore = new RunStore({ traces, projects, prices, admission, daysKept: 400, onRefused: () => {} });
 });
-afterAll(() => database[Symbol.asyncDispose]());
 
 type Write = Record<string, unknown> & { rank?: number };
 

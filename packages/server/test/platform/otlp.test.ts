@@ -11,14 +11,11 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import type { Project, TraceRun } from '@svc/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startPlatform, type PlatformServer } from './platform-server.ts';
+import { describe, expect, it } from 'vitest';
+import { startPlatform } from './platform-server.ts';
+import { fixture } from '../fixture.ts';
 
-let platform: PlatformServer;
-beforeAll(async () => {
-  platform = await startPlatform();
-});
-afterAll(() => platform[Symbol.asyncDispose]());
+const platform = fixture(() => startPlatform());
 
 type Exporter = Pick<ProtobufExporter, 'export' | 'shutdown'>;
 type Options = NonNullable<ConstructorParameters<typeof ProtobufExporter>[0]>;

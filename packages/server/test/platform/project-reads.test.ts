@@ -2,19 +2,18 @@
 import { randomUUID } from 'node:crypto';
 import type { Project } from '@svc/contract';
 import { AgentAddress, Client, RunTree } from 'langsmith';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startPlatform, type PlatformServer } from './platform-server.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fixture } from '../fixture.ts';
+import { startPlatform } from './platform-server.ts';
 
-let platform: PlatformServer;
-let client: Client;
+const platform = fixture(() => startPlatform());
+const client = fixture(() => new Client({ apiUrl: platform.apiUrl, apiKey: platform.key }));
 const made: Project[] = [];
+
 beforeAll(async () => {
-  platform = await startPlatform();
-  client = new Client({ apiUrl: platform.apiUrl, apiKey: platform.key });
   for (const projectName of ['shop east', 'shop west', 'desk'])
     made.push((await client.createProject({ projectName })) as unknown as Project);
 });
-afterAll(() => platform[Symbol.asyncDispose]());
 
 const namesOf = async (projects: AsyncIterable<{ name?: string }>): Promise<unknown[]> => {
   const names: unknown[] = [];

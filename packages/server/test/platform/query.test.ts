@@ -1,14 +1,14 @@
 // Queries of runs over HTTP.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startPlatform, type PlatformServer } from './platform-server.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startPlatform } from './platform-server.ts';
+import { fixture } from '../fixture.ts';
 
-let platform: PlatformServer;
+const platform = fixture(() => startPlatform());
 const [root, model, tool] = [randomUUID(), randomUUID(), randomUUID()];
 const other = randomUUID();
 
 beforeAll(async () => {
-  platform = await startPlatform();
   const at = (seconds: number): string => new Date(Date.now() - 60_000 + seconds * 1_000).toISOString();
   const run = (id: string, from: number, to: number | null, more: object): object => ({
     id,
@@ -36,7 +36,6 @@ beforeAll(async () => {
   ];
   expect((await platform.call('POST', '/runs/batch', { json: { post } })).status).toBe(202);
 });
-afterAll(() => platform[Symbol.asyncDispose]());
 
 interface Page {
   runs: { id: string; [field: string]: unknown }[];

@@ -1,21 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { traceTasks } from '../../src/tracing/traces/trace-tasks.ts';
 import { feedbackStorage } from '../../src/storage/tracing/feedback.ts';
 import { projectStorage } from '../../src/storage/tracing/projects.ts';
 import { traceHourStorage } from '../../src/storage/tracing/trace-hours.ts';
 import { tracePartitionStorage } from '../../src/storage/tracing/trace-partitions.ts';
-import { traceStorage, type TraceWrite, type TraceStorage } from '../../src/storage/tracing/traces.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { traceStorage, type TraceWrite } from '../../src/storage/tracing/traces.ts';
+import { testDatabase } from '../database.ts';
+import { fixture } from '../fixture.ts';
 
 const tenant_id = randomUUID();
-let database: TestDatabase;
-let traces: TraceStorage;
-beforeAll(async () => {
-  database = await testDatabase();
-  traces = traceStorage(database);
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = fixture(() => testDatabase());
+const traces = fixture(() => traceStorage(database));
 
 const newRun = (start_time: string | null): TraceWrite => ({
   id: randomUUID(),

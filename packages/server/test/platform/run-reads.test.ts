@@ -2,11 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Project } from '@svc/contract';
 import { Client } from 'langsmith';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startPlatform, type PlatformServer } from './platform-server.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fixture } from '../fixture.ts';
+import { startPlatform } from './platform-server.ts';
 
-let platform: PlatformServer;
-let client: Client;
+const platform = fixture(() => startPlatform());
+const client = fixture(() => new Client({ apiUrl: platform.apiUrl, apiKey: platform.key }));
+
 let project_id: string;
 const root = randomUUID();
 const model = randomUUID();
@@ -21,8 +23,6 @@ const toArray = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
 };
 
 beforeAll(async () => {
-  platform = await startPlatform();
-  client = new Client({ apiUrl: platform.apiUrl, apiKey: platform.key });
   const session_name = 'reads';
   const post = [
     {
@@ -60,7 +60,6 @@ beforeAll(async () => {
   project_id = (projects as Project[])[0]?.id ?? '';
   await client.createFeedback(root, 'kind', { score: 1, sessionId: project_id });
 });
-afterAll(() => platform[Symbol.asyncDispose]());
 
 describe('runs.queryV2 and runs.retrieveV2', () => {
   it('return only the id when nothing is selected, and start a day ago by default', async () => {

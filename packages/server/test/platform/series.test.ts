@@ -2,16 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import type { RunStats, RunStatsPoint, RunStatsSeries } from '@svc/contract';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toScope } from '../../src/tracing/traces/run-scope.ts';
 import { type SeriesSelection, toSeries } from '../../src/tracing/traces/trace-service.ts';
 import { isByHour, sumHourIntervals, traceHourStorage } from '../../src/storage/tracing/trace-hours.ts';
 import type { Intervals, IntervalSums } from '../../src/storage/tracing/trace-run-sums.ts';
 import { sumTraceRunIntervals, sumTraceRuns } from '../../src/storage/tracing/trace-sums.ts';
 import { traceStorage } from '../../src/storage/tracing/traces.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { at, model, newNames, spans, step, toWrite } from './generated-writes.ts';
-import { startPlatform, type PlatformServer } from './platform-server.ts';
+import { startPlatform } from './platform-server.ts';
+import { fixture } from '../fixture.ts';
 
 const daysKept = 30;
 const hourMs = 3_600_000;
@@ -45,11 +46,7 @@ const intervalsIn = (selection: SeriesSelection): Intervals => {
 };
 
 describe('the sums of intervals', () => {
-  let database: TestDatabase;
-  beforeAll(async () => {
-    database = await testDatabase();
-  });
-  afterAll(() => database[Symbol.asyncDispose]());
+  const database = fixture(() => testDatabase());
 
   it('add up to the sum of the range, and are the same from hourly sums, after any writes', async () => {
     const traces = traceStorage(database);
@@ -142,11 +139,7 @@ describe('the sums of intervals', () => {
 });
 
 describe('statistics over time', () => {
-  let platform: PlatformServer;
-  beforeAll(async () => {
-    platform = await startPlatform();
-  });
-  afterAll(() => platform[Symbol.asyncDispose]());
+  const platform = fixture(() => startPlatform());
 
   interface Sent {
     project: string;

@@ -5,15 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadSvcJson } from '../../src/config/project/svc-json.ts';
 import { testSettings } from '../settings.ts';
 import { startServer, type RunningServer } from '../../src/app/server.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { createProjectFolder, installed, type ProjectFolder, replying } from './project-folder.ts';
+import { fixture } from '../fixture.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await testDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = fixture(() => testDatabase());
 
 /** Starts a server of the project in the folder. `lines` gets its log. */
 const start = (

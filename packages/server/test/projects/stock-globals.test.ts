@@ -6,17 +6,16 @@ import { startServer, type RunningServer } from '../../src/app/server.ts';
 import { loadSvcJson } from '../../src/config/project/svc-json.ts';
 import { testSettings } from '../settings.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
-import { createProjectFolder, type ProjectFolder } from './project-folder.ts';
+import { testDatabase } from '../database.ts';
+import { createProjectFolder } from './project-folder.ts';
 import { graphDefaults, stockGlobalsFiles } from './stock-globals-project.ts';
+import { fixture } from '../fixture.ts';
 
-let folder: ProjectFolder;
-let database: TestDatabase;
+const folder = fixture(() => createProjectFolder());
+const database = fixture(() => testDatabase());
 let server: RunningServer;
 let client: Client;
 beforeAll(async () => {
-  folder = createProjectFolder();
-  database = await testDatabase();
   folder.write(stockGlobalsFiles);
   const config = folder.write({ 'svc.json': { graphs: { seen: './seen.ts:graph' } } });
   const settings = testSettings({ dataDir: join(folder.dir, '.svc'), databaseUri: database.uri });
@@ -26,8 +25,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-  folder?.[Symbol.dispose]();
 });
 
 describe('a graph that uses the stock SDK', () => {

@@ -1,17 +1,16 @@
 // Delta channels are rebuilt from earlier checkpoints, including checkpoints of deleted runs.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
+import { sharedFolder } from '../folders.ts';
 
-let folder: string;
+const folder = sharedFolder();
 let server: TestServer;
 let client: Client;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-delta-'));
   const project = join(folder, 'svc.json');
   const file = fileURLToPath(new URL('../graphs/delta-and-subgraphs.ts', import.meta.url));
   await writeFile(
@@ -23,7 +22,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
 });
 
 /** Sends a message and returns what the graph then remembers. */

@@ -1,21 +1,20 @@
 // Rows that are restored when a run is removed. Each test scripts what the executors store.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { randomUUID } from 'node:crypto';
 import { noItems } from '../../src/engine/checkpoints/commit-queue.ts';
 import { createStorage } from '../../src/storage/storage.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { newAssistant } from '../runs/run-rows.ts';
 import { at, ScriptedThread, type Stored } from './scripted-thread.ts';
 import { threadRows } from './thread-rows.ts';
+import { fixture } from '../fixture.ts';
 
-let db: TestDatabase;
+const db = fixture(() => testDatabase());
 let assistant_id: string;
 beforeAll(async () => {
-  db = await testDatabase();
   assistant_id = await newAssistant(db);
 });
-afterAll(() => db[Symbol.asyncDispose]());
 
 const newThread = () => new ScriptedThread(db, assistant_id);
 const question = { 'task-1': [{ id: 'q', value: 'which?' }] };

@@ -1,15 +1,14 @@
 // The state of a thread while a node runs.
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@svc/sdk';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
+import { fixture } from '../fixture.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ project: fileURLToPath(new URL('./svc.json', import.meta.url)) });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() =>
+  startTestServer({ project: fileURLToPath(new URL('./svc.json', import.meta.url)) }),
+);
 
 it.each(['sync', 'async'] as const)('names the node that runs, with durability %s', async (durability) => {
   const client = createClient({ apiUrl: server.url });

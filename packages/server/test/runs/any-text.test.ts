@@ -1,24 +1,20 @@
 // Strings with half of a surrogate pair, as of an emoji that a browser has cut, and with NUL: values for graphs keep them exactly.
 import { randomUUID } from 'node:crypto';
 import { Client } from '@langchain/langgraph-sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { openSocket } from '../thread-protocol/socket.ts';
 import { isRunEnd } from '../thread-protocol/feed.ts';
 import { openSink } from '../webhooks/sink.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
+import { fixture } from '../fixture.ts';
 
 const cut = 'cut \ud83d, low \ude00, NUL \0, escaped \\u0000 and \u{10ffff}';
 /** A large body is parsed in a parser thread. */
 const long = cut + ' long'.repeat(60_000);
 
-let server: TestServer;
-let client: Client;
-beforeAll(async () => {
-  server = await startTestServer({ settings: { egressAllow: '127.0.0.1' } });
-  client = new Client({ apiUrl: server.url });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() => startTestServer({ settings: { egressAllow: '127.0.0.1' } }));
+const client = fixture(() => new Client({ apiUrl: server.url }));
 
 interface Messages {
   messages: { content: string }[];

@@ -1,27 +1,25 @@
 // A graph that ignores the abort signal has its executor killed, and the other runs of the executor continue elsewhere. A graph that obeys
 // has not, however long the outcome takes to be stored.
 import { randomUUID } from 'node:crypto';
-import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, until } from '../eventually.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { sharedFolder } from '../folders.ts';
 
 let server: TestServer;
 let client: Client;
-let dir: string;
+const dir = sharedFolder();
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'svc-blocked-'));
   // The loss of a lease is noticed after two seconds at most, which is before the end of the grace period.
   server = await startTestServer({ settings: { executors: '1', lease: '5s', cancelGraceMs: 4_000 } });
   client = createClient({ apiUrl: server.url });
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
-  await rm(dir, { recursive: true });
 });
 
 const metric = async (name: string, server: TestServer): Promise<number> => {

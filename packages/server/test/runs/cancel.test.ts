@@ -1,7 +1,7 @@
 // Cancelling runs: a cancelled run stops, and writes nothing after the cancel is acknowledged.
 import { randomUUID } from 'node:crypto';
-import { createClient, type Client } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClient } from '@svc/sdk';
+import { describe, expect, it } from 'vitest';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { runStorage } from '../../src/storage/deployment/runs.ts';
 import { eventually } from '../eventually.ts';
@@ -9,14 +9,10 @@ import { untilOneWaits } from '../lock-waiters.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { cancelAtTheEnd } from './cancel-at-end.ts';
 import { heldRun } from './held-run.ts';
+import { fixture } from '../fixture.ts';
 
-let server: TestServer;
-let client: Client;
-beforeAll(async () => {
-  server = await startTestServer();
-  client = createClient({ apiUrl: server.url });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() => startTestServer());
+const client = fixture(() => createClient({ apiUrl: server.url }));
 
 const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
 const start = async (thread_id: string, action: string, ms = 60_000, options = {}) =>

@@ -2,23 +2,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { endLeases } from '../../src/engine/dispatch/dead-workers.ts';
 import { identityOf, ownIdentity } from '../../src/config/process-identity.ts';
 import { type ClaimedRun, runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
 import { runStorage } from '../../src/storage/deployment/runs.ts';
 import { workerStorage, type WorkerReport } from '../../src/storage/deployment/workers.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { QueueWorker } from './queue-worker.ts';
 import { newAssistant, newRun } from './run-rows.ts';
+import { fixture } from '../fixture.ts';
 
-let db: TestDatabase;
+const db = fixture(() => testDatabase());
 let assistant_id: string;
 beforeAll(async () => {
-  db = await testDatabase();
   assistant_id = await newAssistant(db);
 });
-afterAll(() => db?.[Symbol.asyncDispose]());
 
 const own = ownIdentity({ isLocal: true });
 const otherMachine = `${randomUUID()} pid:[4026531836] other`;

@@ -1,5 +1,5 @@
 // Deleting threads and runs while other transactions write to them.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { checkpointStorage } from '../../src/storage/deployment/checkpoints.ts';
@@ -8,20 +8,19 @@ import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
 import { runStorage } from '../../src/storage/deployment/runs.ts';
 import { threadStorage } from '../../src/storage/deployment/threads.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { until } from '../eventually.ts';
 import { scaled } from '../speed.ts';
 import { deleteRun } from '../../src/deployment/runs/run-deletion.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
 import { claimOf, newAssistant, newRun } from './run-rows.ts';
+import { fixture } from '../fixture.ts';
 
-let db: TestDatabase;
+const db = fixture(() => testDatabase());
 let assistant_id: string;
 beforeAll(async () => {
-  db = await testDatabase();
   assistant_id = await newAssistant(db);
 });
-afterAll(() => db[Symbol.asyncDispose]());
 
 describe('a thread', () => {
   it('whose owner changes while it is deleted keeps its runs', async () => {

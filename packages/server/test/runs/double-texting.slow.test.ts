@@ -1,17 +1,13 @@
 // Concurrent runs on a thread: the outcome of runs in flight, compared with a model over random sequences.
-import { createClient, type Client } from '@svc/sdk';
+import { createClient } from '@svc/sdk';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from '../server.ts';
+import { describe, expect, it } from 'vitest';
+import { startTestServer } from '../server.ts';
 import { scaled } from '../speed.ts';
+import { fixture } from '../fixture.ts';
 
-let server: TestServer;
-let client: Client;
-beforeAll(async () => {
-  server = await startTestServer({ settings: { jobsPerWorker: '20', cancelGraceMs: 5_000 } });
-  client = createClient({ apiUrl: server.url });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() => startTestServer({ settings: { jobsPerWorker: '20', cancelGraceMs: 5_000 } }));
+const client = fixture(() => createClient({ apiUrl: server.url }));
 
 type Strategy = 'reject' | 'enqueue' | 'interrupt' | 'rollback';
 type Step = { make: Strategy } | { cancel: 'interrupt' | 'rollback'; which: number } | 'finish';

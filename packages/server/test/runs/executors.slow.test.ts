@@ -1,15 +1,11 @@
 // A graph that harms its executor does not harm the server or the runs of others.
-import { createClient, type Client } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from '../server.ts';
+import { createClient } from '@svc/sdk';
+import { describe, expect, it } from 'vitest';
+import { startTestServer } from '../server.ts';
+import { fixture } from '../fixture.ts';
 
-let server: TestServer;
-let client: Client;
-beforeAll(async () => {
-  server = await startTestServer({ settings: { executors: '2', lease: '6s' } });
-  client = createClient({ apiUrl: server.url });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() => startTestServer({ settings: { executors: '2', lease: '6s' } }));
+const client = fixture(() => createClient({ apiUrl: server.url }));
 
 const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
 

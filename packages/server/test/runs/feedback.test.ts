@@ -1,8 +1,9 @@
 // Links for feedback on a run, which stock clients ask for with `feedbackKeys`.
 import { Client } from '@langchain/langgraph-sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { collect } from '../collect.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { fixture } from '../fixture.ts';
 
 const key = 'a-key-for-feedback-0123456789-0123';
 const chat = { input: { messages: [{ role: 'user', content: 'hi' }] } };
@@ -19,13 +20,11 @@ const stream = async (server: TestServer, thread: string | null) => {
 };
 
 describe('with tracing on', () => {
-  let server: TestServer;
+  const server = fixture(() => startTestServer({ settings: { bootstrapApiKey: key, tracing: 'on' } }));
   let client: Client;
   beforeAll(async () => {
-    server = await startTestServer({ settings: { bootstrapApiKey: key, tracing: 'on' } });
     client = new Client({ apiUrl: server.url });
   });
-  afterAll(() => server[Symbol.asyncDispose]());
 
   const feedbackOn = async (run: string) =>
     (await server.call('GET', `/api/v1/feedback?run=${run}`, undefined, { 'x-api-key': key })).body;

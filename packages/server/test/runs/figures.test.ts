@@ -1,15 +1,16 @@
 // POST /runs/figures: runs over time.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { RunFigures } from '@svc/contract';
 import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import { RunFigureService } from '../../src/deployment/runs/run-figure-service.ts';
 import { figureRunsMax } from '../../src/storage/deployment/run-figures.ts';
 import { runStorage } from '../../src/storage/deployment/runs.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { testDatabase } from '../database.ts';
+import { startTestServer } from '../server.ts';
 import { scaled } from '../speed.ts';
+import { fixture } from '../fixture.ts';
 
 const hour = { from: '2026-01-01T10:00:00.000Z', to: '2026-01-01T11:00:00.000Z' };
 const counts = ({ success, error, timeout, interrupted }: RunFigures['points'][number]) => [
@@ -20,15 +21,12 @@ const counts = ({ success, error, timeout, interrupted }: RunFigures['points'][n
 ];
 
 describe('figures of stored runs', () => {
-  let database: TestDatabase;
-  let service: RunFigureService;
+  const database = fixture(() => testDatabase());
+  const service = fixture(() => new RunFigureService({ runs: runStorage(database) }));
   beforeAll(async () => {
-    database = await testDatabase();
-    service = new RunFigureService({ runs: runStorage(database) });
     await database.script(`insert into threads (thread_id, blob_space, metadata)
       select md5('t' || n)::uuid, md5('t' || n)::uuid, jsonb_build_object('owner', 'user' || n) from generate_series(0, 1) n`);
   });
-  afterAll(() => database[Symbol.asyncDispose]());
 
   /** Seconds after ten: of the creation, the start of the first attempt, and the end; of two threads in turns. */
   const store = async (
@@ -129,11 +127,7 @@ describe('figures of stored runs', () => {
 });
 
 describe('POST /runs/figures', () => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await startTestServer({ executors: 'ready' });
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
+  const server = fixture(() => startTestServer({ executors: 'ready' }));
 
   const figures = async (body?: object) => {
     const answer = await server.call('POST', '/runs/figures', body);

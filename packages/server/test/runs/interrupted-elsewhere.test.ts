@@ -1,23 +1,12 @@
 // The result of an interrupted run, at a node that did not execute it, and after its end.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testDatabase, type TestDatabase } from '../database.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { describe, expect, it } from 'vitest';
+import { testDatabase } from '../database.ts';
+import { startTestServer } from '../server.ts';
+import { fixture } from '../fixture.ts';
 
-let database: TestDatabase;
-let api: TestServer;
-let worker: TestServer;
-beforeAll(async () => {
-  database = await testDatabase();
-  [api, worker] = await Promise.all([
-    startTestServer({ database, executors: 'none' }),
-    startTestServer({ database, settings: { role: 'worker' } }),
-  ]);
-});
-afterAll(async () => {
-  await worker?.[Symbol.asyncDispose]();
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const database = fixture(() => testDatabase());
+const api = fixture(() => startTestServer({ database, executors: 'none' }));
+fixture(() => startTestServer({ database, settings: { role: 'worker' } }));
 
 const newThread = async (): Promise<string> => {
   const { body } = await api.call('POST', '/threads', {});

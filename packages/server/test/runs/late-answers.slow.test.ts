@@ -1,7 +1,6 @@
 // Executors that do not answer: requests to them end with 503, and an executor that a request has blocked is replaced. While one is blocked,
 // it offers no slots, and readiness reports it.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -13,6 +12,7 @@ import { createLogger } from '../../src/telemetry/logger.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { startTestServer } from '../server.ts';
+import { testFolder } from '../folders.ts';
 
 let db: TestDatabase;
 beforeEach(async () => {
@@ -76,8 +76,8 @@ describe('a request to an executor', () => {
 
 describe('/ready', () => {
   it('is 503 while all executors are blocked by runs, and the worker offers no slots', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'svc-late-'));
-    await using server = await startTestServer({ settings: { executors: '1' } });
+    const dir = testFolder();
+    await using server = await startTestServer();
     const ready = async () => server.call('GET', '/ready');
     await eventually(async () => expect((await ready()).status).toBe(200));
     const input = { do: 'spinUntil', out: join(dir, 'go') };
@@ -92,6 +92,5 @@ describe('/ready', () => {
     await eventually(async () =>
       expect(await ready()).toMatchObject({ status: 200, body: { workers: 1, slots: 500 } }),
     );
-    await rm(dir, { recursive: true });
   });
 });

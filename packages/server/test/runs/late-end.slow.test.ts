@@ -1,22 +1,15 @@
 // A stateless run's row is deleted when it ends. If the executor's report of the end is late, a renewal does not confirm the lease.
 import { randomUUID } from 'node:crypto';
-import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
+import { sharedFolder } from '../folders.ts';
+import { fixture } from '../fixture.ts';
 
-let server: TestServer;
-let dir: string;
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'svc-late-end-'));
-  server = await startTestServer({ settings: { lease: '12s', executors: '1' } });
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await rm(dir, { recursive: true });
-});
+const server = fixture(() => startTestServer({ settings: { lease: '12s' } }));
+const dir = sharedFolder();
 
 const run = (input: object) => ({ assistant_id: 'probe', input });
 

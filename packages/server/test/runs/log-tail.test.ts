@@ -1,7 +1,7 @@
 // Events of runs that execute on another node, when notifications are lost.
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { NotificationBus } from '../../src/jobs/notification-bus.ts';
 import { RunLogTail } from '../../src/engine/streams/run-log-tail.ts';
 import { RunEventHub, type RunEventStream } from '../../src/engine/streams/run-event-hub.ts';
@@ -13,17 +13,16 @@ import { runLogStorage } from '../../src/storage/deployment/run-log.ts';
 import { runStorage } from '../../src/storage/deployment/runs.ts';
 import type { CancelAction } from '../../src/storage/deployment/run-rows.ts';
 import { threadStorage } from '../../src/storage/deployment/threads.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { newAssistant, newRun } from './run-rows.ts';
+import { fixture } from '../fixture.ts';
 
-let db: TestDatabase;
+const db = fixture(() => testDatabase());
 let assistant_id: string;
 beforeAll(async () => {
-  db = await testDatabase();
   assistant_id = await newAssistant(db);
 });
-afterAll(() => db[Symbol.asyncDispose]());
 
 interface Run {
   run_id: string;

@@ -1,7 +1,7 @@
 // The connection breaks while a run is stored: the request is retried, and the run starts with the lease that was stored.
 import { randomUUID } from 'node:crypto';
 import { Problem } from '@svc/contract/problem';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import { RunUsers } from '../../src/auth/sealed-users/run-users.ts';
 import type { GrantedRun } from '../../src/deployment/runs/run-grant.ts';
@@ -12,16 +12,15 @@ import type { Dispatcher } from '../../src/engine/dispatch/dispatcher.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { runStorage, type RunStorage } from '../../src/storage/deployment/runs.ts';
 import { createStorage } from '../../src/storage/storage.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { newAssistant } from './run-rows.ts';
+import { fixture } from '../fixture.ts';
 
-let db: TestDatabase;
+const db = fixture(() => testDatabase());
 let assistant_id: string;
 beforeAll(async () => {
-  db = await testDatabase();
   assistant_id = await newAssistant(db);
 });
-afterAll(() => db[Symbol.asyncDispose]());
 
 /** When each try was made, on the monotonic clock. */
 let triedMs: number[];

@@ -1,7 +1,6 @@
 // Which lost attempts are charged to a run, and what the run reports about them.
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,24 +12,24 @@ import type { RunRow } from '../../src/storage/deployment/run-rows.ts';
 import { workerStorage } from '../../src/storage/deployment/workers.ts';
 import { eventually } from '../eventually.ts';
 import { lockWaiters } from '../lock-waiters.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { QueueWorker } from './queue-worker.ts';
 import { newAssistant, newRun } from './run-rows.ts';
 import { scaled } from '../speed.ts';
+import { fixture } from '../fixture.ts';
+import { sharedFolder } from '../folders.ts';
 
 describe('a run whose executors die', () => {
   let server: TestServer;
   let client: Client;
-  let dir: string;
+  const dir = sharedFolder();
   beforeAll(async () => {
-    server = await startTestServer({ settings: { executors: '1' } });
+    server = await startTestServer();
     client = createClient({ apiUrl: server.url });
-    dir = await mkdtemp(join(tmpdir(), 'svc-crashing-'));
   });
   afterAll(async () => {
     await server[Symbol.asyncDispose]();
-    await rm(dir, { recursive: true });
   });
 
   const run = async (deaths: number[]) => {
@@ -68,7 +67,7 @@ describe('a run whose graph cannot reach the database', () => {
   let server: TestServer;
   let client: Client;
   beforeAll(async () => {
-    server = await startTestServer({ settings: { executors: '1' } });
+    server = await startTestServer();
     client = createClient({ apiUrl: server.url });
   });
   afterAll(() => server[Symbol.asyncDispose]());
@@ -117,13 +116,11 @@ describe('a run whose graph cannot reach the database', () => {
 });
 
 describe('a lost lease', () => {
-  let db: TestDatabase;
+  const db = fixture(() => testDatabase());
   let assistant_id: string;
   beforeAll(async () => {
-    db = await testDatabase();
     assistant_id = await newAssistant(db);
   });
-  afterAll(() => db[Symbol.asyncDispose]());
 
   /** Runs one attempt until its lease ends; with `progress` it first stores the output of a node. */
   const lose = async (run: { run_id: string }, worker: QueueWorker, progress: boolean): Promise<RunRow> => {

@@ -1,33 +1,20 @@
 // Several servers on one database: one accepts a run, another executes it, a third streams it.
-import { createClient, type Client, type RunStreamEvent } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClient, type RunStreamEvent } from '@svc/sdk';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { chatInput } from '../chat-input.ts';
 import { collect } from '../collect.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
+import { fixture } from '../fixture.ts';
 
-let database: TestDatabase;
-let api: TestServer;
-let other: TestServer;
-let worker: TestServer;
-let client: Client;
-let elsewhere: Client;
+const database = fixture(() => testDatabase());
+const api = fixture(() => startTestServer({ database, settings: { ...settings, role: 'api' } }));
+const other = fixture(() => startTestServer({ database, settings: { ...settings, role: 'api' } }));
+fixture(() => startTestServer({ database, settings: { ...settings, role: 'worker' } }));
+const client = fixture(() => createClient({ apiUrl: api.url }));
+const elsewhere = fixture(() => createClient({ apiUrl: other.url }));
 const settings = { lease: '6s', streamTtl: '60s' };
-beforeAll(async () => {
-  database = await testDatabase();
-  [api, other, worker] = await Promise.all([
-    startTestServer({ database, settings: { ...settings, role: 'api' } }),
-    startTestServer({ database, settings: { ...settings, role: 'api' } }),
-    startTestServer({ database, settings: { ...settings, role: 'worker' } }),
-  ]);
-  client = createClient({ apiUrl: api.url });
-  elsewhere = createClient({ apiUrl: other.url });
-});
-afterAll(async () => {
-  for (const server of [api, other, worker]) await server[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
 
 const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
 const idsOf = (events: RunStreamEvent[]): number[] => events.map(({ id }) => Number(id));

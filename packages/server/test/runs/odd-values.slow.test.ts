@@ -1,13 +1,10 @@
 // A thread stays readable whatever a graph returns: a value that cannot be encoded ends the run before it is stored.
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
+import { fixture } from '../fixture.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() => startTestServer());
 
 type Answer = Awaited<ReturnType<TestServer['call']>>;
 interface State {

@@ -1,20 +1,17 @@
 // Random sequences of run operations, sequential and concurrent, leave no run that waits forever.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { assistantStorage } from '../../src/storage/deployment/assistants.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { runStorage } from '../../src/storage/deployment/runs.ts';
 import { threadStorage } from '../../src/storage/deployment/threads.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { QueueWorker, type Claimed } from './queue-worker.ts';
 import { newAssistant, newRun } from './run-rows.ts';
+import { fixture } from '../fixture.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db[Symbol.asyncDispose]());
+const db = fixture(() => testDatabase());
 
 const threads = 3;
 type Step =

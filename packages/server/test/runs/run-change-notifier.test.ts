@@ -1,6 +1,6 @@
 // Notifications of changed runs, over a database without executors.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { EventStreamResponse, type EventWriter } from '../../src/api/handlers.ts';
 import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import { RunChangeNotifier } from '../../src/deployment/runs/run-change-notifier.ts';
@@ -11,17 +11,16 @@ import { runStorage } from '../../src/storage/deployment/runs.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
 import { everyRow, type RowFilter } from '../../src/storage/postgres/row-filter.ts';
 import { Problem } from '@svc/contract/problem';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { claimOf, newAssistant, newRun } from './run-rows.ts';
+import { fixture } from '../fixture.ts';
 
-let db: TestDatabase;
+const db = fixture(() => testDatabase());
 let assistant_id: string;
 beforeAll(async () => {
-  db = await testDatabase();
   assistant_id = await newAssistant(db);
 });
-afterAll(() => db[Symbol.asyncDispose]());
 
 /** The time of a notifier moves only when the test calls `next`, from one read to the end of the next one. */
 const startNotifier = () => {

@@ -1,21 +1,14 @@
 // GET /runs/changes: notifications of changed runs.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { describe, expect, it } from 'vitest';
+import { testDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
 import { openChanges } from './run-change-client.ts';
+import { fixture } from '../fixture.ts';
 
-let database: TestDatabase;
-let server: TestServer;
-beforeAll(async () => {
-  database = await testDatabase();
-  server = await startTestServer({ database });
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
+const database = fixture(() => testDatabase());
+const server = fixture(() => startTestServer({ database }));
 
 const start = async (body: object = {}, on = server) => {
   const run = { assistant_id: 'chat', input: { messages: [] }, if_not_exists: 'create', ...body };

@@ -1,25 +1,24 @@
 // Runs: their configuration, their start, their order on a thread, streams of subgraphs, and clients that disconnect early.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { copyFile, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Client as StockClient } from '@langchain/langgraph-sdk';
-import { createClient, type Client } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../eventually.ts';
+import { createClient } from '@svc/sdk';
+import { describe, expect, it } from 'vitest';
 import { chatInput } from '../chat-input.ts';
 import { collect } from '../collect.ts';
+import { eventually } from '../eventually.ts';
+import { fixture } from '../fixture.ts';
+import { testFolder } from '../folders.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
 import { heldRun } from './held-run.ts';
 
-let server: TestServer;
-let client: Client;
-beforeAll(async () => {
-  server = await startTestServer();
-  client = createClient({ apiUrl: server.url });
-});
-afterAll(() => server[Symbol.asyncDispose]());
-
+const server = fixture(() => startTestServer());
+const client = fixture(() => createClient({ apiUrl: server.url }));
 const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
 
 interface Seen {
@@ -366,5 +365,95 @@ describe('a client that disconnects before its run is stored', () => {
   it('leaves the run running with on_disconnect continue', async () => {
     const thread_id = await disconnectEarly('stream', 'continue');
     expect(await eventually(() => statusOf(thread_id))).toBe('success');
+  });
+});
+
+// The stack of the error that ended a run: a developer reads it with the run, and no other response contains it.
+
+/** The id of a run that has thrown an error with a cause. */
+const failedRun = async (thread_id: string): Promise<string> => {
+  const input = { how: 'scream', seed: 3 };
+  const { run_id } = await client.runs.create(thread_id, 'odd', { input, stream_resumable: true });
+  await client.runs.join(thread_id, run_id).catch(() => undefined);
+  return run_id;
+};
+
+describe('the error of a run', () => {
+  it('has the stacks of the exception and of its cause', async () => {
+    const { thread_id } = await client.threads.create();
+    const { status, error } = await client.runs.get(thread_id, await failedRun(thread_id));
+    expect(status).toBe('error');
+    expect(error).toMatchObject({ error: 'TypeError', message: 'begin aaa end' });
+    expect(error?.stack).toMatch(/^TypeError: begin aaa end\n +at .*odd\.ts:\d+/);
+    expect(error?.stack).toMatch(/\nCaused by: Error: bbb\n +at .*odd\.ts:\d+/);
+  });
+
+  it('has no stack in lists, in the thread, in its state and in the events of the run', async () => {
+    const { thread_id } = await client.threads.create();
+    const run_id = await failedRun(thread_id);
+    const error = { error: 'TypeError', message: 'begin aaa end' };
+    const [listed] = await client.runs.list(thread_id);
+    const [found] = await client.runs.search({ thread_id });
+    expect([listed?.error, found?.error]).toEqual([error, error]);
+    const events = await server.call('GET', `/threads/${thread_id}/runs/${run_id}/stream?last_event_id=-1`);
+    const others = [await client.threads.get(thread_id), await client.threads.getState(thread_id), events];
+    expect(JSON.stringify(others)).not.toContain('odd.ts');
+  });
+
+  it('is absent when the run has succeeded', async () => {
+    const { thread_id } = await client.threads.create();
+    const created = await client.runs.create(thread_id, 'odd', { input: { how: 'keep', seed: 0 } });
+    await client.runs.join(thread_id, created.run_id);
+    const run = await client.runs.get(thread_id, created.run_id);
+    expect(run.error).toBeUndefined();
+  });
+});
+
+// Runs whose client disconnects, and projects with a langgraph.json.
+
+/** Starts a run, and disconnects once its stream has begun. */
+const disconnect = async (
+  on_disconnect: 'cancel' | 'continue',
+  input: object,
+): Promise<{ threadId: string; runId: string }> => {
+  const { thread_id } = await client.threads.create();
+  let runId = '';
+  const options = { onRunCreated: (run: { runId: string }) => (runId = run.runId) };
+  for await (const _ of client.runs.stream(thread_id, 'probe', { input, on_disconnect }, options)) break;
+  return { threadId: thread_id, runId };
+};
+
+describe('a client that disconnects', () => {
+  it('cancels its run with on_disconnect cancel', async () => {
+    const { threadId, runId } = await disconnect('cancel', { do: 'waitForAbort' });
+    await eventually(async () =>
+      expect(await client.runs.get(threadId, runId)).toMatchObject({ status: 'interrupted' }),
+    );
+  });
+
+  it('leaves its run running otherwise', async () => {
+    const { threadId, runId } = await disconnect('continue', { do: 'sleep', ms: 400 });
+    expect(await client.runs.join(threadId, runId)).toMatchObject({ out: 'slept' });
+    expect(await client.runs.get(threadId, runId)).toMatchObject({ status: 'success' });
+  });
+});
+
+describe('a project with a langgraph.json', () => {
+  it('gets values and interrupts in search results', async () => {
+    const graphs = fileURLToPath(new URL('../graphs/', import.meta.url));
+    const folder = testFolder(graphs);
+    await copyFile(join(graphs, 'approval.ts'), join(folder, 'approval.ts'));
+    const project = join(folder, 'langgraph.json');
+    await writeFile(
+      project,
+      JSON.stringify({ node_version: '20', graphs: { approval: './approval.ts:approval' } }),
+    );
+    await using stock = await startTestServer({ project });
+    const other = createClient({ apiUrl: stock.url });
+    const { thread_id } = await other.threads.create();
+    await other.runs.wait(thread_id, 'approval', { input: { log: [] } });
+    const [found] = await other.threads.search({ status: 'interrupted' });
+    expect(found).toMatchObject({ thread_id, values: { log: ['written'] } });
+    expect(Object.values(found?.interrupts ?? {}).flat()).toMatchObject([{ value: { question: 'send?' } }]);
   });
 });

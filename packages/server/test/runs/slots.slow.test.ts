@@ -1,24 +1,18 @@
 // How many runs an executor takes by default: many that wait, few that compute.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createClient, type Client } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClient } from '@svc/sdk';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
+import { sharedFolder } from '../folders.ts';
+import { fixture } from '../fixture.ts';
 
-let server: TestServer;
-let client: Client;
-let dir: string;
+const server = fixture(() => startTestServer({ settings: { executors: '1', jobsMax: 120 } }));
+const client = fixture(() => createClient({ apiUrl: server.url }));
+const dir = sharedFolder();
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'svc-slots-'));
-  server = await startTestServer({ settings: { executors: '1', jobsMax: 120 } });
-  client = createClient({ apiUrl: server.url });
   await eventually(async () => expect((await server.call('GET', '/ready')).status).toBe(200));
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await rm(dir, { recursive: true });
 });
 
 const start = async (count: number, input: object) => {

@@ -1,7 +1,7 @@
 // The stream of a thread: its number of queries, and runs that are deleted while it is read.
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { EventStreamResponse, type EventWriter, type StreamEvent } from '../../src/api/handlers.ts';
 import { endOfRun, type ThreadPosition } from '../../src/deployment/runs/call-headers.ts';
 import { RunOutcomeReader } from '../../src/deployment/runs/run-outcome-reader.ts';
@@ -20,11 +20,12 @@ import { RunEventHub } from '../../src/engine/streams/run-event-hub.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { createStorage } from '../../src/storage/storage.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { newAssistant, newRun } from './run-rows.ts';
+import { fixture } from '../fixture.ts';
 
-let db: TestDatabase;
+const db = fixture(() => testDatabase());
 let assistant_id: string;
 let queries: number;
 let streams: RunEventHub;
@@ -33,10 +34,8 @@ let tail: RunLogTail;
 let thread_id: string;
 
 beforeAll(async () => {
-  db = await testDatabase();
   assistant_id = await newAssistant(db);
 });
-afterAll(() => db[Symbol.asyncDispose]());
 
 const counting: Database['query'] = (...args) => {
   queries += 1;

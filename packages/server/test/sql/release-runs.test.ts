@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { expect, it } from 'vitest';
+import { testDatabase } from '../database.ts';
 import { ids, insert, read, rolledBack, runningRow, type Row } from './rows.ts';
+import { fixture } from '../fixture.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db[Symbol.asyncDispose]());
+const db = fixture(() => testDatabase());
 
 interface Case {
   title: string;

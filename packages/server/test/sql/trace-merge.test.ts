@@ -1,19 +1,16 @@
 // trace_merge() decides for each field of a trace run whether the stored or the new value is kept.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   metadataBit,
   sentStartBit,
   startTimeBit,
   traceFields,
 } from '../../src/storage/tracing/trace-columns.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { read, rolledBack } from './rows.ts';
+import { fixture } from '../fixture.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db[Symbol.asyncDispose]());
+const db = fixture(() => testDatabase());
 
 /** Rank 0 and no patched field: a POST. */
 interface Side {

@@ -1,8 +1,5 @@
 // The number of connections of a server when the database allows few.
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import pg from 'pg';
 import { createClient } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -13,12 +10,12 @@ import { createLogger } from '../../src/telemetry/logger.ts';
 import { eventually } from '../eventually.ts';
 import { withoutUri } from '../global-setup.ts';
 import { testProject } from '../server.ts';
+import { sharedFolder } from '../folders.ts';
 
 const name = `svc_few_${randomUUID().slice(0, 8)}`;
 let admin: pg.Client;
-let dataDir: string;
+const dataDir = sharedFolder();
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'svc-few-'));
   admin = new pg.Client(inject('connection'));
   await admin.connect();
   await admin.query(`create role ${name} login createrole password 'few'`);
@@ -28,7 +25,6 @@ afterAll(async () => {
   await admin.query(`drop database if exists ${name} with (force)`);
   await admin.query(`drop role if exists ${name}`);
   await admin.end();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 const uri = (): string => {

@@ -3,19 +3,18 @@ import { randomUUID } from 'node:crypto';
 import net from 'node:net';
 import { Problem } from '@svc/contract/problem';
 import type pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, type Database } from '../../src/storage/postgres/database.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { scaled } from '../speed.ts';
 import { until } from '../eventually.ts';
 import { freePort } from '../faults/free-port.ts';
+import { fixture } from '../fixture.ts';
 
-let db: TestDatabase;
+const db = fixture(() => testDatabase());
 beforeAll(async () => {
-  db = await testDatabase();
   await db.script('create table public.numbers (n integer primary key, value integer not null default 0)');
 });
-afterAll(() => db[Symbol.asyncDispose]());
 
 let names = 0;
 /** Executes a statement under a new name. */

@@ -3,18 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { Problem } from '@svc/contract/problem';
 import fc from 'fast-check';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { threadStorage, type ThreadStorage } from '../../src/storage/deployment/threads.ts';
+import { describe, expect, it } from 'vitest';
+import { threadStorage } from '../../src/storage/deployment/threads.ts';
 import { GroupedWrites } from '../../src/storage/postgres/grouped-writes.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
+import { fixture } from '../fixture.ts';
 
-let db: TestDatabase;
-let threads: ThreadStorage;
-beforeAll(async () => {
-  db = await testDatabase();
-  threads = threadStorage(db);
-});
-afterAll(() => db[Symbol.asyncDispose]());
+const db = fixture(() => testDatabase());
+const threads = fixture(() => threadStorage(db));
 
 const create = (thread_id: string, metadata: Record<string, unknown> = {}) =>
   threads.create({ thread_id, metadata, config: {} });

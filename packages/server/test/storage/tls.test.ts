@@ -1,8 +1,7 @@
 // sslmode in a URI means what it means for clients of PostgreSQL. The servers are proxies before the test's PostgreSQL, with or without TLS.
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import type pg from 'pg';
@@ -10,18 +9,20 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { databaseRemedy } from '../../src/cli/output/database-remedy.ts';
 import { connectionSetup } from '../../src/storage/postgres/connection-options.ts';
 import { connectAny } from '../../src/storage/postgres/listener.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { withoutUri } from '../global-setup.ts';
 import { localhostCertificate, localhostKey } from './localhost-certificate.ts';
+import { sharedFolder } from '../folders.ts';
+import { fixture } from '../fixture.ts';
 
 /** `both`: TLS for clients that ask for it. `tls`: only with TLS. `plain`: without TLS. */
 type Kind = 'both' | 'tls' | 'plain';
 
 const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
-const folder = mkdtempSync(join(tmpdir(), 'svc-tls-'));
+const folder = sharedFolder();
 const certificate = join(folder, 'ca.pem');
 
-let database: TestDatabase;
+const database = fixture(() => testDatabase({ migrated: false }));
 const servers = new Map<Kind, { server: Server; last: string }>();
 
 const toDatabase = (): Socket => {
@@ -77,14 +78,11 @@ const serve = async (kind: Kind): Promise<void> => {
 };
 
 beforeAll(async () => {
-  database = await testDatabase({ migrated: false });
   writeFileSync(certificate, localhostCertificate);
   for (const each of ['both', 'tls', 'plain'] as const) await serve(each);
 });
-afterAll(async () => {
+afterAll(() => {
   for (const { server } of servers.values()) server.close();
-  rmSync(folder, { recursive: true });
-  await database[Symbol.asyncDispose]();
 });
 
 /** `tls` or `plain`, or the remedy for the error. */

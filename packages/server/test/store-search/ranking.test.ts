@@ -1,17 +1,14 @@
 // The ranking of stored vectors: compared with a computation in memory, its limits, and its plan at 100,000 rows.
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
 import { storeItemStorage } from '../../src/storage/deployment/store-items.ts';
 import { storeVectorStorage } from '../../src/storage/deployment/store-vectors.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
+import { fixture } from '../fixture.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await testDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = fixture(() => testDatabase());
 
 const bytesOf = (vectors: number[][]) => new Uint8Array(Float32Array.from(vectors.flat()).buffer);
 const vectorOf = (numbers: number[]) => Float32Array.from(numbers);

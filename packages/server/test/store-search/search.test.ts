@@ -3,17 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@langchain/langgraph-sdk';
 import { createClient } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
+import { fixture } from '../fixture.ts';
 
 const projectOf = (name: string): string => fileURLToPath(new URL(`./project/${name}`, import.meta.url));
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ project: projectOf('svc.json') });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() => startTestServer({ project: projectOf('svc.json') }));
 
 const put = (namespace: string[], key: string, value: object, options: object = {}) =>
   server.call('PUT', '/store/items', { namespace, key, value, ...options });
@@ -308,11 +305,7 @@ describe('the store of a graph', () => {
 });
 
 describe('with two users', () => {
-  let secured: TestServer;
-  beforeAll(async () => {
-    secured = await startTestServer({ project: projectOf('secured.json') });
-  });
-  afterAll(() => secured[Symbol.asyncDispose]());
+  const secured = fixture(() => startTestServer({ project: projectOf('secured.json') }));
 
   it('a search ranks only items that the filter of the auth handler lets the user see', async () => {
     const call = (user: string, method: string, path: string, body: object) =>

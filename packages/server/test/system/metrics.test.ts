@@ -1,16 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createClient } from '@svc/sdk';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
 import { metricsIn, metricsTextOf } from './metrics-text.ts';
+import { fixture } from '../fixture.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() => startTestServer());
 
 it('metrics have the version of the server and the durations of runs', async () => {
   const client = createClient({ apiUrl: server.url });

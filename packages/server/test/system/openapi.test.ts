@@ -1,8 +1,9 @@
 // /openapi.json: the address of the server, and examples that work.
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PlatformServer, startPlatform } from '../platform/platform-server.ts';
+import { describe, expect, it } from 'vitest';
+import { startPlatform } from '../platform/platform-server.ts';
+import { fixture } from '../fixture.ts';
 
 interface Parameter {
   name: string;
@@ -23,11 +24,7 @@ interface Document {
 }
 
 const project = fileURLToPath(new URL('../../../../examples/agent/svc.json', import.meta.url));
-let platform: PlatformServer;
-beforeAll(async () => {
-  platform = await startPlatform({}, { project, executors: 'started' });
-});
-afterAll(() => platform[Symbol.asyncDispose]());
+const platform = fixture(() => startPlatform({}, { project, executors: 'started' }));
 
 const fetchDocument = async (headers: Record<string, string> = {}): Promise<Document> =>
   (await (await fetch(`${platform.server.url}/openapi.json`, { headers })).json()) as Document;

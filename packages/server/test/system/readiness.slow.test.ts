@@ -1,6 +1,5 @@
 // The responses of /ready while a server cannot serve.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -11,16 +10,16 @@ import { createLogger } from '../../src/telemetry/logger.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { openProxy } from '../faults/tcp-proxy.ts';
+import { testFolder } from '../folders.ts';
 
 let folder: string;
 let db: TestDatabase;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-ready-'));
+  folder = testFolder();
   db = await testDatabase();
 });
 afterEach(async () => {
   await db[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const loadGraphs = (): Promise<void> => writeFile(join(folder, 'go'), '');

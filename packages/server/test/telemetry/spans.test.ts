@@ -1,7 +1,4 @@
 // Spans that a server sends about its requests and runs, as a receiver of OTLP gets them.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createClient } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestSettings } from '../settings.ts';
@@ -9,6 +6,8 @@ import { startCustomServer } from '../custom-app/custom-server.ts';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { type OtlpReceiver, type ReceivedSpan, startReceiver } from './otlp-receiver.ts';
+import { testFolder } from '../folders.ts';
+import { fixture } from '../fixture.ts';
 
 const kinds = { internal: 1, server: 2 };
 const statuses = { unset: 0, error: 2 };
@@ -35,10 +34,9 @@ const spansOfRun = async (receiver: OtlpReceiver, run_id: string, attempts = 1) 
     return { request, runs };
   });
 
-let receiver: OtlpReceiver;
+const receiver = fixture(() => startReceiver());
 let server: TestServer;
 beforeAll(async () => {
-  receiver = await startReceiver();
   const more = {
     OTEL_SERVICE_NAME: 'agents',
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test%20one,team=a',
@@ -48,7 +46,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
-  await receiver[Symbol.asyncDispose]();
 });
 
 describe('a request', () => {
@@ -218,13 +215,12 @@ describe('an attempt of a run', () => {
   });
 
   it('that loses its executor is a span with the loss, and the next attempt is another span', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'svc-spans-'));
+    const dir = testFolder();
     const { body } = await server.call('POST', '/runs', {
       assistant_id: 'crashing',
       input: { dir, deaths: [1] },
     });
     const { runs } = await spansOfRun(receiver, (body as { run_id: string }).run_id, 2);
-    await rm(dir, { recursive: true });
     expect(runs).toMatchObject([
       { status: { code: statuses.error }, attributes: { 'svc.attempt': 1, 'svc.status': 'lost' } },
       { status: { code: statuses.unset }, attributes: { 'svc.attempt': 2, 'svc.status': 'success' } },

@@ -1,19 +1,16 @@
 // The feed of a thread without a client: its order, what readers at different times get, filters, runs of the REST API, and answers to
 // interrupts.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chatInput } from '../chat-input.ts';
 import { runLogStorage } from '../../src/storage/deployment/run-log.ts';
 import { eventually } from '../eventually.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
 import { command } from './command.ts';
 import { allChannels, type FeedEvent, isRunEnd, nthRunEnd, openFeed, readFeed, seenLater } from './feed.ts';
+import { fixture } from '../fixture.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() => startTestServer());
 
 const start = async (thread_id: string, assistant_id: string, input: object, more: object = {}) => {
   const answer = await command(server, thread_id, 'run.start', { assistant_id, input, ...more });

@@ -1,25 +1,21 @@
 // kill -9 of every process while a run streams: the run continues after the restart, and a reader gets the events from before once more, with
 // the same ids.
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@langchain/langgraph-sdk';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { WebSocket as NodeSocket } from 'ws';
 import { startSvc, type SvcProcess } from '../durability/svc-process.ts';
 import { eventually } from '../eventually.ts';
 import { testProject } from '../server.ts';
 import { isRunEnd, readFeed, type FeedEvent } from './feed.ts';
+import { sharedFolder } from '../folders.ts';
 
-let dataDir: string;
+const dataDir = sharedFolder();
 let svc: SvcProcess | undefined;
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'svc-v2-kill-'));
-});
 afterAll(async () => {
   await svc?.killAll();
-  await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
 });
 
 /** Sockets of the stock client, with the number of subscriptions that the server has confirmed on each. */

@@ -1,19 +1,16 @@
 // A reader that may no longer read the thread, because the metadata that an auth handler filters by has changed.
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from '../server.ts';
+import { expect, it } from 'vitest';
+import { startTestServer } from '../server.ts';
 import { command } from './command.ts';
 import { allChannels, readFeed } from './feed.ts';
 import { openSocket } from './socket.ts';
+import { fixture } from '../fixture.ts';
 
 const project = fileURLToPath(new URL('../access/project/svc.json', import.meta.url));
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ project });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() => startTestServer({ project }));
 
 const headers = { authorization: 'Bearer alice' };
 const give = (thread_id: string, owner: string) =>

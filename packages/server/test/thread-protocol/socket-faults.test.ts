@@ -1,21 +1,17 @@
 // Bad input over the WebSocket of thread protocol v2, and clients that do not read: each has its documented error, and nothing is started.
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { allChannels, isRunEnd, readFeed } from './feed.ts';
 import { openSocket, type OpenSocket } from './socket.ts';
+import { fixture } from '../fixture.ts';
 
-let server: TestServer;
+const server = fixture(() => startTestServer({ executors: 'none' }));
 /** Executes the runs of both, and disconnects silent clients soon. A busy client would be silent for as long. */
-let impatient: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ executors: 'none' });
-  impatient = await startTestServer({ database: server.database, settings: { heartbeatMs: 100 } });
-});
-afterAll(async () => {
-  for (const node of [impatient, server]) await node[Symbol.asyncDispose]();
-});
+const impatient = fixture(() =>
+  startTestServer({ database: server.database, settings: { heartbeatMs: 100 } }),
+);
 
 const countRuns = async (): Promise<number> => {
   const text = 'select count(*)::int as count from runs';

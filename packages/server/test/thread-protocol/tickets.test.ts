@@ -8,16 +8,17 @@ import { WebSocket } from 'ws';
 import { ticketStorage } from '../../src/storage/auth/tickets.ts';
 import { signedIn } from '../console/tab.ts';
 import { eventually } from '../eventually.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { isRunEnd } from './feed.ts';
 import { openSocket, refusal } from './socket.ts';
+import { fixture } from '../fixture.ts';
 
 const project = fileURLToPath(new URL('../access/project/svc.json', import.meta.url));
 const encryptionKey = randomBytes(32).toString('base64');
 const apiKeys = randomBytes(32).toString('hex');
 
-let database: TestDatabase;
+const database = fixture(() => testDatabase());
 /** Nodes of one deployment. The first executes the runs of all. */
 let server: TestServer;
 let other: TestServer;
@@ -26,7 +27,6 @@ let withKey: TestServer;
 /** A node that allows pages of another origin. */
 let withOrigin: TestServer;
 beforeAll(async () => {
-  database = await testDatabase();
   const settings = { encryptionKey };
   server = await startTestServer({ project, database, settings });
   other = await startTestServer({ project, database, settings, executors: 'none' });
@@ -40,7 +40,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const node of [server, other, withKey, withOrigin]) await node[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
 });
 
 interface Created {

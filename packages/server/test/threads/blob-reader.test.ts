@@ -1,17 +1,14 @@
 // Blobs of states that are read again: from memory, and the same as from storage.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { BlobReader } from '../../src/deployment/threads/blob-reader.ts';
 import { RecentBlobs } from '../../src/engine/checkpoints/recent-blobs.ts';
 import type { BlobRoot } from '../../src/storage/deployment/checkpoint-rows.ts';
 import { checkpointStorage, type SizedBlobs } from '../../src/storage/deployment/checkpoints.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
+import { fixture } from '../fixture.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await testDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = fixture(() => testDatabase());
 
 const mb = 1_048_576;
 

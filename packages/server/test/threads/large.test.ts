@@ -1,30 +1,27 @@
 // Threads of any size: deleted and pruned in batches, copied completely or not at all.
 import { randomUUID } from 'node:crypto';
-import { createClient, type Client } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClient } from '@svc/sdk';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { copiedRowsMax } from '../../src/deployment/threads/thread-service.ts';
 import { ThreadDeletion } from '../../src/deployment/threads/thread-deletion.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { createStorage, type Storage } from '../../src/storage/storage.ts';
+import { createStorage } from '../../src/storage/storage.ts';
 import { eventually } from '../eventually.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
 import { countDeletions, makeLargeThread, rowsLeft } from './large-thread.ts';
+import { fixture } from '../fixture.ts';
 
-let server: TestServer;
-let storage: Storage;
-let client: Client;
+const server = fixture(() => startTestServer());
+const storage = fixture(() => createStorage(server.database));
+const client = fixture(() => createClient({ apiUrl: server.url }));
 let checkpointDeletions: () => Promise<number[]>;
 let writeDeletions: () => Promise<number[]>;
 beforeAll(async () => {
-  server = await startTestServer();
-  storage = createStorage(server.database);
-  client = createClient({ apiUrl: server.url });
   await suspendSweeps();
   checkpointDeletions = await countDeletions(server.database, 'checkpoints');
   writeDeletions = await countDeletions(server.database, 'checkpoint_writes');
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 /** No round of the periodic task starts after this, which would delete rows that a test still expects. */
 const suspendSweeps = async (): Promise<void> => {

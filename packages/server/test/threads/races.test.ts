@@ -1,7 +1,7 @@
 // Threads that concurrent callers create, change, delete and use.
 import { randomUUID } from 'node:crypto';
 import { Problem } from '@svc/contract/problem';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type JsonPart, textOf } from '../../src/parsing/json-bytes.ts';
 import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import type { StateTasks } from '../../src/deployment/threads/state-rendering.ts';
@@ -14,19 +14,17 @@ import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { runStorage } from '../../src/storage/deployment/runs.ts';
 import type { NewRun } from '../../src/storage/deployment/run-rows.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { testDatabase } from '../database.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
 import { newAssistant, newRun } from '../runs/run-rows.ts';
+import { fixture } from '../fixture.ts';
 
-let db: TestDatabase;
-let storage: Storage;
+const db = fixture(() => testDatabase());
+const storage = fixture(() => createStorage(db));
 let assistant_id: string;
 beforeAll(async () => {
-  db = await testDatabase();
-  storage = createStorage(db);
   assistant_id = await newAssistant(db);
 });
-afterAll(() => db[Symbol.asyncDispose]());
 
 const unrestricted = { creatable: AccessFilter.everything, readable: everyRow };
 const teamA = AccessFilter.parse({ team: 'a' });

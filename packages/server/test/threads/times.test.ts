@@ -7,8 +7,9 @@ import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
 import { threadStorage, type ThreadFilter, type ThreadPage } from '../../src/storage/deployment/threads.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
 import { scaled } from '../speed.ts';
+import { fixture } from '../fixture.ts';
 
 const columns = ['created_at', 'updated_at', 'state_updated_at'] as const;
 type Column = (typeof columns)[number];
@@ -19,7 +20,7 @@ const fieldsOf = (column: Column) => {
 const other = { created_at: 'updated_at', updated_at: 'state_updated_at', state_updated_at: 'created_at' };
 
 describe('a search of threads by time', () => {
-  let server: TestServer;
+  const server = fixture(() => startTestServer());
   const group = randomUUID();
   const ids: string[] = [];
 
@@ -36,7 +37,6 @@ describe('a search of threads by time', () => {
     );
 
   beforeAll(async () => {
-    server = await startTestServer();
     for (let at = 0; at < 6; at++) {
       const metadata = { group, parity: at % 2 };
       const { body } = await server.call('POST', '/threads', { metadata });
@@ -49,7 +49,6 @@ describe('a search of threads by time', () => {
       input: { do: 'throw' },
     });
   });
-  afterAll(() => server[Symbol.asyncDispose]());
 
   const page = async (request: object) => {
     const body = { metadata: { group }, limit: 100, sort_order: 'asc', ...request };

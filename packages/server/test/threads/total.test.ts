@@ -1,15 +1,15 @@
 // The number of matches that a page of threads reports.
 import { randomUUID } from 'node:crypto';
 import { threadCountMax } from '@svc/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from '../server.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer } from '../server.ts';
+import { fixture } from '../fixture.ts';
 
 const group = randomUUID();
 const count = threadCountMax + 9;
 
-let server: TestServer;
+const server = fixture(() => startTestServer({ executors: 'none' }));
 beforeAll(async () => {
-  server = await startTestServer({ executors: 'none' });
   await server.database.query(
     {
       name: 'seed_threads',
@@ -20,7 +20,6 @@ beforeAll(async () => {
     [group, count],
   );
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 const page = async (limit: number, offset: number, metadata: object = { group }) => {
   const { headers } = await server.call('POST', '/threads/search', { metadata, limit, offset });

@@ -1,6 +1,6 @@
 // POST /runs/webhooks/search: deliveries across runs, in pages by cursor.
 import { randomUUID } from 'node:crypto';
-import { createClient, type Client, type WebhookDelivery } from '@svc/sdk';
+import { createClient, type WebhookDelivery } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import { DeliverySearchService } from '../../src/deployment/webhooks/delivery-search-service.ts';
@@ -8,19 +8,17 @@ import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { deliveryStorage } from '../../src/storage/deployment/webhook-deliveries.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
 import { endRun } from './queue.ts';
 import { openSink } from './sink.ts';
 import { scaled } from '../speed.ts';
+import { fixture } from '../fixture.ts';
 
 describe('deliveries of a server', () => {
-  let server: TestServer;
-  let client: Client;
-  beforeAll(async () => {
-    server = await startTestServer({ settings: { egressAllow: '127.0.0.1' }, executors: 'none' });
-    client = createClient({ apiUrl: server.url });
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
+  const server = fixture(() =>
+    startTestServer({ settings: { egressAllow: '127.0.0.1' }, executors: 'none' }),
+  );
+  const client = fixture(() => createClient({ apiUrl: server.url }));
 
   const run = async (webhook: string): Promise<string> => {
     const { thread_id } = await client.threads.create();

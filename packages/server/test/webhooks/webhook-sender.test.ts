@@ -4,24 +4,20 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { verifyWebhook } from '@svc/sdk';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Secret } from '../../src/config/settings/secret.ts';
 import { eventually } from '../eventually.ts';
 import type { WebhookSender } from '../../src/deployment/webhooks/webhook-sender.ts';
 import type { DeliveryRow } from '../../src/storage/deployment/delivery-rows.ts';
-import { deliveryStorage, type DeliveryStorage } from '../../src/storage/deployment/webhook-deliveries.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { deliveryStorage } from '../../src/storage/deployment/webhook-deliveries.ts';
+import { testDatabase } from '../database.ts';
 import { endRun, openSender, secret, type EndedRun } from './queue.ts';
 import { openSink, type Received } from './sink.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
+import { fixture } from '../fixture.ts';
 
-let database: TestDatabase;
-let deliveries: DeliveryStorage;
-beforeAll(async () => {
-  database = await testDatabase();
-  deliveries = deliveryStorage(database);
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = fixture(() => testDatabase());
+const deliveries = fixture(() => deliveryStorage(database));
 
 const senders: WebhookSender[] = [];
 const sender = (options?: Parameters<typeof openSender>[1]): WebhookSender => {

@@ -1,19 +1,17 @@
 // Webhooks of real runs on a real server, and POST …/webhooks/:delivery_id/retry, which sends a delivery again.
 import { randomUUID } from 'node:crypto';
-import { createClient, verifyWebhook, type Client, type WebhookDelivery } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClient, verifyWebhook, type WebhookDelivery } from '@svc/sdk';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer } from '../server.ts';
 import { secret } from './queue.ts';
 import { openSink } from './sink.ts';
+import { fixture } from '../fixture.ts';
 
-let server: TestServer;
-let client: Client;
-beforeAll(async () => {
-  server = await startTestServer({ settings: { egressAllow: '127.0.0.1', webhookSecret: secret } });
-  client = createClient({ apiUrl: server.url });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() =>
+  startTestServer({ settings: { egressAllow: '127.0.0.1', webhookSecret: secret } }),
+);
+const client = fixture(() => createClient({ apiUrl: server.url }));
 
 const input = { do: 'date' };
 const values = { out: '1970-01-01T00:00:00.000Z' };

@@ -1,13 +1,10 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testDatabase, type TestDatabase } from '../../../test/database.ts';
+import { describe, expect, it } from 'vitest';
+import { testDatabase } from '../../../test/database.ts';
 import { AccessFilter, AccessFilterError } from './access-filter.ts';
+import { fixture } from '../../../test/fixture.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await testDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = fixture(() => testDatabase());
 
 const stored = async (filter: AccessFilter, metadata: object): Promise<boolean> => {
   const statement = {

@@ -1,14 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { importExport } from './project-export.ts';
+import { sharedFolder } from '../../../test/folders.ts';
 
-let dir: string;
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'svc-export-'));
-});
-afterAll(() => rm(dir, { recursive: true, force: true }));
+const dir = sharedFolder();
 
 const exported = async (name: string, code: string, exportName: string) => {
   const file = join(dir, name);

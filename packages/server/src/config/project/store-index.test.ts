@@ -1,16 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadSvcJson } from './svc-json.ts';
+import { testFolder } from '../../../test/folders.ts';
 
 let dir: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'svc-store-index-'));
+  dir = testFolder();
   writeFileSync(join(dir, 'agent.ts'), 'export const graph = 1;');
   writeFileSync(join(dir, 'embed.ts'), 'export const embed = 1;');
 });
-afterEach(() => rmSync(dir, { recursive: true }));
 
 const read = (index: unknown, name = 'svc.json') => {
   const file = join(dir, name);

@@ -1,20 +1,18 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig, loadSettings } from '../config.ts';
 import { ConfigError } from './mistake.ts';
 import { findConfigFile, loadSvcJson } from './svc-json.ts';
 import { svcJsonSchema } from './svc-json-schema.ts';
+import { testFolder } from '../../../test/folders.ts';
 
 let dir: string;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'svc-config-'));
+  dir = testFolder();
   writeFileSync(join(dir, 'agent.ts'), 'export const graph = 1;');
 });
-
-afterEach(() => rmSync(dir, { recursive: true }));
 
 const write = (content: unknown, name = 'svc.json'): string => {
   const file = join(dir, name);

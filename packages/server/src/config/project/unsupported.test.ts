@@ -1,17 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../config.ts';
 import { loadSvcJson } from './svc-json.ts';
+import { testFolder } from '../../../test/folders.ts';
 
 let dir: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'svc-stock-'));
+  dir = testFolder();
   writeFileSync(join(dir, 'agent.ts'), '');
   writeFileSync(join(dir, 'auth.ts'), '');
 });
-afterEach(() => rmSync(dir, { recursive: true }));
 
 const load = (name: string, sections: object) => {
   const file = join(dir, name);

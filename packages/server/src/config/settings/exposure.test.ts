@@ -1,14 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SettingKey } from './definitions.ts';
 import { exposureOf, readExposure, servesConsole } from './exposure.ts';
 import { loadSvcJson } from '../project/svc-json.ts';
 import { testSettings } from '../../../test/settings.ts';
+import { sharedFolder } from '../../../test/folders.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'svc-exposure-'));
-afterAll(() => rmSync(dir, { recursive: true }));
+const dir = sharedFolder();
 writeFileSync(join(dir, 'a.ts'), '');
 writeFileSync(join(dir, 'auth.ts'), '');
 

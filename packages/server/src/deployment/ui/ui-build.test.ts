@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { buildUi, type UiBuild } from './ui-build.ts';
+import { sharedFolder } from '../../../test/folders.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'svc-ui-'));
-afterAll(() => rmSync(dir, { recursive: true }));
+const dir = sharedFolder();
 
 const build = (
   name: string,

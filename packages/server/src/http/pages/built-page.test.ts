@@ -1,15 +1,14 @@
 import { once } from 'node:events';
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startTestApp } from '../../../test/http-app.ts';
+import { sharedFolder } from '../../../test/folders.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-console-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = sharedFolder();
 const built = join(folder, 'built');
 mkdirSync(join(built, 'assets'), { recursive: true });
 writeFileSync(join(built, 'index.html'), '<script type="module" src="./assets/index-1.js"></script>');

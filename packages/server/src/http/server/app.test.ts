@@ -353,24 +353,8 @@ describe('an error', () => {
   });
 });
 
-describe('malformed HTTP', () => {
-  it.each([
-    ['nonsense', 'hello\r\n\r\n', 400],
-    [
-      'two lengths',
-      'POST /search HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}',
-      400,
-    ],
-    [
-      'a length and chunks',
-      'POST /search HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
-      400,
-    ],
-    ['a host that is none', 'GET /raw HTTP/1.1\r\nhost: a b\r\nconnection: close\r\n\r\n', 400],
-    ['no host', 'GET /raw HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
-    ['a header too large', `GET /raw HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
-  ])('gets a status: %s', async (_, request, status) => {
-    await using app = await startTestApp();
-    expect((await exchange(app, request)).split(' ')[1]).toBe(String(status));
-  });
+it('a request for a host that is none is rejected', async () => {
+  await using app = await startTestApp();
+  const answer = await exchange(app, 'GET /raw HTTP/1.1\r\nhost: a b\r\nconnection: close\r\n\r\n');
+  expect(answer).toMatch(/^HTTP\/1.1 400 /);
 });

@@ -2,18 +2,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readImageProject } from '../../../src/cli/image/image-project.ts';
 import { dockerfileOf } from '../../../src/cli/image/dockerfile.ts';
 import { writeContext } from '../../../src/cli/commands/image.ts';
-import { openSvcSession, type CommandSession } from '../session.ts';
+import { openSvcSession } from '../session.ts';
 import { createImageSample, npmLock } from './image-sample.ts';
+import { fixture } from '../../fixture.ts';
 
-let session: CommandSession;
-beforeAll(async () => {
-  session = await openSvcSession();
-});
-afterAll(() => session[Symbol.asyncDispose]());
+const session = fixture(() => openSvcSession());
 
 const dockerfileIn = (dir: string, config?: string): string => dockerfileOf(readImageProject(dir, config));
 

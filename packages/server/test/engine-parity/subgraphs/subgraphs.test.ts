@@ -2,18 +2,16 @@
 import { fileURLToPath } from 'node:url';
 import { Command, MemorySaver } from '@langchain/langgraph';
 import { Client } from '@langchain/langgraph-sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { withCheckpointer } from '../../engine-copy.ts';
-import { startTestServer, type TestServer } from '../../server.ts';
+import { startTestServer } from '../../server.ts';
 import { breakpoint, calls, deepMemory, memory, nested, question, workflow } from './graphs.ts';
+import { fixture } from '../../fixture.ts';
 
-let server: TestServer;
-let client: Client;
-beforeAll(async () => {
-  server = await startTestServer({ project: fileURLToPath(new URL('./svc.json', import.meta.url)) });
-  client = new Client({ apiUrl: server.url });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fixture(() =>
+  startTestServer({ project: fileURLToPath(new URL('./svc.json', import.meta.url)) }),
+);
+const client = fixture(() => new Client({ apiUrl: server.url }));
 
 interface Snapshot {
   values: unknown;

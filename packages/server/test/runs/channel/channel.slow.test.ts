@@ -1,26 +1,23 @@
 // The channel between the server and its executors is private: code of a graph cannot find or use it.
-import { mkdtemp, rm } from 'node:fs/promises';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSvc, type SvcProcess } from '../../durability/svc-process.ts';
 import { eventually } from '../../eventually.ts';
-import { startTestServer, type TestServer } from '../../server.ts';
+import { startTestServer } from '../../server.ts';
 import { scaled } from '../../speed.ts';
+import { fixture } from '../../fixture.ts';
+import { sharedFolder } from '../../folders.ts';
 
 const project = fileURLToPath(new URL('./svc.json', import.meta.url));
 
 describe('a graph', () => {
-  let server: TestServer;
+  const server = fixture(() => startTestServer({ project }));
   let client: Client;
   beforeAll(async () => {
-    server = await startTestServer({ project, settings: { executors: '1' } });
     client = createClient({ apiUrl: server.url });
   });
-  afterAll(() => server[Symbol.asyncDispose]());
 
   const act = async (action: string): Promise<unknown> =>
     ((await client.runs.wait(null, 'intruder', { input: { do: action } })) as { out: unknown }).out;
@@ -79,14 +76,10 @@ describe('a graph', () => {
 });
 
 describe('a run that kills the server', () => {
-  let dataDir: string;
+  const dataDir = sharedFolder();
   let svc: SvcProcess | undefined;
-  beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'svc-channel-'));
-  });
   afterAll(async () => {
     await svc?.killAll();
-    await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
   });
 
   it(

@@ -1,32 +1,24 @@
 // The events of a step are stored with its checkpoint, or not at all: whatever ends an executor, a resumable stream contains all events of
 // the stored state.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, MemorySaver } from '@langchain/langgraph';
-import { createClient, type Client } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClient } from '@svc/sdk';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../../eventually.ts';
 import { logsMatchCheckpoints } from '../../faults/invariants/log.ts';
 import type { Evidence } from '../../faults/invariants/evidence.ts';
-import { startTestServer, type TestServer } from '../../server.ts';
+import { startTestServer } from '../../server.ts';
 import { survey } from './crashing-graphs.ts';
+import { sharedFolder } from '../../folders.ts';
+import { fixture } from '../../fixture.ts';
 
 const project = fileURLToPath(new URL('./svc.json', import.meta.url));
 
-let server: TestServer;
-let client: Client;
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-log-'));
-  server = await startTestServer({ project, settings: { executors: '1' } });
-  client = createClient({ apiUrl: server.url });
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
-});
+const server = fixture(() => startTestServer({ project }));
+const client = fixture(() => createClient({ apiUrl: server.url }));
+const folder = sharedFolder();
 
 const query: Evidence['query'] = (text, values = []) => server.database.query({ name: '', text }, values);
 

@@ -1,7 +1,7 @@
 // Runs that are created at the same time are created by one statement, with the same results as alone.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import {
   createRun,
@@ -10,26 +10,31 @@ import {
   type TimedRun,
 } from '../../src/storage/deployment/run-creation.ts';
 import type { NewRun } from '../../src/storage/deployment/run-rows.ts';
-import { createStorage, type Storage } from '../../src/storage/storage.ts';
-import { testDatabase, type TestDatabase } from '../database.ts';
+import { runStorage } from '../../src/storage/deployment/runs.ts';
+import { threadStorage } from '../../src/storage/deployment/threads.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
+import { createStorage } from '../../src/storage/storage.ts';
+import { testDatabase } from '../database.ts';
+import { fixture } from '../fixture.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
 import { newAssistant, newRun } from './run-rows.ts';
 
-let db: TestDatabase;
-let storage: Storage;
+const db = fixture(() => testDatabase());
+const storage = fixture(() => createStorage(db));
+
 let assistant_id: string;
+
 beforeAll(async () => {
-  db = await testDatabase();
-  storage = createStorage(db);
   assistant_id = await newAssistant(db);
 });
-afterAll(() => db[Symbol.asyncDispose]());
 
 const createAll = (runs: NewRun[]): Promise<TimedRun[]> => {
   const creation = groupedCreation(db);
   return Promise.all(runs.map((run) => creation.write(run)));
 };
+
 const outcomesOf = (runs: { outcome: string }[]): string[] => runs.map(({ outcome }) => outcome);
+
 const onThreads = (count: number): NewRun[] =>
   Array.from({ length: count }, () => newRun(assistant_id, randomUUID()));
 
@@ -195,5 +200,125 @@ describe('a run that is created together with others', () => {
       }),
       { numRuns: 60 },
     );
+  });
+});
+
+// Runs that create their thread while others create or delete it.
+
+describe('a run with a thread that it may create', () => {
+  it('uses the thread that another transaction deleted and created again meanwhile', async () => {
+    const thread_id = randomUUID();
+    await threadStorage(db).create({ thread_id, metadata: {}, config: {} });
+    let second: Promise<{ outcome: string }> | undefined;
+    await db.transact(async (tx) => {
+      await threadStorage(tx).delete(thread_id, everyRow);
+      expect(await runStorage(tx).create(newRun(assistant_id, thread_id))).toMatchObject({
+        outcome: 'created',
+      });
+      second = runStorage(db).create(newRun(assistant_id, thread_id));
+      await untilOneWaits(db);
+    });
+    expect(await second).toMatchObject({ outcome: 'created', thread_id });
+    expect(await runStorage(db).listInFlight(thread_id)).toHaveLength(2);
+  });
+
+  it('is created once by concurrent requests with the same id', async () => {
+    for (let round = 0; round < 100; round++) {
+      const run = newRun(assistant_id, randomUUID());
+      const made = await Promise.all(Array.from({ length: 8 }, () => runStorage(db).create(run)));
+      const outcomes = made.map(({ outcome }) => outcome).toSorted();
+      expect(outcomes).toEqual(['created', ...Array.from({ length: 7 }, () => 'exists')]);
+    }
+  });
+
+  it('is created while others delete the thread', async () => {
+    for (let round = 0; round < 100; round++) {
+      const thread_id = randomUUID();
+      const actions = Array.from({ length: 12 }, (_, index) =>
+        index % 3 === 2
+          ? threadStorage(db).delete(thread_id, everyRow)
+          : runStorage(db)
+              .create(newRun(assistant_id, thread_id))
+              .then(({ outcome }) => outcome),
+      );
+      for (const done of await Promise.all(actions)) expect([true, false, 'created']).toContain(done);
+    }
+  });
+});
+
+// One run, requested more than once: with a client's key, or again because the first response was lost.
+
+/** Creates `other` while the transaction that creates `first` is open; returns both results. */
+const createWhile = async (first: NewRun, other: NewRun) => {
+  let second: Promise<{ outcome: string }> | undefined;
+  const made = await db.transact(async (tx) => {
+    const created = await runStorage(tx).create(first);
+    second = runStorage(db).create(other);
+    second.catch(() => undefined); // awaited below
+    await untilOneWaits(db);
+    return created;
+  });
+  expect(made).toMatchObject({ outcome: 'created' });
+  return { made: made as { thread_id: string }, second: await second };
+};
+
+const threadExists = async (thread_id: string | null): Promise<boolean> =>
+  (await threadStorage(db).find(thread_id ?? '', everyRow)) !== undefined;
+
+describe('a stateless run', () => {
+  it('is found by a request with its key while it is being created', async () => {
+    const run = newRun(assistant_id, null);
+    const { made, second } = await createWhile(run, run);
+    expect(second).toMatchObject({ outcome: 'exists', thread_id: made.thread_id });
+  });
+
+  it('is found by a retry while the first try is still in its transaction', async () => {
+    const run = newRun(assistant_id, null);
+    const { made, second } = await createWhile({ ...run, keyed: false }, run);
+    expect(second).toMatchObject({ outcome: 'exists', thread_id: made.thread_id });
+  });
+});
+
+describe('a run that creates its thread', () => {
+  /** The same request with a new thread id, as every try generates one. */
+  const requestedAgain = (run: NewRun): NewRun => ({ ...run, thread_id: randomUUID() });
+
+  it('is found by a request with its key while it is being created, and no second thread is created', async () => {
+    const run = newRun(assistant_id, randomUUID());
+    const again = requestedAgain(run);
+    const { second } = await createWhile(run, again);
+    expect(second).toMatchObject({ outcome: 'exists', thread_id: run.thread_id });
+    expect([await threadExists(run.thread_id), await threadExists(again.thread_id)]).toEqual([true, false]);
+  });
+
+  it('is found by a later request with its key, and no second thread is created', async () => {
+    const run = newRun(assistant_id, randomUUID());
+    const again = requestedAgain(run);
+    await runStorage(db).create(run);
+    expect(await runStorage(db).create(again)).toMatchObject({ outcome: 'exists', thread_id: run.thread_id });
+    expect(await threadExists(again.thread_id)).toBe(false);
+  });
+
+  it('is found by a retry while the first try is still in its transaction', async () => {
+    const run = newRun(assistant_id, randomUUID());
+    const { second } = await createWhile({ ...run, keyed: false }, run);
+    expect(second).toMatchObject({ outcome: 'exists', thread_id: run.thread_id });
+  });
+});
+
+describe('a run on a thread', () => {
+  const bobOnly = { jsonpath: '$.owner == "bob"', isEverything: false };
+
+  it('is not found by a caller that may not read its thread, even with its key', async () => {
+    const run = newRun(assistant_id, randomUUID());
+    await runStorage(db).create(run);
+    expect(await runStorage(db).create({ ...run, access: bobOnly })).toMatchObject({ outcome: 'no_thread' });
+  });
+
+  it('is not created outside of what its caller may access, even with a known key', async () => {
+    const run = newRun(assistant_id, randomUUID());
+    await runStorage(db).create(run);
+    const again = { ...run, thread_id: randomUUID(), access: bobOnly };
+    expect(await runStorage(db).create(again)).toMatchObject({ outcome: 'outside' });
   });
 });
