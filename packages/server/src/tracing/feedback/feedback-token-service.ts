@@ -1,6 +1,6 @@
 // Links that let a browser give feedback on a trace run without a key.
 import { randomUUID } from 'node:crypto';
-import type { FeedbackToken, feedbackTokenRoutes } from '@svc/contract';
+import type { FeedbackToken, feedbackTokenRoutes, RouteInput } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { FeedbackTokenRow, FeedbackTokenStorage } from '../../storage/tracing/feedback-tokens.ts';
 import { hashUuid } from '../ingest/hash-uuid.ts';
@@ -9,15 +9,10 @@ import type { FeedbackService, GivenFeedback } from './feedback-service.ts';
 import type { Handlers } from '../../api/handlers.ts';
 import { grantOf, tenantOf } from '../../auth/principal/caller.ts';
 
-export interface NewFeedbackToken {
-  id?: string | undefined;
-  run_id: string;
-  feedback_key: string;
-  expires_at?: string | undefined;
-  expires_in?:
-    | { days?: number | undefined; hours?: number | undefined; minutes?: number | undefined }
-    | undefined;
-}
+type NewFeedbackToken = Exclude<
+  RouteInput<(typeof feedbackTokenRoutes)['createFeedbackToken']>['body'],
+  unknown[]
+>;
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

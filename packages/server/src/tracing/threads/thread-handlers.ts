@@ -1,4 +1,4 @@
-import type { threadReadRoutes, traceThreadRoutes } from '@svc/contract';
+import type { RouteInput, threadReadRoutes, traceThreadRoutes } from '@svc/contract';
 import type { Call, Handlers } from '../../api/handlers.ts';
 import { tenantOf } from '../../auth/principal/caller.ts';
 import { toRunPage } from '../traces/run-page.ts';
@@ -52,9 +52,4 @@ export const traceThreadHandlers = (
   };
 };
 
-interface ThreadRunsQuery {
-  session_id: string;
-  is_root?: boolean | undefined;
-  limit: number;
-  cursor?: string | undefined;
-}
+type ThreadRunsQuery = RouteInput<(typeof traceThreadRoutes)['listTraceThreadRuns']>['query'];

@@ -1,8 +1,14 @@
 // Version 2 of the reads of threads, and the groups of version 1. Turns are the roots that have the id of a thread; tokens and costs are
 // those of all trace runs that have it.
-import { absentThreadStats, type RunGroup, type ThreadAggregates, type ThreadStats } from '@svc/contract';
+import {
+  absentThreadStats,
+  type RouteInput,
+  type RunGroup,
+  type ThreadAggregates,
+  type threadReadRoutes,
+  type ThreadStats,
+} from '@svc/contract';
 import { invalid, Problem } from '@svc/contract/problem';
-import type { TraceRunCondition } from '../../storage/tracing/trace-condition.ts';
 import type { TraceRunSums } from '../../storage/tracing/trace-run-sums.ts';
 import type { TraceRunScope } from '../../storage/tracing/trace-scope.ts';
 import type { TraceStorage } from '../../storage/tracing/traces.ts';
@@ -12,29 +18,16 @@ import { type SelectedPage, toItems } from '../traces/run-read-service.ts';
 import { type RunSelection, toScope } from '../traces/run-scope.ts';
 import { payloadsOf, selectedMembers } from '../traces/selected-run.ts';
 import { type TraceService, withTotals } from '../traces/trace-service.ts';
-import { toThread } from './trace-thread-service.ts';
+import { ofThreads, toThread } from './trace-thread-service.ts';
 
 const pageDefault = 20;
 const groupsDefault = 100;
 
-export interface GroupQuery {
-  session_id: string;
-  filter?: string | undefined;
-  start_time?: string | undefined;
-  end_time?: string | undefined;
-  limit?: number | undefined;
-  offset?: number | undefined;
-}
+type GroupQuery = Omit<RouteInput<(typeof threadReadRoutes)['groupRuns']>['body'], 'group_by'>;
 
-export interface AggregateQuery {
-  project_id: string;
-  select: string[];
+type AggregateQuery = RouteInput<(typeof threadReadRoutes)['getThreadAggregates']>['body'] & {
   min_start_time: string;
-  max_start_time?: string | undefined;
-  filter?: string | undefined;
-  trace_filter?: string | undefined;
-  tree_filter?: string | undefined;
-}
+};
 
 export class ThreadReadService {
   readonly #service: TraceService;
@@ -107,7 +100,7 @@ export class ThreadReadService {
       trace_filter: both(filter, trace_filter),
       tree_filter,
     });
-    const { extent, roots, sums } = await this.#sums(withCondition(scope, inThread), countFields, select);
+    const { extent, roots, sums } = await this.#sums(ofThreads(scope), countFields, select);
     const values = {
       thread_count: extent?.threads,
       trace_count: extent?.turns,
@@ -200,13 +193,6 @@ const selected = <T extends object>(values: T, selects: readonly string[]): Part
     selects.includes(name.replace(/_seconds$/, '').toUpperCase());
   return Object.fromEntries(Object.entries(values).filter(isSelected)) as Partial<T>;
 };
-
-const inThread: TraceRunCondition = { is: 'not', of: { is: 'empty', field: 'thread_id' } };
-
-const withCondition = (scope: TraceRunScope, condition: TraceRunCondition): TraceRunScope => ({
-  ...scope,
-  filter: scope.filter ? { is: 'all', of: [condition, scope.filter] } : condition,
-});
 
 const both = (first: string | undefined, second: string | undefined): string | undefined =>
   first && second ? `and(${first}, ${second})` : (first ?? second);

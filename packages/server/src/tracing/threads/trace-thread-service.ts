@@ -1,31 +1,19 @@
 // Threads of a project, derived from its trace runs: a trace run belongs to the thread that its own metadata names.
-import type { TraceThread } from '@svc/contract';
+import type { RouteInput, RouteOutput, TraceThread, traceThreadRoutes } from '@svc/contract';
 import type { TraceRunCondition } from '../../storage/tracing/trace-condition.ts';
+import type { TraceRunScope } from '../../storage/tracing/trace-scope.ts';
 import { fromExactText } from '../../storage/postgres/exact-text.ts';
 import type { TraceRunListFilter, SearchPosition } from '../../storage/tracing/trace-search.ts';
 import type { ThreadSums } from '../../storage/tracing/trace-sums.ts';
 import type { TraceStorage } from '../../storage/tracing/traces.ts';
-import { type PartialAnswer, partialOf, withTimeoutAdvice } from '../ingest/partial.ts';
+import { partialOf, withTimeoutAdvice } from '../ingest/partial.ts';
 import { toScope } from '../traces/run-scope.ts';
 import { parseCursor, toCursor } from '../traces/search-cursor.ts';
 import { previewOf } from './preview.ts';
 
-export interface ThreadQuery {
-  project_id: string;
-  filter?: string | undefined;
-  trace_filter?: string | undefined;
-  tree_filter?: string | undefined;
-  min_start_time?: string | undefined;
-  max_start_time?: string | undefined;
-  cursor?: string | undefined;
-  page_size?: number | undefined;
-}
+type ThreadQuery = RouteInput<(typeof traceThreadRoutes)['queryTraceThreads']>['body'];
 
-export interface ThreadPage extends PartialAnswer {
-  items: TraceThread[];
-  has_more: boolean;
-  next_cursor: string | null;
-}
+type ThreadPage = RouteOutput<(typeof traceThreadRoutes)['queryTraceThreads']>;
 
 /** A page of thread ids. `next`: where the next page begins; `stopped`: where the search ran out of its time budget. */
 interface FoundThreads {
@@ -60,10 +48,8 @@ export class TraceThreadService {
       start_time: min_start_time,
       end_time: max_start_time,
     });
-    const inThread: TraceRunCondition = { is: 'not', of: { is: 'empty', field: 'thread_id' } };
     const list: Omit<TraceRunListFilter, 'after'> = {
-      ...scope,
-      filter: scope.filter ? { is: 'all', of: [inThread, scope.filter] } : inThread,
+      ...ofThreads(scope),
       order: 'desc',
       limit: batch,
       columns: new Set(),
@@ -118,6 +104,14 @@ export class TraceThreadService {
     return { ids: [...ids], next: after, stopped: null };
   }
 }
+
+const inThread: TraceRunCondition = { is: 'not', of: { is: 'empty', field: 'thread_id' } };
+
+/** The trace runs of the scope that have the id of a thread. */
+export const ofThreads = (scope: TraceRunScope): TraceRunScope => ({
+  ...scope,
+  filter: scope.filter ? { is: 'all', of: [inThread, scope.filter] } : inThread,
+});
 
 export const toThread = (sums: ThreadSums): TraceThread => {
   const { first_inputs, last_outputs, last_error, runs_without_thread_id: lacking, ...rest } = sums;
