@@ -6,12 +6,12 @@ import { statusOf } from '../platform/export-status.ts';
 import { Button } from '../ui/button.tsx';
 import { CopyText } from '../ui/copy.tsx';
 import { type Column, DataTable } from '../ui/data-table.tsx';
+import { countOf, sizeOf } from '../ui/number-text.ts';
 import { pageNumber, Pager, pageSize, pageText } from '../ui/paging.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { LocalTime } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 import { useManifest, usePartitionRuns } from './export-queries.ts';
-import { countOf, sizeOf } from './sizes.ts';
 
 const route = getRouteApi('/exports/$exportId');
 

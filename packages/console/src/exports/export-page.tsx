@@ -12,6 +12,7 @@ import { CopyId, CopyText } from '../ui/copy.tsx';
 import { type Column, DataTable } from '../ui/data-table.tsx';
 import { AskFirst } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { countOf, countText, sizeOf } from '../ui/number-text.ts';
 import { LoadedPages } from '../ui/paging.tsx';
 import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Loaded, State } from '../ui/states.tsx';
@@ -25,7 +26,6 @@ import { ExportOverview } from './export-overview.tsx';
 import { useExport, useExportEvents, useManifest } from './export-queries.ts';
 import { shareOf } from './export-share.ts';
 import { PartitionRuns } from './partition-runs.tsx';
-import { countOf, plural, sizeOf } from './sizes.ts';
 import './exports.css';
 
 const route = getRouteApi('/exports/$exportId');
@@ -121,11 +121,11 @@ const Summary = ({ found }: { found: BulkExport }): ReactNode => {
       <p className="muted">
         {[
           share.text ?? false,
-          `${countOf(progress.runs_completed)} of ${plural(progress.runs_total, 'day')}`,
+          `${countOf(progress.runs_completed)} of ${countText(progress.runs_total, 'day')}`,
           progress.runs_running > 0 && `${countOf(progress.runs_running)} running`,
           progress.runs_failed > 0 && `${countOf(progress.runs_failed)} failed`,
-          plural(progress.rows_written, 'row'),
-          plural(progress.files, 'file'),
+          countText(progress.rows_written, 'row'),
+          countText(progress.files, 'file'),
           sizeOf(progress.bytes_written),
           rate !== null && `${countOf(Math.round(rate))} rows/s`,
         ]

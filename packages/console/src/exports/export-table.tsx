@@ -5,12 +5,12 @@ import { useDestinations } from '../platform/destinations.ts';
 import { progressTones, statusOf } from '../platform/export-status.ts';
 import { useProjects } from '../platform/projects.tsx';
 import { type Column, DataTable } from '../ui/data-table.tsx';
+import { countOf, sizeOf } from '../ui/number-text.ts';
 import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Ago, LocalTime, Until } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 import { ExportBadge } from './export-badge.tsx';
 import { shareOf } from './export-share.ts';
-import { countOf, sizeOf } from './sizes.ts';
 
 /** Longer names would push the other columns out of the page; the title has all of a name. */
 const nameMax = 32;

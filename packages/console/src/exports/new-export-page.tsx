@@ -9,6 +9,7 @@ import { KeyForm, KeyGate, needsOtherKey, newExportNeed } from '../platform/key-
 import { usePlatform, usePlatformQuery } from '../platform/platform-access.ts';
 import { useProjects } from '../platform/projects.tsx';
 import { useForm } from '../ui/form.tsx';
+import { countOf, countText } from '../ui/number-text.ts';
 import { Failure, Skeleton } from '../ui/states.tsx';
 import {
   draftOf,
@@ -19,7 +20,6 @@ import {
   requestOf,
 } from './export-draft.ts';
 import { ExportFields } from './export-fields.tsx';
-import { countOf, plural } from './sizes.ts';
 import './exports.css';
 
 const route = getRouteApi('/exports/new');
@@ -111,7 +111,7 @@ const Plan = ({ plan, isSchedule }: { plan: ExportPlan; isSchedule: boolean }): 
   return (
     <div className="notice" data-tone="blue" role="status">
       <span>
-        {isSchedule ? 'The first window' : 'The export'} has {plural(partitions.length, 'day')}
+        {isSchedule ? 'The first window' : 'The export'} has {countText(partitions.length, 'day')}
         {first !== undefined && ` (${first === last ? first : `${first} to ${last}`})`} and{' '}
         {isExact ? '' : 'about '}
         {rows === 1 ? '1 row' : `${countOf(rows)} rows`}. Nothing has been created.

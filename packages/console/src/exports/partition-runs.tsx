@@ -13,6 +13,7 @@ import {
 import { type Column, DataTable, RowToggle } from '../ui/data-table.tsx';
 import { StatusChips } from '../ui/filters.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { countOf, countText, sizeOf } from '../ui/number-text.ts';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
 import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Loaded, State } from '../ui/states.tsx';
@@ -20,7 +21,6 @@ import { LocalTime, Until } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 import { ExportBadge } from './export-badge.tsx';
 import { usePartitionRuns } from './export-queries.ts';
-import { countOf, plural, sizeOf } from './sizes.ts';
 
 const route = getRouteApi('/exports/$exportId');
 
@@ -93,7 +93,7 @@ const Days = ({ runs, found, opened, onOpen }: DaysProps): ReactNode => (
           <span className="notice-text">
             {days === 1
               ? '1 day is retried after an error'
-              : `${plural(days, 'day')} ${isRetried ? 'are retried after' : 'have failed with'} the same error`}
+              : `${countText(days, 'day')} ${isRetried ? 'are retried after' : 'have failed with'} the same error`}
             : {visibleText(message)}
           </span>
           <Link

@@ -2,7 +2,7 @@ const grouped = new Intl.NumberFormat('en-US');
 
 /** `18,204`; nothing where a trace run has no tokens. */
 export const tokensOf = (tokens: number | null | undefined): string =>
-  typeof tokens === 'number' ? grouped.format(tokens) : '';
+  typeof tokens === 'number' ? countOf(tokens) : '';
 
 /** A decimal of any length, in dollars. Small costs keep two digits that are not zero. */
 export const costOf = (cost: string | null | undefined): string => {
@@ -17,4 +17,22 @@ export const countText = (
   count: number,
   noun: string,
   { hasMore = false, plural }: { hasMore?: boolean; plural?: string } = {},
-): string => `${count}${hasMore ? '+' : ''} ${count === 1 && !hasMore ? noun : (plural ?? `${noun}s`)}`;
+): string =>
+  `${countOf(count)}${hasMore ? '+' : ''} ${count === 1 && !hasMore ? noun : (plural ?? `${noun}s`)}`;
+
+const units = ['kB', 'MB', 'GB', 'TB'] as const;
+
+/** `512 B`, `61.3 MB`. */
+export const sizeOf = (bytes: number): string => {
+  if (bytes < 1_000) return `${bytes} B`;
+  let value = bytes / 1_000;
+  let unit = 0;
+  while (value >= 999.95 && unit < units.length - 1) {
+    value /= 1_000;
+    unit += 1;
+  }
+  return `${value.toFixed(1)} ${units[unit]}`;
+};
+
+/** `18,204`. */
+export const countOf = (count: number): string => grouped.format(count);
