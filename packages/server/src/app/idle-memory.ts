@@ -7,17 +7,21 @@ import { performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
+/** V8 looks back for five seconds to see how much was allocated. */
+const intervalMs = 5_000;
 /** The event loop of an idle process executes for at most this share of the time. */
-const idleShare = 0.02;
+const idleShare = 0.05;
 /** A smaller young generation is not worth a collection. */
 const youngBytesMin = 4_194_304;
+/** Of each idle time. */
 const collectionsMax = 3;
+/** Between the last collection and the first one after further work. */
+const pauseMs = 30_000;
 
 const youngBytes = (): number =>
   getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0;
 
-/** `pauseMs`: between the last collection and the first one after further work. */
-export const releaseMemoryWhenIdle = ({ intervalMs = 5_000, pauseMs = 30_000 } = {}): void => {
+export const releaseMemoryWhenIdle = (): void => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   let since = performance.eventLoopUtilization();

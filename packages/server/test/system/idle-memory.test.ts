@@ -11,7 +11,7 @@ const { href } = new URL('../../src/app/idle-memory.ts', import.meta.url);
 const program = `
 import { getHeapSpaceStatistics } from 'node:v8';
 import { releaseMemoryWhenIdle } from ${JSON.stringify(href)};
-releaseMemoryWhenIdle({ intervalMs: 200, pauseMs: 1_000 });
+releaseMemoryWhenIdle();
 const young = () => getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size;
 const kept = [];
 while (young() < 16_000_000) {
@@ -19,7 +19,7 @@ while (young() < 16_000_000) {
   if (kept.length > 100_000) kept.length = 0;
 }
 console.log(young());
-while (young() > 4_194_304) await new Promise((resolve) => setTimeout(resolve, 50));
+while (young() > 4_194_304) await new Promise((resolve) => setTimeout(resolve, 250));
 console.log(young());
 process.exit();
 `;
