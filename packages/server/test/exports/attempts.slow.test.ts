@@ -30,6 +30,7 @@ import { addRuns, daysKept } from './stored-runs.ts';
 import { scaled } from '../speed.ts';
 import { fixture } from '../fixture.ts';
 import { testFolder } from '../folders.ts';
+import { traceWrite } from '../platform/trace-write.ts';
 
 const db = fixture(() => testDatabase());
 let folder: string;
@@ -373,17 +374,7 @@ describe('an export whose trace runs change', () => {
       const id = crypto.randomUUID();
       await traceStorage(db).ingest(
         place.tenant_id,
-        [
-          {
-            id,
-            rank: 0,
-            patched: 0,
-            writes: ['1'],
-            start_time,
-            metadata: '{}',
-            fields: { session_id: place.session_id, trace_id: id, name: 'x' },
-          },
-        ],
+        [traceWrite(start_time, { session_id: place.session_id, trace_id: id, name: 'x' }, { id })],
         [],
         daysKept,
       );

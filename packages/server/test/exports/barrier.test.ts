@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exportLeaseStorage } from '../../src/storage/exports/export-leases.ts';
 import { openDatabase, type Database } from '../../src/storage/postgres/database.ts';
-import { traceStorage, type TraceWrite } from '../../src/storage/tracing/traces.ts';
+import { traceStorage } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { newExport, newPlace, sql, type Place } from './export-tables.ts';
+import { traceWrite } from '../platform/trace-write.ts';
 
 let database: TestDatabase;
 let other: Database;
@@ -25,15 +26,7 @@ const claim = async (): Promise<number> => {
   return (await exportLeaseStorage(database).claimPartitionRuns(1, 60_000, limits)).claimed.length;
 };
 
-const newRun = (): TraceWrite => ({
-  id: randomUUID(),
-  rank: 0,
-  patched: 0,
-  writes: ['1'],
-  start_time: '2026-03-01T00:00:01.000000Z',
-  metadata: '{}',
-  fields: { session_id: place.session_id },
-});
+const newRun = () => traceWrite('2026-03-01T00:00:01.000000Z', { session_id: place.session_id });
 
 /** Does `work` while a transaction is open that has done `first`. */
 const during = async (first: (tx: Database) => Promise<unknown>, work: () => Promise<void>): Promise<void> =>

@@ -16,6 +16,7 @@ import { testDatabase } from '../database.ts';
 import { fixture } from '../fixture.ts';
 import { newExport, newPlace, sql } from './export-tables.ts';
 import { defaultLimits, defaultShape, openFolder, scopeOf } from './files.ts';
+import { traceWrite } from '../platform/trace-write.ts';
 
 const database = fixture(() => testDatabase());
 const folder = fixture(() => openFolder(database));
@@ -26,15 +27,12 @@ const start = Date.now() - 1_000_000;
 const fill = async (count: number, fields: (index: number) => TraceWrite['fields']): Promise<string> => {
   const session_id = randomUUID();
   for (let from = 0; from < count; from += 1_000) {
-    const runs = Array.from({ length: Math.min(1_000, count - from) }, (_, index): TraceWrite => ({
-      id: randomUUID(),
-      rank: 0,
-      patched: 0,
-      writes: ['1'],
-      start_time: `${new Date(start + from + index).toISOString().slice(0, -1)}000Z`,
-      metadata: '{}',
-      fields: { session_id, ...fields(from + index) },
-    }));
+    const runs = Array.from({ length: Math.min(1_000, count - from) }, (_, index) =>
+      traceWrite(`${new Date(start + from + index).toISOString().slice(0, -1)}000Z`, {
+        session_id,
+        ...fields(from + index),
+      }),
+    );
     await traceStorage(database).ingest(tenant_id, runs, [], 400);
   }
   return session_id;

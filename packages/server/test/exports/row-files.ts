@@ -6,6 +6,7 @@ import type { RowScope, WrittenFile } from '../../src/exports/parquet/export-fil
 import { traceStorage, type TraceWrite } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { openFolder, scopeOf, defaultLimits, defaultShape, type ExportFolder } from './files.ts';
+import { traceWrite } from '../platform/trace-write.ts';
 
 export const now = Date.now();
 export const dayMs = 86_400_000;
@@ -16,15 +17,7 @@ export const runOf = (
   session_id: string,
   start_time: string,
   fields: TraceWrite['fields'] = {},
-): TraceWrite => ({
-  id: randomUUID(),
-  rank: 0,
-  patched: 0,
-  writes: ['1'],
-  start_time,
-  metadata: '{}',
-  fields: { session_id, ...fields },
-});
+): TraceWrite => traceWrite(start_time, { session_id, ...fields });
 
 export const newScope = (more: Partial<RowScope> = {}): RowScope =>
   scopeOf({ tenant_id: randomUUID(), session_id: randomUUID(), ...more });

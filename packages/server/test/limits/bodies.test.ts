@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { end, multipartType, part } from '../platform/multipart.ts';
 import { type PlatformServer, startPlatform } from '../platform/platform-server.ts';
 import { fixture } from '../fixture.ts';
+import { sentRun } from '../platform/trace-write.ts';
 
 const platform = fixture(() =>
   startPlatform({ ingestValuesMax: 100_000, ingestKeysMax: 50_000 }, { executors: 'started' }),
@@ -26,16 +27,6 @@ const multipart = (parts: Buffer[], headers: Record<string, string> = {}): Sent 
 const batch = (body: Buffer | string, headers: Record<string, string> = {}): Sent =>
   platform.call('POST', '/runs/batch', { body, headers: { 'content-type': 'application/json', ...headers } });
 
-const run = (id: string, more: object = {}): object => ({
-  id,
-  trace_id: id,
-  dotted_order: `20261121T080000000000Z${id}`,
-  name: 'x',
-  run_type: 'chain',
-  start_time: '2026-11-21T08:00:00Z',
-  ...more,
-});
-
 const emptyObjects = (count: number): string => `[${'{},'.repeat(count - 1)}{}]`;
 
 describe('a body of traces is rejected', () => {
@@ -55,7 +46,7 @@ describe('a body of traces is rejected', () => {
   it('when one part is such a gzip', async () => {
     const id = randomUUID();
     const parts = [
-      part(`post.${id}`, JSON.stringify(run(id))),
+      part(`post.${id}`, JSON.stringify(sentRun(id))),
       part(`post.${id}.inputs`, emptyObjects(100_001)),
     ];
     expect(await multipart(parts)).toMatchObject(tooLarge('more than 100000 JSON values'));
@@ -65,7 +56,7 @@ describe('a body of traces is rejected', () => {
     const ids = Array.from({ length: 3 }, () => randomUUID());
     const keys = `{${Array.from({ length: 20_000 }, (_, at) => `"k${at}":1`).join(',')}}`;
     const parts = ids.flatMap((id) => [
-      part(`post.${id}`, JSON.stringify(run(id))),
+      part(`post.${id}`, JSON.stringify(sentRun(id))),
       part(`post.${id}.outputs`, keys),
     ]);
     expect(await multipart(parts)).toMatchObject(tooLarge('more than 50000 JSON keys'));
@@ -126,7 +117,7 @@ describe('a large body of traces', () => {
   it('is stored completely, in slices', async () => {
     const name = randomUUID();
     const post = Array.from({ length: 2_500 }, (_, at) =>
-      run(randomUUID(), { session_name: name, inputs: { at, text: 'x'.repeat(300) } }),
+      sentRun(randomUUID(), { session_name: name, inputs: { at, text: 'x'.repeat(300) } }),
     );
     expect(await batch(JSON.stringify({ post }))).toMatchObject({ status: 202 });
     const projects = await platform.call('GET', `/sessions?name=${name}`);
@@ -142,7 +133,7 @@ describe('a large body of traces', () => {
     const inputs = `{"exact":1.10,"text":"${'é'.repeat(400_000)}"}`;
     const file = Buffer.from(Array.from({ length: 900_000 }, (_, at) => at % 251));
     const { status, body } = await multipart([
-      part(`post.${id}`, JSON.stringify(run(id))),
+      part(`post.${id}`, JSON.stringify(sentRun(id))),
       part(`post.${id}.inputs`, inputs),
       part(`attachment.${id}.file`, file),
       part(`post.${bad}`, '{"id":'),

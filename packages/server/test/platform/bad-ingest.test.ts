@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { boundary, end, multipartType, part as partOf } from './multipart.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
 import { fixture } from '../fixture.ts';
+import { sentRun } from './trace-write.ts';
 
 const platform = fixture(() => startPlatform({ ingestBytesMax: 4_194_304 }));
 
@@ -19,16 +20,7 @@ const send = (body: Buffer, headers: Record<string, string> = {}): ReturnType<Pl
     headers: { 'content-type': multipartType, ...headers },
   });
 
-const run = (id: string, more: object = {}): string =>
-  JSON.stringify({
-    id,
-    trace_id: id,
-    dotted_order: `20261121T080000000000Z${id}`,
-    name: 'x',
-    run_type: 'chain',
-    start_time: '2026-11-21T08:00:00Z',
-    ...more,
-  });
+const run = (id: string, more: object = {}): string => JSON.stringify(sentRun(id, more));
 
 const statusOf = async (id: string): Promise<number> => (await platform.call('GET', `/runs/${id}`)).status;
 

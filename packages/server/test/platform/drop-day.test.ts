@@ -10,6 +10,7 @@ import { traceStorage, type TraceWrite } from '../../src/storage/tracing/traces.
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { sql } from '../exports/export-tables.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
+import { traceWrite } from './trace-write.ts';
 
 const tenant_id = randomUUID();
 let database: TestDatabase;
@@ -27,15 +28,7 @@ afterEach(async () => {
 
 const daysAgo = (count: number): string => new Date(Date.now() - count * 86_400_000).toISOString();
 
-const newRun = (start_time: string): TraceWrite => ({
-  id: randomUUID(),
-  rank: 0,
-  patched: 0,
-  writes: ['1'],
-  start_time,
-  metadata: '{}',
-  fields: { name: 'x', session_id: tenant_id },
-});
+const newRun = (start_time: string) => traceWrite(start_time, { name: 'x', session_id: tenant_id });
 
 const store = (runs: TraceWrite[], daysKept = 30): Promise<unknown> =>
   traceStorage(database).ingest(tenant_id, runs, [], daysKept);

@@ -12,6 +12,7 @@ import { parseFilter } from '../../src/tracing/filter/parse-filter.ts';
 import { testDatabase } from '../database.ts';
 import { fixture } from '../fixture.ts';
 import { scaled } from '../speed.ts';
+import { traceWrite } from './trace-write.ts';
 
 const database = fixture(() => testDatabase());
 const traces = fixture(() => traceStorage(database));
@@ -346,15 +347,8 @@ const listed = fc.record({
   inputBytes: fc.constantFrom(2, 500, 5_000),
 });
 
-const toListedWrite = ({ id, start_time, ...fields }: Listed): TraceWrite => ({
-  id,
-  rank: 0,
-  patched: 0,
-  writes: ['1'],
-  start_time,
-  metadata: '{}',
-  fields,
-});
+const toListedWrite = ({ id, start_time, ...fields }: Listed): TraceWrite =>
+  traceWrite(start_time, fields, { id });
 
 const inOrder = (a: Listed, b: Listed): number =>
   a.start_time === b.start_time ? (a.id < b.id ? 1 : -1) : a.start_time < b.start_time ? 1 : -1;

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { end, multipartType, part } from './multipart.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
 import { fixture } from '../fixture.ts';
+import { sentRun } from './trace-write.ts';
 
 const platform = fixture(() => startPlatform());
 
@@ -21,15 +22,6 @@ const send = (
 const field = (number: number, bytes: Uint8Array): Uint8Array =>
   new BinaryWriter().tag(number, WireType.LengthDelimited).bytes(bytes).finish();
 
-const runOf = (id: string): object => ({
-  id,
-  trace_id: id,
-  dotted_order: `20261121T080000000000Z${id}`,
-  name: 'x',
-  run_type: 'chain',
-  start_time: '2026-11-21T08:00:00Z',
-});
-
 const gzipped = { 'content-encoding': 'gzip' };
 const tooLarge = { status: 413, body: { code: 'too_large' } };
 const expectServing = async (): Promise<void> =>
@@ -39,7 +31,7 @@ it('a run has up to 30 MB of inputs', async () => {
   const id = randomUUID();
   const inputs = { text: 'x'.repeat(30_000_000) };
   const parts = [
-    part(`post.${id}`, JSON.stringify(runOf(id))),
+    part(`post.${id}`, JSON.stringify(sentRun(id))),
     part(`post.${id}.inputs`, JSON.stringify(inputs)),
   ];
   const { status } = await send('/runs/multipart', multipartType, Buffer.concat([...parts, end]));
@@ -70,7 +62,7 @@ describe('a body is rejected, and the server keeps serving', () => {
   it('when many parts together have 600,000 keys', async () => {
     const keys = `{${Array.from({ length: 200_000 }, (_, at) => `"k${at}":1`).join(',')}}`;
     const parts = Array.from({ length: 3 }, () => randomUUID()).flatMap((id) => [
-      part(`post.${id}`, JSON.stringify(runOf(id))),
+      part(`post.${id}`, JSON.stringify(sentRun(id))),
       part(`post.${id}.outputs`, keys),
     ]);
     const answer = await send('/runs/multipart', multipartType, Buffer.concat([...parts, end]));

@@ -15,6 +15,7 @@ import { toRunText } from '../../src/tracing/traces/run-text.ts';
 import { testDatabase } from '../database.ts';
 import { newExport, newPlace, type Place, runsOf, sql } from '../exports/export-tables.ts';
 import { fixture } from '../fixture.ts';
+import { traceWrite } from './trace-write.ts';
 
 const daysKept = 400;
 const tenant_id = randomUUID();
@@ -185,15 +186,12 @@ describe('a run that only names its parent', () => {
 const db = fixture(() => testDatabase());
 const start = new Date(Date.now() - 3_600_000);
 
-const traceRun = (id: string, fields: TraceWrite['fields']): TraceWrite => ({
-  id,
-  rank: 0,
-  patched: 0,
-  writes: [String(Math.floor(Math.random() * 1e9))],
-  start_time: start.toISOString(),
-  metadata: '{}',
-  fields: { run_type: 'llm', ...fields },
-});
+const traceRun = (id: string, fields: TraceWrite['fields']): TraceWrite =>
+  traceWrite(
+    start.toISOString(),
+    { run_type: 'llm', ...fields },
+    { id, writes: [String(Math.floor(Math.random() * 1e9))] },
+  );
 
 describe('counting hours of traces', () => {
   it('continues when a workspace has sent more tokens than a column holds', async () => {

@@ -10,6 +10,7 @@ import { eventually } from '../eventually.ts';
 import { sql } from '../exports/export-tables.ts';
 import { fixture } from '../fixture.ts';
 import { startPlatform } from './platform-server.ts';
+import { traceWrite } from './trace-write.ts';
 
 const platform = fixture(() => startPlatform());
 
@@ -215,15 +216,14 @@ describe('price lookups', () => {
 
 // Prices that change while they are looked up.
 
-const newRun = (): TraceWrite => ({
-  id: randomUUID(),
-  rank: 0,
-  patched: 0,
-  writes: ['1'],
-  start_time: null,
-  metadata: '{}',
-  fields: { model: 'ours-1', run_type: 'llm', prompt_tokens: '1', completion_tokens: '0', total_tokens: '1' },
-});
+const newRun = () =>
+  traceWrite(null, {
+    model: 'ours-1',
+    run_type: 'llm',
+    prompt_tokens: '1',
+    completion_tokens: '0',
+    total_tokens: '1',
+  });
 
 it('a price that changes during its lookup is not cached with its old value', async () => {
   await using db = await testDatabase();

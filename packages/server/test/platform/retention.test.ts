@@ -8,20 +8,13 @@ import { tracePartitionStorage } from '../../src/storage/tracing/trace-partition
 import { traceStorage, type TraceWrite } from '../../src/storage/tracing/traces.ts';
 import { testDatabase } from '../database.ts';
 import { fixture } from '../fixture.ts';
+import { traceWrite } from './trace-write.ts';
 
 const tenant_id = randomUUID();
 const database = fixture(() => testDatabase());
 const traces = fixture(() => traceStorage(database));
 
-const newRun = (start_time: string | null): TraceWrite => ({
-  id: randomUUID(),
-  rank: 0,
-  patched: 0,
-  writes: ['1'],
-  start_time,
-  metadata: '{}',
-  fields: { name: 'x' },
-});
+const newRun = (start_time: string | null) => traceWrite(start_time, { name: 'x' });
 
 const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
 
