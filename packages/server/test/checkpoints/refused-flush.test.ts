@@ -9,9 +9,9 @@ import {
   type BatchItems,
   type Writer,
 } from '../../src/engine/checkpoints/commit-queue.ts';
-import { checkpointStorage } from '../../src/storage/deployment/checkpoints.ts';
-import { runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
-import { runStorage } from '../../src/storage/deployment/runs.ts';
+import { checkpointStorage } from '../../src/storage/deployment/checkpoints/checkpoints.ts';
+import { runLeaseStorage } from '../../src/storage/deployment/runs/run-leases.ts';
+import { runStorage } from '../../src/storage/deployment/runs/runs.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { lockWaiters } from '../lock-waiters.ts';

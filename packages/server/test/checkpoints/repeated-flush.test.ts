@@ -9,11 +9,11 @@ import {
   type BatchItems,
   type Writer,
 } from '../../src/engine/checkpoints/commit-queue.ts';
-import { checkpointStorage } from '../../src/storage/deployment/checkpoints.ts';
-import type { Owner } from '../../src/storage/deployment/checkpoint-rows.ts';
-import { runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
-import { runStorage } from '../../src/storage/deployment/runs.ts';
-import { threadStorage } from '../../src/storage/deployment/threads.ts';
+import { checkpointStorage } from '../../src/storage/deployment/checkpoints/checkpoints.ts';
+import type { Owner } from '../../src/storage/deployment/checkpoints/checkpoint-rows.ts';
+import { runLeaseStorage } from '../../src/storage/deployment/runs/run-leases.ts';
+import { runStorage } from '../../src/storage/deployment/runs/runs.ts';
+import { threadStorage } from '../../src/storage/deployment/threads/threads.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { openAttempt } from './attempt-writer.ts';

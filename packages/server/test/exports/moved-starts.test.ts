@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportStorage } from '../../src/storage/exports/exports.ts';
 import { tracePartitionStorage } from '../../src/storage/tracing/trace-partitions.ts';
-import { exactTime } from '../../src/storage/postgres/exact-time.ts';
+import { exactTime } from '../../src/storage/postgres/exact-text.ts';
 import { startTimeBit, sentStartBit } from '../../src/storage/tracing/trace-columns.ts';
 import { traceStorage, type TraceWrite } from '../../src/storage/tracing/traces.ts';
 import { exportRows, type ExportPage, type RowPlace } from '../../src/storage/exports/export-rows.ts';

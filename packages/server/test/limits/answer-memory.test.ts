@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RequestMemory } from '../../src/parsing/request-memory.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { storeItemStorage } from '../../src/storage/deployment/store-items.ts';
+import { storeItemStorage } from '../../src/storage/deployment/store/store-items.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 
 const mb = 1_048_576;

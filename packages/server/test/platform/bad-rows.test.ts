@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { exportLeaseStorage } from '../../src/storage/exports/export-leases.ts';
-import { runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
+import { runLeaseStorage } from '../../src/storage/deployment/runs/run-leases.ts';
 import { traceHourStorage } from '../../src/storage/tracing/trace-hours.ts';
 import { tracePartitionStorage } from '../../src/storage/tracing/trace-partitions.ts';
 import { traceStorage, type TraceWrite } from '../../src/storage/tracing/traces.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { runStorage } from '../../src/storage/deployment/runs.ts';
+import { runStorage } from '../../src/storage/deployment/runs/runs.ts';
 import { eventually } from '../eventually.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
 import { startTestServer, type TestServer } from '../server.ts';

@@ -8,8 +8,8 @@ import {
   createRuns,
   groupedCreation,
   type TimedRun,
-} from '../../src/storage/deployment/run-creation.ts';
-import type { NewRun } from '../../src/storage/deployment/run-rows.ts';
+} from '../../src/storage/deployment/runs/run-creation.ts';
+import type { NewRun } from '../../src/storage/deployment/runs/run-rows.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { untilOneWaits } from '../lock-waiters.ts';

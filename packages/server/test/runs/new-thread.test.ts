@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { runStorage } from '../../src/storage/deployment/runs.ts';
-import { threadStorage } from '../../src/storage/deployment/threads.ts';
+import { runStorage } from '../../src/storage/deployment/runs/runs.ts';
+import { threadStorage } from '../../src/storage/deployment/threads/threads.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
 import { newAssistant, newRun } from './run-rows.ts';

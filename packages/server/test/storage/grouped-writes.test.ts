@@ -4,7 +4,7 @@ import { Problem } from '@svc/contract/problem';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { threadStorage, type ThreadStorage } from '../../src/storage/deployment/threads.ts';
+import { threadStorage, type ThreadStorage } from '../../src/storage/deployment/threads/threads.ts';
 import { GroupedWrites } from '../../src/storage/postgres/grouped-writes.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 

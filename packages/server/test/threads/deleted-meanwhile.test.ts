@@ -2,7 +2,7 @@
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { threadStorage } from '../../src/storage/deployment/threads.ts';
+import { threadStorage } from '../../src/storage/deployment/threads/threads.ts';
 import { eventually } from '../eventually.ts';
 import { lockWaiters } from '../lock-waiters.ts';
 import { startTestServer, type TestServer } from '../server.ts';

@@ -8,8 +8,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { Secret } from '../../src/config/settings/secret.ts';
 import { eventually } from '../eventually.ts';
 import type { WebhookSender } from '../../src/deployment/webhooks/webhook-sender.ts';
-import type { DeliveryRow } from '../../src/storage/deployment/delivery-rows.ts';
-import { deliveryStorage, type DeliveryStorage } from '../../src/storage/deployment/webhook-deliveries.ts';
+import type { DeliveryRow } from '../../src/storage/deployment/webhooks/delivery-rows.ts';
+import {
+  deliveryStorage,
+  type DeliveryStorage,
+} from '../../src/storage/deployment/webhooks/webhook-deliveries.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { endRun, openSender, secret, type EndedRun } from './queue.ts';
 import { openSink, type Received } from './sink.ts';

@@ -7,7 +7,7 @@ import { isRecord } from '../../engine/codec/tagged.ts';
 import type { RunOutcome } from '../../engine/streams/run-event-stream.ts';
 import { readRun } from '../../engine/streams/run-replay.ts';
 import { everyRow } from '../../storage/postgres/row-filter.ts';
-import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
+import type { RunLogStorage } from '../../storage/deployment/runs/run-log.ts';
 import type { RunCanceller } from '../runs/run-canceller.ts';
 import type { RunGranter } from '../runs/run-grant.ts';
 import { runIdOf } from '../runs/run-key.ts';

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { Problem } from '@svc/contract/problem';
 import type { EventWriter } from '../../api/handlers.ts';
 import { Backoff, pause } from '../../backoff.ts';
-import type { RunStorage } from '../../storage/deployment/runs.ts';
+import type { RunStorage } from '../../storage/deployment/runs/runs.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import { isUnavailable } from '../../storage/postgres/sql-state.ts';
 

@@ -1,7 +1,7 @@
 // Handlers that create runs: in the background, with a stream, or with a wait for the result; on a thread or stateless.
 import type { RunCreate, runRoutes, StatelessRunCreate } from '@svc/contract';
 import { everyRow } from '../../storage/postgres/row-filter.ts';
-import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
+import type { RunLogStorage } from '../../storage/deployment/runs/run-log.ts';
 import { DeferredResponse, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
 import { idempotencyKey } from './call-headers.ts';
 import type { RunCanceller } from './run-canceller.ts';

@@ -2,7 +2,7 @@ import type { runFigureRoutes, runRoutes, runSearchRoutes, runTimelineRoutes } f
 import { invalid } from '@svc/contract/problem';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
-import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
+import type { RunLogStorage } from '../../storage/deployment/runs/run-log.ts';
 import {
   type Call,
   EventStreamResponse,

@@ -7,8 +7,8 @@ import type { RunOutcome, RunEventStream } from '../../engine/streams/run-event-
 import type { RunEventHub } from '../../engine/streams/run-event-hub.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
-import type { RunAudience, RunRow } from '../../storage/deployment/run-rows.ts';
-import { stateAtHead } from '../../storage/deployment/recorded-state.ts';
+import type { RunAudience, RunRow } from '../../storage/deployment/runs/run-rows.ts';
+import { stateAtHead } from '../../storage/deployment/checkpoints/recorded-state.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { DeferredResponse } from '../../api/handlers.ts';
 import type { StateReader } from '../threads/state-reader.ts';

@@ -2,7 +2,7 @@
 import type { RunTimeline } from '@svc/contract';
 import { type NodeWrite, summaryOf } from '../../engine/checkpoints/checkpoint-summary.ts';
 import { checkpointTimeMs } from '../../engine/checkpoints/checkpoint-time.ts';
-import type { OtherRun, StepRow, TimedRun } from '../../storage/deployment/run-timeline.ts';
+import type { OtherRun, StepRow, TimedRun } from '../../storage/deployment/runs/run-timeline.ts';
 
 type Attempt = RunTimeline['attempts'][number];
 type Wait = RunTimeline['waits'][number];

@@ -1,5 +1,5 @@
 // The tree of agent.getTree: the root graph and the subgraphs that have checkpoints.
-import type { SubgraphRow } from '../../storage/deployment/subgraphs.ts';
+import type { SubgraphRow } from '../../storage/deployment/checkpoints/subgraphs.ts';
 
 export interface GraphNode {
   namespace: string[];

@@ -1,6 +1,6 @@
 import type { RunKwargs } from '../../engine/dispatch/protocol.ts';
 import { namesInterrupts } from '../../engine/dispatch/resume-value.ts';
-import type { RunAnswer } from '../../storage/deployment/run-sequence.ts';
+import type { RunAnswer } from '../../storage/deployment/runs/run-sequence.ts';
 
 /** Ids of the interrupts that a run has left. `interrupts`: lists by task, as a JSON text. */
 export const pendingIds = (interrupts: string): Set<string> => {

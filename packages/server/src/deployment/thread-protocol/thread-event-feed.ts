@@ -4,9 +4,9 @@
 import { notFound } from '@svc/contract/problem';
 import type { EventWriter } from '../../api/handlers.ts';
 import { pause } from '../../backoff.ts';
-import type { SequencedRun } from '../../storage/deployment/run-sequence.ts';
-import type { RunStorage } from '../../storage/deployment/runs.ts';
-import type { ThreadStorage } from '../../storage/deployment/threads.ts';
+import type { SequencedRun } from '../../storage/deployment/runs/run-sequence.ts';
+import type { RunStorage } from '../../storage/deployment/runs/runs.ts';
+import type { ThreadStorage } from '../../storage/deployment/threads/threads.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
 import { forwardRun } from '../threads/forward-run.ts';

@@ -5,7 +5,7 @@ import type { JsonPart } from '../../parsing/json-bytes.ts';
 import { JsonText, objectText } from '../../api/json-text.ts';
 import { type ExtractPath, partAt } from './extract-paths.ts';
 import { between } from '../../parsing/json-bytes.ts';
-import type { ListedThread, ThreadRow } from '../../storage/deployment/threads.ts';
+import type { ListedThread, ThreadRow } from '../../storage/deployment/threads/threads.ts';
 
 export type ThreadField = keyof Thread;
 

@@ -2,9 +2,9 @@
 // the thread's row has `watched_until` a minute ahead (renewed regularly), and new runs of the thread are logged from their first event.
 import { notFound } from '@svc/contract/problem';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
-import type { RunStorage } from '../../storage/deployment/runs.ts';
-import type { LoggedRun, PlacedRun } from '../../storage/deployment/run-rows.ts';
-import type { ThreadStorage } from '../../storage/deployment/threads.ts';
+import type { RunStorage } from '../../storage/deployment/runs/runs.ts';
+import type { LoggedRun, PlacedRun } from '../../storage/deployment/runs/run-rows.ts';
+import type { ThreadStorage } from '../../storage/deployment/threads/threads.ts';
 import type { MissedEvents } from '../../engine/streams/run-event-stream.ts';
 import { gapEvent } from '../../engine/streams/run-replay.ts';
 import type { EventWriter, StreamEvent } from '../../api/handlers.ts';

@@ -1,5 +1,5 @@
 import type { ThreadStorageReport } from '@svc/contract';
-import type { ThreadUsage } from '../../storage/deployment/thread-usage.ts';
+import type { ThreadUsage } from '../../storage/deployment/threads/thread-usage.ts';
 
 /** What `GET /threads/{id}/storage` returns. */
 export const usageReport = (thread_id: string, usage: ThreadUsage): ThreadStorageReport => ({

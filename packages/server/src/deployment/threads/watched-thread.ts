@@ -1,7 +1,7 @@
 // While a client reads the events of a thread, the thread's row has `watched_until` a minute ahead, and new runs of the thread are logged from
 // their first event. Each renewal checks that the thread still exists for the reader.
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
-import type { ThreadStorage } from '../../storage/deployment/threads.ts';
+import type { ThreadStorage } from '../../storage/deployment/threads/threads.ts';
 
 /** How long a thread counts as watched after a renewal, and how often readers renew it. */
 const watchedMs = { for: 60_000, every: 20_000 };

@@ -1,4 +1,4 @@
-import type { Owner } from '../../storage/deployment/checkpoint-rows.ts';
+import type { Owner } from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
 import type { Committer } from './commit-queue.ts';
 import type { RecentBlobs } from './recent-blobs.ts';

@@ -1,5 +1,5 @@
 // The order in which the engine applies the writes of a superstep. Delta channels are rebuilt from stored writes in this order.
-import type { WriteRow } from '../../storage/deployment/checkpoint-rows.ts';
+import type { WriteRow } from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
 
 /** By code points, as the database compares texts with collation "C". */
 const compareTexts = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));

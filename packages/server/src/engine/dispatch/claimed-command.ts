@@ -1,7 +1,7 @@
 // Builds the command that starts a claimed run, or the error with which the run ends because it cannot start.
 import type { RunEventStream } from '../streams/run-event-stream.ts';
-import type { ClaimedSetting } from '../../storage/deployment/run-leases.ts';
-import type { RunRow } from '../../storage/deployment/run-rows.ts';
+import type { ClaimedSetting } from '../../storage/deployment/runs/run-leases.ts';
+import type { RunRow } from '../../storage/deployment/runs/run-rows.ts';
 import type { RunError, RunCommand } from './protocol.ts';
 import { toRunCommand } from './run-command.ts';
 

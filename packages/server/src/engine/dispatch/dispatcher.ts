@@ -10,8 +10,8 @@
 import { isUnavailable } from '../../storage/postgres/sql-state.ts';
 import { LeaseKeeper, type LeaseLoss, type LossReason } from '../../jobs/lease-keeper.ts';
 import type { Lease } from '../../storage/postgres/lease.ts';
-import type { ClaimedSetting } from '../../storage/deployment/run-leases.ts';
-import type { RunRow, WorkerState } from '../../storage/deployment/run-rows.ts';
+import type { ClaimedSetting } from '../../storage/deployment/runs/run-leases.ts';
+import type { RunRow, WorkerState } from '../../storage/deployment/runs/run-rows.ts';
 import { Attempt } from './attempt.ts';
 import type { AttemptOutcome } from './attempt-observer.ts';
 import { claimedCommand, waitedMsOf } from './claimed-command.ts';

@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
-import type { RunLeaseStorage } from '../../storage/deployment/run-leases.ts';
-import type { RunRow } from '../../storage/deployment/run-rows.ts';
+import type { RunLeaseStorage } from '../../storage/deployment/runs/run-leases.ts';
+import type { RunRow } from '../../storage/deployment/runs/run-rows.ts';
 import type { ExecutorPool } from './executor-pool.ts';
 
 export interface RunClaimOptions {

@@ -1,6 +1,6 @@
 // Builds the command with which an executor executes a run. Configs are merged in the order assistant, thread, run: later
 // ones override earlier ones, and the server's own keys override all.
-import type { RunRow, RunSetting } from '../../storage/deployment/run-rows.ts';
+import type { RunRow, RunSetting } from '../../storage/deployment/runs/run-rows.ts';
 import type { ParsedRunCommand, RunCommand, RunDelivery, RunKwargs } from './protocol.ts';
 
 type Config = Record<string, unknown> & { configurable?: Record<string, unknown> };

@@ -1,6 +1,6 @@
 // Events in the log of a run that its next attempt emits again although no write of the run shows that they are logged: interrupts, because
 // a claim deletes their writes, and `updates` of tasks that earlier runs have finished.
-import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
+import type { CheckpointStorage } from '../../storage/deployment/checkpoints/checkpoints.ts';
 
 export class RepeatedEvents {
   /** How often the log has an event, by its name and data. */

@@ -1,5 +1,5 @@
 // Converts rows of a run's log to events and outcomes.
-import type { LoggedOutcome, LogRow } from '../../storage/deployment/run-log.ts';
+import type { LoggedOutcome, LogRow } from '../../storage/deployment/runs/run-log.ts';
 import type { RunOutcome } from './run-event-stream.ts';
 
 /** The events of a row; the first has the row's `first_id`. */

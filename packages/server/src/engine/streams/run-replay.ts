@@ -2,7 +2,7 @@
 // read no faster than the reader consumes. Live events wait in the subscription meanwhile; when they are too many, they
 // are read from the log as well; if the log does not have them, the reader gets an error that says so. A reader that gives an id
 // which does not exist yet gets live events only. A reader learns which events between those that it gets were dropped, or are in no log.
-import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
+import type { RunLogStorage } from '../../storage/deployment/runs/run-log.ts';
 import { eventsOf } from './log-rows.ts';
 import type { MissedEvents, RunEvent, RunSubscription } from './run-event-stream.ts';
 import { Problem } from '@svc/contract/problem';

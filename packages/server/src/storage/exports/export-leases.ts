@@ -2,8 +2,7 @@
 // locks are described in schema/functions/exports.
 import { formatDuration } from '../../config/settings/duration.ts';
 import type { Database } from '../postgres/database.ts';
-import { toShownText } from '../postgres/exact-text.ts';
-import { exactTime } from '../postgres/exact-time.ts';
+import { exactTime, toShownText } from '../postgres/exact-text.ts';
 import { exportColumns, type ExportRow } from './export-row.ts';
 import type { ExportLease } from './export-lease.ts';
 import type { PendingFile } from './export-steps.ts';

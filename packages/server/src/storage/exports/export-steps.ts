@@ -1,6 +1,6 @@
 // Operations of an exporter under its lease. The states and the order of locks are described in schema/functions/exports.
 import type { Database } from '../postgres/database.ts';
-import { exactTime } from '../postgres/exact-time.ts';
+import { exactTime } from '../postgres/exact-text.ts';
 import type { ExportLease } from './export-lease.ts';
 import { type Statement, readStatement, statement } from '../postgres/statement.ts';
 

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { Problem } from '@svc/contract/problem';
 import type { Database } from '../postgres/database.ts';
-import { fromExactText, toExactText } from '../postgres/exact-text.ts';
-import { exactTime } from '../postgres/exact-time.ts';
+import { exactTime, fromExactText, toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import { statement } from '../postgres/statement.ts';
 
