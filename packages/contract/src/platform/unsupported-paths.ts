@@ -41,6 +41,11 @@ export const unsupportedPaths: readonly UnsupportedPath[] = [
   ...under('registered agents', '/api/v1/agents'),
   ...under('web pages of traces', '/api/v2/runs/:id/url'),
   ...under('dashboards', '/api/v1/sessions/:session_id/dashboard'),
+  ...under(
+    'reports of insights',
+    '/api/v1/sessions/:session_id/insights',
+    '/api/v1/workspaces/current/secrets',
+  ),
   ...under('sandboxes', '/api/v2/sandboxes'),
   ...under('SQL queries', '/v2/sql'),
   ...under(

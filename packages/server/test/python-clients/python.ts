@@ -18,9 +18,9 @@ export const whyNoPythonClients = (): string | undefined =>
 export const itWithPythonClients = it.skipIf(whyNoPythonClients() !== undefined);
 
 /** Runs a program of this folder, which gets a URL and its limit of time in seconds; returns what it has printed, as JSON. */
-export const runPython = async (program: string, url: string): Promise<unknown> => {
+export const runPython = async (program: string, url: string, ...more: string[]): Promise<unknown> => {
   const file = fileURLToPath(new URL(program, import.meta.url));
   const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' };
-  const { stdout } = await promisify(execFile)(python, [file, url, String(scaled(50))], { env });
+  const { stdout } = await promisify(execFile)(python, [file, url, String(scaled(50)), ...more], { env });
   return JSON.parse(stdout);
 };

@@ -6,12 +6,12 @@ import { OracleSaver } from './oracle-saver.ts';
 import {
   byName,
   common,
+  eventData,
   markNewIds,
   type Outcome,
   type SeenEvent,
   type SeenState,
   type SeenTask,
-  withoutMetadata,
   withoutResultIds,
 } from './observation.ts';
 
@@ -113,14 +113,14 @@ export class EngineThread {
     return markNewIds(toState(await read()), toState(await read()));
   }
 
-  /** Ids of the interrupts of tasks that wait for an answer. */
+  /** Interrupts of tasks that wait for an answer, also those that have failed with one: they execute again. */
   async openInterrupts(): Promise<Record<string, unknown[]>> {
     const tuple: CheckpointTuple | undefined = await this.#saver.getTuple(this.#at);
     const state = await this.#graph.getState(this.#at);
     const writes = tuple?.pendingWrites ?? [];
     const finished = new Set(
       writes.flatMap(([task, channel]) =>
-        channel === '__interrupt__' || channel === '__resume__' ? [] : [task],
+        ['__interrupt__', '__resume__', '__error__'].includes(channel) ? [] : [task],
       ),
     );
     return Object.fromEntries(
@@ -187,6 +187,7 @@ const messageKeys = [
   'tool_call_id',
   'status',
   'artifact',
+  'metadata',
 ];
 
 /** The JSON of the values of a graph: that of JSON.stringify, except for messages and errors, which clients get as plain fields. */
@@ -259,5 +260,5 @@ const toState = ({ values, next, tasks, metadata, config, parentConfig }: StateS
 
 const toEvent = (mode: string, data: unknown): unknown => {
   if (mode === 'checkpoints') return withoutResultIds(toState(data as StateSnapshot));
-  return wire(mode === 'tasks' ? withoutMetadata(data) : data);
+  return eventData(mode, wire(data));
 };

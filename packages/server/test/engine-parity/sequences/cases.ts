@@ -1,4 +1,5 @@
 // The graphs, and what operations on them can be given.
+import { agent, approvals } from './agent-graphs.ts';
 import * as basic from './basic-graphs.ts';
 import * as nested from './nested-graphs.ts';
 
@@ -9,6 +10,8 @@ export interface GraphCase {
   updates: readonly unknown[];
   /** For updates as a node, and for `goto`. */
   nodes: readonly string[];
+  /** What answers interrupts. */
+  answers: readonly unknown[];
 }
 
 const topics = [{ topic: 'plain' }, { topic: 'other' }, {}];
@@ -20,8 +23,13 @@ const state = (graph: object, nodes: string[], more: Partial<GraphCase> = {}): G
   inputs: topics,
   updates: logs,
   nodes,
+  answers: ['yes', { text: 'no' }, false, 0, '', null, []],
   ...more,
 });
+
+const user = (content: string) => ({ messages: [{ role: 'user', content }] });
+const questions = ['plain', 'weather', 'both', 'broken', 'letter', 'mixed'].map(user);
+const spoken = [user('updated'), { messages: [{ role: 'assistant', content: 'one' }] }, user('weather')];
 
 export const cases: Record<string, GraphCase> = {
   chain: state(basic.chain, ['first', 'second', 'third']),
@@ -68,4 +76,19 @@ export const cases: Record<string, GraphCase> = {
   parallelSubgraphs: state(nested.parallelSubgraphs, ['left', 'right', 'join']),
   parentCommand: state(nested.parentCommand, ['inner', 'near', 'far']),
   functional: state(nested.functional, ['functional'], { updates: [['saved']] }),
+  agent: state(agent.graph, ['counting.before_model', 'model_request', 'tools'], {
+    inputs: questions,
+    updates: spoken,
+  }),
+  approvals: state(approvals.graph, ['model_request', 'HumanInTheLoopMiddleware.after_model', 'tools'], {
+    inputs: questions,
+    updates: spoken,
+    answers: [
+      { decisions: [{ type: 'approve' }] },
+      { decisions: [{ type: 'reject', message: 'not now' }] },
+      { decisions: [{ type: 'edit', editedAction: { name: 'send_letter', args: { to: 'Eve' } } }] },
+      { decisions: [] },
+      'yes',
+    ],
+  }),
 };

@@ -99,6 +99,12 @@ export const withoutResultIds = (state: SeenState): SeenState => ({
   tasks: state.tasks.map((task) => ({ ...task, result: withoutGeneratedIds(task.result) })),
 });
 
+/** The state without what its tasks have written. */
+export const withoutWrites = (state: SeenState): SeenState => ({
+  ...state,
+  tasks: state.tasks.map((task) => ({ ...task, error: null, interrupts: [], result: null })),
+});
+
 const newId = 'new at each read';
 
 /**
@@ -268,7 +274,11 @@ export const earliest = (events: SeenEvent[], others: SeenEvent[]): SeenEvent[] 
   events.slice(0, others.length);
 
 /** Metadata of a task is that of its run, which has other keys on the server (docs/compatibility.md). */
-export const withoutMetadata = (task: unknown): unknown => {
+const withoutMetadata = (task: unknown): unknown => {
   const { metadata: _, ...rest } = task as Fields;
   return rest;
 };
+
+/** The data of an event as JSON. The engine adds ids to the messages of an update when it applies it, which may be after it reports it. */
+export const eventData = (mode: string, data: unknown): unknown =>
+  mode === 'tasks' ? withoutMetadata(data) : mode === 'updates' ? withoutGeneratedIds(data) : data;

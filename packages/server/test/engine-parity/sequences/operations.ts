@@ -48,7 +48,10 @@ export interface Sequences {
 const killIn = (kills: boolean): fc.Arbitrary<number | undefined> =>
   kills ? maybe(fc.nat({ max: 3 }), 3) : fc.constant(undefined);
 
-const operation = ({ inputs, updates, nodes }: GraphCase, { kills }: Sequences): fc.Arbitrary<Operation> => {
+const operation = (
+  { inputs, updates, nodes, answers }: GraphCase,
+  { kills }: Sequences,
+): fc.Arbitrary<Operation> => {
   const node = fc.constantFrom(...nodes);
   const breakpoints = maybe(fc.oneof(fc.constant('*' as const), fc.tuple(node)), 6);
   const run = {
@@ -78,7 +81,7 @@ const operation = ({ inputs, updates, nodes }: GraphCase, { kills }: Sequences):
       arbitrary: fc.record({
         do: fc.constant('answer' as const),
         by: fc.constantFrom('plain' as const, 'one' as const, 'all' as const),
-        value: fc.constantFrom<unknown>('yes', { text: 'no' }, false, 0, '', null, []),
+        value: fc.constantFrom(...answers),
         update: maybe(update, 6),
         ...run,
       }),

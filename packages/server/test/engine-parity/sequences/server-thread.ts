@@ -7,11 +7,11 @@ import type { RunOptions } from './operations.ts';
 import {
   byName,
   common,
+  eventData,
   type Outcome,
   type SeenEvent,
   type SeenState,
   type SeenTask,
-  withoutMetadata,
   withoutResultIds,
 } from './observation.ts';
 
@@ -188,6 +188,6 @@ const toEvent = (event: string, data: unknown): SeenEvent => {
             })),
           }),
         )
-      : common(mode === 'tasks' ? withoutMetadata(data) : data);
+      : eventData(mode, common(data));
   return { namespace: namespace.join('|'), mode, data: seen };
 };
