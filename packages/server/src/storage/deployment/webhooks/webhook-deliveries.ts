@@ -82,9 +82,13 @@ export const statements = {
         where d.status = 'pending' and d.error is not null order by d.not_before limit 1001)
       select (select count(*)::integer from failing) as count, l.origin, l.error
       from (select) one left join (select origin, error from failing order by created_at desc limit 1) l on true`),
-  deleteEnded: statement<{ deleted: number }>(
-    `select delete_ended_deliveries($1 * interval '1 ms', $2) as deleted`,
-  ),
+  deleteEnded: statement<{ deleted: number }>(`with old as (
+        select w.delivery_id from webhook_deliveries w where w.ended_at < now() - $1 * interval '1 ms'
+        order by w.ended_at limit $2 for update skip locked
+      ), gone as (
+        delete from webhook_deliveries d using old where d.delivery_id = old.delivery_id returning 1
+      )
+      select count(*)::integer as deleted from gone`),
 };
 
 export type DeliveryStorage = ReturnType<typeof deliveryStorage>;
