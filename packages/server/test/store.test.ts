@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SvcStore } from '../src/engine/executor/store/svc-store.ts';
-import { storeItemStorage } from '../src/storage/deployment/store-items.ts';
+import { storeItemStorage } from '../src/storage/deployment/store/store-items.ts';
 import type { Database } from '../src/storage/postgres/database.ts';
 import { testDatabase } from './database.ts';
 import { startTestServer } from './server.ts';

@@ -2,7 +2,7 @@
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { PeriodicTask } from '../jobs/periodic-tasks.ts';
 import type { TicketStorage } from '../storage/auth/tickets.ts';
-import type { ExpiryDefaults, ExpiryStorage } from '../storage/deployment/expiry.ts';
+import type { ExpiryDefaults, ExpiryStorage } from '../storage/deployment/threads/expiry.ts';
 import type { PruneService } from './threads/prune-service.ts';
 
 type Sections = Pick<SvcJson['raw'], 'checkpointer' | 'store'>;

@@ -3,9 +3,12 @@ import { Problem } from '@svc/contract/problem';
 import { defaultAssistantId } from '../deployment/assistants/default-assistant.ts';
 import { configWithoutUser, withoutUser } from '../engine/thread-import/imported-run.ts';
 import { isUuid } from '../storage/postgres/uuid.ts';
-import type { AssistantImport, AssistantVersionImport } from '../storage/deployment/assistant-imports.ts';
-import { type ItemImport, toItemImport } from '../storage/deployment/item-imports.ts';
-import type { ThreadImport } from '../storage/deployment/thread-imports.ts';
+import type {
+  AssistantImport,
+  AssistantVersionImport,
+} from '../storage/deployment/assistants/assistant-imports.ts';
+import { type ItemImport, toItemImport } from '../storage/deployment/store/item-imports.ts';
+import type { ThreadImport } from '../storage/deployment/threads/thread-imports.ts';
 import { assertStorable } from '../storage/postgres/storable.ts';
 import { isRecord } from '../json/is-record.ts';
 

@@ -4,9 +4,9 @@ import {
   type AssistantImport,
   assistantImportStorage,
   type AssistantOutcome,
-} from '../storage/deployment/assistant-imports.ts';
-import { type ItemImport, itemImportStorage } from '../storage/deployment/item-imports.ts';
-import { threadImportStorage } from '../storage/deployment/thread-imports.ts';
+} from '../storage/deployment/assistants/assistant-imports.ts';
+import { type ItemImport, itemImportStorage } from '../storage/deployment/store/item-imports.ts';
+import { threadImportStorage } from '../storage/deployment/threads/thread-imports.ts';
 
 export interface Target {
   importAssistant(assistant: AssistantImport): Promise<AssistantOutcome>;

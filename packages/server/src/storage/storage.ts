@@ -1,11 +1,11 @@
 // All SQL of the server, one object of functions per noun.
 import { defaultAnswerLimits } from './postgres/answer-limits.ts';
-import { agentTaskStorage, type AgentTaskStorage } from './deployment/agent-tasks.ts';
+import { agentTaskStorage, type AgentTaskStorage } from './deployment/runs/agent-tasks.ts';
 import { apiKeyStorage, type ApiKeyStorage } from './auth/api-keys.ts';
 import { consoleSessionStorage, type ConsoleSessionStorage } from './auth/console-sessions.ts';
 import { ticketStorage, type TicketStorage } from './auth/tickets.ts';
-import { assistantStorage, type AssistantStorage } from './deployment/assistants.ts';
-import { checkpointStorage, type CheckpointStorage } from './deployment/checkpoints.ts';
+import { assistantStorage, type AssistantStorage } from './deployment/assistants/assistants.ts';
+import { checkpointStorage, type CheckpointStorage } from './deployment/checkpoints/checkpoints.ts';
 import { cronStorage, type CronStorage } from './deployment/crons.ts';
 import type { Database, Transactions } from './postgres/database.ts';
 import { exportEstimates } from './exports/export-estimates.ts';
@@ -14,27 +14,27 @@ import { partitionRunStorage, type PartitionRunStorage } from './exports/partiti
 import { exportStorage, type ExportStorage } from './exports/exports.ts';
 import { feedbackTokenStorage, type FeedbackTokenStorage } from './tracing/feedback-tokens.ts';
 import { feedbackStorage, type FeedbackStorage } from './tracing/feedback.ts';
-import { runLeaseStorage, type RunLeaseStorage } from './deployment/run-leases.ts';
-import { runQueueStorage, type RunQueueStorage } from './deployment/run-queue.ts';
-import { runLogStorage, type RunLogStorage } from './deployment/run-log.ts';
+import { runLeaseStorage, type RunLeaseStorage } from './deployment/runs/run-leases.ts';
+import { runQueueStorage, type RunQueueStorage } from './deployment/runs/run-queue.ts';
+import { runLogStorage, type RunLogStorage } from './deployment/runs/run-log.ts';
 import { periodicTaskStorage, type PeriodicTaskStorage } from './periodic-tasks.ts';
 import { encryptionKeyStorage, type EncryptionKeyStorage } from './auth/encryption-keys.ts';
 import { destinationStorage, type DestinationStorage } from './exports/export-destinations.ts';
 import { databaseHealth, type DatabaseHealth } from './postgres/health.ts';
-import { expiryStorage, type ExpiryStorage } from './deployment/expiry.ts';
+import { expiryStorage, type ExpiryStorage } from './deployment/threads/expiry.ts';
 import { modelPriceStorage, type ModelPriceStorage } from './tracing/model-prices.ts';
-import { pruningStorage, type PruningStorage } from './deployment/pruning.ts';
-import { runStorage, type RunStorage } from './deployment/runs.ts';
-import { subgraphStorage, type SubgraphStorage } from './deployment/subgraphs.ts';
-import { storeItemStorage, type StoreItemStorage } from './deployment/store-items.ts';
-import { threadStorage, type ThreadStorage } from './deployment/threads.ts';
+import { pruningStorage, type PruningStorage } from './deployment/threads/pruning.ts';
+import { runStorage, type RunStorage } from './deployment/runs/runs.ts';
+import { subgraphStorage, type SubgraphStorage } from './deployment/checkpoints/subgraphs.ts';
+import { storeItemStorage, type StoreItemStorage } from './deployment/store/store-items.ts';
+import { threadStorage, type ThreadStorage } from './deployment/threads/threads.ts';
 import { projectStorage, type ProjectStorage } from './tracing/projects.ts';
 import { type TraceHourStorage, traceHourStorage } from './tracing/trace-hours.ts';
 import { tracePartitionStorage, type TracePartitionStorage } from './tracing/trace-partitions.ts';
 import { traceStorage, type TraceStorage } from './tracing/traces.ts';
 import { workspaceStorage, type WorkspaceStorage } from './tracing/workspaces.ts';
 import { workerStorage, type WorkerStorage } from './deployment/workers.ts';
-import { deliveryStorage, type DeliveryStorage } from './deployment/webhook-deliveries.ts';
+import { deliveryStorage, type DeliveryStorage } from './deployment/webhooks/webhook-deliveries.ts';
 import { statement } from './postgres/statement.ts';
 
 export interface Storage {

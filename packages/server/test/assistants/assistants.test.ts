@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { AssistantService } from '../../src/deployment/assistants/assistant-service.ts';
 import { AssistantPruner } from '../../src/deployment/assistants/assistant-pruner.ts';
 import { defaultAssistantId } from '../../src/deployment/assistants/default-assistant.ts';
-import type { AssistantRow } from '../../src/storage/deployment/assistant-rows.ts';
+import type { AssistantRow } from '../../src/storage/deployment/assistants/assistant-rows.ts';
 import { createStorage } from '../../src/storage/storage.ts';
 import { newRun } from '../runs/run-rows.ts';
 import { testDatabase } from '../database.ts';

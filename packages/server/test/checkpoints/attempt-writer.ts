@@ -7,7 +7,7 @@ import { RecentBlobs } from '../../src/engine/checkpoints/recent-blobs.ts';
 import { ThreadSession } from '../../src/engine/checkpoints/thread-session.ts';
 import { EventBudget } from '../../src/engine/executor/events/event-budget.ts';
 import { RunEventWriter } from '../../src/engine/executor/events/run-event-writer.ts';
-import type { Owner } from '../../src/storage/deployment/checkpoint-rows.ts';
+import type { Owner } from '../../src/storage/deployment/checkpoints/checkpoint-rows.ts';
 import { codec } from './thread-savers.ts';
 
 /** Text of this length that PostgreSQL cannot compress. */

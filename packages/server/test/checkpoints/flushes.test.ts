@@ -11,11 +11,11 @@ import {
   noItems,
   type Writer,
 } from '../../src/engine/checkpoints/commit-queue.ts';
-import type { Owner } from '../../src/storage/deployment/checkpoint-rows.ts';
-import { checkpointStorage } from '../../src/storage/deployment/checkpoints.ts';
-import { runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
-import { runStorage } from '../../src/storage/deployment/runs.ts';
-import { threadStorage } from '../../src/storage/deployment/threads.ts';
+import type { Owner } from '../../src/storage/deployment/checkpoints/checkpoint-rows.ts';
+import { checkpointStorage } from '../../src/storage/deployment/checkpoints/checkpoints.ts';
+import { runLeaseStorage } from '../../src/storage/deployment/runs/run-leases.ts';
+import { runStorage } from '../../src/storage/deployment/runs/runs.ts';
+import { threadStorage } from '../../src/storage/deployment/threads/threads.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { testDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';

@@ -18,8 +18,11 @@ import { CommitQueue } from '../../src/engine/checkpoints/commit-queue.ts';
 import { RecentBlobs } from '../../src/engine/checkpoints/recent-blobs.ts';
 import { ThreadSession } from '../../src/engine/checkpoints/thread-session.ts';
 import { createCodec } from '../../src/engine/codec/value-codec.ts';
-import { checkpointStorage, type CheckpointStorage } from '../../src/storage/deployment/checkpoints.ts';
-import { threadStorage } from '../../src/storage/deployment/threads.ts';
+import {
+  checkpointStorage,
+  type CheckpointStorage,
+} from '../../src/storage/deployment/checkpoints/checkpoints.ts';
+import { threadStorage } from '../../src/storage/deployment/threads/threads.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
 
 export const codec = createCodec({ messages, langgraph, checkpoint, documents });

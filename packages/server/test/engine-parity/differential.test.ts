@@ -13,5 +13,5 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 it.each(graphNames)('sequences of operations on the graph %s', (name) =>
-  checkSequences(client, name, { seed: graphNames.indexOf(name), count: 3, lengthMax: 4, kills: false }),
+  checkSequences(client, name, { seed: graphNames.indexOf(name), count: 5, lengthMax: 4, kills: false }),
 );

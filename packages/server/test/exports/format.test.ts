@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { RowScope, WrittenFile } from '../../src/exports/parquet/export-file.ts';
 import { type ExportPage, exportRows, type RowPlace } from '../../src/storage/exports/export-rows.ts';
 import { exportStorage } from '../../src/storage/exports/exports.ts';
-import { exactTime } from '../../src/storage/postgres/exact-time.ts';
+import { exactTime } from '../../src/storage/postgres/exact-text.ts';
 import { sentStartBit, startTimeBit } from '../../src/storage/tracing/trace-columns.ts';
 import { tracePartitionStorage } from '../../src/storage/tracing/trace-partitions.ts';
 import { traceStorage, type TraceWrite } from '../../src/storage/tracing/traces.ts';

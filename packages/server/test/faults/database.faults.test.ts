@@ -1,9 +1,9 @@
 // A database or network that fails under load.
 import { describe, expect, it } from 'vitest';
-import { statements as checkpoints } from '../../src/storage/deployment/checkpoints.ts';
-import { statements as creation } from '../../src/storage/deployment/run-creation.ts';
-import { statements as leases } from '../../src/storage/deployment/run-leases.ts';
-import { statements as threads } from '../../src/storage/deployment/threads.ts';
+import { statements as checkpoints } from '../../src/storage/deployment/checkpoints/checkpoints.ts';
+import { statements as creation } from '../../src/storage/deployment/runs/run-creation.ts';
+import { statements as leases } from '../../src/storage/deployment/runs/run-leases.ts';
+import { statements as threads } from '../../src/storage/deployment/threads/threads.ts';
 import { eventually } from '../eventually.ts';
 import { Cluster } from './cluster.ts';
 import { busyNodes, getRun, join, lostWith, startJournal } from './journal-run.ts';

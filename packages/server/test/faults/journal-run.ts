@@ -1,6 +1,6 @@
 // Single runs of the journal graph, for scenarios with their own load.
 import { randomUUID } from 'node:crypto';
-import type { LostAttempt } from '../../src/storage/deployment/run-rows.ts';
+import type { LostAttempt } from '../../src/storage/deployment/runs/run-rows.ts';
 import type { Answer, RequestSpec } from './caller.ts';
 import type { Stage } from './scenario.ts';
 

@@ -6,7 +6,7 @@ import { openReplica, type Replica } from '../../src/storage/replica/open-replic
 import type { FallbackReason } from '../../src/storage/replica/fallback.ts';
 import { openDatabase } from '../../src/storage/postgres/database.ts';
 import { asTenant } from '../../src/storage/postgres/tenant.ts';
-import { isTimeLimit } from '../../src/storage/postgres/time-limit.ts';
+import { isTimeLimit } from '../../src/storage/postgres/sql-state.ts';
 import { traceStorage, type TraceStorage } from '../../src/storage/tracing/traces.ts';
 import { newPlace, type Place } from '../exports/export-tables.ts';
 import { addRuns } from '../exports/stored-runs.ts';

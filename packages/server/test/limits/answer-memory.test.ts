@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { RequestMemory } from '../../src/parsing/request-memory.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { storeItemStorage } from '../../src/storage/deployment/store-items.ts';
+import { storeItemStorage } from '../../src/storage/deployment/store/store-items.ts';
 import { testDatabase } from '../database.ts';
 import { fixture } from '../fixture.ts';
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ingestLimits, JsonBudget } from '../../src/json/json-limits.ts';
-import { runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
+import { runLeaseStorage } from '../../src/storage/deployment/runs/run-leases.ts';
 import { exportLeaseStorage } from '../../src/storage/exports/export-leases.ts';
 import { traceHourStorage } from '../../src/storage/tracing/trace-hours.ts';
 import { tracePartitionStorage } from '../../src/storage/tracing/trace-partitions.ts';

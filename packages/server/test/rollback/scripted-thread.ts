@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { noItems } from '../../src/engine/checkpoints/commit-queue.ts';
-import { checkpointStorage } from '../../src/storage/deployment/checkpoints.ts';
-import type { CheckpointBatch } from '../../src/storage/deployment/checkpoint-rows.ts';
+import { checkpointStorage } from '../../src/storage/deployment/checkpoints/checkpoints.ts';
+import type { CheckpointBatch } from '../../src/storage/deployment/checkpoints/checkpoint-rows.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
-import { runStorage } from '../../src/storage/deployment/runs.ts';
-import type { CancelAction } from '../../src/storage/deployment/run-rows.ts';
+import { runLeaseStorage } from '../../src/storage/deployment/runs/run-leases.ts';
+import { runStorage } from '../../src/storage/deployment/runs/runs.ts';
+import type { CancelAction } from '../../src/storage/deployment/runs/run-rows.ts';
 import { claimOf, newRun } from '../runs/run-rows.ts';
 import { threadRows, type ThreadRows } from './thread-rows.ts';
 

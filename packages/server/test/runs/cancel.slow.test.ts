@@ -1,7 +1,8 @@
-// Runs that are stopped by the end of their executor.
+// Runs that are stopped by the end of their executor, and many cancels at the moment a run ends.
 import { createClient, type Client } from '@svc/sdk';
 import { describe, expect, it } from 'vitest';
 import { startTestServer } from '../server.ts';
+import { cancelAtTheEnd } from './cancel-at-end.ts';
 
 const start = async (client: Client, action: string, ms = 60_000) => {
   const { thread_id } = await client.threads.create();
@@ -35,4 +36,9 @@ describe('a running run', () => {
       expect((await client.threads.get(thread_id)).status).toBe('error');
     }
   });
+});
+
+it('cancelling at the moment a run ends yields either result, never a mixture, in a hundred rounds', async () => {
+  await using server = await startTestServer();
+  await cancelAtTheEnd(server, 100);
 });

@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { createClient } from '@svc/sdk';
 import { describe, expect, it } from 'vitest';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { runStorage } from '../../src/storage/deployment/runs.ts';
+import { runStorage } from '../../src/storage/deployment/runs/runs.ts';
 import { eventually } from '../eventually.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { cancelAtTheEnd } from './cancel-at-end.ts';
 import { heldRun } from './held-run.ts';
 import { fixture } from '../fixture.ts';
 
@@ -214,21 +215,7 @@ describe('cancelling', () => {
     ]);
   });
 
-  it('at the moment a run ends yields either result, never a mixture', async () => {
-    for (let round = 0; round < 10; round++) {
-      const { thread_id } = await client.threads.create();
-      const input = { do: 'sleep', ms: round };
-      const { run_id } = await client.runs.create(thread_id, 'probe', { input });
-      const action = round % 2 ? 'rollback' : 'interrupt';
-      const path = `/threads/${thread_id}/runs/${run_id}/cancel?wait=1&action=${action}`;
-      const { status } = await server.call('POST', path);
-      const rows = await client.runs.list(thread_id);
-      if (status === 404) expect(rows).toMatchObject([{ status: 'success' }]);
-      else if (action === 'rollback') expect(rows).toEqual([]);
-      else expect(['interrupted', 'success']).toContain(rows[0]?.status);
-      expect((await client.threads.get(thread_id)).status).not.toBe('busy');
-    }
-  });
+  it('at the moment a run ends yields either result, never a mixture', () => cancelAtTheEnd(server, 10));
 });
 
 describe('the reason of a cancel', () => {

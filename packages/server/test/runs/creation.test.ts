@@ -8,10 +8,10 @@ import {
   createRuns,
   groupedCreation,
   type TimedRun,
-} from '../../src/storage/deployment/run-creation.ts';
-import type { NewRun } from '../../src/storage/deployment/run-rows.ts';
-import { runStorage } from '../../src/storage/deployment/runs.ts';
-import { threadStorage } from '../../src/storage/deployment/threads.ts';
+} from '../../src/storage/deployment/runs/run-creation.ts';
+import type { NewRun } from '../../src/storage/deployment/runs/run-rows.ts';
+import { runStorage } from '../../src/storage/deployment/runs/runs.ts';
+import { threadStorage } from '../../src/storage/deployment/threads/threads.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { createStorage } from '../../src/storage/storage.ts';
 import { testDatabase } from '../database.ts';

@@ -2,12 +2,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { checkpointStorage } from '../../src/storage/deployment/checkpoints.ts';
+import { checkpointStorage } from '../../src/storage/deployment/checkpoints/checkpoints.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
-import { runStorage } from '../../src/storage/deployment/runs.ts';
-import { threadStorage } from '../../src/storage/deployment/threads.ts';
+import { runLeaseStorage } from '../../src/storage/deployment/runs/run-leases.ts';
+import { runStorage } from '../../src/storage/deployment/runs/runs.ts';
+import { threadStorage } from '../../src/storage/deployment/threads/threads.ts';
 import { testDatabase } from '../database.ts';
 import { until } from '../eventually.ts';
 import { scaled } from '../speed.ts';

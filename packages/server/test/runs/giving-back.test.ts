@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { noItems } from '../../src/engine/checkpoints/commit-queue.ts';
 import type { Lease } from '../../src/storage/postgres/lease.ts';
-import type { RunRow } from '../../src/storage/deployment/run-rows.ts';
+import type { RunRow } from '../../src/storage/deployment/runs/run-rows.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { claimOf, newAssistant, newRun } from './run-rows.ts';

@@ -9,7 +9,7 @@ import { RunLogTail } from '../../src/engine/streams/run-log-tail.ts';
 import { RunEventHub } from '../../src/engine/streams/run-event-hub.ts';
 import { Dispatcher } from '../../src/engine/dispatch/dispatcher.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import type { LostAttempt } from '../../src/storage/deployment/run-rows.ts';
+import type { LostAttempt } from '../../src/storage/deployment/runs/run-rows.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';

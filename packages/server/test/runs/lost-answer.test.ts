@@ -10,7 +10,7 @@ import type { RunLogTail } from '../../src/engine/streams/run-log-tail.ts';
 import { RunEventHub } from '../../src/engine/streams/run-event-hub.ts';
 import type { Dispatcher } from '../../src/engine/dispatch/dispatcher.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { runStorage, type RunStorage } from '../../src/storage/deployment/runs.ts';
+import { runStorage, type RunStorage } from '../../src/storage/deployment/runs/runs.ts';
 import { createStorage } from '../../src/storage/storage.ts';
 import { testDatabase } from '../database.ts';
 import { newAssistant } from './run-rows.ts';

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { assistantStorage } from '../../src/storage/deployment/assistants.ts';
+import { assistantStorage } from '../../src/storage/deployment/assistants/assistants.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { runStorage } from '../../src/storage/deployment/runs.ts';
-import { threadStorage } from '../../src/storage/deployment/threads.ts';
+import { runStorage } from '../../src/storage/deployment/runs/runs.ts';
+import { threadStorage } from '../../src/storage/deployment/threads/threads.ts';
 import { testDatabase } from '../database.ts';
 import { QueueWorker, type Claimed } from './queue-worker.ts';
 import { newAssistant, newRun } from './run-rows.ts';

@@ -1,11 +1,11 @@
 // Periodic tasks of the queue: the repair of the queues of graphs, and the count of pending runs.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { assistantStorage } from '../../src/storage/deployment/assistants.ts';
-import { runQueueStorage, type RunQueueStorage } from '../../src/storage/deployment/run-queue.ts';
+import { assistantStorage } from '../../src/storage/deployment/assistants/assistants.ts';
+import { runQueueStorage, type RunQueueStorage } from '../../src/storage/deployment/runs/run-queue.ts';
 import { openDatabase } from '../../src/storage/postgres/database.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { runStorage } from '../../src/storage/deployment/runs.ts';
+import { runStorage } from '../../src/storage/deployment/runs/runs.ts';
 import { workerStorage } from '../../src/storage/deployment/workers.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { QueueWorker } from './queue-worker.ts';

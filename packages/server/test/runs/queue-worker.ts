@@ -6,8 +6,8 @@ import {
   type ClaimedRun,
   type ClaimOptions,
   runLeaseStorage,
-} from '../../src/storage/deployment/run-leases.ts';
-import { runQueueStorage } from '../../src/storage/deployment/run-queue.ts';
+} from '../../src/storage/deployment/runs/run-leases.ts';
+import { runQueueStorage } from '../../src/storage/deployment/runs/run-queue.ts';
 import { claimOf } from './run-rows.ts';
 
 export type Claimed = Pick<ClaimedRun, 'run_id' | 'lease_token'>;

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { assistantStorage } from '../../src/storage/deployment/assistants.ts';
-import type { ClaimedRun } from '../../src/storage/deployment/run-leases.ts';
-import { runStorage } from '../../src/storage/deployment/runs.ts';
-import type { NewRun } from '../../src/storage/deployment/run-rows.ts';
+import { assistantStorage } from '../../src/storage/deployment/assistants/assistants.ts';
+import type { ClaimedRun } from '../../src/storage/deployment/runs/run-leases.ts';
+import { runStorage } from '../../src/storage/deployment/runs/runs.ts';
+import type { NewRun } from '../../src/storage/deployment/runs/run-rows.ts';
 import { workerStorage } from '../../src/storage/deployment/workers.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';

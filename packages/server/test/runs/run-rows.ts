@@ -1,11 +1,11 @@
 // Runs as rows, for tests of storage: no executor runs them.
 import { randomUUID } from 'node:crypto';
-import { assistantStorage } from '../../src/storage/deployment/assistants.ts';
+import { assistantStorage } from '../../src/storage/deployment/assistants/assistants.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { recordOf } from '../../src/storage/deployment/run-creation.ts';
-import type { ClaimOptions } from '../../src/storage/deployment/run-leases.ts';
-import type { NewRun } from '../../src/storage/deployment/run-rows.ts';
+import { recordOf } from '../../src/storage/deployment/runs/run-creation.ts';
+import type { ClaimOptions } from '../../src/storage/deployment/runs/run-leases.ts';
+import type { NewRun } from '../../src/storage/deployment/runs/run-rows.ts';
 
 /** Creates an assistant and returns its id. */
 export const newAssistant = async (db: Database, graph_id = 'agent'): Promise<string> => {

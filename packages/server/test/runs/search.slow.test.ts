@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, it } from 'vitest';
 import { RunSearchService } from '../../src/deployment/runs/run-search-service.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { runStorage } from '../../src/storage/deployment/runs.ts';
+import { runStorage } from '../../src/storage/deployment/runs/runs.ts';
 import type { TestDatabase } from '../database.ts';
 import { scaled } from '../speed.ts';
 import { databaseWithRuns, expectInOrder, walkRuns } from './many-runs.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RunSearchService } from '../../src/deployment/runs/run-search-service.ts';
 import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { runStorage } from '../../src/storage/deployment/runs.ts';
+import { runStorage } from '../../src/storage/deployment/runs/runs.ts';
 import type { TestDatabase } from '../database.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { scaled } from '../speed.ts';

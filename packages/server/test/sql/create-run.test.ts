@@ -1,7 +1,7 @@
 // The record that create_run() takes.
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { recordOf } from '../../src/storage/deployment/run-creation.ts';
+import { recordOf } from '../../src/storage/deployment/runs/run-creation.ts';
 import { testDatabase } from '../database.ts';
 import { newRun } from '../runs/run-rows.ts';
 

@@ -4,7 +4,7 @@ import { Problem } from '@svc/contract/problem';
 import fc from 'fast-check';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { threadStorage } from '../../src/storage/deployment/threads.ts';
+import { threadStorage } from '../../src/storage/deployment/threads/threads.ts';
 import { type Database, openDatabase } from '../../src/storage/postgres/database.ts';
 import { GroupedWrites } from '../../src/storage/postgres/grouped-writes.ts';
 import { testDatabase } from '../database.ts';

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
-import { storeItemStorage } from '../../src/storage/deployment/store-items.ts';
-import { storeVectorStorage } from '../../src/storage/deployment/store-vectors.ts';
+import { storeItemStorage } from '../../src/storage/deployment/store/store-items.ts';
+import { storeVectorStorage } from '../../src/storage/deployment/store/store-vectors.ts';
 import { testDatabase } from '../database.ts';
 import { fixture } from '../fixture.ts';
 

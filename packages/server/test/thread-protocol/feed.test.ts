@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { chatInput } from '../chat-input.ts';
-import { runLogStorage } from '../../src/storage/deployment/run-log.ts';
+import { runLogStorage } from '../../src/storage/deployment/runs/run-log.ts';
 import { eventually } from '../eventually.ts';
 import { startTestServer } from '../server.ts';
 import { command } from './command.ts';

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { BlobReader } from '../../src/deployment/threads/blob-reader.ts';
 import { RecentBlobs } from '../../src/engine/checkpoints/recent-blobs.ts';
-import type { BlobRoot } from '../../src/storage/deployment/checkpoint-rows.ts';
-import { checkpointStorage, type SizedBlobs } from '../../src/storage/deployment/checkpoints.ts';
+import type { BlobRoot } from '../../src/storage/deployment/checkpoints/checkpoint-rows.ts';
+import { checkpointStorage, type SizedBlobs } from '../../src/storage/deployment/checkpoints/checkpoints.ts';
 import { testDatabase } from '../database.ts';
 import { fixture } from '../fixture.ts';
 

@@ -1,7 +1,7 @@
 // A thread with a long history, created by SQL.
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/storage/postgres/database.ts';
-import { threadStorage } from '../../src/storage/deployment/threads.ts';
+import { threadStorage } from '../../src/storage/deployment/threads/threads.ts';
 
 export interface Size {
   checkpoints: number;

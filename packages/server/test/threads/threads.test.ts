@@ -4,7 +4,7 @@ import { MemorySaver, type StateSnapshot } from '@langchain/langgraph';
 import { Client, type ThreadState } from '@langchain/langgraph-sdk';
 import { createClient } from '@svc/sdk';
 import { describe, expect, it } from 'vitest';
-import { threadStorage } from '../../src/storage/deployment/threads.ts';
+import { threadStorage } from '../../src/storage/deployment/threads/threads.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { withCheckpointer } from '../engine-copy.ts';
 import { eventually } from '../eventually.ts';

@@ -5,7 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
-import { threadStorage, type ThreadFilter, type ThreadPage } from '../../src/storage/deployment/threads.ts';
+import {
+  threadStorage,
+  type ThreadFilter,
+  type ThreadPage,
+} from '../../src/storage/deployment/threads/threads.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { startTestServer } from '../server.ts';
 import { scaled } from '../speed.ts';

@@ -6,7 +6,7 @@ import type { WebhookRules } from '../../src/config/project/webhooks.ts';
 import { NotificationBus } from '../../src/jobs/notification-bus.ts';
 import { EgressGuard } from '../../src/net/guard.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
-import { deliveryStorage } from '../../src/storage/deployment/webhook-deliveries.ts';
+import { deliveryStorage } from '../../src/storage/deployment/webhooks/webhook-deliveries.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 
 export const secret = 'a secret of thirty-two characters or more';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import { DeliverySearchService } from '../../src/deployment/webhooks/delivery-search-service.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
-import { deliveryStorage } from '../../src/storage/deployment/webhook-deliveries.ts';
+import { deliveryStorage } from '../../src/storage/deployment/webhooks/webhook-deliveries.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { startTestServer } from '../server.ts';

@@ -4,7 +4,7 @@ import { nodeProcesses } from '../../app/node-processes.ts';
 import { type Config, type ConfigSources, loadConfig } from '../../config/config.ts';
 import { ConfigError, type Mistake } from '../../config/project/mistake.ts';
 import { exposureOf } from '../../config/settings/exposure.ts';
-import type { FailingDeliveries } from '../../storage/deployment/webhook-deliveries.ts';
+import type { FailingDeliveries } from '../../storage/deployment/webhooks/webhook-deliveries.ts';
 import { nodeTtlMs } from '../../storage/deployment/workers.ts';
 import { type EmbeddedState, readEmbeddedState } from '../../storage/embedded/embedded-state.ts';
 import { readConnectionLimits } from '../../storage/postgres/connection-plan.ts';

@@ -1,6 +1,6 @@
 // Agent cards describe an assistant to clients of the A2A protocol. A2A 0.3 and A2A 1.0 have different names for the members; a card has both.
 import { isRecord } from '../../json/is-record.ts';
-import type { AssistantRow } from '../../storage/deployment/assistant-rows.ts';
+import type { AssistantRow } from '../../storage/deployment/assistants/assistant-rows.ts';
 
 const versions = ['1.0', '0.3'];
 const namesMax = 100;

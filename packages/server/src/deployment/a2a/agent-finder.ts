@@ -2,7 +2,7 @@
 import { invalid } from '@svc/contract/problem';
 import type { Call } from '../../api/handlers.ts';
 import { isRecord } from '../../json/is-record.ts';
-import type { AssistantRow } from '../../storage/deployment/assistant-rows.ts';
+import type { AssistantRow } from '../../storage/deployment/assistants/assistant-rows.ts';
 import type { AssistantService } from '../assistants/assistant-service.ts';
 import { findSchemas } from '../assistants/graph-schemas.ts';
 import type { IntrospectionService } from '../assistants/introspection-service.ts';

@@ -1,5 +1,5 @@
 // Tasks, messages and events of the A2A protocol, independent of its versions; wire.ts writes them.
-import type { AgentTaskState } from '../../storage/deployment/agent-tasks.ts';
+import type { AgentTaskState } from '../../storage/deployment/runs/agent-tasks.ts';
 
 /** Versions of the protocol. */
 export type Dialect = '0.3' | '1.0';

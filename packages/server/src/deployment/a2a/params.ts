@@ -1,7 +1,7 @@
 // Parameters of the methods, in the spelling of A2A 0.3 and of A2A 1.0. Unknown members are ignored, as the protocol demands.
 import * as z from 'zod';
 import { When } from '@svc/contract';
-import type { AgentTaskState } from '../../storage/deployment/agent-tasks.ts';
+import type { AgentTaskState } from '../../storage/deployment/runs/agent-tasks.ts';
 import { isUuid } from '../../storage/postgres/uuid.ts';
 import type { Part } from './agent-task.ts';
 import { states } from './wire.ts';

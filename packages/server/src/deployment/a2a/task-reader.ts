@@ -1,8 +1,8 @@
 // Reads runs as tasks of the A2A protocol: the state of the run, what it has produced, and the conversation.
 import { isRecord } from '../../json/is-record.ts';
 import { textOf } from '../../parsing/json-bytes.ts';
-import type { AgentTaskRow, AgentTaskStorage } from '../../storage/deployment/agent-tasks.ts';
-import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
+import type { AgentTaskRow, AgentTaskStorage } from '../../storage/deployment/runs/agent-tasks.ts';
+import type { CheckpointStorage } from '../../storage/deployment/checkpoints/checkpoints.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { StateService } from '../threads/state-service.ts';
 import { unlessGone } from '../unless-gone.ts';

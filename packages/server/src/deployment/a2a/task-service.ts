@@ -3,7 +3,7 @@
 import type { Logger } from 'pino';
 import type { Call, EventStreamResponse } from '../../api/handlers.ts';
 import type { RpcId } from '../../api/json-rpc.ts';
-import type { AgentTaskRow, AgentTaskStorage } from '../../storage/deployment/agent-tasks.ts';
+import type { AgentTaskRow, AgentTaskStorage } from '../../storage/deployment/runs/agent-tasks.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunCanceller } from '../runs/run-canceller.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';

@@ -1,6 +1,6 @@
 // Tasks and events as JSON of A2A 0.3 and of A2A 1.0.
 import { isRecord } from '../../json/is-record.ts';
-import type { AgentTaskState } from '../../storage/deployment/agent-tasks.ts';
+import type { AgentTaskState } from '../../storage/deployment/runs/agent-tasks.ts';
 import type {
   AgentMessage,
   AgentTask,

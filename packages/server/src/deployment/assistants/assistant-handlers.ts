@@ -3,7 +3,7 @@ import type { Assistant, assistantRoutes, GraphSchemas } from '@svc/contract';
 import { invalid } from '@svc/contract/problem';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
-import type { AssistantRow } from '../../storage/deployment/assistant-rows.ts';
+import type { AssistantRow } from '../../storage/deployment/assistants/assistant-rows.ts';
 import type { Handlers } from '../../api/handlers.ts';
 import { textPage } from '../../api/pagination.ts';
 import type { AssistantRequest, AssistantService } from './assistant-service.ts';

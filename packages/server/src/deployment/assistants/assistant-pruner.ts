@@ -1,7 +1,7 @@
 // Deletes default assistants of graphs that no worker executes any more, for `svc assistants prune`.
 import type { Storage } from '../../storage/storage.ts';
 import { servedWithinMs } from '../../storage/deployment/workers.ts';
-import type { UnservedDefault } from '../../storage/deployment/assistants.ts';
+import type { UnservedDefault } from '../../storage/deployment/assistants/assistants.ts';
 import { defaultAssistantId } from './default-assistant.ts';
 
 const previewMax = 1_000;

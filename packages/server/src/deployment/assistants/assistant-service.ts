@@ -5,19 +5,19 @@ import { ownerKey } from '../../auth/authorization/authorizer.ts';
 import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import { rowText } from '../../api/json-text.ts';
 import type { PageOf } from '../../api/pagination.ts';
-import type { AssistantRow } from '../../storage/deployment/assistant-rows.ts';
+import type { AssistantRow } from '../../storage/deployment/assistants/assistant-rows.ts';
 import {
   type AssistantFilter,
   type AssistantPage,
   assistantTexts,
   type ListedAssistant,
-} from '../../storage/deployment/assistant-search.ts';
+} from '../../storage/deployment/assistants/assistant-search.ts';
 import {
   assistantLimits,
   type AssistantPatch,
   type DeletionObstacle,
   type NewAssistant,
-} from '../../storage/deployment/assistants.ts';
+} from '../../storage/deployment/assistants/assistants.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';
 import { ThreadDeletion } from '../threads/thread-deletion.ts';

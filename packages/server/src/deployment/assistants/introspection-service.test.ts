@@ -1,7 +1,7 @@
 import { Problem } from '@svc/contract/problem';
 import { describe, expect, it } from 'vitest';
 import type { IntrospectCommand } from '../../engine/dispatch/protocol.ts';
-import type { AssistantRow } from '../../storage/deployment/assistant-rows.ts';
+import type { AssistantRow } from '../../storage/deployment/assistants/assistant-rows.ts';
 import { IntrospectionService } from './introspection-service.ts';
 
 const assistant: AssistantRow = {

@@ -2,7 +2,7 @@
 import type { ExecutorPool } from '../../engine/dispatch/executor-pool.ts';
 import type { IntrospectCommand } from '../../engine/dispatch/protocol.ts';
 import { mergeConfigs } from '../../engine/dispatch/run-command.ts';
-import type { AssistantRow } from '../../storage/deployment/assistant-rows.ts';
+import type { AssistantRow } from '../../storage/deployment/assistants/assistant-rows.ts';
 
 type Question = Omit<IntrospectCommand, 'graph_id' | 'config'>;
 

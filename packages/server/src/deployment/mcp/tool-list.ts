@@ -3,7 +3,7 @@ import { Problem } from '@svc/contract/problem';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import { RpcError, rpcCodes } from '../../api/json-rpc.ts';
-import type { AssistantRow } from '../../storage/deployment/assistant-rows.ts';
+import type { AssistantRow } from '../../storage/deployment/assistants/assistant-rows.ts';
 import type { AssistantService } from '../assistants/assistant-service.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
 import { findSchemas } from '../assistants/graph-schemas.ts';

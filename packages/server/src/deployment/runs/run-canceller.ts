@@ -4,8 +4,8 @@ import type { Logger } from 'pino';
 import { onAbort } from '../../abort.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
-import type { RunStorage } from '../../storage/deployment/runs.ts';
-import type { CancelAction, Cancelled } from '../../storage/deployment/run-rows.ts';
+import type { RunStorage } from '../../storage/deployment/runs/runs.ts';
+import type { CancelAction, Cancelled } from '../../storage/deployment/runs/run-rows.ts';
 import type { RunOutcomeReader } from './run-outcome-reader.ts';
 
 /** Maximum number of runs that one request cancels. */

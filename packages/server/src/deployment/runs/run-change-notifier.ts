@@ -6,7 +6,7 @@ import { Problem } from '@svc/contract/problem';
 import type { EventSink } from '../../api/handlers.ts';
 import { onAbort } from '../../abort.ts';
 import { pause, retry } from '../../backoff.ts';
-import type { RunStorage } from '../../storage/deployment/runs.ts';
+import type { RunStorage } from '../../storage/deployment/runs/runs.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import { isUnavailable } from '../../storage/postgres/sql-state.ts';
 

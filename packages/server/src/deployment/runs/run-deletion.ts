@@ -3,7 +3,7 @@ import { notFound, Problem } from '@svc/contract/problem';
 import { retry } from '../../backoff.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import { isLockTaken } from '../../storage/postgres/sql-state.ts';
-import type { RunStorage } from '../../storage/deployment/runs.ts';
+import type { RunStorage } from '../../storage/deployment/runs/runs.ts';
 
 export interface RunDeletionParts {
   runs: Pick<RunStorage, 'delete'>;

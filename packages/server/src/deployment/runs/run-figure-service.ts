@@ -1,8 +1,8 @@
 // Figures of runs over time.
 import { figurePointsMax, type RunFigures } from '@svc/contract';
 import { intervalsOf, startTime } from '../../api/intervals.ts';
-import type { FigurePoint } from '../../storage/deployment/run-figures.ts';
-import type { RunSearch } from '../../storage/deployment/run-search.ts';
+import type { FigurePoint } from '../../storage/deployment/runs/run-figures.ts';
+import type { RunSearch } from '../../storage/deployment/runs/run-search.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { timeMs } from '../../api/time.ts';

@@ -6,8 +6,8 @@ import type { RunEventHub, RunEventStream, RunOutcome } from '../../engine/strea
 import type { RunSubscription } from '../../engine/streams/run-subscription.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
-import type { RunAudience, RunRow } from '../../storage/deployment/run-rows.ts';
-import { stateAtHead } from '../../storage/deployment/recorded-state.ts';
+import type { RunAudience, RunRow } from '../../storage/deployment/runs/run-rows.ts';
+import { stateAtHead } from '../../storage/deployment/checkpoints/recorded-state.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { DeferredResponse } from '../../api/handlers.ts';
 import type { StateReader } from '../threads/state-reader.ts';

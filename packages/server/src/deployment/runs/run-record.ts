@@ -1,7 +1,7 @@
 // A run as clients see it, as JSON text: large parts, such as the input, are stored as text.
 import type { Run } from '@svc/contract';
 import { JsonText, objectText } from '../../api/json-text.ts';
-import type { ListedRun, LostAttempt, RunRow, Waiting } from '../../storage/deployment/run-rows.ts';
+import type { ListedRun, LostAttempt, RunRow, Waiting } from '../../storage/deployment/runs/run-rows.ts';
 
 export type RunFields = Omit<RunRow, 'lease_token' | 'worker_id' | 'log'>;
 

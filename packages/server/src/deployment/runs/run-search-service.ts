@@ -8,7 +8,7 @@ import type {
   RunSearch,
   RunSearchPage,
   SearchedWindow,
-} from '../../storage/deployment/run-search.ts';
+} from '../../storage/deployment/runs/run-search.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { selectedRunText } from './run-record.ts';

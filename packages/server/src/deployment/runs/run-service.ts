@@ -21,7 +21,7 @@ import type {
   NewRun,
   RunRow,
   RunSetting,
-} from '../../storage/deployment/run-rows.ts';
+} from '../../storage/deployment/runs/run-rows.ts';
 import { isRefused, isUnavailable } from '../../storage/postgres/sql-state.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { nodeTtlMs, servedWithinMs } from '../../storage/deployment/workers.ts';

@@ -1,9 +1,9 @@
 // Periodic tasks that remove what runs leave, and that repair the queue.
-import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
+import type { CheckpointStorage } from '../../storage/deployment/checkpoints/checkpoints.ts';
 import type { PeriodicTask } from '../../jobs/periodic-tasks.ts';
-import type { RunQueueStorage, RepairStep } from '../../storage/deployment/run-queue.ts';
-import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
-import type { RunStorage } from '../../storage/deployment/runs.ts';
+import type { RunQueueStorage, RepairStep } from '../../storage/deployment/runs/run-queue.ts';
+import type { RunLogStorage } from '../../storage/deployment/runs/run-log.ts';
+import type { RunStorage } from '../../storage/deployment/runs/runs.ts';
 
 const logsMax = 200;
 const endingsMax = 5_000;

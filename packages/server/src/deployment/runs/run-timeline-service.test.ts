@@ -1,8 +1,8 @@
 import { uuid6 } from '@langchain/langgraph-checkpoint';
 import { describe, expect, it } from 'vitest';
 import { checkpointTimeMs } from '../../engine/checkpoints/checkpoint-ids.ts';
-import type { LostAttempt } from '../../storage/deployment/run-rows.ts';
-import type { TimedRun } from '../../storage/deployment/run-timeline.ts';
+import type { LostAttempt } from '../../storage/deployment/runs/run-rows.ts';
+import type { TimedRun } from '../../storage/deployment/runs/run-timeline.ts';
 import { attemptsOf, nextOf, omittedOf, stepsOf, waitsOf } from './run-timeline-service.ts';
 
 const at = (seconds: number): string => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000).toISOString();

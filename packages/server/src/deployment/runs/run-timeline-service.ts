@@ -5,7 +5,7 @@ import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { type NodeWrite, summaryOf } from '../../engine/checkpoints/checkpoint-summary.ts';
 import { checkpointTimeMs } from '../../engine/checkpoints/checkpoint-ids.ts';
-import type { OtherRun, StepRow, TimedRun } from '../../storage/deployment/run-timeline.ts';
+import type { OtherRun, StepRow, TimedRun } from '../../storage/deployment/runs/run-timeline.ts';
 
 const stepsMax = 1_000;
 /** A run with such a status executes a step, or was stopped in one. */

@@ -4,7 +4,7 @@ import { parseItemVectors, parseRanking } from '../../engine/dispatch/executor-m
 import type { ExecutorPool } from '../../engine/dispatch/executor-pool.ts';
 import type { ItemIndexing, MeaningSearch, StoreIndexCommand } from '../../engine/dispatch/protocol.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
-import type { ItemVectors, RankedItem } from '../../storage/deployment/store-vectors.ts';
+import type { ItemVectors, RankedItem } from '../../storage/deployment/store/store-vectors.ts';
 
 interface Limits {
   /** Requests at a time; each holds a value of up to 1 MB. */

@@ -13,8 +13,8 @@ import type {
   ItemSearch,
   StoreItemRow,
   StoreItemStorage,
-} from '../../storage/deployment/store-items.ts';
-import type { NamespaceMatch, NamespaceSearch } from '../../storage/deployment/store-namespaces.ts';
+} from '../../storage/deployment/store/store-items.ts';
+import type { NamespaceMatch, NamespaceSearch } from '../../storage/deployment/store/store-namespaces.ts';
 
 type NamespaceRequest = Omit<NamespaceSearch, 'matches'> & {
   prefix?: string[] | undefined;

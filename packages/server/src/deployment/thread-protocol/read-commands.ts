@@ -2,9 +2,9 @@
 import type { commandParams } from '@svc/contract';
 import type { z } from 'zod';
 import { textOf } from '../../parsing/json-bytes.ts';
-import type { RunStorage } from '../../storage/deployment/runs.ts';
-import type { SubgraphStorage, SubgraphRow } from '../../storage/deployment/subgraphs.ts';
-import type { ThreadStorage } from '../../storage/deployment/threads.ts';
+import type { RunStorage } from '../../storage/deployment/runs/runs.ts';
+import type { SubgraphStorage, SubgraphRow } from '../../storage/deployment/checkpoints/subgraphs.ts';
+import type { ThreadStorage } from '../../storage/deployment/threads/threads.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { StateService } from '../threads/state-service.ts';
 import { CommandError } from './command-error.ts';

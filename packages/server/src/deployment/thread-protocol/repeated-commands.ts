@@ -6,7 +6,7 @@
 // The id of the run is derived from the command, so of two that arrive at the same time one creates the run. Later equal commands take the
 // next of a few derived ids.
 import { createHash } from 'node:crypto';
-import type { RunStorage } from '../../storage/deployment/runs.ts';
+import type { RunStorage } from '../../storage/deployment/runs/runs.ts';
 import { runIdOf } from '../runs/run-request.ts';
 
 export interface StartingCommand {

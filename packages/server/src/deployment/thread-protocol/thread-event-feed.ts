@@ -4,8 +4,8 @@
 import { notFound, Problem } from '@svc/contract/problem';
 import type { EventSink, Call } from '../../api/handlers.ts';
 import { pause } from '../../backoff.ts';
-import type { SequencedRun } from '../../storage/deployment/run-sequence.ts';
-import type { RunStorage } from '../../storage/deployment/runs.ts';
+import type { SequencedRun } from '../../storage/deployment/runs/run-sequence.ts';
+import type { RunStorage } from '../../storage/deployment/runs/runs.ts';
 import type { RunEvent } from '../../engine/streams/run-subscription.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
 import type { ThreadReader, WatchedThread, WatchedThreads } from '../threads/watched-thread.ts';

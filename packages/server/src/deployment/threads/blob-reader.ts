@@ -2,8 +2,8 @@
 // messages without a statement.
 import { LRUCache } from 'lru-cache';
 import type { RecentBlobs } from '../../engine/checkpoints/recent-blobs.ts';
-import type { BlobRoot, BlobRow } from '../../storage/deployment/checkpoint-rows.ts';
-import type { CheckpointStorage, SizedBlobs } from '../../storage/deployment/checkpoints.ts';
+import type { BlobRoot, BlobRow } from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
+import type { CheckpointStorage, SizedBlobs } from '../../storage/deployment/checkpoints/checkpoints.ts';
 
 type StoredBlobs = Pick<CheckpointStorage, 'blobsOf' | 'nodesOf'>;
 

@@ -1,10 +1,10 @@
 // Selects the checkpoints that a thread needs to continue from its newest state: the head of the root namespace, heads of unfinished
 // subgraphs, and the checkpoints from which values that are stored as changes (delta channels) are rebuilt.
 import { isInternalChannel, summaryOf } from '../../engine/checkpoints/checkpoint-summary.ts';
-import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
-import type { StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
-import { stateAtHead } from '../../storage/deployment/recorded-state.ts';
-import type { Ancestor, KeptCheckpoint, PruningStorage } from '../../storage/deployment/pruning.ts';
+import type { CheckpointStorage } from '../../storage/deployment/checkpoints/checkpoints.ts';
+import type { StoredCheckpoint } from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
+import { stateAtHead } from '../../storage/deployment/checkpoints/recorded-state.ts';
+import type { Ancestor, KeptCheckpoint, PruningStorage } from '../../storage/deployment/threads/pruning.ts';
 
 interface Metadata {
   source?: string;

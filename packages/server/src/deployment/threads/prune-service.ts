@@ -1,9 +1,9 @@
 // Pruning of threads on request, expiry of threads, and collection of unreferenced blobs.
 import { Problem } from '@svc/contract/problem';
-import type { ExpiredThread } from '../../storage/deployment/expiry.ts';
+import type { ExpiredThread } from '../../storage/deployment/threads/expiry.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
-import type { TtlStrategy } from '../../storage/deployment/threads.ts';
+import type { TtlStrategy } from '../../storage/deployment/threads/threads.ts';
 import { NeededCheckpoints } from './needed-checkpoints.ts';
 import { sweepMs } from './thread-deletion.ts';
 import type { ThreadService } from './thread-service.ts';

@@ -20,11 +20,11 @@ import type {
   BlobRow,
   HeadValues,
   StoredCheckpoint,
-} from '../../storage/deployment/checkpoint-rows.ts';
-import { type StateAt, stateAtHead } from '../../storage/deployment/recorded-state.ts';
+} from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
+import { type StateAt, stateAtHead } from '../../storage/deployment/checkpoints/recorded-state.ts';
 import { everyRow } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { ThreadRow } from '../../storage/deployment/threads.ts';
+import type { ThreadRow } from '../../storage/deployment/threads/threads.ts';
 import {
   extract,
   hashesOfState,

@@ -15,8 +15,12 @@ import { joinPartly } from '../../engine/codec/partial-wire.ts';
 import { joinWire } from '../../engine/codec/wire.ts';
 import { type AddText, WireTexts } from '../../engine/codec/wire-text.ts';
 import type { JsonBytes } from '../../parsing/json-bytes.ts';
-import type { BlobRow, StoredCheckpoint, StoredWrite } from '../../storage/deployment/checkpoint-rows.ts';
-import type { StateAt } from '../../storage/deployment/recorded-state.ts';
+import type {
+  BlobRow,
+  StoredCheckpoint,
+  StoredWrite,
+} from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
+import type { StateAt } from '../../storage/deployment/checkpoints/recorded-state.ts';
 import { contains } from './contains.ts';
 import { type ExtractPath, partAt } from './extract-paths.ts';
 import { hasMetadata, type StateField, type StateSelection, valuesOnly } from './state-selection.ts';

@@ -9,11 +9,15 @@ import { summaryOf } from '../../engine/checkpoints/checkpoint-summary.ts';
 import { findCheckpoint, memoryNamespace } from '../../engine/checkpoints/namespaces.ts';
 import { mergeConfigs } from '../../engine/dispatch/run-command.ts';
 import type { StateUpdate } from '../../engine/dispatch/protocol.ts';
-import type { StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
-import { type StateAt, stateAtCheckpoint, stateAtHead } from '../../storage/deployment/recorded-state.ts';
+import type { StoredCheckpoint } from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
+import {
+  type StateAt,
+  stateAtCheckpoint,
+  stateAtHead,
+} from '../../storage/deployment/checkpoints/recorded-state.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
-import type { ThreadRow } from '../../storage/deployment/threads.ts';
+import type { ThreadRow } from '../../storage/deployment/threads/threads.ts';
 import type { PageOf } from '../../api/pagination.ts';
 import { emptyState, type StateReader } from './state-reader.ts';
 import { toSelection } from './state-select.ts';

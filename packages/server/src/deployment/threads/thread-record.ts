@@ -4,8 +4,8 @@ import { Problem } from '@svc/contract/problem';
 import { type JsonPart, between } from '../../parsing/json-bytes.ts';
 import { JsonText, objectText } from '../../api/json-text.ts';
 import { type ExtractPath, partAt } from './extract-paths.ts';
-import type { ListedThread, ThreadRow } from '../../storage/deployment/threads.ts';
-import type { ThreadUsage } from '../../storage/deployment/thread-usage.ts';
+import type { ListedThread, ThreadRow } from '../../storage/deployment/threads/threads.ts';
+import type { ThreadUsage } from '../../storage/deployment/threads/thread-usage.ts';
 
 export type ThreadField = keyof Thread;
 

@@ -1,7 +1,7 @@
 // The event stream of a thread: the events of its runs, one run after the other, on whichever nodes they execute.
 import { notFound } from '@svc/contract/problem';
-import type { RunStorage } from '../../storage/deployment/runs.ts';
-import type { LoggedRun, PlacedRun } from '../../storage/deployment/run-rows.ts';
+import type { RunStorage } from '../../storage/deployment/runs/runs.ts';
+import type { LoggedRun, PlacedRun } from '../../storage/deployment/runs/run-rows.ts';
 import type { EventSink, EventSource, StreamEvent } from '../../api/handlers.ts';
 import { gapEvent, type MissedEvents, type RunEvent } from '../../engine/streams/run-subscription.ts';
 import { endOfRun, type ThreadPosition } from '../runs/call-headers.ts';

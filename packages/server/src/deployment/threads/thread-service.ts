@@ -9,8 +9,8 @@ import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';
 import { unlessGone } from '../unless-gone.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
-import type { HeadValues } from '../../storage/deployment/checkpoint-rows.ts';
-import { stateAtHead } from '../../storage/deployment/recorded-state.ts';
+import type { HeadValues } from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
+import { stateAtHead } from '../../storage/deployment/checkpoints/recorded-state.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type {
   ListedThread,
@@ -18,7 +18,7 @@ import type {
   ThreadPage,
   ThreadRow,
   GivenTtl,
-} from '../../storage/deployment/threads.ts';
+} from '../../storage/deployment/threads/threads.ts';
 import type { StateReader } from './state-reader.ts';
 import { sweepMs, ThreadDeletion } from './thread-deletion.ts';
 import type { StateService, Superstep, Updater } from './state-service.ts';

@@ -3,7 +3,7 @@
 import { onAbort } from '../../abort.ts';
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
-import type { ThreadStorage } from '../../storage/deployment/threads.ts';
+import type { ThreadStorage } from '../../storage/deployment/threads/threads.ts';
 
 /** How long a thread counts as watched after a renewal, and how often readers renew it. */
 const watchedMs = { for: 60_000, every: 20_000 };

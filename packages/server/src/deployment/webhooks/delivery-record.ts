@@ -1,6 +1,6 @@
 // A webhook delivery as clients see it.
 import type { WebhookDelivery } from '@svc/contract';
-import type { DeliveryRow } from '../../storage/deployment/delivery-rows.ts';
+import type { DeliveryRow } from '../../storage/deployment/webhooks/delivery-rows.ts';
 import { ownWebhookPath } from './own-webhook.ts';
 
 export const deliveryOf = ({ url, attempt, log, not_before, ...row }: DeliveryRow): WebhookDelivery => ({

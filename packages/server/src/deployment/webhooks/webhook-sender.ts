@@ -19,7 +19,7 @@ import type {
   ClaimedDelivery,
   DeliveryResult,
   DeliveryStorage,
-} from '../../storage/deployment/webhook-deliveries.ts';
+} from '../../storage/deployment/webhooks/webhook-deliveries.ts';
 import { deliveryBody, sign } from './delivery-body.ts';
 import { ownHost, ownWebhookPath, type SendOwnWebhook } from './own-webhook.ts';
 

@@ -1,5 +1,5 @@
 import type { PeriodicTask } from '../../jobs/periodic-tasks.ts';
-import type { DeliveryStorage } from '../../storage/deployment/webhook-deliveries.ts';
+import type { DeliveryStorage } from '../../storage/deployment/webhooks/webhook-deliveries.ts';
 
 const deliveriesMax = 1_000;
 const dayMs = 86_400_000;

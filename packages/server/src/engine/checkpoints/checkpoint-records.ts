@@ -1,8 +1,8 @@
 // The checkpoints of one namespace that a session works on. The engine reports in any order that a checkpoint is put, what its tasks are, and
 // what they have written: with durability `exit` or a slow flush the tasks come before the put, and with many events after the put of the
 // next checkpoint.
-import type { StoredWrite } from '../../storage/deployment/checkpoint-rows.ts';
-import type { RecordedState } from '../../storage/deployment/recorded-state.ts';
+import type { StoredWrite } from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
+import type { RecordedState } from '../../storage/deployment/checkpoints/recorded-state.ts';
 import type { CheckpointSummary, NodeWrite, SummaryTask } from './checkpoint-summary.ts';
 import { compactSummary, isInternalChannel, summaryOf } from './checkpoint-summary.ts';
 import { isApplied } from './task-writes.ts';

@@ -10,11 +10,11 @@ import {
   type DeltaChannelHistory,
   type PendingWrite,
 } from '@langchain/langgraph-checkpoint';
-import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
-import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
+import type { CheckpointStorage } from '../../storage/deployment/checkpoints/checkpoints.ts';
+import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
 import { summaryOf } from './checkpoint-summary.ts';
 import { joinDeltas, walkDeltas } from './delta-history.ts';
-import { engineWrites, recordedIn } from '../../storage/deployment/recorded-state.ts';
+import { engineWrites, recordedIn } from '../../storage/deployment/checkpoints/recorded-state.ts';
 import type { ThreadSession } from './thread-session.ts';
 
 /** `id`: that of the engine, where the stored one differs. */

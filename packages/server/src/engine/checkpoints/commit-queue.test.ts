@@ -1,7 +1,7 @@
 // A writer may provide its items in several flushes.
 import { Problem } from '@svc/contract/problem';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { CheckpointBatch } from '../../storage/deployment/checkpoint-rows.ts';
+import type { CheckpointBatch } from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
 import { CheckpointNotStored } from './checkpoint-not-stored.ts';
 import { CommitQueue, LeaseLost, noItems, type Writer } from './commit-queue.ts';
 

@@ -15,8 +15,8 @@ import type { FlushTrouble } from '../dispatch/protocol.ts';
 import { retry } from '../../backoff.ts';
 import { isSlow, isUnavailable } from '../../storage/postgres/sql-state.ts';
 import { type LargestValue, notStoredError } from './checkpoint-not-stored.ts';
-import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
-import type { CheckpointBatch, Owner } from '../../storage/deployment/checkpoint-rows.ts';
+import type { CheckpointStorage } from '../../storage/deployment/checkpoints/checkpoints.ts';
+import type { CheckpointBatch, Owner } from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
 
 /** The owner has lost the right to write: its lease was claimed again, its thread was deleted, or its thread has another run. */
 export class LeaseLost extends Error {

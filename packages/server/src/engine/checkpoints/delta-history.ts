@@ -1,7 +1,7 @@
 // The history from which the engine rebuilds the values of delta channels at a checkpoint.
 import type { DeltaChannelHistory } from '@langchain/langgraph-checkpoint';
-import type { StoredCheckpoint, StoredWrite } from '../../storage/deployment/checkpoint-rows.ts';
-import { engineWrites, recordedIn } from '../../storage/deployment/recorded-state.ts';
+import type { StoredCheckpoint, StoredWrite } from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
+import { engineWrites, recordedIn } from '../../storage/deployment/checkpoints/recorded-state.ts';
 import { seedOf } from './task-writes.ts';
 
 /** References of values by channel. */

@@ -6,7 +6,7 @@
 // checkpoint is stored without the events that the engine emitted before it, and no `updates` before its writes.
 import type { BatchItems, Committer, When, Writer } from './commit-queue.ts';
 import type { LargestValue } from './checkpoint-not-stored.ts';
-import type { Owner } from '../../storage/deployment/checkpoint-rows.ts';
+import type { Owner } from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
 
 export interface EventItemWriter extends Writer {
   /** True when the oldest events should be stored in a flush without checkpoints. */

@@ -1,6 +1,9 @@
 // Namespaces of checkpoints: empty for the root, `outer:<task>|inner:<task>` for a subgraph, with a number after parallel calls in one task.
-import type { CheckpointKey, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
-import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
+import type {
+  CheckpointKey,
+  StoredCheckpoint,
+} from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
+import type { CheckpointStorage } from '../../storage/deployment/checkpoints/checkpoints.ts';
 import { CheckpointNotStored } from './checkpoint-not-stored.ts';
 
 /** The names of the subgraphs on the way to a namespace, as the engine lists subgraphs: `outer|inner`. */

@@ -2,7 +2,7 @@
 // have read. The next run or read of a conversation need not read them again.
 // A blob is found only by a reference of a stored checkpoint, and its hash covers its content: it cannot be out of date.
 import { LRUCache } from 'lru-cache';
-import type { BlobRow } from '../../storage/deployment/checkpoint-rows.ts';
+import type { BlobRow } from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
 
 /** Characters of all blobs; a character takes one byte of memory or two. */
 const charsMax = 32 * 1024 * 1024;

@@ -1,5 +1,5 @@
 // The blobs of what a session reads and writes. Each is stored once, as far as the session knows.
-import type { BlobRow } from '../../storage/deployment/checkpoint-rows.ts';
+import type { BlobRow } from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
 import type { RefCache } from '../codec/ref-cache.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
 import { CheckpointNotStored, type LargestValue, megabytes } from './checkpoint-not-stored.ts';

@@ -1,5 +1,5 @@
 // The items of a session that no flush has taken yet. Later items can amend them.
-import type { NewWrite, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
+import type { NewWrite, StoredCheckpoint } from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
 import { type BatchItems, noItems } from './commit-queue.ts';
 import { compareWrites } from './task-writes.ts';
 

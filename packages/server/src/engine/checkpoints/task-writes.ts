@@ -1,7 +1,7 @@
 import { START } from '@langchain/langgraph';
 import { type PendingWrite, WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
-import type { StoredWrite, WriteRow } from '../../storage/deployment/checkpoint-rows.ts';
-import type { RecordedState } from '../../storage/deployment/recorded-state.ts';
+import type { StoredWrite, WriteRow } from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
+import type { RecordedState } from '../../storage/deployment/checkpoints/recorded-state.ts';
 import type { SummaryTask } from './checkpoint-summary.ts';
 
 /** The task id under which the engine stores the input of a run, and what a command writes. */

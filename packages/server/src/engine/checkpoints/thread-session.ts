@@ -13,8 +13,8 @@ import type {
   Owner,
   StoredCheckpoint,
   StoredWrite,
-} from '../../storage/deployment/checkpoint-rows.ts';
-import { type RecordedState, recordedWrite } from '../../storage/deployment/recorded-state.ts';
+} from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
+import { type RecordedState, recordedWrite } from '../../storage/deployment/checkpoints/recorded-state.ts';
 import type { LargestValue } from './checkpoint-not-stored.ts';
 import { checkNamespace } from './namespaces.ts';
 import { OpenInterrupts } from './open-interrupts.ts';

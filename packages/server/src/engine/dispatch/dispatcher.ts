@@ -8,7 +8,7 @@
 // Runs are claimed after a notification, when a slot becomes free after all were in use, and after each poll. A poll first queues
 // delayed runs that are due, and runs with expired leases. Leases are renewed here, never in the event loop of a graph.
 import { LeaseKeeper, type LeaseLoss, type LossReason } from '../../jobs/lease-keeper.ts';
-import type { WorkerState } from '../../storage/deployment/run-rows.ts';
+import type { WorkerState } from '../../storage/deployment/runs/run-rows.ts';
 import { Attempt, type AttemptOutcome } from './attempt.ts';
 import type { DispatcherOptions } from './dispatcher-options.ts';
 import type { AttemptRef, ExecutorEnd, ExecutorProcess } from './executor-process.ts';

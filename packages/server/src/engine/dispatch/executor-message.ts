@@ -1,6 +1,6 @@
 // Checks the messages of an executor. An executor runs the code of users, so its messages are not trusted.
 import { isAbsolute } from 'node:path';
-import type { ItemVectors, RankedItem } from '../../storage/deployment/store-vectors.ts';
+import type { ItemVectors, RankedItem } from '../../storage/deployment/store/store-vectors.ts';
 import type {
   AttemptMessage,
   FlushTrouble,

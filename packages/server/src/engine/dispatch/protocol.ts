@@ -5,8 +5,8 @@ import type { Settings } from '../../config/settings/settings.ts';
 import type { StoreIndexConfig } from '../../config/project/store-index.ts';
 import type { DatabaseOptions } from '../../storage/postgres/database.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
-import type { ItemCondition } from '../../storage/deployment/store-item-conditions.ts';
-import type { ThreadImport } from '../../storage/deployment/thread-imports.ts';
+import type { ItemCondition } from '../../storage/deployment/store/store-item-conditions.ts';
+import type { ThreadImport } from '../../storage/deployment/threads/thread-imports.ts';
 
 /**
  * Everything that an executor needs to execute one attempt of a run. Parts that may be large are sent as they were

@@ -1,8 +1,8 @@
 // Claims runs into the free slots of the executors and starts them, and sets slots aside for runs that are inserted as claimed.
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
-import type { ClaimedSetting } from '../../storage/deployment/run-leases.ts';
-import type { RunRow } from '../../storage/deployment/run-rows.ts';
+import type { ClaimedSetting } from '../../storage/deployment/runs/run-leases.ts';
+import type { RunRow } from '../../storage/deployment/runs/run-rows.ts';
 import type { Lease } from '../../storage/postgres/lease.ts';
 import { isUnavailable } from '../../storage/postgres/sql-state.ts';
 import type { Attempt } from './attempt.ts';

@@ -1,9 +1,9 @@
 // Builds the command with which an executor executes a run. Configs are merged in the order assistant, thread, run: later
 // ones override earlier ones, and the server's own keys override all.
-import type { RunRow, RunSetting } from '../../storage/deployment/run-rows.ts';
+import type { RunRow, RunSetting } from '../../storage/deployment/runs/run-rows.ts';
 import type { ParsedRunCommand, RunCommand, RunDelivery, RunKwargs, RunError } from './protocol.ts';
 import type { RunEventStream } from '../streams/run-event-hub.ts';
-import type { ClaimedSetting } from '../../storage/deployment/run-leases.ts';
+import type { ClaimedSetting } from '../../storage/deployment/runs/run-leases.ts';
 
 type Config = Record<string, unknown> & { configurable?: Record<string, unknown> };
 

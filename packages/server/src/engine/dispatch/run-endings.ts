@@ -1,7 +1,7 @@
 // Runs that no executor of this process continues: they are ended here, or given back so that another worker continues them.
 import { BackgroundWrites } from '../../jobs/background-writes.ts';
-import type { Release } from '../../storage/deployment/run-leases.ts';
-import type { RunRow } from '../../storage/deployment/run-rows.ts';
+import type { Release } from '../../storage/deployment/runs/run-leases.ts';
+import type { RunRow } from '../../storage/deployment/runs/run-rows.ts';
 import type { Lease } from '../../storage/postgres/lease.ts';
 import type { RunOutcome } from '../streams/run-event-hub.ts';
 import { deleted } from '../streams/run-log-tail.ts';

@@ -1,7 +1,7 @@
 // The events of runs that have readers on this node. A run that executes on this node gets its events from its
 // executor, any other run from its log (run-log-tail.ts). A stream is deleted when it has no reader, or when the run has
 // ended: resumable events are in the log. Ids count from 0 in each run, over all of its attempts.
-import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
+import type { RunLogStorage } from '../../storage/deployment/runs/run-log.ts';
 import { RunSubscription } from './run-subscription.ts';
 
 export interface RunOutcome {

@@ -1,9 +1,9 @@
 // Feeds the streams of runs that execute on other nodes, from the logs of the runs. One reader serves all runs. It is
 // woken by notifications and by a poll, which also finds runs that ended or were deleted without an entry in their log.
 import type { Logger } from 'pino';
-import type { LoggedOutcome, LogRow, RunLogStorage } from '../../storage/deployment/run-log.ts';
-import type { RunStorage } from '../../storage/deployment/runs.ts';
-import type { RunState } from '../../storage/deployment/run-rows.ts';
+import type { LoggedOutcome, LogRow, RunLogStorage } from '../../storage/deployment/runs/run-log.ts';
+import type { RunStorage } from '../../storage/deployment/runs/runs.ts';
+import type { RunState } from '../../storage/deployment/runs/run-rows.ts';
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import type { RunEventHub, RunEventStream, RunOutcome } from './run-event-hub.ts';

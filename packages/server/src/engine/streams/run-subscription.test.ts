@@ -1,6 +1,6 @@
 // The logs are lists of rows in memory, in the form in which the storage returns them.
 import { describe, expect, it } from 'vitest';
-import type { LogRow, RunLogStorage } from '../../storage/deployment/run-log.ts';
+import type { LogRow, RunLogStorage } from '../../storage/deployment/runs/run-log.ts';
 import { RunEventStream } from './run-event-hub.ts';
 import type { MissedEvents, RunSubscription } from './run-subscription.ts';
 

@@ -4,7 +4,7 @@
 // events only. A reader learns which events between those that it gets were dropped, or are in no log.
 import { Problem } from '@svc/contract/problem';
 import { onAbort } from '../../abort.ts';
-import type { LogRow, RunLogStorage } from '../../storage/deployment/run-log.ts';
+import type { LogRow, RunLogStorage } from '../../storage/deployment/runs/run-log.ts';
 
 export interface RunEvent {
   id: number;

@@ -1,5 +1,5 @@
 // An ended run of the dev server as a row.
-import type { RunImport } from '../../storage/deployment/thread-imports.ts';
+import type { RunImport } from '../../storage/deployment/threads/thread-imports.ts';
 import type { RunKwargs, ImportThreadAnswer } from '../dispatch/protocol.ts';
 import { isUuid } from '../../storage/postgres/uuid.ts';
 

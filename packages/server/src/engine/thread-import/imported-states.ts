@@ -1,7 +1,7 @@
 // Makes rows of the checkpoints of one thread of another server: values become blobs, and the graph tells which tasks come next.
 import { randomUUID } from 'node:crypto';
-import type { CheckpointBatch } from '../../storage/deployment/checkpoint-rows.ts';
-import { recordedWrite } from '../../storage/deployment/recorded-state.ts';
+import type { CheckpointBatch } from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
+import { recordedWrite } from '../../storage/deployment/checkpoints/recorded-state.ts';
 import {
   compactSummary,
   isInternalChannel,

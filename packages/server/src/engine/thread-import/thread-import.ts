@@ -1,6 +1,10 @@
 // Imports one thread of the dev server of LangGraph.js in one transaction. A thread that exists is not changed.
 import { open } from 'node:fs/promises';
-import type { ImportedEnd, ImportTarget, RunImport } from '../../storage/deployment/thread-imports.ts';
+import type {
+  ImportedEnd,
+  ImportTarget,
+  RunImport,
+} from '../../storage/deployment/threads/thread-imports.ts';
 import type { ImportedFile, ImportThreadAnswer, ImportThreadCommand } from '../dispatch/protocol.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
 import type { RunTools } from '../executor/runs/run-tools.ts';

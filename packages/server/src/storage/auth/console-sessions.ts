@@ -1,6 +1,6 @@
 // Sessions of the console. Only hashes of their cookies are stored, and their credentials are encrypted.
 import type { Database } from '../postgres/database.ts';
-import { exactTime } from '../postgres/exact-time.ts';
+import { exactTime } from '../postgres/exact-text.ts';
 import type { TicketMode } from './tickets.ts';
 import { namedStatement, statement } from '../postgres/statement.ts';
 

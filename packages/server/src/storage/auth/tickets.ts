@@ -1,6 +1,6 @@
 // Tickets for WebSockets. Only hashes of tickets are stored.
 import type { Database } from '../postgres/database.ts';
-import { exactTime } from '../postgres/exact-time.ts';
+import { exactTime } from '../postgres/exact-text.ts';
 import { namedStatement, statement } from '../postgres/statement.ts';
 
 export type TicketMode = 'custom' | 'keys' | 'anonymous';

@@ -1,13 +1,12 @@
 // Crons, and the ticks at which they fire.
 import pg from 'pg';
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
-import type { BoundedPage } from '../postgres/bounded-page.ts';
+import { type BoundedPage, readSortedPage, type SortedPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
 import { containsMetadata, everyRow, passes, type RowFilter } from '../postgres/row-filter.ts';
-import { readSortedPage, type SortedPage } from '../postgres/sorted-page.ts';
 import { count, type Sql, sql } from '../postgres/sql.ts';
-import { createRun } from './run-creation.ts';
-import type { NewRun } from './run-rows.ts';
+import { createRun } from './runs/run-creation.ts';
+import type { NewRun } from './runs/run-rows.ts';
 import { namedStatement, readStatement, statement } from '../postgres/statement.ts';
 
 export interface CronRow {

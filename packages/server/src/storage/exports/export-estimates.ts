@@ -2,7 +2,7 @@
 import type { Database } from '../postgres/database.ts';
 import type { TraceRunCondition } from '../tracing/trace-condition.ts';
 import { asTenant } from '../postgres/tenant.ts';
-import { isTimeLimit } from '../postgres/time-limit.ts';
+import { isTimeLimit } from '../postgres/sql-state.ts';
 import type { Bind } from '../tracing/trace-condition-sql.ts';
 import { scopeSql } from '../tracing/trace-scope.ts';
 

@@ -2,8 +2,7 @@
 // locks are described in schema/functions/exports.
 import { formatDuration } from '../../config/settings/units.ts';
 import type { Database } from '../postgres/database.ts';
-import { toShownText } from '../postgres/exact-text.ts';
-import { exactTime } from '../postgres/exact-time.ts';
+import { exactTime, toShownText } from '../postgres/exact-text.ts';
 import { exportColumns, type ExportRow } from './export-row.ts';
 import type { ExportLease } from './export-lease.ts';
 import type { PendingFile } from './export-steps.ts';
@@ -64,8 +63,16 @@ export const statements = {
         (select count(*) from export_files f where f.tenant_id = r.tenant_id and f.run_id = r.id) as files
       from claim_export_runs($1, ${ms('$2')}, $3, $4) r join exports e on e.tenant_id = r.tenant_id and e.id = r.export_id`),
   claimManifests:
-    statement(`select ${exportColumns}, e.lease_token as token, e.retry_number as tries, ${exactTime('e.completing_at')} as completing_at
-      from claim_export_manifests($1, ${ms('$2')}) e`),
+    // The partition runs of the exports are all completed. A CTE, because a plan may execute a subquery once per row and would then lock
+    // other rows each time.
+    statement<ManifestClaim>(`with due as (
+        select o.tenant_id, o.id from exports o
+        where o.status = 'RUNNING' and o.completing_at is not null and o.lease_until is null and o.not_before <= now()
+        order by o.completing_at limit $1 for no key update skip locked
+      )
+      update exports e set lease_token = e.lease_token + 1, lease_until = now() + ${ms('$2')}, updated_at = now()
+      from due where e.tenant_id = due.tenant_id and e.id = due.id
+      returning ${exportColumns}, e.lease_token as token, e.retry_number as tries, ${exactTime('e.completing_at')} as completing_at`),
   // Locks in the order of ids, as the functions that end an export do.
   renewPartitionRuns: statement(`with held as (
         select r.tenant_id, r.id from export_runs r
@@ -205,7 +212,7 @@ const claiming = (db: Database) => ({
   ): Promise<{ claimed: ClaimedManifest[]; sinceMs: number }> {
     let sinceMs = performance.now();
     const claim = { ...statements.claimManifests, onSend: () => (sinceMs = performance.now()) };
-    const rows = await db.query<ManifestClaim>(claim, [count, leaseMs]);
+    const rows = await db.query(claim, [count, leaseMs]);
     const claimed = rows.map(({ token, tries, completing_at, ...row }): ClaimedManifest => ({
       export: row,
       lease: { tenant_id: row.tenant_id, id: row.id, lease_token: token, task: 'manifest' },

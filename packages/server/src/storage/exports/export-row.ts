@@ -1,7 +1,7 @@
 // The rows of exports and partition runs. Times are ISO 8601 in UTC with microseconds, which JavaScript's Date does not have:
 // partitions must be adjacent to the microsecond.
 import type { Compression, ExportRunStatus, ExportStatus, FormatVersion, LayoutVersion } from '@svc/contract';
-import { exactTime } from '../postgres/exact-time.ts';
+import { exactTime } from '../postgres/exact-text.ts';
 
 export interface ExportRow {
   tenant_id: string;

@@ -19,7 +19,7 @@ import type { ExportField } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import type { RowBytes } from '../postgres/copy-out.ts';
 import type { Transactions } from '../postgres/database.ts';
-import { exactTime } from '../postgres/exact-time.ts';
+import { exactTime } from '../postgres/exact-text.ts';
 import { exportColumns, isCounted } from './export-columns.ts';
 import { literal } from '../postgres/literal.ts';
 import type { TraceRunCondition } from '../tracing/trace-condition.ts';

@@ -1,6 +1,6 @@
 // Operations of an exporter under its lease. The states and the order of locks are described in schema/functions/exports.
 import type { Database } from '../postgres/database.ts';
-import { exactTime } from '../postgres/exact-time.ts';
+import { exactTime } from '../postgres/exact-text.ts';
 import type { ExportLease } from './export-lease.ts';
 import { type Statement, readStatement, statement } from '../postgres/statement.ts';
 
@@ -29,12 +29,29 @@ export interface ManifestFile {
   number: number;
 }
 
+/** Updates the partition run with the newest lease token. False when another worker has it, or it has ended. */
+const updateRun = (change: string, condition = 'true') =>
+  statement<{ done: boolean }>(`with changed as (
+      update export_runs r set ${change}
+      where r.tenant_id = $1 and r.id = $2 and r.lease_token = $3 and r.status = 'RUNNING' and ${condition} returning 1
+    )
+    select exists (select from changed) as done`);
+
 export const statements = {
-  startPartitionRun: statement<{ done: boolean }>(`select start_export_run($1, $2, $3) as done`),
+  startPartitionRun: updateRun('attempt_at = coalesce(r.attempt_at, now())'),
   completeManifest: statement<{ done: boolean }>(`select complete_export($1, $2, $3, $4) as done`),
-  begin: statement<{ done: boolean }>(`select begin_export_file($1, $2, $3, $4) as done`),
+  // A file that was begun must be finished first, with the rows up to its cursor.
+  begin: updateRun(
+    'pending_upload = $4::jsonb, heartbeat_at = now(), updated_at = now()',
+    `r.lease_until > clock_timestamp()
+      and (r.pending_upload is null or r.pending_upload ->> 'target_cursor' = $4::jsonb ->> 'target_cursor')`,
+  ),
   commit: statement<{ done: boolean }>(`select commit_export_file($1, $2, $3, $4) as done`),
-  skip: statement<{ done: boolean }>(`select skip_export_file($1, $2, $3, $4) as done`),
+  skip: updateRun(
+    'cursor = $4, pending_upload = null, heartbeat_at = now(), updated_at = now()',
+    `r.lease_until > clock_timestamp()
+      and case when r.pending_upload is null then r.cursor else r.pending_upload ->> 'target_cursor' end = $4`,
+  ),
   holdsPartitionRun: readStatement(`select id from export_runs
       where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'RUNNING' and lease_until > now()`),
   holdsManifest: readStatement(`select id from exports

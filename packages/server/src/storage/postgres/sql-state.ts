@@ -1,7 +1,13 @@
 // How errors of PostgreSQL are handled. One table, by SQLSTATE or a prefix of it, defines what callers see, whether the connection is
 // kept, and whether the statement is repeated.
-import { Problem } from '@svc/contract/problem';
 import pg from 'pg';
+import { Problem } from '@svc/contract/problem';
+
+const queryCanceled = '57014';
+
+/** True when a statement exceeded its `statement_timeout`. */
+export const isTimeLimit = (error: unknown): boolean =>
+  error instanceof Problem && (error.cause as { code?: unknown } | undefined)?.code === queryCanceled;
 
 export interface ErrorPolicy {
   /** `bug`: the error is passed on unchanged, and becomes an internal error. */

@@ -768,13 +768,11 @@ add_trace_days(p_days date[]) returns void
 adopt_late_orphans(p_limit integer) returns integer
 adopt_orphans(p_tenant uuid, p_parents uuid[]) returns integer
 advance_thread(p_thread_id uuid) returns void
-begin_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_pending jsonb) returns boolean
 blob_space_lock(p_space uuid) returns bigint
 cancel_export(p_tenant uuid, p_export uuid) returns text
 cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text, p_access jsonpath) returns TABLE(run_id uuid, outcome text)
 claim_deliveries(p_count integer, p_lease interval, p_busy text[], p_after text) returns TABLE(delivery_id uuid, run_id uuid, url text, origin text, attempt integer, lease_token bigint, run text, "values" text, resume_after text)
 claim_endings(p_owners json, p_endings json) returns uuid[]
-claim_export_manifests(p_count integer, p_lease interval) returns SETOF exports
 claim_export_runs(p_count integer, p_lease interval, p_runs integer, p_exports integer) returns SETOF export_runs
 claim_runs(p_count integer, p_worker_id uuid, p_lease interval, p_attempts integer, p_graphs text[], p_assistants uuid[], p_owners integer[]) returns SETOF runs
 collect_blobs(p_space uuid, p_count integer) returns integer
@@ -791,10 +789,8 @@ default_item_ttl() returns double precision
 default_thread_ttl() returns double precision
 default_thread_ttl_strategy() returns text
 delete_checkpoints(p_thread_id uuid, p_count integer) returns boolean
-delete_ended_deliveries(p_before interval, p_limit integer) returns integer
 delete_item_vectors() returns trigger
 delete_old_traces(p_days_kept integer, p_limit integer) returns integer
-delete_project(p_tenant uuid, p_id uuid) returns boolean
 delete_run(p_run_id uuid, p_thread_id uuid, p_access jsonpath) returns text
 delete_state(p_thread_id uuid, p_count integer) returns integer
 delete_thread(p_thread_id uuid, p_access jsonpath, p_count integer) returns boolean
@@ -866,9 +862,7 @@ sent_usage_details(p_patched integer, p_details jsonb) returns jsonb
 set_thread_expiry() returns trigger
 settle_stopped_thread(p_thread_id uuid, p_run_id uuid) returns void
 settle_thread(p_thread_id uuid, p_run_id uuid, p_ending text, p_interrupts text, p_error text) returns void
-skip_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_target text) returns boolean
 spawn_exports(p_lag interval, p_unfinished integer, p_limit integer) returns integer
-start_export_run(p_tenant uuid, p_run uuid, p_token bigint) returns boolean
 stop_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text) returns TABLE(run_id uuid, outcome text)
 store_endings(p_owners uuid[], p_endings json) returns void
 store_events(p_owners uuid[], p_events json) returns void

@@ -1,7 +1,6 @@
 // Links for feedback. The id is the secret, so a lookup by id needs no workspace.
 import type { Database } from '../postgres/database.ts';
-import { exactTime } from '../postgres/exact-time.ts';
-import { fromExactText, toExactText } from '../postgres/exact-text.ts';
+import { exactTime, fromExactText, toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import { statement } from '../postgres/statement.ts';
 

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { Problem } from '@svc/contract/problem';
 import type { Database } from '../postgres/database.ts';
-import { fromExactText, toExactText } from '../postgres/exact-text.ts';
-import { exactTime } from '../postgres/exact-time.ts';
+import { exactTime, fromExactText, toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import { statement } from '../postgres/statement.ts';
 
@@ -64,7 +63,13 @@ export const statements = {
       and ($6::timestamptz is null or (start_time, id) < ($6, $7::uuid))
       order by start_time desc, id desc limit $8 offset $9`,
   },
-  delete: statement<{ was_there: boolean }>('select delete_project($1, $2) as was_there'),
+  // sweep_projects() deletes the trace runs.
+  delete: statement<{ was_there: boolean }>(`with gone as (
+        delete from projects where tenant_id = $1 and id = $2 returning tenant_id, id
+      ), noted as (
+        insert into trace_deletions (tenant_id, session_id) select tenant_id, id from gone on conflict do nothing
+      )
+      select exists (select from gone) as was_there`),
   sweep: statement<{ count: number }>('select sweep_projects($1, $2) as count'),
   find: statement<ProjectRow>(`select ${columns} from projects where tenant_id = $1 and id = $2`),
 };

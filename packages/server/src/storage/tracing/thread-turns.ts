@@ -1,7 +1,6 @@
 // Turns of threads: the roots that have the id of a thread.
 import type { Transactions } from '../postgres/database.ts';
-import { exactTime } from '../postgres/exact-time.ts';
-import { fromExactText, toExactText } from '../postgres/exact-text.ts';
+import { exactTime, fromExactText, toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import { type TraceRunScope, scopeSql } from './trace-scope.ts';
 import { statement } from '../postgres/statement.ts';

@@ -1,4 +1,4 @@
-import { exactTime } from '../postgres/exact-time.ts';
+import { exactTime } from '../postgres/exact-text.ts';
 
 /** A stored trace run. Texts are in their exact form, payloads are JSON text, times are ISO 8601 with microseconds. */
 export interface TraceRunRow {

@@ -1,7 +1,7 @@
 // Statements of a search of trace runs by time: the rows of a stretch of the list, and the end of a stretch.
 import { boundedSql, type FoundTraceRun } from './bounded-trace-runs.ts';
 import { type Statement, statement } from '../postgres/statement.ts';
-import { exactTime } from '../postgres/exact-time.ts';
+import { exactTime } from '../postgres/exact-text.ts';
 import { type Bind } from './trace-condition-sql.ts';
 import type { PayloadColumn } from './trace-row.ts';
 import { type TraceRunScope, scopeSql } from './trace-scope.ts';

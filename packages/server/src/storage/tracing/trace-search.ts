@@ -10,7 +10,7 @@ import type { AnswerLimits } from '../postgres/answer-limits.ts';
 import { readRuns, type TraceRunPage } from './bounded-trace-runs.ts';
 import type { Database, Transactions } from '../postgres/database.ts';
 import { asTenant } from '../postgres/tenant.ts';
-import { isTimeLimit } from '../postgres/time-limit.ts';
+import { isTimeLimit } from '../postgres/sql-state.ts';
 import type { TraceRunRow } from './trace-row.ts';
 import {
   type Bounds,

@@ -1,6 +1,6 @@
 // Totals of a trace for its root: each token of a model is counted once, and every cost.
 import type { Transactions } from '../postgres/database.ts';
-import { exactTime } from '../postgres/exact-time.ts';
+import { exactTime } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import { statement } from '../postgres/statement.ts';
 

@@ -1,6 +1,6 @@
 // Model calls with known model and tokens, whose cost was not sent.
 import type { Database } from '../postgres/database.ts';
-import { exactTime } from '../postgres/exact-time.ts';
+import { exactTime } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import { namedArguments, namedStatement, statement } from '../postgres/statement.ts';
 

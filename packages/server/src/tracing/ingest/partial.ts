@@ -1,7 +1,7 @@
 // Responses to trace queries that exceed their time budget: partial pages with a notice, and 503 with advice for sums.
 import { Problem } from '@svc/contract/problem';
 import type { SearchPosition } from '../../storage/tracing/trace-search.ts';
-import { isTimeLimit } from '../../storage/postgres/time-limit.ts';
+import { isTimeLimit } from '../../storage/postgres/sql-state.ts';
 
 const narrow =
   'name a project and a shorter span of time, or filter by thread, metadata or tags, which have indexes';

@@ -3,7 +3,7 @@
 import { isRecord } from '../../../engine/codec/tagged.ts';
 import type { LoggedEvent, ProtocolEvent } from './protocol-event.ts';
 import { type RunKwargs, namesInterrupts } from '../../../engine/dispatch/protocol.ts';
-import type { RunAnswer } from '../../../storage/deployment/run-sequence.ts';
+import type { RunAnswer } from '../../../storage/deployment/runs/run-sequence.ts';
 
 const reported = ({ name, data }: LoggedEvent): unknown => {
   if (!isRecord(data)) return undefined;

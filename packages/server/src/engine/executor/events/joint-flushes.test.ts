@@ -5,7 +5,7 @@ import * as langgraph from '@langchain/langgraph';
 import * as checkpoint from '@langchain/langgraph-checkpoint';
 import { emptyCheckpoint, uuid6 } from '@langchain/langgraph-checkpoint';
 import { describe, expect, it } from 'vitest';
-import type { CheckpointBatch } from '../../../storage/deployment/checkpoint-rows.ts';
+import type { CheckpointBatch } from '../../../storage/deployment/checkpoints/checkpoint-rows.ts';
 import { CommitQueue } from '../../checkpoints/commit-queue.ts';
 import { JointWriter } from '../../checkpoints/joint-writer.ts';
 import { RecentBlobs } from '../../checkpoints/recent-blobs.ts';

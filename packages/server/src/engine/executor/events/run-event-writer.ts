@@ -10,7 +10,7 @@
 // runs of the executor. Above the bound, stored events are not sent (the server process reads them from the log), and the
 // oldest waiting events are dropped, which leaves a gap in the ids.
 import { onAbort } from '../../../abort.ts';
-import type { Owner } from '../../../storage/deployment/checkpoint-rows.ts';
+import type { Owner } from '../../../storage/deployment/checkpoints/checkpoint-rows.ts';
 import { noItems, type BatchItems, type Writer } from '../../checkpoints/commit-queue.ts';
 import type { SendToServer } from '../runs/run-tools.ts';
 import type { EventBudget, WaitingEvents } from './event-budget.ts';

@@ -6,7 +6,7 @@ import type { SvcCheckpointer } from '../../checkpoints/checkpointer.ts';
 import { memoryNamespace, subgraphPath } from '../../checkpoints/namespaces.ts';
 import { isControl } from '../../checkpoints/task-writes.ts';
 import type { RunKwargs } from '../../dispatch/protocol.ts';
-import type { StoredCheckpoint } from '../../../storage/deployment/checkpoint-rows.ts';
+import type { StoredCheckpoint } from '../../../storage/deployment/checkpoints/checkpoint-rows.ts';
 import type { Graph } from './graph-registry.ts';
 import { RunRefused } from '../runs/run-outcome.ts';
 import { findSubgraph } from '../state/state-summary.ts';

@@ -4,7 +4,7 @@
 //                                         with a memory of its own that has not begun takes its input
 //   none stored                       ──▶ starts as the first attempt did. A resume value answers the interrupts that
 //                                         the run found, but not those that it has raised since in a subgraph
-import type { CheckpointStorage } from '../../../storage/deployment/checkpoints.ts';
+import type { CheckpointStorage } from '../../../storage/deployment/checkpoints/checkpoints.ts';
 import { SvcCheckpointer, type EphemeralCheckpointer } from '../../checkpoints/checkpointer.ts';
 import { findCheckpoint } from '../../checkpoints/namespaces.ts';
 import { type ParsedRunCommand, type RunKwargs, namesInterrupts } from '../../dispatch/protocol.ts';

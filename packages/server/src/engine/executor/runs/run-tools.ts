@@ -1,7 +1,7 @@
 // What the runs of an executor share.
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
-import type { CheckpointStorage } from '../../../storage/deployment/checkpoints.ts';
-import type { ThreadImportStorage } from '../../../storage/deployment/thread-imports.ts';
+import type { CheckpointStorage } from '../../../storage/deployment/checkpoints/checkpoints.ts';
+import type { ThreadImportStorage } from '../../../storage/deployment/threads/thread-imports.ts';
 import type { CommitQueue } from '../../checkpoints/commit-queue.ts';
 import type { RecentBlobs } from '../../checkpoints/recent-blobs.ts';
 import type { ValueCodec } from '../../codec/value-codec.ts';

@@ -1,7 +1,7 @@
 // Gets the summary of a checkpoint from the engine, when the engine did not report it while it ran.
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { Problem } from '@svc/contract/problem';
-import type { CheckpointStorage } from '../../../storage/deployment/checkpoints.ts';
+import type { CheckpointStorage } from '../../../storage/deployment/checkpoints/checkpoints.ts';
 import type { CheckpointSummary, SummaryTask } from '../../checkpoints/checkpoint-summary.ts';
 import type { CheckpointPlace, DescribedState, StateValues } from '../../checkpoints/checkpoint-records.ts';
 import { SvcCheckpointer } from '../../checkpoints/checkpointer.ts';

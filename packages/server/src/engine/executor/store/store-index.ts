@@ -6,7 +6,7 @@ import type {
   ItemVectors,
   RankedItem,
   StoreVectorStorage,
-} from '../../../storage/deployment/store-vectors.ts';
+} from '../../../storage/deployment/store/store-vectors.ts';
 import type { ItemIndexing, MeaningSearch } from '../../dispatch/protocol.ts';
 import type { Embedder } from './embedder.ts';
 import { itemTexts, parseItemPaths } from './item-texts.ts';

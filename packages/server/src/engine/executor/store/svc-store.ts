@@ -16,8 +16,8 @@ import type {
   ListedItem,
   StoreItemRow,
   StoreItemStorage,
-} from '../../../storage/deployment/store-items.ts';
-import type { NamespaceSearch } from '../../../storage/deployment/store-namespaces.ts';
+} from '../../../storage/deployment/store/store-items.ts';
+import type { NamespaceSearch } from '../../../storage/deployment/store/store-namespaces.ts';
 import type { StoreIndex } from './store-index.ts';
 
 const namespacesMax = 10_000;

@@ -77,7 +77,7 @@ create index runs_of_owner on runs (assistant_id, owner_hash) where status = 'ru
 -- Searches of runs across threads: the newest runs of each status. With thread_id the order is not that of any index of the queue, so no
 -- statement of the queue gets this index.
 create index runs_by_status on runs (status, created_at, thread_id, run_id);
--- The feed of run changes reads runs in the order of their last change (storage/deployment/run-changes.ts). A run gets its only entry when it
+-- The feed of run changes reads runs in the order of their last change (storage/deployment/runs/runs.ts). A run gets its only entry when it
 -- ends, or is given back to the queue: running runs are few, and pending ones that were never claimed are found by their time of creation. Their
 -- status, which runs_by_status contains, changes at the same time, so this index keeps no update from being HOT. No other statement orders by
 -- updated_at, so none gets this index.

@@ -30,7 +30,7 @@ begin
   if (select count(*) from (
     select 1 from checkpoints c where c.thread_id = any (v_threads) limit 50001) s) > 50000 then return null; end if;
 
-  -- Every uuid in these columns counts as a reference. A false match only keeps a blob. Recorded states (storage/deployment/recorded-state.ts)
+  -- Every uuid in these columns counts as a reference. A false match only keeps a blob. Recorded states (storage/deployment/checkpoints/recorded-state.ts)
   -- have references inside a small value.
   with recursive texts as (
     select c.channels as text from checkpoints c where c.thread_id = any (v_threads)
