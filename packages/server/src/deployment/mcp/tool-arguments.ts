@@ -1,7 +1,7 @@
 // The arguments of a tool: the input of its graph, and the context of the run if the graph has a schema for it.
 import type { GraphSchemas } from '@svc/contract';
 import { RpcError, rpcCodes } from '../../api/json-rpc.ts';
-import { isRecord } from '../../engine/codec/tagged.ts';
+import { isRecord } from '../../json/is-record.ts';
 
 export type JsonSchema = Record<string, unknown>;
 

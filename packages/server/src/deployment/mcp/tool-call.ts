@@ -3,7 +3,7 @@ import { StatelessRunCreate } from '@svc/contract';
 import type { Logger } from 'pino';
 import { type Call, DeferredResponse, EventStreamResponse, type EventSink } from '../../api/handlers.ts';
 import { rpcFailure, type RpcId, rpcResult } from '../../api/json-rpc.ts';
-import { isRecord } from '../../engine/codec/tagged.ts';
+import { isRecord } from '../../json/is-record.ts';
 import type { RunOutcome } from '../../engine/streams/run-event-hub.ts';
 import type { RunEvent } from '../../engine/streams/run-subscription.ts';
 import { everyRow } from '../../storage/postgres/row-filter.ts';

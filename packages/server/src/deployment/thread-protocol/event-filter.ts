@@ -1,5 +1,5 @@
 // The events that a reader has selected: channels, namespaces by prefix, the depth below them.
-import { isRecord } from '../../engine/codec/tagged.ts';
+import { isRecord } from '../../json/is-record.ts';
 import { channels as allChannels, type NumberedEvent } from './translation/protocol-event.ts';
 
 export interface EventSelection {

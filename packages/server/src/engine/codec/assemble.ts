@@ -1,6 +1,7 @@
 import type { Lookup, StoredBlob } from './blob.ts';
 import { damaged } from './codec-error.ts';
-import { isRecord, setOwn } from './tagged.ts';
+import { isRecord } from '../../json/is-record.ts';
+import { setOwn } from './tagged.ts';
 
 /** Converts the parts of a stored value: to live values, or to the JSON that clients get. */
 export interface PartReader {

@@ -6,7 +6,8 @@ import type * as LangGraph from '@langchain/langgraph';
 import type * as Checkpoint from '@langchain/langgraph-checkpoint';
 import { damaged } from './codec-error.ts';
 import { messageFields } from './message-tree.ts';
-import { hasTag, isRecord, isTagged, setOwn, type Tagged } from './tagged.ts';
+import { isRecord } from '../../json/is-record.ts';
+import { hasTag, isTagged, setOwn, type Tagged } from './tagged.ts';
 
 /** The project's copies of the classes that values may have. Objects of a class that is absent here become plain data. */
 export interface ValueClasses {

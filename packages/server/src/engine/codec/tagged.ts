@@ -10,9 +10,6 @@ export const hasTag = (text: string): boolean => text.includes(tagMark);
 
 export type Tagged = { $: string } & Record<string, unknown>;
 
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 export const isTagged = (value: Record<string, unknown>): value is Tagged => Object.hasOwn(value, tagKey);
 
 /** Sets an own property of any name: plain assignment to `__proto__` would change the prototype. */

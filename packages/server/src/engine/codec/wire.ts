@@ -3,7 +3,8 @@ import { assemble } from './assemble.ts';
 import type { Lookup } from './blob.ts';
 import { damaged } from './codec-error.ts';
 import { messageFields, messageTypeOf, type MessageType } from './message-tree.ts';
-import { hasTag, isRecord, isTagged, setOwn, type Tagged } from './tagged.ts';
+import { isRecord } from '../../json/is-record.ts';
+import { hasTag, isTagged, setOwn, type Tagged } from './tagged.ts';
 
 type Fields = Record<string, unknown>;
 

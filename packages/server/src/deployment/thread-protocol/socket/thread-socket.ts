@@ -9,7 +9,7 @@ import { Problem } from '@svc/contract/problem';
 import type { Call } from '../../../api/handlers.ts';
 import type { SocketListener, SocketPeer } from '../../../api/sockets.ts';
 import { Refusal } from '../../../auth/authorization/refusal.ts';
-import { isRecord } from '../../../engine/codec/tagged.ts';
+import { isRecord } from '../../../json/is-record.ts';
 import { CommandError, parsed } from '../command-error.ts';
 import type { CommandCall } from '../run-commands.ts';
 import { answerCommand, commandCall, executeCommand, type ThreadCommands } from '../thread-commands.ts';

@@ -1,6 +1,6 @@
 // Channel `input`: one `input.requested` for each interrupt. The engine reports an interrupt several times: in `tasks`, `updates` and
 // `values`, of the graph that was interrupted and of each graph around it. The first report counts; its namespace is the innermost graph.
-import { isRecord } from '../../../engine/codec/tagged.ts';
+import { isRecord } from '../../../json/is-record.ts';
 import type { LoggedEvent, ProtocolEvent } from './protocol-event.ts';
 import { type RunKwargs, namesInterrupts } from '../../../engine/dispatch/protocol.ts';
 import type { RunAnswer } from '../../../storage/deployment/runs/run-sequence.ts';

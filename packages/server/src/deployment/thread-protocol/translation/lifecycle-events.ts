@@ -1,6 +1,6 @@
 // Channel `lifecycle`, without the events of the run itself: namespaces that start and end. For JavaScript clients, each task of a graph is one: they
 // find the subgraphs among the tasks. Python clients take each namespace for a subgraph, so they get the subgraphs alone.
-import { isRecord } from '../../../engine/codec/tagged.ts';
+import { isRecord } from '../../../json/is-record.ts';
 import type { Dialect } from './dialect.ts';
 import { textOr, type LoggedEvent, type ProtocolEvent } from './protocol-event.ts';
 

@@ -1,7 +1,7 @@
 // Channel `messages`: messages of models as content blocks. The engine streams chunks, and does not say when a message is complete: it
 // is when the task that streams it has ended. Blocks of a message do not interleave.
 import { blocksOf, finalBlock, piecesOf } from './message-pieces.ts';
-import { isRecord } from '../../../engine/codec/tagged.ts';
+import { isRecord } from '../../../json/is-record.ts';
 import type { Dialect } from './dialect.ts';
 import { type JsonRecord, type LoggedEvent, type ProtocolEvent, textOr } from './protocol-event.ts';
 

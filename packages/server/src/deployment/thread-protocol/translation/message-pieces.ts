@@ -1,5 +1,5 @@
 // The parts of a message or of a chunk of one: text, reasoning, tool calls, and other content blocks.
-import { isRecord } from '../../../engine/codec/tagged.ts';
+import { isRecord } from '../../../json/is-record.ts';
 import { textOr, type JsonRecord } from './protocol-event.ts';
 
 /** A part of a chunk. Parts with the same `slot` belong to the same content block. */

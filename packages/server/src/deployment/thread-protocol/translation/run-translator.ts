@@ -11,7 +11,7 @@
 // events before and after them.
 import { JsonText } from '../../../api/json-text.ts';
 import { checkpointTimeMs } from '../../../engine/checkpoints/checkpoint-ids.ts';
-import { isRecord } from '../../../engine/codec/tagged.ts';
+import { isRecord } from '../../../json/is-record.ts';
 import { checkpointEvents, plainValues, taskEvents, updatesEvents, valuesEvents } from './state-json.ts';
 import type { Dialect } from './dialect.ts';
 import { InterruptEvents } from './interrupt-events.ts';

@@ -1,6 +1,6 @@
 // Channels that carry the state of a graph: `values`, `updates`, `checkpoints` and `tasks`.
 import { JsonText } from '../../../api/json-text.ts';
-import { isRecord } from '../../../engine/codec/tagged.ts';
+import { isRecord } from '../../../json/is-record.ts';
 import type { LoggedEvent, ProtocolEvent } from './protocol-event.ts';
 
 const isEmpty = (value: unknown): boolean =>

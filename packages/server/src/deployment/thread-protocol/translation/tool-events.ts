@@ -1,5 +1,5 @@
 // Channel `tools`: the calls of tools.
-import { isRecord } from '../../../engine/codec/tagged.ts';
+import { isRecord } from '../../../json/is-record.ts';
 import type { Dialect } from './dialect.ts';
 import { textOr, type JsonRecord, type LoggedEvent, type ProtocolEvent } from './protocol-event.ts';
 

@@ -4,7 +4,7 @@
 import type { ProtocolEvent, StreamTransformer } from '@langchain/langgraph';
 import { convertToProtocolEvent } from '@langchain/langgraph/stream';
 import { onAbort } from '../../../abort.ts';
-import { isRecord } from '../../codec/tagged.ts';
+import { isRecord } from '../../../json/is-record.ts';
 import type { ValueCodec } from '../../codec/value-codec.ts';
 import { checkpointRefs } from '../../dispatch/protocol.ts';
 import { checkpointRef, type CheckpointChunk, type EmitEvent } from './chunk-events.ts';

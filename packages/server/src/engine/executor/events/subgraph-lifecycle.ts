@@ -1,5 +1,5 @@
 // Stream mode `lifecycle`: an event when a subgraph starts, and when it ends.
-import { isRecord } from '../../codec/tagged.ts';
+import { isRecord } from '../../../json/is-record.ts';
 import type { RunError } from '../../dispatch/protocol.ts';
 import { eventName } from './stream-modes.ts';
 
