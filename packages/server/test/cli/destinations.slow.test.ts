@@ -9,8 +9,8 @@ import { scaled } from '../speed.ts';
 import { sharedFolder } from '../folders.ts';
 import { fixture } from '../fixture.ts';
 
-const platform = fixture(() => startPlatform({ exportSlots: '0', exportFileRoots: root }));
 const root = sharedFolder();
+const platform = fixture(() => startPlatform({ exportSlots: '0', exportFileRoots: root }));
 
 const svc = (...args: string[]) =>
   runCli(args, {

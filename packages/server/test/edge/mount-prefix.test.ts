@@ -6,8 +6,8 @@ import { startTestServer } from '../server.ts';
 import { projectWith } from './wire.ts';
 import { fixture } from '../fixture.ts';
 
-const server = fixture(() => startTestServer({ project: project.file }));
 const project = fixture(() => projectWith({ http: { mount_prefix: '/team/agents' } }));
+const server = fixture(() => startTestServer({ project: project.file }));
 let root: string;
 beforeAll(async () => {
   root = new URL('/', server.url).href.slice(0, -1);
