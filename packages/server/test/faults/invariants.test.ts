@@ -389,7 +389,7 @@ describe('the checker of leases finds', () => {
 
   it('the write of a stale attempt when it does not', async () => {
     const { rows } = await client.query<{ definition: string }>(
-      `select pg_get_functiondef(oid) as definition from pg_proc where proname = 'commit_batch'`,
+      `select pg_get_functiondef(oid) as definition from pg_proc where proname = 'lock_batch_runs'`,
     );
     const definition = rows[0]?.definition ?? '';
     const doctored = definition.replace('and r.lease_token = o.lease_token', '');
