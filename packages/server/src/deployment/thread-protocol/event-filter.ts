@@ -11,8 +11,8 @@ export interface EventSelection {
 
 /** What a reader gets. */
 export interface EventFilter {
-  /** `since`: the number after which the reader has begun to read. */
-  isSelected: (event: NumberedEvent, since: number) => boolean;
+  /** `since`: the number after which the reader has begun to read. `isReplay`: the run had ended before the feed began to read it. */
+  isSelected: (event: NumberedEvent, since: number, isReplay: boolean) => boolean;
   /** Only some namespaces are selected: a page reads the root so, and selects others when it shows them. */
   isNarrow: boolean;
   /** Channels without selected events. */

@@ -79,7 +79,7 @@ export class ThreadEventFeed {
       if (next === undefined) return;
       const newest = next.awaited ?? next.claimed.findLast(isReadable)?.run_id;
       for (const run of next.claimed) {
-        if (isReadable(run) && !(await this.#readRun(reader, run, run.run_id !== newest))) return;
+        if (isReadable(run) && !(await this.#readRun(thread, reader, run, run.run_id !== newest))) return;
         last = run.first_seq;
       }
       if (next.claimed.length > 0) continue;
@@ -107,11 +107,17 @@ export class ThreadEventFeed {
   }
 
   /** Reads a run; true when it was read to its end. `isFollowed`: a newer run of the thread is read after it. */
-  async #readRun(reader: Reader, run: SequencedRun, isFollowed: boolean): Promise<boolean> {
+  async #readRun(
+    thread: WatchedThread,
+    reader: Reader,
+    run: SequencedRun,
+    isFollowed: boolean,
+  ): Promise<boolean> {
     const { thread_id, access, stop, sink } = reader;
     if (stop.aborted) return false;
+    const isReplay = !isInFlight(run);
     const translator = new RunTranslator(run, reader.dialect, reader.filter.unread);
-    if (!send(reader, translator.begin(await this.#answered(reader, run)))) await sink.drained();
+    if (!send(reader, translator.begin(await this.#answered(reader, run)), isReplay)) await sink.drained();
     // If the run is not found, it was rolled back or deleted meanwhile.
     const subscription = await this.#options.outcomes
       .subscribe(thread_id, run.run_id, access, -1)
@@ -120,26 +126,38 @@ export class ThreadEventFeed {
     const receiver = {
       send: ({ id, event, data }: RunEvent) => {
         mounts?.take(event);
-        return send(reader, translator.take(id, event, data));
+        return send(reader, translator.take(id, event, data), isReplay);
       },
       drained: () => sink.drained(),
     };
     if (subscription && !(await subscription.read(receiver, stop))) return false;
-    const isReplay = !isInFlight(run);
-    const hasNewer = isReplay && (isFollowed || (await this.#isFollowedSoon(reader, run)));
+    const hasNewer = isReplay && (isFollowed || (await this.#isFollowedSoon(thread, reader, run)));
     if (mounts && !hasNewer) await pause(mounts.remainingMs, stop);
     if (stop.aborted) return false;
     const row = await this.#options.runs.find(run.run_id, thread_id, access);
-    if (!send(reader, translator.end(row, hasNewer))) await sink.drained();
+    if (!send(reader, translator.end(row, hasNewer), isReplay)) await sink.drained();
     return true;
   }
 
-  /** Clients open their feed and start a run at the same time, in two requests. Waits for the second one. */
-  async #isFollowedSoon({ thread_id, access, since, stop }: Reader, run: SequencedRun): Promise<boolean> {
-    if (since >= run.first_seq) return false;
-    await pause(startedBesideMs, stop);
-    const next = await this.#options.runs.listSequence(thread_id, run.first_seq, 1, access);
-    return next !== undefined && (next.awaited !== undefined || next.claimed.length > 0);
+  /**
+   * Clients open their feed and start a run at the same time, in two requests. Waits for the second one. Also for a reader that has a part of the
+   * run: a socket reads its feed again for each new subscription.
+   */
+  async #isFollowedSoon(
+    thread: WatchedThread,
+    { thread_id, access, stop }: Reader,
+    run: SequencedRun,
+  ): Promise<boolean> {
+    let isOver = false;
+    const held = pause(startedBesideMs, stop).then(() => {
+      isOver = true;
+    });
+    for (;;) {
+      const next = await this.#options.runs.listSequence(thread_id, run.first_seq, 1, access);
+      if (next !== undefined && (next.awaited !== undefined || next.claimed.length > 0)) return true;
+      if (next === undefined || isOver) return false;
+      await thread.wait(held);
+    }
   }
 
   /**
@@ -160,10 +178,10 @@ const isInFlight = ({ status }: SequencedRun): boolean => status === 'pending' |
 const isReadable = (run: SequencedRun): boolean => isInFlight(run) || run.has_log;
 
 /** Sends the selected events; false when the reader is behind. */
-const send = ({ filter, since, sink }: Reader, events: NumberedEvent[]): boolean => {
+const send = ({ filter, since, sink }: Reader, events: NumberedEvent[], isReplay: boolean): boolean => {
   let isKeepingUp = true;
   for (const event of events) {
-    if (event.seq <= since || !filter.isSelected(event, since)) continue;
+    if (event.seq <= since || !filter.isSelected(event, since, isReplay)) continue;
     isKeepingUp = sink.send({ id: event.event_id, event: event.method, data: eventText(event) });
   }
   return isKeepingUp;

@@ -18,8 +18,11 @@ interface Subscription extends EventFilter {
   isActive: boolean;
   /** `seq` of the newest event that was sent to this subscription or filtered out. */
   through: number;
-  /** `through` when the current feed was started. */
-  from: number;
+  /**
+   * Its `since`, or `seq` of the newest event that it got while the run was in flight. Events of a run that was replayed do not count: the end of
+   * such a run is not for this subscription, also when the feed is restarted after them.
+   */
+  joined: number;
 }
 
 const subscriptionsMax = 100;
@@ -54,7 +57,7 @@ export class SocketSubscriptions {
     this.#assertRoom();
     const subscription_id = randomUUID();
     const through = since ?? -1;
-    const subscription = { ...eventFilter(selection), through, from: through, isActive: false };
+    const subscription = { ...eventFilter(selection), through, joined: through, isActive: false };
     this.#subscriptions.set(subscription_id, subscription);
     const begin = (): void => {
       subscription.isActive = true;
@@ -103,14 +106,14 @@ export class SocketSubscriptions {
     let isStopped = false;
     const all = [...this.#subscriptions.values()].filter(({ isActive }) => isActive);
     const filter = {
-      isSelected: (event: NumberedEvent) => !isStopped && this.#isWanted(event),
+      isSelected: (event: NumberedEvent, _: number, isReplay: boolean) =>
+        !isStopped && this.#isWanted(event, isReplay),
       isNarrow: all.some(({ isNarrow }) => isNarrow),
       unread: new Set(channels.filter((channel) => all.every(({ unread }) => unread.has(channel)))),
     };
     const fail = (error: unknown): void => {
       if (!isStopped) this.#peer.fail(error);
     };
-    for (const subscription of all) subscription.from = subscription.through;
     const since = Math.min(...all.map(({ through }) => through));
     const stop = new AbortController();
     const sink = {
@@ -134,12 +137,13 @@ export class SocketSubscriptions {
       );
   }
 
-  #isWanted(event: NumberedEvent): boolean {
+  #isWanted(event: NumberedEvent, isReplay: boolean): boolean {
     let isWanted = false;
     for (const subscription of this.#subscriptions.values()) {
       if (!subscription.isActive || event.seq <= subscription.through) continue;
       subscription.through = event.seq;
-      isWanted ||= subscription.isSelected(event, subscription.from);
+      isWanted ||= subscription.isSelected(event, subscription.joined, isReplay);
+      if (!isReplay) subscription.joined = event.seq;
     }
     return isWanted;
   }
