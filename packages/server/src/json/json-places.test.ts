@@ -51,8 +51,9 @@ describe('places in JSON text', () => {
       return Array.isArray(whole) ? parts.map(([, part]) => part) : Object.fromEntries(parts);
     };
     fc.assert(
-      fc.property(spaced, fc.nat(5), ({ value, text }, levels) => {
-        expect(valueAt(text, placesOf(text, levels), levels)).toEqual(value);
+      fc.property(spaced, fc.nat(5), ({ text }, levels) => {
+        // Not the value itself: the text of -0 is 0.
+        expect(valueAt(text, placesOf(text, levels), levels)).toEqual(JSON.parse(text));
       }),
     );
   });
