@@ -236,8 +236,10 @@ const EndedSelect = ({
   return (
     <FilterSelect
       label="Ended"
-      all="Ended at any time"
-      choices={[['range', `Ended ${range}`]]}
+      choices={[
+        ['range', `Ended ${range}`],
+        ['', 'Ended at any time'],
+      ]}
       chosen="range"
       onChange={() => onChange({ ended_from: undefined, ended_to: undefined })}
     />

@@ -6,6 +6,7 @@ import { KeyForm, needsOtherKey } from '../platform/key-gate.tsx';
 import { CopyId } from '../ui/copy.tsx';
 import { duration } from '../ui/duration.ts';
 import { costOf, countText, tokensOf } from '../ui/number-text.ts';
+import { Fact } from '../ui/panel.tsx';
 import { State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
@@ -88,17 +89,11 @@ const ThreadFacts = ({ thread }: { thread: TraceThread }): ReactNode => {
     <div className="pad stack">
       <dl className="facts">
         {[...figures, ...texts].map(([name, text]) => (
-          <div key={name} className="thread-fact">
-            <dt>{name}</dt>
-            <dd>{visibleText(text ?? '')}</dd>
-          </div>
+          <Fact key={name} name={name ?? ''} value={visibleText(text ?? '')} />
         ))}
-        <div className="thread-fact">
-          <dt>Started</dt>
-          <dd>
-            first <Ago at={thread.min_start_time} />, last <Ago at={thread.max_start_time} />
-          </dd>
-        </div>
+        <Fact name="Started">
+          first <Ago at={thread.min_start_time} />, last <Ago at={thread.max_start_time} />
+        </Fact>
       </dl>
       {lacking > 0 && (
         <p className="notice" data-tone="amber">
