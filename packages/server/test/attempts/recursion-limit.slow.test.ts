@@ -33,7 +33,9 @@ const outcomeOf = async ({ limit, goal, exits, isLater = false }: Case) => {
   await client.runs.join(thread_id, run_id).catch(() => undefined);
   const { status, attempt, error } = await client.runs.get(thread_id, run_id);
   const history = await client.threads.getHistory(thread_id, { limit: 100 });
-  return { attempt, left: { status, error, values: history[0]?.values, checkpoints: history.length } };
+  // Only the stack tells whether the limit was reached in the engine or before a later attempt.
+  const reason = error && { error: error.error, message: error.message };
+  return { attempt, left: { status, reason, values: history[0]?.values, checkpoints: history.length } };
 };
 
 describe('a run that loses attempts', () => {
