@@ -166,7 +166,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   'Bulk exports': 'Traces of a project as Parquet files, once or on a schedule.',
 };
 
-/** Descriptions by name, for parameters whose schema has none. */
+/** Descriptions by the name of the parameter. Used when its schema has no description. */
 const parameterDescriptions: Readonly<Record<string, string>> = {
   action: '`interrupt` keeps what the run has written; `rollback` removes the run and its checkpoints',
   after: 'Only events with a larger id',

@@ -13,8 +13,8 @@ export interface MenuEntry {
 declare module '@tanstack/react-router' {
   interface StaticDataRouteOption {
     menu?: MenuEntry;
-    /** For a page without an entry: the path of the page to whose entry it belongs. */
-    under?: string;
+    /** A page without a menu entry: the path of the page that is highlighted in the menu. */
+    parentPath?: string;
   }
 }
 
@@ -37,8 +37,8 @@ export const useMenu = (): MenuPage[] => {
 export const useCurrentPage = (): MenuPage | undefined => {
   const { routesByPath } = useRouter();
   const first = `/${useLocation().pathname.split('/')[1] ?? ''}`;
-  const routes: Readonly<Record<string, { options: { staticData?: { under?: string } } } | undefined>> =
+  const routes: Readonly<Record<string, { options: { staticData?: { parentPath?: string } } } | undefined>> =
     routesByPath;
-  const to = routes[first]?.options.staticData?.under ?? first;
+  const to = routes[first]?.options.staticData?.parentPath ?? first;
   return useMenu().find((page) => page.to === to);
 };

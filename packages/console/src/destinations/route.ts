@@ -5,7 +5,7 @@ import { getParentRoute, needId } from '../app/root-route.ts';
 const destinations = createRoute({
   getParentRoute,
   path: '/destinations',
-  staticData: { under: '/exports' },
+  staticData: { parentPath: '/exports' },
   component: lazyRouteComponent(() => import('./destinations-page.tsx'), 'DestinationsPage'),
 });
 

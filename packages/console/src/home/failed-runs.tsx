@@ -113,10 +113,10 @@ const isFailed = ({ status }: Pick<Run, 'status'>): boolean => status === 'error
 export const failedCrons = (newest: readonly CronFailures[], count: number): CronFailures[] =>
   newest.filter(({ runs }) => runs.length === count && runs.every(isFailed));
 
-// Crons whose last tick created no run, and crons that the server has disabled.
 const cronsMax = 100;
 const shownMax = 5;
 
+/** Crons that created no run at their last tick, and crons that the server has disabled. */
 export const useFailingCrons = (): Findings => {
   const query = useServerQuery({
     queryKey: ['crons', 'failing'],

@@ -31,7 +31,7 @@ export const newExportNeed = { what: 'Exports', role: 'admin', creates: true } a
 /** What a key is for where everybody may look. */
 export const changeNeed = { what: 'Changes', role: 'admin' } as const satisfies KeyNeed;
 
-/** Shows its children to a session with the key of a workspace, whose client is `usePlatform()`. */
+/** Shows its children when the session has a key of a workspace, otherwise a form for the key. Children get the client from `usePlatform()`. */
 export const KeyGate = ({ need, children }: { need: KeyNeed; children: ReactNode }): ReactNode =>
   useAccess() ? children : <KeyForm need={need} />;
 

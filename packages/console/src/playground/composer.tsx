@@ -173,7 +173,7 @@ export const readForm = ({
 }): { value: Record<string, unknown> } | { problem: string } => {
   const read = readDraft(fields, draft);
   if ('problem' in read || conversation === undefined) return read;
-  // With this id, the page recognizes the message of the state as the one that it already shows.
+  // The page already shows this message. The id lets the page find the same message in the state.
   const sent = { type: 'human', content: message, id: crypto.randomUUID() };
   return { value: { ...read.value, [conversation]: [sent] } };
 };

@@ -116,8 +116,9 @@ export const actionNames: Record<BulkAction, string> = { cancel: 'Cancel', retry
 export const runsText = (count: number, hasMore = false): string =>
   `${count.toLocaleString('en')}${hasMore ? '+' : ''} ${count === 1 && !hasMore ? 'run' : 'runs'}`;
 
-// Reads the runs that a bulk action is for, page by page, newest first. Runs that are created meanwhile are newer than every page that is
-// read later, so an action never reaches the runs that it creates.
+// A bulk action reads its runs page by page, newest first. New runs are newer than all pages that are still to be read, so an action does not
+// apply to runs that it creates itself.
+
 /** What a bulk action needs to know of a run. */
 export type BulkRun = Pick<Run, 'run_id' | 'thread_id' | 'assistant_id' | 'status' | 'created_at'>;
 
@@ -127,7 +128,7 @@ export interface MatchingPage {
   next: string | undefined;
 }
 
-/** All runs that match a filter, or single ones that a person has chosen. */
+/** All runs that match a filter, or the rows that a person has selected. */
 export type BulkSelection =
   | { kind: 'filter'; filter: RunFilter }
   | { kind: 'rows'; runs: readonly BulkRun[] };

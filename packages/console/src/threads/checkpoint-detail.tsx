@@ -23,7 +23,7 @@ export const CheckpointDetail = ({
   thread: Thread;
   row: CheckpointRow;
   name: string;
-  /** The run whose config a new run repeats. */
+  /** A new run gets the config of this run. */
   runId: string | undefined;
   notice: ReactNode;
 }): ReactNode => {

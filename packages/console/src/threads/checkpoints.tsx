@@ -146,7 +146,7 @@ export interface Lane {
   lane: number;
   /** Columns with a line that passes or starts at the checkpoint. */
   lines: number[];
-  /** Columns whose checkpoints are children of this one: their lines end here. */
+  /** Columns of the children of this checkpoint. Their lines end here. */
   joins: number[];
 }
 

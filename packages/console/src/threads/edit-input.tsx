@@ -68,7 +68,7 @@ const InputDialog = ({
     isReady: ({ text }) => 'value' in readInput(text),
     send: async ({ text }) => {
       const read = readInput(text);
-      // Without a parent the run starts at this checkpoint: a new input replaces one that no node has read.
+      // A first checkpoint has no parent. The run then starts at the checkpoint itself: no node has read its input yet, so the new one replaces it.
       if ('value' in read)
         await runAt({ checkpointId: row.parent_checkpoint_id ?? checkpointId, input: read.value });
     },

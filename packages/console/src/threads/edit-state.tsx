@@ -207,7 +207,7 @@ const Options = ({ label, nodes }: { label: string; nodes: readonly string[] }):
 // A state update at a checkpoint: it creates a checkpoint on a branch of its own.
 export interface StateUpdate {
   values: Record<string, unknown>;
-  /** The node that counts as the writer of the update; undefined: the one that wrote last. */
+  /** The update is stored as a write of this node. Undefined: of the node that wrote last. */
   asNode: string | undefined;
 }
 

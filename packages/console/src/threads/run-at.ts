@@ -35,7 +35,7 @@ export interface ChosenCheckpoint {
   row: CheckpointRow;
   checkpointId: string;
   name: string;
-  /** The run whose config a new run repeats. */
+  /** A new run gets the config of this run. */
   runId: string | undefined;
 }
 

@@ -1,4 +1,5 @@
-// A list as a table, whose columns are data. A row is opened by its link or button that is marked with `data-row`.
+// A table. Each column is an object with its header and a function that renders its cells. A click on a row clicks the link or button with
+// `data-row` in that row.
 import { Fragment, type MouseEvent, type ReactNode } from 'react';
 
 export interface Column<Row> {
@@ -11,7 +12,7 @@ export interface Column<Row> {
   isHeader?: true;
 }
 
-/** The row whose details are below it. */
+/** The row that is open: its details are shown below it. */
 export interface OpenedRow<Row> {
   key: string | undefined;
   label: (row: Row) => string;

@@ -7,7 +7,7 @@ import { Icon } from './icons.tsx';
 import { useFieldsDraft } from './use-draft.ts';
 import './form.css';
 
-/** The fields of a draft whose values are texts. */
+/** The names of the text fields of a draft. */
 type TextOf<Draft> = { [Name in keyof Draft]: Draft[Name] extends string ? Name : never }[keyof Draft];
 
 interface FormOptions<Draft, Result, Action> {

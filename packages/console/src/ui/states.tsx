@@ -31,7 +31,7 @@ export const InvalidFilter = ({ problem, children }: { problem: string; children
   </State>
 );
 
-/** In place of a list whose filter matches nothing. The address is the one of the list without the filter. */
+/** Replaces a list when its filter matches nothing. The address leads to the list without the filter. */
 export const NoMatch = ({
   noun,
   children,

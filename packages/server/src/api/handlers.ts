@@ -84,7 +84,7 @@ export type Resumption = 'Last-Event-ID' | 'since' | 'none';
 /** Sends events until its source has ended, or `stop` is aborted: the client has disconnected. An error ends the stream. */
 export type EventSource = (sink: EventSink, stop: AbortSignal) => Promise<void>;
 
-/** An SSE response whose source pushes events, without a promise for each event. */
+/** An SSE response. Its source pushes events, so an event costs no promise. */
 export class EventStreamResponse {
   readonly resumption: Resumption;
   readonly #source: EventSource;

@@ -1,8 +1,8 @@
 // Gives memory back to the system when the process has become idle. Only processes that svc starts do that, because a collection blocks the
 // whole process, for about 50 ms.
 //
-// Work lets the young generation of V8 grow to 32 MB, which V8 keeps. V8 shrinks it at a collection before which little was allocated, so two
-// collections are needed: one that ends the time of much allocation, and one that shrinks.
+// The young generation of V8 grows to 32 MB under load and keeps that size. V8 shrinks it at a collection only when little was allocated in the
+// five seconds before. So the first collection after work frees objects, and the next one shrinks the young generation.
 import { performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

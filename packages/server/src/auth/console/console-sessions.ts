@@ -73,7 +73,7 @@ export class ConsoleSessions {
   constructor(parts: ConsoleSessionsParts) {
     this.#parts = parts;
     const { storage, idleMs } = parts;
-    this.#watch = new SessionWatch({ living: (hashes) => storage.living(hashes, idleMs / 1_000) });
+    this.#watch = new SessionWatch({ listOpen: (hashes) => storage.listOpen(hashes, idleMs / 1_000) });
   }
 
   /** Accepts sessions in addition. A credential in the request itself has priority. */
@@ -226,8 +226,8 @@ export class ConsoleSessions {
 // Ends the open streams of sessions that have ended, on whichever node they were ended. Requests check their session themselves; a stream may
 // be open for hours.
 interface SessionWatchParts {
-  /** Returns the hashes whose sessions are still open. */
-  living: (hashes: readonly Buffer[]) => Promise<readonly Buffer[]>;
+  /** Returns the hashes of the sessions that are still open. */
+  listOpen: (hashes: readonly Buffer[]) => Promise<readonly Buffer[]>;
   everyMs?: number;
 }
 
@@ -267,8 +267,8 @@ class SessionWatch {
   async #check(): Promise<void> {
     const watched = [...this.#streams.keys()];
     if (watched.length === 0) return;
-    const living = await this.#parts.living(watched.map((key) => Buffer.from(key, 'hex')));
-    const left = new Set(living.map((hash) => hash.toString('hex')));
+    const open = await this.#parts.listOpen(watched.map((key) => Buffer.from(key, 'hex')));
+    const left = new Set(open.map((hash) => hash.toString('hex')));
     for (const key of watched) {
       if (left.has(key)) continue;
       for (const end of this.#streams.get(key) ?? []) end();

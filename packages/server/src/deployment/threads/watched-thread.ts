@@ -1,5 +1,5 @@
-// A thread whose events a client reads. While it is read, the thread's row has `watched_until` a minute ahead, and new runs of the thread
-// are logged from their first event. Each renewal checks that the thread still exists for the reader.
+// A thread that has a reader of its events. The row of the thread has `watched_until`, which readers renew to a minute ahead. While it is in the
+// future, new runs of the thread are logged from their first event. Each renewal checks that the thread still exists for the reader.
 import { onAbort } from '../../abort.ts';
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
@@ -116,7 +116,7 @@ export class WatchedThread implements Disposable {
   }
 
   async #renew(): Promise<void> {
-    // A failed renewal is harmless: the poll finds runs that were created meanwhile.
+    // If a renewal fails, the reader continues: its poll finds new runs, and the next renewal tries again.
     if (!(await this.#options.watch().catch(() => true))) this.#stop.abort();
   }
 }

@@ -300,8 +300,8 @@ export interface RunError {
 
 // Which interrupts the resume value of a command answers. The engine decides the same from the form of the value.
 
-/** True for an object whose keys are ids of interrupts. The engine applies any other value, also an empty object, to all interrupts. */
-export const namesInterrupts = (resume: unknown): resume is Readonly<Record<string, unknown>> =>
+/** True when the resume value is an object with ids of interrupts as keys. The engine answers all interrupts with any other value, also with an empty object. */
+export const hasInterruptIds = (resume: unknown): resume is Readonly<Record<string, unknown>> =>
   typeof resume === 'object' &&
   resume !== null &&
   Object.keys(resume).length > 0 &&

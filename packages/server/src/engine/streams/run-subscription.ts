@@ -1,7 +1,8 @@
-// One reader of a run's events: first those that the log has after a given id, then live events, then the end. The log is
-// read no faster than the reader consumes. Live events wait meanwhile; when they are too many, they are read from the log as well; if
-// the log does not have them, the reader gets an error that says so. A reader that gives an id which does not exist yet gets live
-// events only. A reader learns which events between those that it gets were dropped, or are in no log.
+// One reader of a run's events. It gets the events of the log after a given id, then live events, then the end of the run.
+//
+// The log is read at the speed of the reader. Live events are queued during that time. When the queue is full, it is dropped, and its events are
+// read from the log; if the log does not have them, the read rejects with an error. When the given id does not exist yet, the reader gets live
+// events only. `gap` reports ids that were skipped because no log has their events.
 import { Problem } from '@svc/contract/problem';
 import { onAbort } from '../../abort.ts';
 import type { LogRow, RunLogStorage } from '../../storage/deployment/runs/run-log.ts';

@@ -44,7 +44,7 @@ export const statements = {
       )
       select mode, owner, sealed, ${exactTime('expires_at')} as expires_at from console_sessions
       where hash = $1 and seen_at > now() - make_interval(secs => $2) and expires_at > now()`),
-  living: statement<{ hash: Buffer }>(`select hash from console_sessions
+  listOpen: statement<{ hash: Buffer }>(`select hash from console_sessions
       where hash = any ($1::bytea[]) and seen_at > now() - make_interval(secs => $2) and expires_at > now()`),
   list: statement<ListedConsoleSession>(`select hash, browser, ${exactTime('created_at')} as created_at, ${exactTime('seen_at')} as seen_at,
         ${exactTime('expires_at')} as expires_at
@@ -84,8 +84,8 @@ export const consoleSessionStorage = (db: Database) => ({
   },
 
   /** Returns the hashes whose sessions are still open. */
-  async living(hashes: readonly Buffer[], idleSeconds: number): Promise<Buffer[]> {
-    const rows = await db.query(statements.living, [hashes, idleSeconds]);
+  async listOpen(hashes: readonly Buffer[], idleSeconds: number): Promise<Buffer[]> {
+    const rows = await db.query(statements.listOpen, [hashes, idleSeconds]);
     return rows.map(({ hash }) => hash);
   },
 

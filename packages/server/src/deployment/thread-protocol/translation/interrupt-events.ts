@@ -2,7 +2,7 @@
 // `values`, of the graph that was interrupted and of each graph around it. The first report counts; its namespace is the innermost graph.
 import { isRecord } from '../../../json/is-record.ts';
 import type { LoggedEvent, ProtocolEvent } from './protocol-event.ts';
-import { type RunKwargs, namesInterrupts } from '../../../engine/dispatch/protocol.ts';
+import { type RunKwargs, hasInterruptIds } from '../../../engine/dispatch/protocol.ts';
 import type { RunAnswer } from '../../../storage/deployment/runs/run-sequence.ts';
 
 const reported = ({ name, data }: LoggedEvent): unknown => {
@@ -54,7 +54,7 @@ export const answeredInterrupts = ({ kwargs, found_interrupts }: RunAnswer): str
   const { command, checkpoint } = JSON.parse(kwargs) as RunKwargs;
   const resume = command?.resume;
   if (resume === undefined || resume === null) return [];
-  if (namesInterrupts(resume)) return Object.keys(resume);
+  if (hasInterruptIds(resume)) return Object.keys(resume);
   // The interrupts of another checkpoint are not those of the thread.
   if (checkpoint?.checkpoint_id !== undefined || found_interrupts === null) return [];
   return [...pendingIds(found_interrupts)];

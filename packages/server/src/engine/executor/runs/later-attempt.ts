@@ -7,7 +7,7 @@
 import type { CheckpointStorage } from '../../../storage/deployment/checkpoints/checkpoints.ts';
 import { SvcCheckpointer, type EphemeralCheckpointer } from '../../checkpoints/checkpointer.ts';
 import { findCheckpoint } from '../../checkpoints/namespaces.ts';
-import { type ParsedRunCommand, type RunKwargs, namesInterrupts } from '../../dispatch/protocol.ts';
+import { type ParsedRunCommand, type RunKwargs, hasInterruptIds } from '../../dispatch/protocol.ts';
 import type { Graph } from '../graphs/graph-registry.ts';
 import { RunRefused } from './run-outcome.ts';
 
@@ -66,7 +66,7 @@ const rootIdOf = (checkpoint: RunKwargs['checkpoint']): string | undefined =>
 
 /** True when the resume value answers all interrupts. For the engine, `false`, 0 and "" are answers too. */
 const isPlainAnswer = (resume: unknown): boolean =>
-  resume !== undefined && resume !== null && !namesInterrupts(resume);
+  resume !== undefined && resume !== null && !hasInterruptIds(resume);
 
 type StartingPoint = RunKwargs['checkpoint'];
 

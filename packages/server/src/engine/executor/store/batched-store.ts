@@ -53,7 +53,7 @@ export const waitForOperations = (batched: { prototype: object }): void => {
   };
 };
 
-// The engine wraps the store of every run in its AsyncBatchedStore, whose `put` drops the fourth argument, `index`.
+// The engine wraps the store of every run in its AsyncBatchedStore. The `put` of that class drops its fourth argument, `index`.
 interface PuttingStore {
   put: BaseStore['put'];
   enqueueOperation(operation: object): Promise<void>;

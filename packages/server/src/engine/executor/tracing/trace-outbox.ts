@@ -1,6 +1,6 @@
 // Buffers the trace runs of all runs of this process until they are stored. Failures to store are retried and never
 // thrown. When too many bytes wait, the oldest trace runs are dropped and counted. Not GroupedWrites: no caller waits, and the newest state of a
-// trace run replaces an earlier one that waits.
+// trace run replaces its earlier state in the queue.
 import {
   type ExecutedTraceRun,
   type TraceSink,
@@ -87,7 +87,7 @@ export class TraceOutbox {
       for (const [run, { isPending, hash }] of sent) {
         run.isKnown = true;
         run.isStoredPending ||= isPending;
-        // Otherwise it has changed meanwhile, and is stored again.
+        // A run that has changed while it was stored stays in the queue, and is stored again.
         if (run.write === hash) this.#remove(run);
       }
     }
