@@ -116,14 +116,15 @@ const Facts = ({ destination }: { destination: Destination }): ReactNode => {
         <Fact
           name="Credentials"
           value={
-            type === 's3' && keys.length > 0 ? (
+            type === 's3' &&
+            (keys.length > 0 ? (
               <>
                 {keys.map((name) => `${name} is set`).join(', ')}{' '}
                 <span className="muted">Nobody can read them.</span>
               </>
             ) : (
               'those of the server'
-            )
+            ))
           }
         />
         <Fact name="Created" value={<Moment at={destination.created_at} />} />
