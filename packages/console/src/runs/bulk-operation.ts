@@ -112,10 +112,6 @@ export const statusesFor = (action: BulkAction, filtered: readonly RunStatus[] |
 
 export const actionNames: Record<BulkAction, string> = { cancel: 'Cancel', retry: 'Retry' };
 
-/** `1 run`, `1,284 runs`. */
-export const runsText = (count: number, hasMore = false): string =>
-  `${count.toLocaleString('en')}${hasMore ? '+' : ''} ${count === 1 && !hasMore ? 'run' : 'runs'}`;
-
 // Reads the runs that a bulk action is for, page by page, newest first. Runs that are created meanwhile are newer than every page that is
 // read later, so an action never reaches the runs that it creates.
 /** What a bulk action needs to know of a run. */
