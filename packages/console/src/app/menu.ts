@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import type { IconName } from '../ui/icons.tsx';
 
 /** The entry of a page. `key`: the letter that follows `g`. */
-export interface MenuEntry {
+interface MenuEntry {
   label: string;
   icon: IconName;
   key: string;
@@ -18,7 +18,7 @@ declare module '@tanstack/react-router' {
   }
 }
 
-export interface MenuPage extends MenuEntry {
+interface MenuPage extends MenuEntry {
   to: string;
 }
 

@@ -169,7 +169,7 @@ const Attempts = ({ run }: { run: ExportRun }): ReactNode => {
 };
 
 // Many days of an export fail for one reason: a sentence for each reason instead of one for each day.
-export interface SameError {
+interface SameError {
   /** As the store has reported it for the first of the days. */
   message: string;
   days: number;

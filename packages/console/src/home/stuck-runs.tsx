@@ -162,12 +162,12 @@ const pendingMs = 60_000;
 const examinedMax = 50;
 const shownMax = 5;
 
-export type StuckRun = Pick<Run, 'run_id' | 'thread_id' | 'assistant_id' | 'created_at'>;
+type StuckRun = Pick<Run, 'run_id' | 'thread_id' | 'assistant_id' | 'created_at'>;
 type PendingRun = StuckRun & Pick<Run, 'waiting_for'>;
 type Waiting = NonNullable<Run['waiting_for']>;
 
 /** Runs that are pending for one reason, the oldest first. */
-export interface Group {
+interface Group {
   waiting: Waiting;
   runs: StuckRun[];
 }
@@ -219,7 +219,7 @@ export const unlessDeleted = async <Value,>(reading: Promise<Value>): Promise<Va
   }
 };
 
-export const readPending = async (client: Client, signal: AbortSignal): Promise<Pending> => {
+const readPending = async (client: Client, signal: AbortSignal): Promise<Pending> => {
   const oldest = await client.runs.search(
     {
       status: 'pending',

@@ -39,4 +39,4 @@ const sufficient: Record<NeededRole, readonly KeyRole[]> = {
 export const isSufficient = (role: KeyRole, needed: NeededRole): boolean => sufficient[needed].includes(role);
 
 /** `editor or admin` */
-export const sufficientText = (needed: NeededRole): string => sufficient[needed].join(' or ');
+const sufficientText = (needed: NeededRole): string => sufficient[needed].join(' or ');

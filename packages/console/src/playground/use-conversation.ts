@@ -191,7 +191,7 @@ export const startOf = ({ kwargs }: Pick<Run, 'kwargs'>): RunStart | undefined =
 };
 
 // What is known of a run that has ended: kept at the end of its stream, or read from its timeline after a reload.
-export interface EndedRun {
+interface EndedRun {
   nodes: ReadonlyMap<string, NodeActivity>;
   /** Undefined where this page has not seen the run. */
   times: RunTimes | undefined;
@@ -200,11 +200,11 @@ export interface EndedRun {
 const keyOf = (runId: string | undefined) => ['playground', 'ended', runId];
 
 /** The page shows the same run at once when the person returns to it. */
-export const keepEnded = (queries: QueryClient, runId: string, ended: EndedRun): void => {
+const keepEnded = (queries: QueryClient, runId: string, ended: EndedRun): void => {
   queries.setQueryData(keyOf(runId), ended);
 };
 
-export const useEndedRun = (run: Run | undefined): EndedRun | undefined => {
+const useEndedRun = (run: Run | undefined): EndedRun | undefined => {
   const ended = run === undefined || isOpen(run.status) ? undefined : run;
   const query = useServerQuery({
     queryKey: keyOf(ended?.run_id),

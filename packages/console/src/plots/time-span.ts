@@ -1,5 +1,4 @@
 // The time that a list is of, as its address has it: a span until now, or a range.
-
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;

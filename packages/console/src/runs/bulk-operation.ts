@@ -107,7 +107,7 @@ const statuses = {
 } as const satisfies Record<BulkAction, readonly RunStatus[]>;
 
 /** The statuses that both the action and the filter allow; a filter without statuses allows all. */
-export const statusesFor = (action: BulkAction, filtered: readonly RunStatus[] | undefined): RunStatus[] =>
+const statusesFor = (action: BulkAction, filtered: readonly RunStatus[] | undefined): RunStatus[] =>
   statuses[action].filter((status) => filtered?.includes(status) ?? true);
 
 export const actionNames: Record<BulkAction, string> = { cancel: 'Cancel', retry: 'Retry' };

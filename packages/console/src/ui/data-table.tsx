@@ -12,13 +12,13 @@ export interface Column<Row> {
 }
 
 /** The row whose details are below it. */
-export interface OpenedRow<Row> {
+interface OpenedRow<Row> {
   key: string | undefined;
   label: (row: Row) => string;
   details: (row: Row) => ReactNode;
 }
 
-export interface DataTableProps<Row> {
+interface DataTableProps<Row> {
   rows: readonly Row[];
   columns: readonly Column<Row>[];
   keyOf: (row: Row) => string | number;
