@@ -29,9 +29,12 @@ interface DataTableProps<Row> {
   opened?: OpenedRow<Row>;
 }
 
-/** A click beside the controls of a row is a click on the control that opens it; with Ctrl or the middle button, in a new tab. */
+const rightButton = 2;
+
+/** A click on a row, beside its links and buttons, clicks its `data-row` control. With Ctrl or the middle button, a link opens in a new tab. */
 const press = (event: MouseEvent<HTMLTableRowElement>): void => {
-  if ((event.target as Element).closest('a, button, .select') !== null) return;
+  if (event.button === rightButton || (event.target as Element).closest('a, button, .select') !== null)
+    return;
   const control = event.currentTarget.querySelector<HTMLElement>('[data-row]');
   const isForNewTab = event.button === 1 || event.ctrlKey || event.metaKey;
   if (isForNewTab && control instanceof HTMLAnchorElement) window.open(control.href, '_blank', 'noopener');
