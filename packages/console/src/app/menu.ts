@@ -33,7 +33,7 @@ export const useMenu = (): MenuPage[] => {
   );
 };
 
-/** The page of the menu to which the address belongs: by its first part. */
+/** The menu page of the current address. The first part of the path decides. */
 export const useCurrentPage = (): MenuPage | undefined => {
   const { routesByPath } = useRouter();
   const first = `/${useLocation().pathname.split('/')[1] ?? ''}`;

@@ -158,7 +158,7 @@ const readRunning = async (client: Client, signal: AbortSignal): Promise<Running
 
 // Runs that have been pending for a minute, by the reason. The reason is read run by run.
 const pendingMs = 60_000;
-/** The reason is read of at most so many pending runs, the oldest first. */
+/** The maximum number of pending runs whose reason is read, the oldest first. */
 const examinedMax = 50;
 const shownMax = 5;
 
@@ -181,7 +181,7 @@ export interface Pending {
 }
 
 /**
- * Reads runs one after another until enough of them do not wait for a time that their creator has chosen.
+ * Reads runs until it has found enough that are stuck. A run that waits for a time that its creator has chosen is not stuck.
  * `read` returns undefined for a run that has been deleted.
  */
 export const examine = async <Id,>(

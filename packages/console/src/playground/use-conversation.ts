@@ -190,7 +190,7 @@ export const startOf = ({ kwargs }: Pick<Run, 'kwargs'>): RunStart | undefined =
   return { checkpointId: id, sent: { messages: messagesIn(input), cutId: undefined } };
 };
 
-// What is known of a run that has ended: kept at the end of its stream, or read from its timeline after a reload.
+// The nodes and times of a run that has ended: kept at the end of its stream, or read from its timeline after a reload.
 interface EndedRun {
   nodes: ReadonlyMap<string, NodeActivity>;
   /** Undefined where this page has not seen the run. */
@@ -213,7 +213,7 @@ const useEndedRun = (run: Run | undefined): EndedRun | undefined => {
       return { nodes: nodesOfTimeline(timeline), times: undefined };
     },
     enabled: ended !== undefined,
-    // It does not change any more.
+    // The timeline of an ended run never changes.
     staleTime: Infinity,
   });
   return query.data;

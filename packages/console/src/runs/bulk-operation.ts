@@ -1,4 +1,4 @@
-// What a bulk action does to the runs of one thread, by routes for single threads and runs.
+// Bulk actions: the runs that an action is for, and the requests that it sends for the runs of one thread.
 import { ApiError, type Client, type Run, type RunOptions } from '@svc/sdk';
 import type { RunStatus } from '../api/statuses.ts';
 import { sentencesOf } from '../ui/faults.ts';

@@ -217,7 +217,7 @@ interface Fork {
   next: string[];
 }
 
-/** The same update again returns the fork that it has created: a run of it may have been refused before. */
+/** Repeating the last update returns its fork. Users repeat it when the server has refused the run from the fork. */
 const useFork = (threadId: string, checkpointId: string): ((update: StateUpdate) => Promise<Fork>) => {
   const client = useClient();
   const queries = useQueryClient();

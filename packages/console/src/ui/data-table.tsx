@@ -4,7 +4,7 @@ import { Fragment, type MouseEvent, type ReactNode } from 'react';
 export interface Column<Row> {
   name: ReactNode;
   cell: (row: Row) => ReactNode;
-  /** `number` aligns right, `wide` takes the place that is left and cuts its text, `optional` is hidden on narrow pages. */
+  /** `number` aligns right, `wide` takes the remaining width and cuts its text, `optional` is hidden on narrow pages. */
   className?: string;
   title?: (row: Row) => string | undefined;
   /** Its cells are the headers of their rows. */
