@@ -175,6 +175,22 @@ describeInBrowser('the exports', () => {
     expect(await page.getByRole('term').filter({ hasText: 'Credentials' }).count()).toBe(0);
   });
 
+  it('keep their destination from being deleted, and the next question has no error yet', async () => {
+    const traces = tracesOf(console.url);
+    await traces.send('to-keep', 1);
+    const { id } = await folder(traces, 'kept');
+    await startExport(traces, 'to-keep', id);
+    const page = await console.open(`/destinations/${id}`, { expected: /409/ });
+    await enterKey(page);
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    await page.getByRole('button', { name: 'Delete the destination' }).click();
+    await page.getByRole('dialog').getByRole('alert').waitFor();
+    await page.getByRole('button', { name: 'Back' }).click();
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    await page.getByRole('dialog').waitFor();
+    expect(await page.getByRole('dialog').getByRole('alert').count()).toBe(0);
+  });
+
   it('leave the credentials of a destination as they are when new ones do not work', async () => {
     await using store = await startObjectStore();
     const traces = tracesOf(console.url);
