@@ -117,9 +117,9 @@ export {
   type SubscriptionMethod,
   subscriptionParams,
   ThreadCommandResponse,
+  Ticket,
   unsupportedCommands,
 } from './deployment/thread-protocol.ts';
-export { Ticket } from './deployment/thread-protocol.ts';
 export { StreamMode, streamModes } from './deployment/stream-modes.ts';
 export { Item, Label, Namespace, SearchItem } from './deployment/store.ts';
 export { Checkpoint, CheckpointSelector, ThreadState, type ThreadTask } from './deployment/threads.ts';
@@ -158,8 +158,7 @@ export { FeedbackToken } from './platform/feedback-tokens.ts';
 export { ApiKey, KeyRole, NewApiKey } from './platform/keys.ts';
 export { ModelPrice } from './platform/model-prices.ts';
 export { Project, type TypedProject } from './platform/projects.ts';
-export { ServerSetting } from './platform/server.ts';
-export { ServerWorker } from './platform/server.ts';
+export { ServerSetting, ServerWorker } from './platform/server.ts';
 export { SelectedRun } from './platform/run-reads.ts';
 export { absentRunFields, absentThreadStats, runFields } from './platform/select-fields.ts';
 export { type RunGroup, ThreadAggregates, ThreadStats } from './platform/thread-reads.ts';

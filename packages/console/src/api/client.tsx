@@ -19,7 +19,7 @@ interface Call {
   signal: AbortSignal;
 }
 
-/** A query without its function, and what it reads by a client. */
+/** Options of a query, with `read` in place of `queryFn`. */
 export type ReadOptions<From, Data> = Omit<UseQueryOptions<Data>, 'queryFn'> & {
   read: (client: From, call: Call) => Promise<Data>;
 };

@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import type { IconName } from '../ui/icons.tsx';
 
 /** The entry of a page. `key`: the letter that follows `g`. */
-export interface MenuEntry {
+interface MenuEntry {
   label: string;
   icon: IconName;
   key: string;
@@ -18,7 +18,7 @@ declare module '@tanstack/react-router' {
   }
 }
 
-export interface MenuPage extends MenuEntry {
+interface MenuPage extends MenuEntry {
   to: string;
 }
 
@@ -33,7 +33,7 @@ export const useMenu = (): MenuPage[] => {
   );
 };
 
-/** The page of the menu to which the address belongs: by its first part. */
+/** The menu page of the current address. The first part of the path decides. */
 export const useCurrentPage = (): MenuPage | undefined => {
   const { routesByPath } = useRouter();
   const first = `/${useLocation().pathname.split('/')[1] ?? ''}`;

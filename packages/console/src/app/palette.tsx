@@ -151,7 +151,7 @@ const useFound = (id: string | undefined): FoundById[] => {
 };
 
 // What a pasted id names: a thread, a run, or a trace.
-export type FoundById =
+type FoundById =
   | { kind: 'thread'; threadId: string }
   | { kind: 'run'; runId: string; threadId: string }
   | { kind: 'trace'; traceId: string; spanId: string };

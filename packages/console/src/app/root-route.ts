@@ -12,7 +12,7 @@ export const rootRoute = createRootRoute({
 /** The parent of the routes of all pages. */
 export const getParentRoute = (): typeof rootRoute => rootRoute;
 
-/** For the loader of a route with an id in its path: the server would refuse the request, or answer one with another path. */
+/** Shows the page for missing objects when a path has another text in place of an id. A request with this text would fail, or reach another route. */
 export const needId = (id: string): void => {
   // The router renders the page for this value.
   // oxlint-disable-next-line typescript/only-throw-error

@@ -147,7 +147,7 @@ const shortcuts = [
 ] as const;
 
 /** The sheet of all keys. */
-export const Help = ({ onClose }: { onClose: () => void }): ReactNode => (
+const Help = ({ onClose }: { onClose: () => void }): ReactNode => (
   <Dialog title="Keyboard" onClose={onClose}>
     <dl className="facts">
       {[...useMenu().map(({ key, label }) => [`g ${key}`, `Go to ${label}`] as const), ...shortcuts].map(

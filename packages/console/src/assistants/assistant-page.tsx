@@ -67,16 +67,27 @@ const useVersions = (assistantId: string) => {
 const Versions = ({ assistant }: { assistant: Assistant }): ReactNode => {
   const { v, w } = route.useSearch();
   const query = useVersions(assistant.assistant_id);
-  if (query.data === undefined) return <Loaded query={query}>{() => null}</Loaded>;
-  const versions = query.data.pages.flat();
-  const selected = versions.find(({ version }) => String(version) === v) ?? versions[0];
-  const base = versions.find(({ version }) => String(version) === w);
-  if (selected === undefined) return null;
   return (
-    <div className="split">
-      <VersionList versions={versions} selected={selected} current={assistant.version} query={query} />
-      <VersionView versions={versions} selected={selected} base={base} assistant={assistant} />
-    </div>
+    <Loaded query={query}>
+      {({ pages }) => {
+        const versions = pages.flat();
+        const selected = versions.find(({ version }) => String(version) === v) ?? versions[0];
+        const base = versions.find(({ version }) => String(version) === w);
+        return (
+          selected && (
+            <div className="split">
+              <VersionList
+                versions={versions}
+                selected={selected}
+                current={assistant.version}
+                query={query}
+              />
+              <VersionView versions={versions} selected={selected} base={base} assistant={assistant} />
+            </div>
+          )
+        );
+      }}
+    </Loaded>
   );
 };
 

@@ -59,18 +59,7 @@ const Facts = ({ cron }: { cron: Cron }): ReactNode => {
     <section className="panel" aria-label="Schedule">
       <dl className="facts pad">
         <Fact name="Schedule" value={<Schedule schedule={cron.schedule} timezone={cron.timezone} />} />
-        <Fact
-          name="Next run"
-          value={
-            cron.enabled && next !== null ? (
-              <>
-                <Moment at={next} />
-              </>
-            ) : (
-              'none'
-            )
-          }
-        />
+        <Fact name="Next run" value={cron.enabled && next !== null ? <Moment at={next} /> : 'none'} />
         <Fact name="Ends" value={end !== null && <span className="mono">{end}</span>} />
         <Fact
           name="Assistant"

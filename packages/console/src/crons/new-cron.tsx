@@ -34,7 +34,7 @@ const toOptions = (draft: Draft): CronOptions => {
 const isReady = ({ schedule, thread, input }: Draft): boolean =>
   schedule.trim() !== '' && (thread === '' || isId(thread)) && 'value' in readExactJson(input);
 
-/** The server's sentences about a field may begin with the verb. */
+/** Adds the subject to an error of the server that begins with its verb. */
 const about = <Field extends { problem: string | undefined }>(subject: string, field: Field): Field =>
   field.problem !== undefined && /^(is|must) /.test(field.problem)
     ? { ...field, problem: `${subject} ${field.problem}` }

@@ -116,14 +116,15 @@ const Facts = ({ destination }: { destination: Destination }): ReactNode => {
         <Fact
           name="Credentials"
           value={
-            type === 's3' && keys.length > 0 ? (
+            type === 's3' &&
+            (keys.length > 0 ? (
               <>
                 {keys.map((name) => `${name} is set`).join(', ')}{' '}
                 <span className="muted">Nobody can read them.</span>
               </>
             ) : (
               'those of the server'
-            )
+            ))
           }
         />
         <Fact name="Created" value={<Moment at={destination.created_at} />} />
@@ -147,22 +148,20 @@ const DeleteButton = ({ destination, readOnly }: ViewProps & { readOnly: string 
     },
   });
   return (
-    <>
-      <AskFirst
-        trigger={(ask) => (
-          <AdminButton readOnly={readOnly} kind="danger" onPress={ask}>
-            <Icon name="trash" size={14} /> Delete…
-          </AdminButton>
-        )}
-        title="Delete this destination?"
-        action="Delete the destination"
-        request={remove}
-      >
-        <p>
-          Files that exist stay. A destination that an export refers to cannot be deleted. This cannot be
-          undone.
-        </p>
-      </AskFirst>
-    </>
+    <AskFirst
+      trigger={(ask) => (
+        <AdminButton readOnly={readOnly} kind="danger" onPress={ask}>
+          <Icon name="trash" size={14} /> Delete…
+        </AdminButton>
+      )}
+      title="Delete this destination?"
+      action="Delete the destination"
+      request={remove}
+    >
+      <p>
+        Files that exist stay. A destination that an export refers to cannot be deleted. This cannot be
+        undone.
+      </p>
+    </AskFirst>
   );
 };

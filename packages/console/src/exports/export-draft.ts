@@ -88,7 +88,7 @@ export const requestOf = (draft: ExportDraft): NewExport => ({
   ...(draft.fields === undefined ? {} : { export_fields: draft.fields }),
 });
 
-// The columns that an export can have. The type of the contract makes this list complete; its values would bring the parser with them.
+// The columns that an export can have. The type of the contract makes this list complete. Importing its list would add zod to the bundle.
 export type Column = NonNullable<NewExport['export_fields']>[number];
 
 /** True for the columns of an export that names none. */

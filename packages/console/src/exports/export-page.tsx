@@ -185,7 +185,7 @@ const Actions = ({ found }: { found: BulkExport }): ReactNode => {
   );
 };
 
-export const ExportManifestView = ({ found }: { found: BulkExport }): ReactNode => {
+const ExportManifestView = ({ found }: { found: BulkExport }): ReactNode => {
   const query = useManifest(found);
   if (statusOf(found) !== 'completed')
     return (
@@ -224,7 +224,7 @@ const columns: readonly Column<ExportEvent>[] = [
 ];
 
 /** The history of an export, the oldest event first. */
-export const ExportEvents = ({ found }: { found: BulkExport }): ReactNode => (
+const ExportEvents = ({ found }: { found: BulkExport }): ReactNode => (
   <LoadedPages query={useExportEvents(found)} rowsOf={(events) => events} more="Load later events">
     {(events) => <DataTable rows={events} columns={columns} keyOf={({ id }) => id} />}
   </LoadedPages>

@@ -17,7 +17,7 @@ const nameMax = 32;
 
 const isSchedule = (found: BulkExport): boolean => statusOf(found) === 'intervalscheduled';
 
-/** The name of what an export refers to by its id. */
+/** Shows the name of the project or destination that an export refers to by id. */
 const nameColumn = (
   name: string,
   names: ReadonlyMap<string, string>,

@@ -168,8 +168,8 @@ const Attempts = ({ run }: { run: ExportRun }): ReactNode => {
   );
 };
 
-// Many days of an export fail for one reason: a sentence for each reason instead of one for each day.
-export interface SameError {
+// Many days of an export fail with the same error. The page shows each error once, with the number of its days.
+interface SameError {
   /** As the store has reported it for the first of the days. */
   message: string;
   days: number;
@@ -177,10 +177,10 @@ export interface SameError {
   isRetried: boolean;
 }
 
-/** Each request has another id, which makes equal reasons look different. */
+/** Removes the id of the request, which differs between equal errors. */
 const withoutRequest = (message: string): string => message.replaceAll(/\(request [^)]*\)/g, '');
 
-/** The reasons that several partition runs have in common or that one is retried for, the most frequent first. */
+/** Errors that several partition runs have, or for which one is retried. The most frequent error is first. */
 export const sameErrors = (runs: readonly ExportRun[]): SameError[] => {
   const byReason = new Map<string, SameError>();
   for (const run of runs) {

@@ -201,14 +201,14 @@ export const activityText = ({ state, tookMs = 0 }: Pick<NodeActivity, 'state' |
 
 const limitMs = 5_000;
 
-export interface Layout {
+interface Layout {
   positions: Positions;
   /** The worker has taken too long. */
   isSimple: boolean;
 }
 
 /** The positions of a graph's nodes, once the worker has computed them. */
-export const useLayout = (graph: Graph): Layout | undefined => {
+const useLayout = (graph: Graph): Layout | undefined => {
   const [laidOut, setLaidOut] = useState<Layout & { graph: Graph }>();
   useEffect(() => {
     const worker = new Worker(new URL('./layout.worker.ts', import.meta.url), { type: 'module' });

@@ -49,8 +49,8 @@ const rowMax = 24;
 const gap = { x: 40, y: 52 };
 
 /**
- * Arranges a graph in layers, by the distance from the start. Takes linear time, for graphs that the other layout needs too long for. Edges may
- * cross. A layer of many nodes has several rows.
+ * Arranges a graph in layers, by the distance from the start. Takes linear time: it replaces the other layout when that takes too long. Edges
+ * may cross. A layer of many nodes has several rows.
  */
 export const simpleLayout = (graph: Graph): Positions => {
   const layers: Graph['nodes'][] = [];

@@ -158,16 +158,16 @@ const readRunning = async (client: Client, signal: AbortSignal): Promise<Running
 
 // Runs that have been pending for a minute, by the reason. The reason is read run by run.
 const pendingMs = 60_000;
-/** The reason is read of at most so many pending runs, the oldest first. */
+/** The maximum number of pending runs whose reason is read, the oldest first. */
 const examinedMax = 50;
 const shownMax = 5;
 
-export type StuckRun = Pick<Run, 'run_id' | 'thread_id' | 'assistant_id' | 'created_at'>;
+type StuckRun = Pick<Run, 'run_id' | 'thread_id' | 'assistant_id' | 'created_at'>;
 type PendingRun = StuckRun & Pick<Run, 'waiting_for'>;
 type Waiting = NonNullable<Run['waiting_for']>;
 
 /** Runs that are pending for one reason, the oldest first. */
-export interface Group {
+interface Group {
   waiting: Waiting;
   runs: StuckRun[];
 }
@@ -181,7 +181,7 @@ export interface Pending {
 }
 
 /**
- * Reads runs one after another until enough of them do not wait for a time that their creator has chosen.
+ * Reads runs until it has found enough that are stuck. A run that waits for a time that its creator has chosen is not stuck.
  * `read` returns undefined for a run that has been deleted.
  */
 export const examine = async <Id,>(
@@ -219,7 +219,7 @@ export const unlessDeleted = async <Value,>(reading: Promise<Value>): Promise<Va
   }
 };
 
-export const readPending = async (client: Client, signal: AbortSignal): Promise<Pending> => {
+const readPending = async (client: Client, signal: AbortSignal): Promise<Pending> => {
   const oldest = await client.runs.search(
     {
       status: 'pending',

@@ -65,7 +65,7 @@ export const NewKey = ({ onClose }: { onClose: () => void }): ReactNode => {
         ]}
         {...field('days')}
       />
-      {/* Another key can give access to its own workspace only. */}
+      {/* A key with one workspace can create keys for that workspace only. */}
       {workspaces.length > 1 && (
         <div className="form-field" role="group" aria-label="Workspaces">
           <p className="muted form-hint">Workspaces; without a choice, the one in use.</p>

@@ -84,8 +84,8 @@ const isLoadingMore = ({ state: { fetchStatus, fetchMeta } }: Query): boolean =>
 const isLive = (query: Query): boolean => !isLong(query.state.data) && !isLoadingMore(query);
 
 /**
- * Returns a function that reads again what shows the threads, or everything. Changes during a read cause one more read after it: a read that
- * began earlier would cancel it.
+ * Returns a function that refreshes the queries of some threads, or all queries. Changes during a refresh cause one more refresh after it,
+ * because a refresh that started at once would cancel the current one.
  */
 export const refreshing = (queries: QueryClient): ((threadIds: readonly string[] | undefined) => void) => {
   /** Undefined: nothing has changed. */

@@ -4,7 +4,7 @@ import { type Form, FormFields } from '../ui/form.tsx';
 import { AdminButton } from './key-gate.tsx';
 import { useReadOnly } from './workspaces.ts';
 
-/** A page with the form of something new in a workspace, which only keys with the role admin may create. */
+/** A page with a form that creates an object of a workspace. Only keys with the role admin may create it. */
 export const FormPage = ({
   title,
   list,
@@ -19,7 +19,7 @@ export const FormPage = ({
   list: ReactNode;
   action: string;
   form: Pick<Form<object>, 'isBusy' | 'problems'>;
-  /** A request that creates nothing, which every key may send: Enter does so too. */
+  /** A request that creates nothing and that every key may send. Enter sends it as well. */
   trial?: { action: string; onTry: () => void };
   onCreate: () => void;
   children: ReactNode;

@@ -235,7 +235,7 @@ export const ForgetKey = (): ReactNode => {
 };
 
 /**
- * A button that only keys of a role may press, by default admin; `readOnly` says why others may not. Where nobody has entered a key, it asks for one.
+ * A button for keys with a role, by default admin. `readOnly` says why the current key may not press it. Without a key, the button asks for one.
  */
 export const AdminButton = ({
   readOnly,
@@ -255,7 +255,7 @@ export const AdminButton = ({
   const isLocal = useIsLocal();
   const [isAsking, setAsking] = useState(false);
   const asks = readOnly !== undefined && isLocal;
-  // The key that was entered is enough.
+  // The user has entered a key with the role.
   if (isAsking && readOnly === undefined) setAsking(false);
   return (
     <>

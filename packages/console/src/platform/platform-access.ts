@@ -40,7 +40,7 @@ export const useAccess = (): PlatformAccess | undefined => {
   return { client: clientOf(workspaceId), workspaceId };
 };
 
-/** The client of the workspace that the pages show. Only where `useAccess()` has one. */
+/** The client of the workspace that the pages show. Throws without a key: use it inside of a `KeyGate`. */
 export const usePlatform = (): PlatformClient => {
   const access = useAccess();
   if (!access) throw new Error('usePlatform() needs the key of a workspace');

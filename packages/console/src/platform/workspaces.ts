@@ -27,7 +27,7 @@ export const useNoWriting = (): string | undefined => useLack('editor');
 
 export type KeyRole = NonNullable<ConsoleSession['workspace']>['role'];
 
-/** What a page may need: to look, to add, or to change everything. */
+/** The role that a page needs: `viewer` reads, `editor` also adds feedback, `admin` changes everything. */
 export type NeededRole = Exclude<KeyRole, 'ingest'>;
 
 const sufficient: Record<NeededRole, readonly KeyRole[]> = {
@@ -39,4 +39,4 @@ const sufficient: Record<NeededRole, readonly KeyRole[]> = {
 export const isSufficient = (role: KeyRole, needed: NeededRole): boolean => sufficient[needed].includes(role);
 
 /** `editor or admin` */
-export const sufficientText = (needed: NeededRole): string => sufficient[needed].join(' or ');
+const sufficientText = (needed: NeededRole): string => sufficient[needed].join(' or ');

@@ -42,11 +42,11 @@ interface ReadSettings {
   problem: string | undefined;
 }
 
-/** The settings of an assistant: another one begins without any. In a comparison they are those of both, whichever they are. */
+/** The run settings of an assistant. Choosing another assistant clears them, except in a comparison, where both assistants share them. */
 export const useRunSettings = (assistantId: string, isComparison: boolean): ReadSettings => {
   const [kept, setKept] = useState({ assistantId, settings: noSettings });
   const isOther = !isComparison && kept.assistantId !== assistantId;
-  // Not only hidden: a comparison would send them.
+  // They are cleared, not only hidden, because a comparison would send them.
   if (isOther) setKept({ assistantId, settings: noSettings });
   const settings = isOther ? noSettings : kept.settings;
   const read = readSettings(settings);

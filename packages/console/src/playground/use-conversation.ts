@@ -190,8 +190,8 @@ export const startOf = ({ kwargs }: Pick<Run, 'kwargs'>): RunStart | undefined =
   return { checkpointId: id, sent: { messages: messagesIn(input), cutId: undefined } };
 };
 
-// What is known of a run that has ended: kept at the end of its stream, or read from its timeline after a reload.
-export interface EndedRun {
+// The nodes and times of a run that has ended: kept at the end of its stream, or read from its timeline after a reload.
+interface EndedRun {
   nodes: ReadonlyMap<string, NodeActivity>;
   /** Undefined where this page has not seen the run. */
   times: RunTimes | undefined;
@@ -200,11 +200,11 @@ export interface EndedRun {
 const keyOf = (runId: string | undefined) => ['playground', 'ended', runId];
 
 /** The page shows the same run at once when the person returns to it. */
-export const keepEnded = (queries: QueryClient, runId: string, ended: EndedRun): void => {
+const keepEnded = (queries: QueryClient, runId: string, ended: EndedRun): void => {
   queries.setQueryData(keyOf(runId), ended);
 };
 
-export const useEndedRun = (run: Run | undefined): EndedRun | undefined => {
+const useEndedRun = (run: Run | undefined): EndedRun | undefined => {
   const ended = run === undefined || isOpen(run.status) ? undefined : run;
   const query = useServerQuery({
     queryKey: keyOf(ended?.run_id),
@@ -213,7 +213,7 @@ export const useEndedRun = (run: Run | undefined): EndedRun | undefined => {
       return { nodes: nodesOfTimeline(timeline), times: undefined };
     },
     enabled: ended !== undefined,
-    // It does not change any more.
+    // The timeline of an ended run never changes.
     staleTime: Infinity,
   });
   return query.data;

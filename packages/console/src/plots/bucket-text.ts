@@ -1,5 +1,4 @@
 // Times of buckets, in the time zone of the browser and with a clock of 24 hours.
-
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
@@ -62,7 +61,7 @@ export const rangeText = (
   timeZone?: string,
 ): string | undefined => {
   const [fromMs, toMs] = [Date.parse(from ?? ''), Date.parse(to ?? '')];
-  if (fromMs < toMs && toMs - fromMs < 86_400_000) return bucketText(toMs - fromMs, timeZone).bucket(fromMs);
+  if (fromMs < toMs && toMs - fromMs < dayMs) return bucketText(toMs - fromMs, timeZone).bucket(fromMs);
   const ends = [
     ...(from === undefined ? [] : [`from ${momentText(fromMs, timeZone)}`]),
     ...(to === undefined ? [] : [`before ${momentText(toMs, timeZone)}`]),

@@ -1,5 +1,4 @@
-// The time that a list is of, as its address has it: a span until now, or a range.
-
+// The time filter of lists and plots: a span until now, or a range.
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
@@ -23,12 +22,12 @@ export const withinSpan = (
   toMs: to === undefined ? undefined : Date.parse(to),
 });
 
-/** The last microsecond before a time: the server includes the end of a time in which traces started. */
+/** The last microsecond before a time: the server includes the end of a range of start times. */
 export const lastBefore = (ms: number): string => new Date(ms - 1).toISOString().replace('Z', '999Z');
 
 /**
- * A time of whole intervals, as the server divides it. It ends with the current interval, so its newest point is not complete. All plots of a
- * page have the same points, and a wrong clock shows another time instead of an error.
+ * A range of whole intervals, as the server divides time. It ends with the current interval, so its newest point is not complete. All plots of
+ * a page have the same points, and a wrong clock of the browser shows another range instead of an error.
  */
 export const wholeIntervals = (
   { spanMs, intervalMs }: { spanMs: number; intervalMs: number },

@@ -4,9 +4,10 @@ import { type ReactNode, useState, useSyncExternalStore } from 'react';
 import { useAssistants } from '../api/queries.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { countText } from '../ui/number-text.ts';
 import { BulkDialog } from './bulk-dialog.tsx';
 import { useBulkJobs } from './bulk-job-provider.tsx';
-import { actionNames, type BulkAction, type BulkSelection, runsText } from './bulk-operation.ts';
+import { actionNames, type BulkAction, type BulkSelection } from './bulk-operation.ts';
 import { isFiltered, type RunFilter } from './run-filter.ts';
 
 const icons = { cancel: 'stop', retry: 'rerun' } as const;
@@ -41,7 +42,7 @@ export const BulkActions = ({
     selected.length > 0 ? { kind: 'rows', runs: selected } : { kind: 'filter', filter };
   const object =
     selected.length > 0
-      ? `${runsText(selected.length)} selected`
+      ? `${countText(selected.length, 'run')} selected`
       : isFiltered(filter)
         ? 'all that match'
         : 'all runs';

@@ -7,6 +7,7 @@ import { RunBadge } from '../ui/badge.tsx';
 import { DataTable } from '../ui/data-table.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { TextField } from '../ui/form-field.tsx';
+import { countOf, countText } from '../ui/number-text.ts';
 import { Loaded } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
@@ -20,7 +21,6 @@ import {
   operationOf,
   readerOf,
   type ReadMatching,
-  runsText,
 } from './bulk-operation.ts';
 import { isFiltered } from './run-filter.ts';
 import './bulk.css';
@@ -84,7 +84,11 @@ export const BulkDialog = ({
       onClose={onClose}
       actions={
         <DialogActions
-          action={preview.data ? `${actionNames[action]} ${runsText(count, hasMore)}` : actionNames[action]}
+          action={
+            preview.data
+              ? `${actionNames[action]} ${countText(count, 'run', { hasMore })}`
+              : actionNames[action]
+          }
           kind={action === 'cancel' ? 'danger' : 'primary'}
           isDisabled={!isConfirmed}
           onAction={start}
@@ -141,7 +145,7 @@ const Scope = ({
   count: number;
   hasMore: boolean;
 }): ReactNode => {
-  const text = <strong>{runsText(count, hasMore)}</strong>;
+  const text = <strong>{countText(count, 'run', { hasMore })}</strong>;
   if (selection.kind === 'rows') return <p>{text} of the selected ones.</p>;
   return isFiltered(selection.filter) ? (
     <p>{text} matching the filter.</p>
@@ -161,7 +165,7 @@ const Counts = ({ runs }: { runs: readonly BulkRun[] }): ReactNode => (
       .filter(({ count }) => count > 0)
       .map(({ status, count }) => (
         <li key={status} className="row">
-          <RunBadge status={status} /> {count.toLocaleString('en')}
+          <RunBadge status={status} /> {countOf(count)}
         </li>
       ))}
   </ul>

@@ -1,4 +1,4 @@
-// What a bulk action does to the runs of one thread, by routes for single threads and runs.
+// Bulk actions: the runs that an action is for, and the requests that it sends for the runs of one thread.
 import { ApiError, type Client, type Run, type RunOptions } from '@svc/sdk';
 import type { RunStatus } from '../api/statuses.ts';
 import { sentencesOf } from '../ui/faults.ts';
@@ -107,14 +107,10 @@ const statuses = {
 } as const satisfies Record<BulkAction, readonly RunStatus[]>;
 
 /** The statuses that both the action and the filter allow; a filter without statuses allows all. */
-export const statusesFor = (action: BulkAction, filtered: readonly RunStatus[] | undefined): RunStatus[] =>
+const statusesFor = (action: BulkAction, filtered: readonly RunStatus[] | undefined): RunStatus[] =>
   statuses[action].filter((status) => filtered?.includes(status) ?? true);
 
 export const actionNames: Record<BulkAction, string> = { cancel: 'Cancel', retry: 'Retry' };
-
-/** `1 run`, `1,284 runs`. */
-export const runsText = (count: number, hasMore = false): string =>
-  `${count.toLocaleString('en')}${hasMore ? '+' : ''} ${count === 1 && !hasMore ? 'run' : 'runs'}`;
 
 // A bulk action reads its runs page by page, newest first. New runs are newer than all pages that are still to be read, so an action does not
 // apply to runs that it creates itself.

@@ -3,12 +3,13 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useSyncExternalStore } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { countOf, countText } from '../ui/number-text.ts';
 import { ProgressBar } from '../ui/progress-bar.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 import { useBulkJobs } from './bulk-job-provider.tsx';
 import type { BulkFailure, BulkJob, BulkProgress } from './bulk-job.ts';
-import { actionNames, runsText } from './bulk-operation.ts';
+import { actionNames } from './bulk-operation.ts';
 import './bulk.css';
 
 export const BulkPanel = (): ReactNode => {
@@ -36,8 +37,7 @@ const BulkJobView = ({ job, onDismiss }: { job: BulkJob; onDismiss: () => void }
           {phase}
         </span>
         <span>
-          {done.toLocaleString('en')} done · {failed.toLocaleString('en')} failed ·{' '}
-          {left.toLocaleString('en')}
+          {countOf(done)} done · {countOf(failed)} failed · {countOf(left)}
           {hasMore ? '+' : ''} left
         </span>
         <span className="spread row">
@@ -68,7 +68,7 @@ const BulkJobView = ({ job, onDismiss }: { job: BulkJob; onDismiss: () => void }
 const outcomeOf = ({ phase, left, hasMore }: BulkProgress): string => {
   if (phase === 'finished') return 'All runs were processed.';
   return hasMore || left > 0
-    ? `Stopped; ${runsText(left, hasMore)} ${left === 1 && !hasMore ? 'was' : 'were'} left alone.`
+    ? `Stopped; ${countText(left, 'run', { hasMore })} ${left === 1 && !hasMore ? 'was' : 'were'} left alone.`
     : 'Stopped after the last run.';
 };
 
@@ -76,7 +76,7 @@ const Failures = ({ failures }: { failures: readonly BulkFailure[] }): ReactNode
   <ul className="bulk-failures" aria-label="Runs that failed">
     {failures.map(({ reason, count, runs }) => (
       <li key={reason}>
-        <strong>{runsText(count)}:</strong> {visibleText(reason)}{' '}
+        <strong>{countText(count, 'run')}:</strong> {visibleText(reason)}{' '}
         {runs.map(({ run_id: runId, thread_id: threadId }) => (
           <Link
             key={runId}
@@ -89,9 +89,7 @@ const Failures = ({ failures }: { failures: readonly BulkFailure[] }): ReactNode
             {runId.slice(0, 8)}
           </Link>
         ))}
-        {count > runs.length && (
-          <span className="muted">and {(count - runs.length).toLocaleString('en')} more</span>
-        )}
+        {count > runs.length && <span className="muted">and {countOf(count - runs.length)} more</span>}
       </li>
     ))}
   </ul>

@@ -12,6 +12,7 @@ import {
   timeOf,
   timeParameters,
 } from '../app/search-text.ts';
+import type { RunFilter } from './run-filter.ts';
 
 const filterOf = searchOf({
   status: manyOf(runStatuses),
@@ -30,10 +31,10 @@ const runs = createRoute({
   getParentRoute,
   path: '/runs',
   staticData: { menu: { label: 'Runs', icon: 'runs', key: 'r' } },
-  validateSearch: (raw: Record<string, unknown>) => {
+  validateSearch: (raw: Record<string, unknown>): RunFilter => {
     const filter = filterOf(raw);
-    // Bulk actions use this filter: what it does not take over is an error of the page.
-    return { ...filter, ...searchOf({ rejected: () => rejectedOf(raw, filter) })(raw) };
+    // Bulk actions use this filter, so the page rejects an address with other parameters.
+    return { ...filter, rejected: rejectedOf(raw, filter) };
   },
   component: lazyRouteComponent(() => import('./runs-page.tsx'), 'RunsPage'),
 });

@@ -89,30 +89,26 @@ const Times = ({ run }: { run: Run }): ReactNode => (
   <>
     <Fact name="Created" value={<Moment at={run.created_at} />} />
     {run.started_at !== undefined && (
-      <>
-        <Fact name={run.attempt > 1 ? 'Newest attempt' : 'Started'}>
-          <span className="row">
-            <Moment at={run.started_at} />
-            <Link
-              from="/runs/$runId"
-              to="."
-              search={(search) => ({ ...search, tab: 'timeline' as const })}
-              replace
-            >
-              Timeline
-            </Link>
-          </span>
-        </Fact>
-      </>
+      <Fact name={run.attempt > 1 ? 'Newest attempt' : 'Started'}>
+        <span className="row">
+          <Moment at={run.started_at} />
+          <Link
+            from="/runs/$runId"
+            to="."
+            search={(search) => ({ ...search, tab: 'timeline' as const })}
+            replace
+          >
+            Timeline
+          </Link>
+        </span>
+      </Fact>
     )}
     <RunProgress run={run} />
     {!isOpen(run.status) && (
-      <>
-        <Fact
-          name={run.status === 'interrupted' ? 'Cancelled' : 'Ended'}
-          value={<Moment at={endedAt(run)} />}
-        />
-      </>
+      <Fact
+        name={run.status === 'interrupted' ? 'Cancelled' : 'Ended'}
+        value={<Moment at={endedAt(run)} />}
+      />
     )}
     <Fact
       name={isOpen(run.status) ? 'Since creation' : 'Took'}

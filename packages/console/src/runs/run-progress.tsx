@@ -28,23 +28,21 @@ const UnfinishedStep = ({ run }: { run: Run }): ReactNode => {
   if (!step) return null;
   const { nodes, since, to } = step;
   return (
-    <>
-      <Fact name={to === undefined ? 'Executes now' : 'Stopped in'}>
-        {visibleText(nodes.join(', ')) || 'no node yet'}{' '}
-        {to === undefined ? (
-          <>
-            for <Elapsed since={since} />
-          </>
-        ) : (
-          <>
-            after <Took from={since} to={to} />
-          </>
-        )}{' '}
-        <span className="muted">
-          since <LocalTime at={since} />
-        </span>
-      </Fact>
-    </>
+    <Fact name={to === undefined ? 'Executes now' : 'Stopped in'}>
+      {visibleText(nodes.join(', ')) || 'no node yet'}{' '}
+      {to === undefined ? (
+        <>
+          for <Elapsed since={since} />
+        </>
+      ) : (
+        <>
+          after <Took from={since} to={to} />
+        </>
+      )}{' '}
+      <span className="muted">
+        since <LocalTime at={since} />
+      </span>
+    </Fact>
   );
 };
 
@@ -74,12 +72,10 @@ const RunsBehind = ({ run }: { run: Run }): ReactNode => {
   const count = Math.min(behind.length, behindMax);
   const hasMore = behind.length > behindMax;
   return (
-    <>
-      <Fact name="Waiting runs">
-        <Link to="/runs" search={{ thread: threadId, status: ['pending'] }}>
-          {countText(count, 'run', { hasMore })} {count === 1 ? 'waits' : 'wait'} behind it
-        </Link>
-      </Fact>
-    </>
+    <Fact name="Waiting runs">
+      <Link to="/runs" search={{ thread: threadId, status: ['pending'] }}>
+        {countText(count, 'run', { hasMore })} {count === 1 ? 'waits' : 'wait'} behind it
+      </Link>
+    </Fact>
   );
 };

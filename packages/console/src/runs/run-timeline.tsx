@@ -139,7 +139,7 @@ export const useTimeline = (run: Run): UseQueryResult<RunTimeline> =>
   useServerQuery({
     queryKey: ['run', run.thread_id, run.run_id, 'timeline', run.updated_at],
     read: (client, call) => client.runs.timeline(run.thread_id, run.run_id, call),
-    // The same run after a change, and no other run.
+    // After a change of the run, its earlier timeline stays until the new one is read. Another run starts empty.
     placeholderData: (previous) => (previous?.run_id === run.run_id ? previous : undefined),
     refetchInterval: isOpen(run.status) ? pollMs : false,
   });

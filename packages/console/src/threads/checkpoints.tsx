@@ -136,12 +136,12 @@ const LaneCell = ({
 };
 
 // Lanes of checkpoints, as a commit graph has them: the newest path is lane 0, and each fork has a lane of its own until it meets it.
-export interface Step {
+interface Step {
   checkpoint_id: string | null;
   parent_checkpoint_id: string | null;
 }
 
-export interface Lane {
+interface Lane {
   /** The column of the checkpoint's dot. */
   lane: number;
   /** Columns with a line that passes or starts at the checkpoint. */

@@ -205,20 +205,20 @@ const Options = ({ label, nodes }: { label: string; nodes: readonly string[] }):
   );
 
 // A state update at a checkpoint: it creates a checkpoint on a branch of its own.
-export interface StateUpdate {
+interface StateUpdate {
   values: Record<string, unknown>;
   /** The update is stored as a write of this node. Undefined: of the node that wrote last. */
   asNode: string | undefined;
 }
 
-export interface Fork {
+interface Fork {
   checkpointId: string;
   /** The nodes that a run from it executes. */
   next: string[];
 }
 
-/** The same update again returns the fork that it has created: a run of it may have been refused before. */
-export const useFork = (threadId: string, checkpointId: string): ((update: StateUpdate) => Promise<Fork>) => {
+/** Repeating the last update returns its fork. Users repeat it when the server has refused the run from the fork. */
+const useFork = (threadId: string, checkpointId: string): ((update: StateUpdate) => Promise<Fork>) => {
   const client = useClient();
   const queries = useQueryClient();
   const last = useRef<{ update: string; fork: Fork }>(undefined);

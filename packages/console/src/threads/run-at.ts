@@ -29,7 +29,7 @@ export const runOptionsAt = (
   };
 };
 
-/** The checkpoint that is acted on. */
+/** The checkpoint from which a run starts. */
 export interface ChosenCheckpoint {
   thread: Thread;
   row: CheckpointRow;
@@ -39,7 +39,7 @@ export interface ChosenCheckpoint {
   runId: string | undefined;
 }
 
-/** What a dialog gets that edits a checkpoint and runs from it. */
+/** Props of a dialog that edits the state or input of a checkpoint and starts a run from it. */
 export interface CheckpointEditor {
   chosen: ChosenCheckpoint;
   assistantId: string | undefined;

@@ -38,7 +38,7 @@ export const TtlDialog = ({ thread, onClose }: { thread: Thread; onClose: () => 
   const { thread_id: threadId } = thread;
   const form = useForm({
     initial: draftOf(thread.ttl),
-    // The first path that an error is at, or below.
+    // An error belongs to the first of these paths that it is at or below, so `ttl` is last.
     paths: { strategy: 'ttl.strategy', amount: 'ttl' },
     isReady: (draft) => amountProblem(draft) === undefined,
     send: (draft) => client.threads.update(threadId, { ttl: ttlOf(draft) }),

@@ -144,7 +144,7 @@ const TraceFacts = ({ side, id, table }: { side: string; id: string; table: Span
 };
 
 // Chooses the trace that another one is compared with.
-export const OtherTrace = ({
+const OtherTrace = ({
   left,
   name,
 }: {

@@ -108,10 +108,10 @@ const FeedbackValue = ({ label, value }: { label: string; value: unknown }): Rea
 
 const pageSize = 20;
 
-export const feedbackKey = (runId: string): string[] => ['traces', 'feedback', runId];
+const feedbackKey = (runId: string): string[] => ['traces', 'feedback', runId];
 
 /** Feedback on a trace run, newest first. */
-export const useFeedback = (runId: string): PagedQuery<Feedback[]> => {
+const useFeedback = (runId: string): PagedQuery<Feedback[]> => {
   const client = usePlatform();
   return usePagedQuery({
     queryKey: feedbackKey(runId),
@@ -125,7 +125,7 @@ export const useFeedback = (runId: string): PagedQuery<Feedback[]> => {
 /** Stock clients name feedback of people in a page by this type. */
 const source = { type: 'app', metadata: { page: 'console' } };
 
-export const NewFeedback = ({
+const NewFeedback = ({
   runId,
   onDone,
 }: {
@@ -173,7 +173,7 @@ export const NewFeedback = ({
 };
 
 // Feedback as it is entered, and what has to be corrected before it is sent.
-export interface FeedbackDraft {
+interface FeedbackDraft {
   key: string;
   /** A number as a text; empty for feedback without a score. */
   score: string;

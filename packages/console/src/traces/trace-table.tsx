@@ -58,7 +58,7 @@ const columns: readonly Column<TraceRun>[] = [
   traceColumns.started,
 ];
 
-/** Trace runs of a query, and why it has read no further. */
+/** The trace runs of a query, and the notice of a search that has stopped early. */
 export const TraceTable = ({
   query,
   label,
@@ -82,7 +82,7 @@ export const TraceTable = ({
   </LoadedPages>
 );
 
-/** What the server says about the last page: that it has stopped before the end. */
+/** The notice of the server on the last page, when the search has stopped before its end. */
 export const PageNotice = ({ notice }: { notice: string | null | undefined }): ReactNode =>
   typeof notice === 'string' && (
     <p className="notice" data-tone="amber">

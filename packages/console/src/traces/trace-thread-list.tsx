@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../ui/data-table.tsx';
 import { duration } from '../ui/duration.ts';
-import { costOf, tokensOf } from '../ui/number-text.ts';
+import { costOf, countOf, tokensOf } from '../ui/number-text.ts';
 import { LoadedPages } from '../ui/paging.tsx';
 import { NoMatch, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
@@ -35,10 +35,10 @@ const columnsOf = (project: string): Column<TraceThread>[] => [
     className: 'number',
     cell: ({ count, num_errored_turns: failed }) => (
       <>
-        {tokensOf(count)}
+        {countOf(count)}
         {failed > 0 && (
           <>
-            , <span className="thread-errors">{tokensOf(failed)} failed</span>
+            , <span className="thread-errors">{countOf(failed)} failed</span>
           </>
         )}
       </>

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { KeyForm, needsOtherKey } from '../platform/key-gate.tsx';
 import { CopyId } from '../ui/copy.tsx';
 import { duration } from '../ui/duration.ts';
-import { costOf, countText, tokensOf } from '../ui/number-text.ts';
+import { costOf, countOf, countText, tokensOf } from '../ui/number-text.ts';
 import { Fact } from '../ui/panel.tsx';
 import { State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
@@ -73,24 +73,20 @@ const traceRunsOf = (project: string, threadId: string) =>
 const ThreadFacts = ({ thread }: { thread: TraceThread }): ReactNode => {
   const { count, num_errored_turns: failed, latency_p50: p50, latency_p99: p99 } = thread;
   const { runs_without_thread_id: lacking } = thread;
-  const figures = [
-    ['Traces', `${tokensOf(count)}${failed > 0 ? `, ${tokensOf(failed)} failed` : ''}`],
-    ['Trace runs', tokensOf(thread.run_count)],
-    ['Tokens', thread.total_tokens > 0 ? tokensOf(thread.total_tokens) : ''],
-    ['Cost', costOf(thread.total_cost)],
-    ['Latency', p50 === null ? '' : `p50 ${seconds(p50)}${p99 === null ? '' : `, p99 ${seconds(p99)}`}`],
-  ].filter(([, text]) => text !== '');
-  const texts = [
-    ['First input', thread.first_inputs],
-    ['Last output', thread.last_outputs],
-    ['Last error', thread.last_error],
-  ].filter(([, text]) => text !== null);
   return (
     <div className="pad stack">
       <dl className="facts">
-        {[...figures, ...texts].map(([name, text]) => (
-          <Fact key={name} name={name ?? ''} value={visibleText(text ?? '')} />
-        ))}
+        <Fact name="Traces" value={`${countOf(count)}${failed > 0 ? `, ${countOf(failed)} failed` : ''}`} />
+        <Fact name="Trace runs" value={countOf(thread.run_count)} />
+        <Fact name="Tokens" value={thread.total_tokens > 0 && tokensOf(thread.total_tokens)} />
+        <Fact name="Cost" value={thread.total_cost !== null && costOf(thread.total_cost)} />
+        <Fact
+          name="Latency"
+          value={p50 !== null && `p50 ${seconds(p50)}${p99 === null ? '' : `, p99 ${seconds(p99)}`}`}
+        />
+        <Fact name="First input" value={thread.first_inputs !== null && visibleText(thread.first_inputs)} />
+        <Fact name="Last output" value={thread.last_outputs !== null && visibleText(thread.last_outputs)} />
+        <Fact name="Last error" value={thread.last_error !== null && visibleText(thread.last_error)} />
         <Fact name="Started">
           first <Ago at={thread.min_start_time} />, last <Ago at={thread.max_start_time} />
         </Fact>

@@ -1,6 +1,5 @@
 // Traces of a workspace: a list, newest first, their threads, or charts. The filter is the query string.
 import { getRouteApi } from '@tanstack/react-router';
-import type {} from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { NoMatch, State } from '../ui/states.tsx';
 import { KeyGate } from '../platform/key-gate.tsx';

@@ -29,7 +29,7 @@ export const CopyId = ({
 const shownMs = 1_500;
 
 /** `copy` handles the click of a button. `isCopied` is true for a moment afterwards. */
-export const useCopied = (text: string): { isCopied: boolean; copy: () => void } => {
+const useCopied = (text: string): { isCopied: boolean; copy: () => void } => {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return undefined;

@@ -5,7 +5,7 @@ import { Fragment, type MouseEvent, type ReactNode } from 'react';
 export interface Column<Row> {
   name: ReactNode;
   cell: (row: Row) => ReactNode;
-  /** `number` aligns right, `wide` takes the place that is left and cuts its text, `optional` is hidden on narrow pages. */
+  /** `number` aligns right, `wide` takes the remaining width and cuts its text, `optional` is hidden on narrow pages. */
   className?: string;
   title?: (row: Row) => string | undefined;
   /** Its cells are the headers of their rows. */
@@ -13,13 +13,13 @@ export interface Column<Row> {
 }
 
 /** The row that is open: its details are shown below it. */
-export interface OpenedRow<Row> {
+interface OpenedRow<Row> {
   key: string | undefined;
   label: (row: Row) => string;
   details: (row: Row) => ReactNode;
 }
 
-export interface DataTableProps<Row> {
+interface DataTableProps<Row> {
   rows: readonly Row[];
   columns: readonly Column<Row>[];
   keyOf: (row: Row) => string | number;
@@ -30,9 +30,12 @@ export interface DataTableProps<Row> {
   opened?: OpenedRow<Row>;
 }
 
-/** A click beside the controls of a row is a click on the control that opens it; with Ctrl or the middle button, in a new tab. */
+const rightButton = 2;
+
+/** A click on a row, beside its links and buttons, clicks its `data-row` control. With Ctrl or the middle button, a link opens in a new tab. */
 const press = (event: MouseEvent<HTMLTableRowElement>): void => {
-  if ((event.target as Element).closest('a, button, .select') !== null) return;
+  if (event.button === rightButton || (event.target as Element).closest('a, button, .select') !== null)
+    return;
   const control = event.currentTarget.querySelector<HTMLElement>('[data-row]');
   const isForNewTab = event.button === 1 || event.ctrlKey || event.metaKey;
   if (isForNewTab && control instanceof HTMLAnchorElement) window.open(control.href, '_blank', 'noopener');

@@ -79,6 +79,7 @@ interface ButtonRequest {
   isPending: boolean;
   error: Error | null;
   mutate: (variables: void, options?: { onSuccess?: () => void }) => void;
+  reset: () => void;
 }
 
 /** Asks before something that cannot be undone. */
@@ -122,11 +123,16 @@ export const AskFirst = ({
   trigger: (ask: () => void) => ReactNode;
 }): ReactNode => {
   const [isAsking, setAsking] = useState(false);
+  const ask = (): void => {
+    // An error of the last time would look like one of this time. A request in progress stays.
+    if (request.error) request.reset();
+    setAsking(true);
+  };
   const close = (): void => setAsking(false);
   const closing = { ...request, mutate: () => request.mutate(undefined, { onSuccess: close }) };
   return (
     <>
-      {trigger(() => setAsking(true))}
+      {trigger(ask)}
       {isAsking && <Confirm {...question} request={closing} onClose={close} />}
     </>
   );

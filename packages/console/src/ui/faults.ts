@@ -11,7 +11,7 @@ export interface Faults {
 /** The path below the body: `config.bucket_name`. */
 const pathOf = (loc: readonly (string | number)[]): string => loc.slice(loc[0] === 'body' ? 1 : 0).join('.');
 
-/** The same request with more faults, which the form has found. */
+/** Adds the faults that the form has found itself. */
 export const withFaults = ({ at, rest }: Faults, more: ReadonlyMap<string, string>): Faults => ({
   at: new Map([...at, ...more]),
   rest,
@@ -37,7 +37,7 @@ export const faultsOf = (error: Error | null, fields: readonly string[]): Faults
 const isUnreachable = (error: Error): boolean =>
   error instanceof TypeError && /^(Failed to fetch|NetworkError|Load failed)/.test(error.message);
 
-/** What the server reports about a request that has failed; the faults of a validation error are a sentence each. */
+/** The message of a failed request, as sentences. A validation error has a sentence for each fault. */
 export const sentencesOf = (error: Error): string[] => {
   if (isUnreachable(error))
     return ['No response: check that the server runs and that this machine reaches it.'];

@@ -59,7 +59,7 @@ export const FilterField = ({
   );
 };
 
-/** Buttons of which any number may be pressed; none stands for all statuses. */
+/** A button for each status. Any number may be pressed; when none is, all statuses are shown. */
 export const StatusChips = <Status extends string>({
   label = 'Status',
   statuses,
@@ -93,7 +93,7 @@ export const StatusChips = <Status extends string>({
   </div>
 );
 
-/** Buttons of which one is pressed at most. */
+/** A button for each choice. At most one is pressed. */
 export const ChoiceChips = <Value extends string>({
   label,
   className = '',
@@ -122,7 +122,7 @@ export const ChoiceChips = <Value extends string>({
   </div>
 );
 
-/** A choice of one value. `all`: the option without a filter. */
+/** A select with one value. `all`: the label of the option that filters nothing. */
 export const FilterSelect = ({
   label,
   all,

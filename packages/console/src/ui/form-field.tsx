@@ -124,7 +124,7 @@ export const AreaField = ({
   </FormField>
 );
 
-/** What may be chosen: values with their labels. */
+/** The options of a select: values with their labels. */
 export type Choices = readonly (readonly [value: string, label: string])[];
 
 export const Options = ({ of: choices }: { of: Choices }): ReactNode =>
@@ -134,7 +134,7 @@ export const Options = ({ of: choices }: { of: Choices }): ReactNode =>
     </option>
   ));
 
-/** A choice. The children are further options, behind the others. */
+/** A select. The children are more options, after `choices`. */
 export const SelectField = ({
   value,
   choices = [],
@@ -160,7 +160,7 @@ export const SelectField = ({
   </FormField>
 );
 
-/** A box that is checked or not. */
+/** A checkbox. */
 export const CheckField = ({
   label,
   isMono = false,

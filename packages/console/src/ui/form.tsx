@@ -1,4 +1,4 @@
-// Forms that create or edit something: the draft, what is wrong with it, and the request that it becomes.
+// Forms that create or edit an object: the draft, its problems, and the request that sends it.
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { Dialog, DialogActions } from './dialog.tsx';
@@ -16,11 +16,11 @@ interface FormOptions<Draft, Result, Action> {
   keptAs?: string;
   /** The paths of the request that the form has fields for, by field. */
   paths?: { readonly [Name in keyof Draft]?: string };
-  /** What is wrong with a draft, by path: shown when the user has sent it once, which then waits for the correction. */
+  /** Problems of a draft, by path. They are shown after the first attempt to send it, and nothing is sent until they are corrected. */
   problemsOf?: (draft: Draft) => ReadonlyMap<string, string>;
-  /** False for a draft that cannot be sent, and says so itself. */
+  /** False for a draft that cannot be sent. Its fields show why. */
   isReady?: (draft: Draft) => boolean;
-  /** `action`: the one of several buttons that was pressed. */
+  /** `action`: the button that was pressed, in a form with several. */
   send: (draft: Draft, action: Action) => Promise<Result>;
   onSent?: (result: Result) => unknown;
 }
@@ -33,18 +33,18 @@ interface TextFieldProps<Value extends string> {
 
 export interface Form<Draft, Result = unknown, Action = void> {
   draft: Draft;
-  /** Also removes the answer to the last request: its sentences belong to another draft. */
+  /** Changes fields, and removes the result and the errors of the last request, which had another draft. */
   change: (changed: Partial<Draft>) => void;
   /** The value of a field of text, its problem, and its changes. */
   field: <Name extends TextOf<Draft>>(name: Name) => TextFieldProps<Draft[Name] & string>;
   problemAt: (path: string) => string | undefined;
-  /** What is wrong with none of the fields. */
+  /** Problems that belong to no field. */
   problems: readonly string[];
   /** Sends the draft, unless it is being sent or is not ready. */
   submit: (action: Action) => void;
   isReady: boolean;
   isBusy: boolean;
-  /** The answer to the last request. */
+  /** The result of the last request. */
   result: Result | undefined;
 }
 
@@ -100,7 +100,7 @@ export const useForm = <Draft extends object, Result = unknown, Action = void>({
   };
 };
 
-/** What is wrong with the form, but with none of its fields. */
+/** Problems that belong to no field of the form. */
 export const FormProblems = ({ sentences }: { sentences: readonly string[] }): ReactNode =>
   sentences.length > 0 && (
     <div className="notice" data-tone="red" role="alert">
@@ -109,7 +109,7 @@ export const FormProblems = ({ sentences }: { sentences: readonly string[] }): R
     </div>
   );
 
-/** The fields of a form, and below them what is wrong with it. Enter in a field does the same as the button of the form. */
+/** The fields of a form, and below them its problems. Enter in a field does the same as the button of the form. */
 export const FormFields = ({
   label,
   className = '',

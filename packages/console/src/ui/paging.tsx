@@ -48,7 +48,7 @@ export const LoadOlder = ({ query, label }: { query: PagedQuery<unknown>; label:
     </div>
   );
 
-/** The rows of all pages that were read, or why there are none. */
+/** The rows of all pages that were read, or the state of the query without any. */
 export const LoadedPages = <Page, Row>({
   query,
   rowsOf,

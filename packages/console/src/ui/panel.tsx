@@ -30,7 +30,7 @@ export const Fact = ({
 }: {
   name: string;
   value?: ReactNode;
-  /** The value, where it is longer than a line. */
+  /** The value, for JSX of several lines. */
   children?: ReactNode;
 }): ReactNode =>
   children !== undefined &&

@@ -27,7 +27,7 @@ export const useDraft = (key: string | undefined, initial: string): [string, Cha
   const [draft, setDraft] = useState(() => ({ key, text: stored(key) ?? initial }));
   const textOf = (now: typeof draft): string => (now.key === key ? now.text : (stored(key) ?? initial));
   const change: ChangeDraft = (changed) => {
-    // At once: a component that has been removed, because its text was sent, does not update its state any more.
+    // Stored at once, outside of the state update: React drops updates of a component that was removed, because its text was sent.
     if (typeof changed === 'string') {
       store(key, changed, initial);
       return setDraft({ key, text: changed });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { describeInBrowser, seriousFindings, useConsole, type Page } from '../browser.ts';
-import { bucket, startExport, untilRetried } from '../exports.ts';
+import { bucket, folder, startExport, untilRetried } from '../exports.ts';
 import { quotaExceeded, startObjectStore } from '../object-store.ts';
 import { enterKey, tracesOf } from '../traces.ts';
 
@@ -160,6 +160,35 @@ describeInBrowser('the exports', () => {
     expect(await seriousFindings(page)).toEqual([]);
     await traces.client.exports.cancel(retried.id);
     await expect.poll(() => row(retried.id).count()).toBe(0);
+  });
+
+  it('have credentials for a bucket, and none for a folder', async () => {
+    const traces = tracesOf(console.url);
+    await using store = await startObjectStore();
+    const { id: bucketId } = await bucket(traces, 'with-credentials', store);
+    const { id: folderId } = await folder(traces, 'without-credentials');
+    const page = await console.open(`/destinations/${bucketId}`);
+    await enterKey(page);
+    await page.getByRole('definition').filter({ hasText: 'secret_access_key is set' }).waitFor();
+    await page.goto(`${console.url}/console/destinations/${folderId}`);
+    await page.getByRole('term').filter({ hasText: 'Place' }).waitFor();
+    expect(await page.getByRole('term').filter({ hasText: 'Credentials' }).count()).toBe(0);
+  });
+
+  it('keep their destination from being deleted, and the next question has no error yet', async () => {
+    const traces = tracesOf(console.url);
+    await traces.send('to-keep', 1);
+    const { id } = await folder(traces, 'kept');
+    await startExport(traces, 'to-keep', id);
+    const page = await console.open(`/destinations/${id}`, { expected: /409/ });
+    await enterKey(page);
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    await page.getByRole('button', { name: 'Delete the destination' }).click();
+    await page.getByRole('dialog').getByRole('alert').waitFor();
+    await page.getByRole('button', { name: 'Back' }).click();
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    await page.getByRole('dialog').waitFor();
+    expect(await page.getByRole('dialog').getByRole('alert').count()).toBe(0);
   });
 
   it('leave the credentials of a destination as they are when new ones do not work', async () => {

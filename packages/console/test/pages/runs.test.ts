@@ -37,6 +37,9 @@ describeInBrowser('the runs', () => {
     const { runId } = await run(console.client, 'agent', says('hello'), { case: 'row' });
     const page = await console.open('/runs?meta=case:row');
     const cell = page.getByRole('row').nth(1).getByRole('cell').nth(1);
+    let tabs = 0;
+    page.context().on('page', () => (tabs += 1));
+    await cell.click({ button: 'right', modifiers: ['Control'] });
     for (const click of [
       () => cell.click({ button: 'middle' }),
       () => cell.click({ modifiers: ['Control'] }),
@@ -47,6 +50,7 @@ describeInBrowser('the runs', () => {
       await tab.waitForURL(`**/runs/${runId}?**`);
       await tab.close();
     }
+    expect(tabs).toBe(2);
     expect(new URL(page.url()).pathname).toBe('/console/runs');
     await cell.click();
     await page.waitForURL(`**/runs/${runId}?**`);

@@ -46,7 +46,7 @@ export const Run = z
           reason: z
             .string()
             .optional()
-            .describe('What its worker reported of the loss, when another worker had noticed it before'),
+            .describe('The reason that its worker reported, if another worker had noticed the loss first'),
           charged: z
             .boolean()
             .describe(

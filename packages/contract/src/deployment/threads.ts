@@ -10,23 +10,6 @@ import { threadSearchRoutes, threadSelect } from './thread-search.ts';
 import { ThreadStorageReport } from './thread-storage.ts';
 import { PruneRequest, Ttl } from './ttl.ts';
 
-const stateMetadataRoutes = {
-  patchThreadState: route({
-    method: 'patch',
-    path: '/threads/:thread_id/state',
-    summary: 'Add metadata to the newest checkpoint of a thread',
-    description:
-      'Merged by key. Keys that the server sets, such as `source`, `step` and `run_id`, keep their values.',
-    tag: 'Threads',
-    access: { resource: 'threads', action: 'update' },
-    params: z.object({ thread_id: Id }),
-    body: z.object({ metadata: Metadata }),
-    status: 204,
-    response: Empty,
-    errors: ['not_found', 'conflict'],
-  }),
-};
-
 export const Checkpoint = z
   .object({ thread_id: Id, checkpoint_ns: z.string(), checkpoint_id: Id.nullable() })
   .meta({ id: 'Checkpoint' });
@@ -315,5 +298,18 @@ export const threadRoutes = {
     headers: historyHeaders,
     errors: ['not_found'],
   }),
-  ...stateMetadataRoutes,
+  patchThreadState: route({
+    method: 'patch',
+    path: '/threads/:thread_id/state',
+    summary: 'Add metadata to the newest checkpoint of a thread',
+    description:
+      'Merged by key. Keys that the server sets, such as `source`, `step` and `run_id`, keep their values.',
+    tag: 'Threads',
+    access: { resource: 'threads', action: 'update' },
+    params: z.object({ thread_id: Id }),
+    body: z.object({ metadata: Metadata }),
+    status: 204,
+    response: Empty,
+    errors: ['not_found', 'conflict'],
+  }),
 };
