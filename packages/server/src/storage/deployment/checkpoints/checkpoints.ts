@@ -1,7 +1,7 @@
 // Checkpoints, their pending writes, and the blobs that hold their values.
 import { type AnswerLimits, defaultAnswerLimits } from '../../postgres/answer-limits.ts';
 import { type BoundedPage, readPage } from '../../postgres/bounded-page.ts';
-import type { Database, Statement } from '../../postgres/database.ts';
+import type { Database } from '../../postgres/database.ts';
 import { channelsAtHead, recordedJoin } from './recorded-state.ts';
 import type {
   BlobRoot,
@@ -14,7 +14,7 @@ import type {
   RunProgress,
   StoredCheckpoint,
 } from './checkpoint-rows.ts';
-import { readStatement, statement } from '../../postgres/statement.ts';
+import { readStatement, type Statement, statement } from '../../postgres/statement.ts';
 import type { RowFilter } from '../../postgres/row-filter.ts';
 
 /** `empty`: the thread has no checkpoint. */
