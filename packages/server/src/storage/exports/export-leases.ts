@@ -62,10 +62,9 @@ export const statements = {
         ${exactTime('r.window_start')} as since, ${exactTime('r.window_end')} as until,
         (select count(*) from export_files f where f.tenant_id = r.tenant_id and f.run_id = r.id) as files
       from claim_export_runs($1, ${ms('$2')}, $3, $4) r join exports e on e.tenant_id = r.tenant_id and e.id = r.export_id`),
-  claimManifests:
-    // The partition runs of the exports are all completed. A CTE, because a plan may execute a subquery once per row and would then lock
-    // other rows each time.
-    statement<ManifestClaim>(`with due as (
+  // The partition runs of the exports are all completed. A CTE, because a plan may execute a subquery once per row and would then lock
+  // other rows each time.
+  claimManifests: statement<ManifestClaim>(`with due as (
         select o.tenant_id, o.id from exports o
         where o.status = 'RUNNING' and o.completing_at is not null and o.lease_until is null and o.not_before <= now()
         order by o.completing_at limit $1 for no key update skip locked
