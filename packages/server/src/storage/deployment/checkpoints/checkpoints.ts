@@ -151,7 +151,7 @@ export const statements = {
         delete from stored_endings s using over o where s.owner = o.owner and s.lease_token = o.lease_token returning 1
       )
       select count(*)::integer as endings from gone`),
-  // The log of a run has at most 10 MB. The conditions are those of RepeatedEvents.
+  // The log of a run has at most 10 MB. RepeatedEvents has the same conditions.
   repeatableEvents: readStatement<{ events: string }>(`select e.events from run_events e
       where e.run_id = $1 and (position('"__interrupt__":' in e.events) > 0 or position('"cached":true' in e.events) > 0)
       order by e.first_id, e.last_id limit $2`),
@@ -288,7 +288,7 @@ export const checkpointStorage = (db: Database, answers = defaultAnswerLimits) =
     return row?.lost ?? [];
   },
 
-  /** Deletes the records of ends that were stored longer ago, and returns how many. A flush must not be repeated for as long as that. */
+  /** Deletes the records of ends that were stored longer ago, and returns how many. A flush must not be repeated after that time. */
   async pruneEndings(olderThanMs: number, limit: number): Promise<number> {
     const [row] = await db.query(statements.pruneEndings, [olderThanMs, limit]);
     return row?.endings ?? 0;
