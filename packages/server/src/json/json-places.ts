@@ -13,7 +13,7 @@ export const placeOf = (text: string, marks: readonly number[]): JsonPlace => {
   let next = 0;
   const take = (): number => marks[next++] ?? text.length;
   const isNext = (characters: string): boolean => characters.includes(text[marks[next] ?? -1] ?? ' ');
-  /** The value between the index `before` and the first mark after the marks of the value itself. */
+  /** The value that begins after the index `before`. Takes all marks within it; the mark behind them ends the value. */
   const read = (before: number): JsonPlace => {
     const inner: JsonPlace['inner'] = new Map();
     if (isNext('[{')) {

@@ -143,7 +143,7 @@ export class Bucket implements AsyncDisposable {
     return this.#parts.address.prefix + key;
   }
 
-  /** Does other work of the client, with the time limit and the errors of a call. */
+  /** Executes other requests of the client with the time limit and the errors of this class. */
   async call<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     try {
       return await withDeadline(signal, this.#parts.callMs, work);

@@ -28,7 +28,7 @@ export const periodicTaskStorage = (db: Database) => ({
     await db.query(statements.register, [names]);
   },
 
-  /** Claims those of the tasks that are due and have no valid lease. */
+  /** Claims the named tasks that are due and have no valid lease. */
   claim: (names: string[], leaseMs: number): Promise<Lease[]> => db.query(statements.claim, [names, leaseMs]),
 
   /** Returns the ids of the leases that are still valid; the others were claimed again. */

@@ -76,6 +76,8 @@ export interface Storage {
   ping(): Promise<void>;
 }
 
+const alive = statement('select 1');
+
 /** `traceReads`: where lists and sums of traces are read, which may be a replica; the database itself when absent. */
 export const createStorage = (
   db: Database,
@@ -117,6 +119,6 @@ export const createStorage = (
   workers: workerStorage(db),
   workspaces: workspaceStorage(db),
   async ping() {
-    await db.query(statement('select 1'), []);
+    await db.query(alive, []);
   },
 });

@@ -1,7 +1,8 @@
 // Projects, the sums of their runs, and their deletion.
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Database, Statement } from '../../src/storage/postgres/database.ts';
+import type { Database } from '../../src/storage/postgres/database.ts';
+import type { Statement } from '../../src/storage/postgres/statement.ts';
 import {
   type ProjectRow,
   projectStorage,

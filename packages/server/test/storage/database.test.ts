@@ -4,7 +4,9 @@ import net from 'node:net';
 import { Problem } from '@svc/contract/problem';
 import type pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { connectionSetup } from '../../src/storage/postgres/connection-options.ts';
 import { openDatabase, type Database } from '../../src/storage/postgres/database.ts';
+import { openListener } from '../../src/storage/postgres/listener.ts';
 import { testDatabase } from '../database.ts';
 import { scaled } from '../speed.ts';
 import { until } from '../eventually.ts';
@@ -292,6 +294,35 @@ describe('a listener', () => {
     }
     expect(received).toEqual(['one', 'two']);
     await until(async () => (await pids()).length === 0);
+  });
+
+  it('tries no connection after it was closed in a pause between two tries', async () => {
+    const setup = connectionSetup({ ...db.options, applicationName: 'svc-closed-listener' });
+    let tries = 0;
+    let closed: PromiseLike<void> | undefined;
+    class Client extends setup.Client {
+      constructor(config: pg.ClientConfig) {
+        super(config);
+        tries++;
+        if (tries > 1) Object.assign(this, { connect: fail });
+      }
+    }
+    const fail = (): Promise<never> => {
+      if (tries === 3) setImmediate(() => void (closed = listener[Symbol.asyncDispose]()));
+      return Promise.reject(new Error('The database cannot be reached'));
+    };
+    const listener = await openListener({
+      setup: { ...setup, Client },
+      channel: 'closed',
+      onNotify: () => undefined,
+    });
+    await run(
+      db,
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'svc-closed-listener'`,
+    );
+    await until(() => closed !== undefined);
+    await closed;
+    expect(tries).toBe(3);
   });
 });
 

@@ -106,7 +106,7 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
   const warnings: string[] = [];
   const variables = readVariables(raw.env, { dir, env, where: where(['env']), mistakes, warnings });
   if (mistakes.length > known) mistaken.add('env');
-  // Without the variables it is not known which of those that webhooks need are missing.
+  // Webhooks refer to variables. When `env` has mistakes, it is not known which of them are missing.
   const section = mistaken.has('env') || mistaken.has('compat') ? undefined : raw.webhooks;
   const webhooks = readWebhookRules({ section, compat, env: { ...variables, ...env }, where, mistakes });
   const headersOf = (key: 'configurable_headers' | 'logging_headers') =>
@@ -139,7 +139,7 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
   return { project: Object.freeze(project), mistakes, isAccessKnown };
 }
 
-/** The sections without those that have mistakes, and the keys of these. Settings are left out one by one. */
+/** `raw`: the sections without mistakes; of the settings, only the mistaken ones are left out. `mistaken`: the keys of sections with mistakes. */
 function readSections(
   value: unknown,
   where: (path: (string | number)[]) => string,
@@ -166,7 +166,7 @@ const without = (value: unknown, key: string | number): unknown => {
   return rest;
 };
 
-/** What the schema says of the innermost key of the path that it describes. */
+/** The description of the innermost key of the path that has one in the schema. */
 function remedyAt(path: readonly (string | number)[]): string {
   let schema: unknown = SvcJsonFile;
   let description: string | undefined;

@@ -79,7 +79,7 @@ type TlsParameters = Readonly<Record<string, string>>;
 
 const plain: TlsParameters = { sslmode: 'disable' };
 
-/** Removes `sslmode` and `sslrootcert`, and returns what they mean in libpq, one attempt after the other. */
+/** Removes `sslmode` and `sslrootcert`. Returns the attempts to connect that libpq makes for them, in their order. */
 const tlsAttempts = (parameters: URLSearchParams): { list: TlsParameters[] } | { problem: string } => {
   const sslmode = take(parameters, 'sslmode');
   const named = take(parameters, 'sslrootcert');

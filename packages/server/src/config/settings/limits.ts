@@ -61,7 +61,7 @@ export interface Limits {
 }
 
 export const standardLimits: Limits = Object.freeze({
-  // A stolen cookie that somebody keeps in use ends after a week. `SVC_CONSOLE_IDLE` ends those that nobody uses.
+  // A stolen cookie is valid for at most a week. `SVC_CONSOLE_IDLE` ends sessions that are not used.
   consoleSessionMs: 7 * 24 * hour,
   // Idle, they take less memory than one executor.
   streamsMax: 10_000,
@@ -78,7 +78,7 @@ export const standardLimits: Limits = Object.freeze({
   answerBytesMax: 16 * mb,
   // Runs mostly wait for models. An executor that computes takes fewer, because it reports that its event loop is late.
   jobsMax: 500,
-  // Nodes that check the abort signal react within it. The executor of one that does not is ended, with its other runs.
+  // Nodes that check the abort signal end in this time. When a node does not, its executor is killed, with all its runs.
   cancelGraceMs: 10 * second,
   // Shorter than the timeouts of clients and proxies. The response has a cursor to continue.
   traceQueryMs: 10 * second,

@@ -252,9 +252,6 @@ const unlinkIfThere = async (path: string): Promise<void> => {
   }
 };
 
-// Opens folders below a root one path part at a time, without following symbolic links. Nothing is written outside of the root, even
-// when another process replaces a folder by a link at the same time.
-
 // Converts errors of the file system to errors of a destination.
 
 /** Errors for which a retry does not help, with a remedy. */
@@ -295,6 +292,9 @@ export const folderError = (error: unknown): unknown => {
     finalReasons.get(code) ?? temporaryReasons.get(code) ?? 'The file system reported an unexpected error.';
   return new DestinationError(reason, { code, isFinal: finalReasons.has(code), cause: error });
 };
+
+// Opens folders below a root one path part at a time, without following symbolic links. Nothing is written outside of the root, even
+// when another process replaces a folder by a link at the same time.
 
 const asFolder = constants.O_RDONLY | constants.O_DIRECTORY;
 const folderMode = 0o750;

@@ -3,7 +3,10 @@ import { retry } from '../../backoff.ts';
 import { isUnavailable } from '../../storage/postgres/sql-state.ts';
 import type { ExportStepStorage } from '../../storage/exports/export-steps.ts';
 
-/** Not logged here: the outcome of the exporter has the last error. `forMs` is longer than the default lease: usually the server process stops the exporter earlier, because the lease has ended. */
+/**
+ * `forMs` is longer than the default lease: usually the server process stops the exporter earlier, because its lease has ended. Errors are
+ * not logged here: the outcome of the exporter has the last one.
+ */
 const times = { pauseMs: { first: 200, max: 400 }, forMs: 120_000 };
 
 export const retried =

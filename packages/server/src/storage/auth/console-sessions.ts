@@ -89,7 +89,7 @@ export const consoleSessionStorage = (db: Database) => ({
     return rows.map(({ hash }) => hash);
   },
 
-  /** Sessions of the owner, those that were used last first. */
+  /** Sessions of the owner, the most recently used first. */
   list(owner: Buffer, idleSeconds: number, limit: number): Promise<ListedConsoleSession[]> {
     return db.query(statements.list, [owner, idleSeconds, limit]);
   },

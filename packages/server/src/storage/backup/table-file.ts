@@ -35,7 +35,7 @@ export const writeTableFile = async (
       throw error;
     }),
   ]);
-  // The stream has the first error: that of the rows, or that with which writing has failed.
+  // The stream has the first error, of reading the rows or of writing.
   if (read.status === 'rejected') throw read.reason;
   if (written.status === 'rejected') throw written.reason;
   return { file, ...meter.result() };

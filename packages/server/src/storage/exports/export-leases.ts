@@ -4,9 +4,9 @@ import { formatDuration } from '../../config/settings/units.ts';
 import type { Database } from '../postgres/database.ts';
 import { exactTime, toShownText } from '../postgres/exact-text.ts';
 import { exportColumns, type ExportRow } from './export-row.ts';
-import type { ExportLease } from './export-lease.ts';
+import { type ExportLease, isDone, leaseValues } from './export-lease.ts';
 import type { PendingFile } from './export-steps.ts';
-import { type Statement, readStatement, statement } from '../postgres/statement.ts';
+import { readStatement, statement } from '../postgres/statement.ts';
 
 /** Why an attempt failed. After `destination` a retry would fail too. */
 export type FailureCause = 'error' | 'timeout' | 'destination';
@@ -62,10 +62,9 @@ export const statements = {
         ${exactTime('r.window_start')} as since, ${exactTime('r.window_end')} as until,
         (select count(*) from export_files f where f.tenant_id = r.tenant_id and f.run_id = r.id) as files
       from claim_export_runs($1, ${ms('$2')}, $3, $4) r join exports e on e.tenant_id = r.tenant_id and e.id = r.export_id`),
-  claimManifests:
-    // The partition runs of the exports are all completed. A CTE, because a plan may execute a subquery once per row and would then lock
-    // other rows each time.
-    statement<ManifestClaim>(`with due as (
+  // The partition runs of the exports are all completed. A CTE, because a plan may execute a subquery once per row and would then lock
+  // other rows each time.
+  claimManifests: statement<ManifestClaim>(`with due as (
         select o.tenant_id, o.id from exports o
         where o.status = 'RUNNING' and o.completing_at is not null and o.lease_until is null and o.not_before <= now()
         order by o.completing_at limit $1 for no key update skip locked
@@ -155,7 +154,6 @@ const columnsOf = (leases: readonly ExportLease[]) => [
   leases.map(({ id }) => id),
   leases.map(({ lease_token }) => lease_token),
 ];
-const valuesOf = ({ tenant_id, id, lease_token }: ExportLease) => [tenant_id, id, lease_token];
 
 interface Overdue {
   tenant_id: string;
@@ -240,18 +238,13 @@ const claiming = (db: Database) => ({
 });
 
 const endings = (db: Database) => {
-  const isDone = async (
-    statement: Statement<{ done: boolean }>,
-    values: readonly unknown[],
-  ): Promise<boolean> => (await db.query(statement, values))[0]?.done === true;
-
   const requeue = (
     lease: ExportLease,
     { reason, isLost }: { reason: string; isLost: boolean },
     { retries, delayMs }: RetryRules,
   ): Promise<boolean> =>
-    isDone(statements.requeue[lease.task], [
-      ...valuesOf(lease),
+    isDone(db, statements.requeue[lease.task], [
+      ...leaseValues(lease),
       isLost,
       toShownText(reason),
       retries,
@@ -263,11 +256,11 @@ const endings = (db: Database) => {
     { cause, message }: { cause: FailureCause; message: string },
     { retries, delayMs }: RetryRules,
   ): Promise<string | undefined> => {
-    const values = [...valuesOf(lease), cause, toShownText(message), retries, delayMs];
+    const values = [...leaseValues(lease), cause, toShownText(message), retries, delayMs];
     const [row] = await db.query(statements.fail[lease.task], values);
     return row?.status ?? undefined;
   };
-  return { isDone, requeue, fail };
+  return { requeue, fail };
 };
 
 type Endings = ReturnType<typeof endings>;
@@ -278,7 +271,7 @@ type Endings = ReturnType<typeof endings>;
  */
 const sweep = async (
   db: Database,
-  { isDone, requeue, fail }: Endings,
+  { requeue, fail }: Endings,
   { timeoutMs, runTimeoutMs }: ExportTimes,
   rules: RetryRules,
 ): Promise<number> => {
@@ -296,7 +289,9 @@ const sweep = async (
     }
   };
   const overdue = await db.query(statements.overdue, [timeoutMs, sweepMax]);
-  await settleEach(overdue, ({ tenant_id, id }) => isDone(statements.timeOut, [tenant_id, id, timeoutMs]));
+  await settleEach(overdue, ({ tenant_id, id }) =>
+    isDone(db, statements.timeOut, [tenant_id, id, timeoutMs]),
+  );
   const lost = await db.query(statements.lost, [sweepMax]);
   await settleEach(lost, (lease) => requeue(lease, { reason: 'Its worker was lost', isLost: true }, rules));
   const late = await db.query(statements.late, [runTimeoutMs, sweepMax]);
@@ -314,7 +309,7 @@ const sweep = async (
 };
 
 const ending = (db: Database) => {
-  const { isDone, requeue, fail } = endings(db);
+  const { requeue, fail } = endings(db);
   return {
     /** Records a failed attempt. Returns the status after it; undefined when the lease belongs to another worker. */
     fail,
@@ -324,11 +319,11 @@ const ending = (db: Database) => {
       requeue(lease, { reason, isLost: false }, rules),
 
     completePartitionRun: (lease: ExportLease): Promise<boolean> =>
-      isDone(statements.completePartitionRun, valuesOf(lease)),
+      isDone(db, statements.completePartitionRun, leaseValues(lease)),
 
     /** Sweeps once. Returns how many exports and tasks were changed. */
     sweep: (times: ExportTimes, rules: RetryRules): Promise<number> =>
-      sweep(db, { isDone, requeue, fail }, times, rules),
+      sweep(db, { requeue, fail }, times, rules),
 
     /** Creates exports of at most `limit` schedules whose next window ended at least `lagMs` ago. Returns how many. */
     async spawn(lagMs: number, unfinishedMax: number, limit: number): Promise<number> {

@@ -1,8 +1,8 @@
 // Operations of an exporter under its lease. The states and the order of locks are described in schema/functions/exports.
 import type { Database } from '../postgres/database.ts';
 import { exactTime } from '../postgres/exact-text.ts';
-import type { ExportLease } from './export-lease.ts';
-import { type Statement, readStatement, statement } from '../postgres/statement.ts';
+import { type ExportLease, isDone, leaseValues } from './export-lease.ts';
+import { readStatement, statement } from '../postgres/statement.ts';
 
 /** A file that was begun and is not committed. */
 export interface PendingFile {
@@ -68,59 +68,50 @@ export const statements = {
       order by r.window_start, f.number limit $5`),
 };
 
-const valuesOf = ({ tenant_id, id, lease_token }: ExportLease) => [tenant_id, id, lease_token];
-
 export type ExportStepStorage = ReturnType<typeof exportStepStorage>;
 
-export const exportStepStorage = (db: Database) => {
-  const isDone = async (
-    statement: Statement<{ done: boolean }>,
-    values: readonly unknown[],
-  ): Promise<boolean> => (await db.query(statement, values))[0]?.done === true;
+export const exportStepStorage = (db: Database) => ({
+  /** Starts the attempt's time. Idempotent. False when the lease belongs to another worker. */
+  startPartitionRun: (lease: ExportLease): Promise<boolean> =>
+    isDone(db, statements.startPartitionRun, leaseValues(lease)),
 
-  return {
-    /** Starts the attempt's time. Idempotent. False when the lease belongs to another worker. */
-    startPartitionRun: (lease: ExportLease): Promise<boolean> =>
-      isDone(statements.startPartitionRun, valuesOf(lease)),
+  /** Records a file before its upload. False when the lease has ended; the exporter must stop. */
+  beginFile: (lease: ExportLease, pending: PendingFile): Promise<boolean> =>
+    isDone(db, statements.begin, [...leaseValues(lease), JSON.stringify(pending)]),
 
-    /** Records a file before its upload. False when the lease has ended; the exporter must stop. */
-    beginFile: (lease: ExportLease, pending: PendingFile): Promise<boolean> =>
-      isDone(statements.begin, [...valuesOf(lease), JSON.stringify(pending)]),
+  /** Records that the file is uploaded, and advances the cursor. Idempotent. */
+  commitFile: (lease: ExportLease, key: string): Promise<boolean> =>
+    isDone(db, statements.commit, [...leaseValues(lease), key]),
 
-    /** Records that the file is uploaded, and advances the cursor. Idempotent. */
-    commitFile: (lease: ExportLease, key: string): Promise<boolean> =>
-      isDone(statements.commit, [...valuesOf(lease), key]),
+  /** Used instead of commitFile when all rows of the file were deleted after it was begun. Idempotent. */
+  skipFile: (lease: ExportLease, target_cursor: string): Promise<boolean> =>
+    isDone(db, statements.skip, [...leaseValues(lease), target_cursor]),
 
-    /** Used instead of commitFile when all rows of the file were deleted after it was begun. Idempotent. */
-    skipFile: (lease: ExportLease, target_cursor: string): Promise<boolean> =>
-      isDone(statements.skip, [...valuesOf(lease), target_cursor]),
+  async holds(lease: ExportLease): Promise<boolean> {
+    const statement = lease.task === 'run' ? statements.holdsPartitionRun : statements.holdsManifest;
+    return (await db.query(statement, leaseValues(lease))).length > 0;
+  },
 
-    async holds(lease: ExportLease): Promise<boolean> {
-      const statement = lease.task === 'run' ? statements.holdsPartitionRun : statements.holdsManifest;
-      return (await db.query(statement, valuesOf(lease))).length > 0;
-    },
+  /** Completes the export after its manifest was written. Idempotent. */
+  completeExport: (lease: ExportLease, manifest: string): Promise<boolean> =>
+    isDone(db, statements.completeManifest, [...leaseValues(lease), manifest]),
 
-    /** Completes the export after its manifest was written. Idempotent. */
-    completeExport: (lease: ExportLease, manifest: string): Promise<boolean> =>
-      isDone(statements.completeManifest, [...valuesOf(lease), manifest]),
+  /** True when the export of a manifest has failed, timed out or was cancelled. */
+  hasEndedOtherwise: async ({ tenant_id, id }: ExportLease): Promise<boolean> =>
+    (await db.query(statements.endedOtherwise, [tenant_id, id])).length > 0,
 
-    /** True when the export of a manifest has failed, timed out or was cancelled. */
-    hasEndedOtherwise: async ({ tenant_id, id }: ExportLease): Promise<boolean> =>
-      (await db.query(statements.endedOtherwise, [tenant_id, id])).length > 0,
-
-    /** Files of an export after one file, ordered by partition and number. */
-    files: (
-      tenant_id: string,
-      export_id: string,
-      after: Pick<ManifestFile, 'window_start' | 'number'> | null,
-      limit: number,
-    ): Promise<ManifestFile[]> =>
-      db.query(statements.files, [
-        tenant_id,
-        export_id,
-        after?.window_start ?? null,
-        after?.number ?? null,
-        limit,
-      ]),
-  };
-};
+  /** Files of an export after one file, ordered by partition and number. */
+  files: (
+    tenant_id: string,
+    export_id: string,
+    after: Pick<ManifestFile, 'window_start' | 'number'> | null,
+    limit: number,
+  ): Promise<ManifestFile[]> =>
+    db.query(statements.files, [
+      tenant_id,
+      export_id,
+      after?.window_start ?? null,
+      after?.number ?? null,
+      limit,
+    ]),
+});

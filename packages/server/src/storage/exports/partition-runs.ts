@@ -17,10 +17,23 @@ export const statements = {
       where v.tenant_id = $1 and v.export_id = $2 and v.id > $3 order by v.id limit $4`),
 };
 
-const scopes = {
-  export: 'r.export_id = $2',
+/** The partition runs in a scope, which is a condition with the id `$2`. */
+const listsOf = (scope: string) => {
+  const conditions = `r.tenant_id = $1 and ${scope} and ($3::text[] is null or r.status = any ($3))`;
+  return {
+    count: statement<{ total: number }>(`select count(*) as total from export_runs r where ${conditions}`),
+    page: statement<PartitionRunRow>(`select ${partitionRunColumns} from (
+        select * from export_runs r where ${conditions} order by r.window_start, r.id limit $4 offset $5) r
+      ${partitionRunJoins} order by r.window_start, r.id`),
+  };
+};
+
+export const lists = {
+  export: listsOf('r.export_id = $2'),
   // Finds the exports of the schedule first, then their partition runs.
-  schedule: 'r.export_id in (select o.id from exports o where o.tenant_id = $1 and o.source_export_id = $2)',
+  schedule: listsOf(
+    'r.export_id in (select o.id from exports o where o.tenant_id = $1 and o.source_export_id = $2)',
+  ),
 };
 
 export type PartitionRunStorage = ReturnType<typeof partitionRunStorage>;
@@ -38,23 +51,16 @@ export const partitionRunStorage = (db: Database) => ({
     unpagedMax: number,
   ): Promise<{ rows: PartitionRunRow[]; total: number } | undefined> =>
     asTenant(db, tenant_id, async (tx) => {
-      const [kind, id] =
+      const [list, id] =
         'export_id' in of
-          ? (['export', of.export_id] as const)
-          : (['schedule', of.source_export_id] as const);
+          ? ([lists.export, of.export_id] as const)
+          : ([lists.schedule, of.source_export_id] as const);
       if ((await tx.query(existing, [tenant_id, id])).length === 0) return undefined;
-      const conditions = `r.tenant_id = $1 and ${scopes[kind]} and ($3::text[] is null or r.status = any ($3))`;
       const values = [tenant_id, id, statuses];
-      const counting = statement<{ total: number }>(
-        `select count(*) as total from export_runs r where ${conditions}`,
-      );
-      const [counted] = await tx.query(counting, values);
+      const [counted] = await tx.query(list.count, values);
       const total = counted?.total ?? 0;
       if (page.limit === null && total > unpagedMax) return { rows: [], total };
-      const listing = statement<PartitionRunRow>(`select ${partitionRunColumns} from (
-            select * from export_runs r where ${conditions} order by r.window_start, r.id limit $4 offset $5) r
-          ${partitionRunJoins} order by r.window_start, r.id`);
-      const rows = await tx.query(listing, [...values, page.limit ?? unpagedMax, page.offset]);
+      const rows = await tx.query(list.page, [...values, page.limit ?? unpagedMax, page.offset]);
       return { rows, total };
     }),
 

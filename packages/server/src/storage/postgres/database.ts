@@ -18,7 +18,6 @@ import { policyOf, originalError } from './sql-state.ts';
 import { type Database, type Handling, inTransaction, queries } from './transaction.ts';
 
 export type { DatabaseOptions } from './connection-options.ts';
-export type { Statement } from './statement.ts';
 export type { Database, Transactions } from './transaction.ts';
 
 export interface PooledDatabase extends Database {

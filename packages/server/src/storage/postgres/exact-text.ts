@@ -1,9 +1,11 @@
-// Stores texts that PostgreSQL cannot hold. NUL and unpaired surrogates are escaped as U+10FFFF, which real text does not contain,
-// followed by four hexadecimal digits. Search terms are escaped in the same way, so they match.
+// Times and texts in forms that lose nothing.
 
 /** SQL for a `timestamptz` as text: ISO 8601 in UTC with microseconds, which JavaScript's Date does not have. */
 export const exactTime = (expression: string): string =>
   `to_char(${expression} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+// Stores texts that PostgreSQL cannot hold. NUL and unpaired surrogates are escaped as U+10FFFF, which real text does not contain,
+// followed by four hexadecimal digits. Search terms are escaped in the same way, so they match.
 
 /** The escape character: in every stored text that differs from the original. */
 export const exactMark = '\u{10FFFF}';

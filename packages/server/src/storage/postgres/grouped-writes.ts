@@ -1,5 +1,5 @@
-// Joins writes of concurrent callers: those that arrive while one is executed leave together, in one statement and one commit. A write that
-// arrives alone leaves at once.
+// Joins writes of concurrent callers: writes that arrive while another is executed are stored together, by one statement and one commit. A
+// write that arrives alone is executed at once.
 //
 //   waiting ──fewer than two groups in flight, or patience is over──▶ in flight ──▶ stored
 //                                                           └─ refused because of some of them ──▶ each alone
@@ -8,14 +8,14 @@ import { originalError, policyOf } from './sql-state.ts';
 
 export interface WriteKind<Input, Output> {
   one: (input: Input) => Promise<Output>;
-  /** Stores the inputs in one transaction. The outputs are in the order of the inputs; one that needs longer is a promise. */
+  /** Stores the inputs in one transaction. The outputs are in the order of the inputs; an output that takes longer is a promise. */
   several: (inputs: Input[]) => Promise<(Output | Promise<Output>)[]>;
   bytesOf: (input: Input) => number;
 }
 
 /** Writes of one statement, and their bytes. */
 const groupMax = { writes: 100, bytes: 1_048_576 };
-/** How long a write waits for one that is in flight, which may wait for a lock. */
+/** How long a write waits for a group in flight, which may wait for a lock. */
 const patienceMs = 20;
 /** Groups that are stored at the same time. */
 const groupsMax = 2;

@@ -112,10 +112,14 @@ const untilLost = async (
 /** Undefined after `stop`. */
 const reconnect = async (options: ListenOptions, stop: AbortSignal): Promise<Listening | undefined> => {
   await pause(backoffMs.first, stop);
-  if (stop.aborted) return undefined;
+  // `retry` tries once more after an abort, and a try may wait ten seconds for a host that does not respond.
+  const connectUnlessStopped = async (): Promise<Listening> => {
+    stop.throwIfAborted();
+    return connect(options);
+  };
   try {
     // Without a bound: listeners poll until the database is back, and their queries log the outage.
-    const listening = await retry(() => connect(options), {
+    const listening = await retry(connectUnlessStopped, {
       pauseMs: backoffMs,
       forMs: Infinity,
       signal: stop,

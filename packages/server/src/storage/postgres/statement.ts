@@ -31,7 +31,7 @@ export const nameOf = (text: string): string => {
 
 type Options = Pick<Statement, 'isShort' | 'timeoutMs'>;
 
-/** Call it once for each text, when a module is loaded: it computes a hash. */
+/** Computes a hash. For a constant text, call it when the module is loaded. */
 export const statement = <Row = never>(text: string, options: Options = {}): PreparedStatement<Row> => ({
   name: nameOf(text),
   text,

@@ -47,7 +47,7 @@ export const queries = (
     const { text, timeoutMs } = statement;
     const name = isPooled ? undefined : statement.name;
     const bound = timeoutMs === undefined ? {} : { query_timeout: timeoutMs };
-    const query = { ...(name === undefined ? {} : { name }), text, values: values as unknown[], ...bound };
+    const query = { name, text, values: values as unknown[], ...bound };
     const { rows } = await execute(query, statement);
     return rows as Row[];
   },

@@ -9,7 +9,6 @@ import type { Database } from '../postgres/database.ts';
 import { assertNoRestore } from './restore-table.ts';
 import { SchemaConflict } from './schema-conflict.ts';
 import { type FunctionSet, type Migration, readSchemaFiles, type SchemaFiles } from './sql-files.ts';
-import { type Statement, statement } from '../postgres/statement.ts';
 
 /** Advisory lock of migrating processes. Every process uses this number, for this purpose only. */
 const lockKey = 7_301_955_201;
@@ -148,7 +147,7 @@ const applyNext = async (
   if ('revision' in next) return applyFunctions(tx, next);
   await tx.script(next.text);
   await tx.query(
-    statement('insert into schema_migrations (version, name, checksum, serves_from) values ($1, $2, $3, $4)'),
+    { text: 'insert into schema_migrations (version, name, checksum, serves_from) values ($1, $2, $3, $4)' },
     [next.version, next.name, next.checksum, next.servesFrom ?? 0],
   );
   return next.name;
@@ -178,9 +177,11 @@ const applyFunctions = async (
     end $$;`);
   await tx.script(text);
   await tx.query(
-    statement(`insert into schema_functions (revision, checksum) values ($1, $2)
+    {
+      text: `insert into schema_functions (revision, checksum) values ($1, $2)
         on conflict (only_row) do update
-        set revision = excluded.revision, checksum = excluded.checksum, applied_at = now()`),
+        set revision = excluded.revision, checksum = excluded.checksum, applied_at = now()`,
+    },
     [revision, checksum],
   );
   return `functions, revision ${revision}`;
@@ -189,7 +190,7 @@ const applyFunctions = async (
 const findMissing = async (db: Database, { migrations: known, functions }: WantedFiles): Promise<Missing> => {
   const [applied, appliedFunctions] = await Promise.all([
     readAppliedMigrations(db),
-    readApplied(db, statement<AppliedFunctions>('select revision, checksum from schema_functions')),
+    readApplied<AppliedFunctions>(db, 'select revision, checksum from schema_functions'),
   ]);
   checkApplied(known, applied);
   const versions = new Set(applied.map(({ version }) => version));
@@ -229,12 +230,12 @@ const checkApplied = (known: Migration[], applied: Applied[]): void => {
 
 // All columns: checkouts before 0.1.0 had no serves_from.
 const readAppliedMigrations = (db: Database): Promise<Applied[]> =>
-  readApplied<Applied>(db, statement('select * from schema_migrations order by version'));
+  readApplied<Applied>(db, 'select * from schema_migrations order by version');
 
 /** No rows when the table does not exist. */
-const readApplied = async <Row>(db: Database, statement: Statement<Row>): Promise<Row[]> => {
+const readApplied = async <Row>(db: Database, text: string): Promise<Row[]> => {
   try {
-    return await db.query<Row>(statement, []);
+    return await db.query<Row>({ text }, []);
   } catch (error) {
     if ((error as { code?: string }).code === '42P01') return [];
     throw error;

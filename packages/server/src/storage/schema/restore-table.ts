@@ -3,7 +3,6 @@
 import { Problem } from '@svc/contract/problem';
 import type pg from 'pg';
 import type { Database } from '../postgres/database.ts';
-import { statement } from '../postgres/statement.ts';
 
 export const restoreTable = 'restore_unfinished';
 
@@ -20,7 +19,7 @@ export const dropRestoreTable = async (client: pg.ClientBase): Promise<void> => 
 
 export const hasRestoreTable = async (db: Database): Promise<boolean> => {
   const text = `select to_regclass('svc.${restoreTable}') is not null as is_found`;
-  const [row] = await db.query<{ is_found: boolean }>(statement(text), []);
+  const [row] = await db.query<{ is_found: boolean }>({ text }, []);
   return row?.is_found === true;
 };
 

@@ -1,5 +1,6 @@
 // Reads of trace runs that are bounded in bytes: PostgreSQL does not send rows whose payloads would exceed the bound.
-import type { Database, Statement } from '../postgres/database.ts';
+import type { Database } from '../postgres/database.ts';
+import type { Statement } from '../postgres/statement.ts';
 import { payloadBytes, type PayloadColumn, traceRunColumns, type TraceRunRow } from './trace-row.ts';
 
 export interface TraceRunPage {

@@ -1,9 +1,9 @@
 // Prices of models per token: those of a workspace, and the defaults of the server.
 import { randomUUID } from 'node:crypto';
-import type { Database, Statement } from '../postgres/database.ts';
+import type { Database } from '../postgres/database.ts';
 import { toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
-import { namedStatement, statement } from '../postgres/statement.ts';
+import { namedStatement, type Statement, statement } from '../postgres/statement.ts';
 
 export interface ModelPriceRow {
   id: string;

@@ -18,7 +18,7 @@ const names = [
   'extra',
   'tags',
   'reference_example_id',
-  null,
+  null, // not used
   'first_token_time',
   'model',
   'prompt_tokens',
@@ -33,7 +33,7 @@ const names = [
   'priced',
 ] as const;
 
-/** Columns with values of their own kind, and marks that are not fields. */
+/** Names that are no fields: two columns that are merged by their own rules, and two marks. */
 const others = ['start_time', 'metadata', 'sent_start', 'priced'] as const;
 
 type TraceBit = Exclude<(typeof names)[number], null>;

@@ -1,13 +1,13 @@
 // Stored sums of trace runs, per project and hour, so that sums over many days need not read all trace runs.
 // A batch records which hours it has changed, and a changed hour is counted again from its trace runs. Sums are never incremented, so merges
 // and repeated writes in any order leave them correct.
-import type { Database, Statement, Transactions } from '../postgres/database.ts';
+import type { Database, Transactions } from '../postgres/database.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import { intervalSql, secondsSql } from './interval-sql.ts';
 import type { Bind } from './trace-condition-sql.ts';
 import type { Intervals, IntervalSums, TraceRunSums } from './trace-run-sums.ts';
 import type { TraceRunScope } from './trace-scope.ts';
-import { statement } from '../postgres/statement.ts';
+import { type Statement, statement } from '../postgres/statement.ts';
 
 /** A histogram: counts of values on the scale of trace_step(), in ascending order. */
 interface Steps {

@@ -2,7 +2,7 @@
 import { Problem } from '@svc/contract/problem';
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type Cell, toBytes, toColumn } from '../postgres/column-array.ts';
-import type { Database, Statement, Transactions } from '../postgres/database.ts';
+import type { Database, Transactions } from '../postgres/database.ts';
 import { boundedSql, type FoundTraceRun, readRuns, type TraceRunPage } from './bounded-trace-runs.ts';
 import { otelTraces } from './otel-traces.ts';
 import { asTenant } from '../postgres/tenant.ts';
@@ -184,8 +184,8 @@ export const traceStorage = (db: Database, answers = defaultAnswerLimits, reads:
 
 type Columns = ReadonlySet<PayloadColumn> | null;
 
-const byIds = (columns: Columns): Statement<FoundTraceRun> => {
-  const text = boundedSql({
+const byIdsSql = (columns: Columns): string =>
+  boundedSql({
     runs: `select r.* from unnest($2::uuid[]) wanted
       cross join lateral (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = wanted) d
       cross join lateral (select * from tenant_runs r where r.tenant_id = $1 and r.id = wanted and r.day = d.day) r
@@ -194,8 +194,9 @@ const byIds = (columns: Columns): Statement<FoundTraceRun> => {
     columns,
     bytesMax: '$4',
   });
-  return columns === null ? statement(text) : { text };
-};
+
+/** For lists with all columns. Lists with other columns are rarely repeated. */
+export const allByIds = statement<FoundTraceRun>(byIdsSql(null));
 
 export const tree = statement(
   boundedSql({
@@ -212,7 +213,10 @@ export const tree = statement(
 /** Lists of trace runs by id or by trace. Searches by time are in trace-search.ts. */
 const traceLists = (db: Transactions, { pageBytes }: AnswerLimits) => ({
   listByIds: (tenant_id: string, ids: string[], columns: Columns): Promise<TraceRunPage> =>
-    asTenant(db, tenant_id, (tx) => readRuns(tx, byIds(columns), [tenant_id, ids, ids.length, pageBytes])),
+    asTenant(db, tenant_id, (tx) => {
+      const list = columns === null ? allByIds : { text: byIdsSql(columns) };
+      return readRuns(tx, list, [tenant_id, ids, ids.length, pageBytes]);
+    }),
 
   /** All trace runs of a trace, without payloads except errors, ordered by start. */
   tree: (tenant_id: string, trace_id: string, limit: number): Promise<TraceRunPage> =>

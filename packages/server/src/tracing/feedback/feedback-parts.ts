@@ -31,7 +31,7 @@ export const storeFeedbackParts = async (
 
 const rejecting: ReadonlySet<string> = new Set(['conflict', 'invalid', 'not_found']);
 
-/** Why feedback is rejected. Throws an error that is not about the feedback, such as that of an outage. */
+/** Why feedback is rejected. Throws errors with other causes, such as an outage. */
 const reasonOf = (error: unknown): string => {
   if (error instanceof RunRejected) return error.message;
   if (error instanceof Problem && rejecting.has(error.code)) return error.message;

@@ -7,7 +7,7 @@ import { hashUuid } from '../ingest/hash-uuid.ts';
 import { timeMs } from '../../api/time.ts';
 import type { FeedbackService, GivenFeedback } from './feedback-service.ts';
 import type { Handlers } from '../../api/handlers.ts';
-import { grantOf, tenantOf } from '../../auth/principal/caller.ts';
+import { tenantOf } from '../../auth/principal/caller.ts';
 
 type NewFeedbackToken = Exclude<
   RouteInput<(typeof feedbackTokenRoutes)['createFeedbackToken']>['body'],
@@ -109,7 +109,7 @@ export const feedbackTokenHandlers = (
   tokens: FeedbackTokenService,
 ): Handlers<typeof feedbackTokenRoutes> => ({
   createFeedbackToken: async ({ body }, call) => {
-    const { tenant_id } = grantOf(call.caller);
+    const tenant_id = tenantOf(call);
     if (!Array.isArray(body)) return tokens.create(tenant_id, body, call.address);
     const made: FeedbackToken[] = [];
     for (const each of body) made.push(await tokens.create(tenant_id, each, call.address));

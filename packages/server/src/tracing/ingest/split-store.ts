@@ -14,8 +14,8 @@ export interface RefusedItems<T> {
 export type OnRefused = (refused: { statements: number; error: unknown }) => void;
 
 /**
- * Stores all items that the database accepts, and returns the others. Throws an error that does not depend on the items: those of outages
- * and conflicts at once, any other when nothing was stored.
+ * Stores all items that the database accepts, and returns the others. Throws errors that do not depend on the items: errors of
+ * outages and conflicts at once, other errors when nothing was stored.
  */
 export const storeInParts = async <T>(
   items: readonly T[],

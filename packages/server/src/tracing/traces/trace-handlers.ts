@@ -1,6 +1,6 @@
 import type { traceRoutes } from '@svc/contract';
 import { type Handlers, RawBytes, RawJson } from '../../api/handlers.ts';
-import { grantOf, tenantOf } from '../../auth/principal/caller.ts';
+import { tenantOf } from '../../auth/principal/caller.ts';
 import type { IngestService } from '../ingest/ingest-service.ts';
 import { boundaryOf } from '../ingest/multipart.ts';
 import { toOtlpAnswer, toProtobuf } from '../ingest/otlp/otlp-answer.ts';
@@ -70,7 +70,7 @@ export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof t
   getTraceRun: async ({ params }, call) => new RawJson(await traces.get(tenantOf(call), params.id)),
 
   listTraceAttachments: async ({ params, query }, call) => {
-    const { tenant_id } = grantOf(call.caller);
+    const tenant_id = tenantOf(call);
     if (query.name === undefined) return traces.attachments(tenant_id, params.id);
     const { name, content_type, content } = await traces.attachment(tenant_id, params.id, query.name);
     return [{ name, content_type, bytes: content.length, content: content.toString('base64') }];

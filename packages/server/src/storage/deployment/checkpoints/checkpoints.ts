@@ -1,7 +1,7 @@
 // Checkpoints, their pending writes, and the blobs that hold their values.
 import { type AnswerLimits, defaultAnswerLimits } from '../../postgres/answer-limits.ts';
 import { type BoundedPage, readPage } from '../../postgres/bounded-page.ts';
-import type { Database, Statement } from '../../postgres/database.ts';
+import type { Database } from '../../postgres/database.ts';
 import { channelsAtHead, recordedJoin } from './recorded-state.ts';
 import type {
   BlobRoot,
@@ -14,7 +14,7 @@ import type {
   RunProgress,
   StoredCheckpoint,
 } from './checkpoint-rows.ts';
-import { readStatement, statement } from '../../postgres/statement.ts';
+import { readStatement, type Statement, statement } from '../../postgres/statement.ts';
 import type { RowFilter } from '../../postgres/row-filter.ts';
 
 /** `empty`: the thread has no checkpoint. */
@@ -151,7 +151,7 @@ export const statements = {
         delete from stored_endings s using over o where s.owner = o.owner and s.lease_token = o.lease_token returning 1
       )
       select count(*)::integer as endings from gone`),
-  // The log of a run has at most 10 MB. The conditions are those of RepeatedEvents.
+  // The log of a run has at most 10 MB. RepeatedEvents has the same conditions.
   repeatableEvents: readStatement<{ events: string }>(`select e.events from run_events e
       where e.run_id = $1 and (position('"__interrupt__":' in e.events) > 0 or position('"cached":true' in e.events) > 0)
       order by e.first_id, e.last_id limit $2`),
@@ -288,7 +288,7 @@ export const checkpointStorage = (db: Database, answers = defaultAnswerLimits) =
     return row?.lost ?? [];
   },
 
-  /** Deletes the records of ends that were stored longer ago, and returns how many. A flush must not be repeated for as long as that. */
+  /** Deletes the records of ends that were stored longer ago, and returns how many. A flush must not be repeated after that time. */
   async pruneEndings(olderThanMs: number, limit: number): Promise<number> {
     const [row] = await db.query(statements.pruneEndings, [olderThanMs, limit]);
     return row?.endings ?? 0;

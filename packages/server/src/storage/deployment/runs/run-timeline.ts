@@ -26,7 +26,7 @@ export interface OtherRun {
 }
 
 /**
- * `wrote`, `shape` and `planned` are JSON text; `shape` is that of the newest checkpoint only. `planned`: names of the tasks of the checkpoint
+ * `wrote`, `shape` and `planned` are JSON text; only the newest checkpoint has its `shape`. `planned`: names of the tasks of the checkpoint
  * before it. `is_first`: no checkpoint of the run is before it.
  */
 export interface StepRow {
@@ -39,7 +39,7 @@ export interface StepRow {
   is_first: boolean;
 }
 
-/** Runs of the thread that are examined: those that execute, and the newest of those that have ended and were created before the run started. */
+/** Ended runs that are examined, besides the running ones: the newest that were created before the run started. */
 const othersMax = 100;
 /** Bytes of `wrote` that one read returns; more only for a single checkpoint. */
 const wroteBytesMax = 4_194_304;

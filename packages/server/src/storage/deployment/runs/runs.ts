@@ -108,8 +108,8 @@ export const statements = {
   inFlight: readStatement<{ run_id: string }>(
     `select run_id from runs where thread_id = $1 and status in ('pending', 'running') order by created_at, run_id`,
   ),
-  // The index runs_settled has all runs but those that execute, which are as many as there are slots, and those that were never claimed:
-  // these have not changed since they were created.
+  // The index runs_settled has no running runs, which are at most as many as slots, and no runs that were never claimed, which have not
+  // changed since their creation.
   changed: readStatement<ChangedRun>(`select c.run_id, c.updated_at || ' ' || c.attempt as version from (
         ${branch(`r.status <> 'running' and (r.status <> 'pending' or r.lease_token > 0)`, 'updated_at')}
         union all ${branch(`r.status = 'running'`, 'updated_at')}
@@ -248,7 +248,7 @@ const runChanges = (db: Database) => ({
   /** The newest changes of the runs of all users, so they are never sent. */
   listChanged: (): Promise<ChangedRun[]> => db.query(statements.changed, []),
 
-  /** The threads of those of the runs that pass the filter; at most `limit`. */
+  /** The threads of the given runs that pass the filter; at most `limit`. */
   async listThreads(run_ids: readonly string[], access: RowFilter, limit: number): Promise<string[]> {
     const condition = all([sql`r.run_id = any (${run_ids}::uuid[])`, ...passesAsRun(access)]);
     const rows = await select<{ thread_id: string }>(

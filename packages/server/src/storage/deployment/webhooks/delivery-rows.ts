@@ -25,7 +25,6 @@ export const passesAsDelivery = ({ isEverything, jsonpath }: RowFilter): Sql => 
   return sql`(${condition})`;
 };
 
-// Webhook deliveries as they are read.
 export interface DeliveryAttempt {
   at: string;
   /** Status of the response; absent when there was none. */

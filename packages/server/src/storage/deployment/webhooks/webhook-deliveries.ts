@@ -65,7 +65,7 @@ export const statements = {
   release:
     statement(`update webhook_deliveries d set lease_until = null, attempt = d.attempt - 1, lease_token = d.lease_token + 1
       where d.delivery_id = $1 and d.lease_token = $2 and d.status = 'pending'`),
-  // A failed delivery has its values still. One under way is left alone: the outcome of the attempt decides when it is due.
+  // A failed delivery still has its values. A delivery with a lease is not changed: the outcome of its attempt decides when it is due.
   retry: statement<DeliveryRow>(`with retried as (
         update webhook_deliveries d set status = 'pending', not_before = now(), ended_at = null,
           attempt = case when d.status = 'failed' then 0 else d.attempt end

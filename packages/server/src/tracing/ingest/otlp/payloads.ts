@@ -177,7 +177,7 @@ const ofEvents = (
   return messages.length > 0 ? { messages } : undefined;
 };
 
-/** The message of an event. Its content may be in one attribute, as JSON, and that of a choice in another one. */
+/** The message of an event. Its content may be JSON in one attribute; a choice may have its message in another attribute. */
 const toMessage = (
   name: string,
   { 'gen_ai.event.content': whole, ...given }: Record<string, unknown>,
