@@ -4,8 +4,9 @@
 // Work lets the young generation of V8 grow to 32 MB, which V8 keeps. V8 shrinks it at a collection before which little was allocated, so two
 // collections are needed: one that ends the time of much allocation, and one that shrinks.
 import { performance } from 'node:perf_hooks';
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { exposeGarbageCollector } from './process-flags.ts';
 
 /** V8 looks back for five seconds to see how much was allocated. */
 const intervalMs = 5_000;
@@ -22,7 +23,7 @@ const youngBytes = (): number =>
   getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0;
 
 export const releaseMemoryWhenIdle = (): void => {
-  setFlagsFromString('--expose-gc');
+  exposeGarbageCollector();
   const collect = runInNewContext('gc') as () => void;
   let since = performance.eventLoopUtilization();
   let collections = 0;
