@@ -14,9 +14,9 @@ const intervalMs = 5_000;
 const idleShare = 0.05;
 /** A smaller young generation is not worth a collection. */
 const youngBytesMin = 4_194_304;
-/** Of each idle time. */
+/** Collections in each idle period. */
 const collectionsMax = 3;
-/** Between the last collection and the first one after further work. */
+/** Least time between the last collection of an idle period and the first collection of the next one. */
 const pauseMs = 30_000;
 
 const youngBytes = (): number =>

@@ -63,8 +63,8 @@ export class ThreadEventFeed {
   }
 
   /**
-   * Sends events until the reader has left, or the thread no longer exists for it. `assertReadable` has checked the reader: it waits for a thread
-   * that does not exist yet. If the thread belongs to another user, the reader waits as well.
+   * Sends events until the reader has left, or the thread no longer exists for it. Call `assertReadable` before. While the thread does not exist,
+   * or belongs to another user, the reader waits for it.
    */
   async read(request: FeedRequest, sink: EventSink, leave: AbortSignal): Promise<void> {
     const { thread_id, access, dialect, filter, since = -1 } = request;
@@ -132,8 +132,8 @@ export class ThreadEventFeed {
   }
 
   /**
-   * Clients open their feed and start a run at the same time, in two requests. Waits for the second one. Also for a reader that has a part of the
-   * run: a socket reads its feed again for each new subscription.
+   * True when a newer run follows. Clients open their feed and start a run at the same time, in two requests: this waits for the second request.
+   * It also waits when the reader has events of the run already, because a socket restarts its feed for each new subscription.
    */
   async #isFollowedSoon({ thread_id, access, thread }: Reader, run: SequencedRun): Promise<boolean> {
     let isOver = false;

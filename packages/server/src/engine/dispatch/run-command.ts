@@ -159,7 +159,7 @@ export const claimedCommand = (
   return toRunCommand({ ...run, log, webhook }, setting, stream ?? {}, { keys, firstId });
 };
 
-/** The row is that of a claim. Undefined for a run that was given back without a lost attempt: since when it waits is not stored. */
+/** A claim has returned the row. Undefined for a run that was given back without a lost attempt: the start of its wait is not stored. */
 export const waitedMsOf = ({
   lease_token,
   lost_attempts,
