@@ -23,7 +23,7 @@ const run = async ({ url }: Measured): Promise<void> => {
   await response.text();
 };
 
-/** Milliseconds, by what they measure. */
+/** Milliseconds of each measurement, by name. */
 const start = async (dataDir: string) => {
   const began = performance.now();
   const server = await startMeasured(dataDir);

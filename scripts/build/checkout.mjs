@@ -53,11 +53,21 @@ const isAlive = (pid) => {
   }
 };
 
+/** A folder that is being compiled has the id of the compiling process in its name. A folder without users is left from an interrupted deletion. */
+const isUsed = (name) => {
+  const users = join(compiled, name, 'users');
+  const [, compiler] = name.split('-');
+  return [...(existsSync(users) ? readdirSync(users) : []), compiler].some(isAlive);
+};
+
 /** Deletes the folders whose processes have ended. */
 const deleteUnused = () => {
   for (const name of readdirSync(compiled)) {
-    const folder = join(compiled, name);
-    if (!readdirSync(join(folder, 'users')).some(isAlive)) rmSync(folder, { recursive: true, force: true });
+    try {
+      if (!isUsed(name)) rmSync(join(compiled, name), { recursive: true, force: true });
+    } catch {
+      // It belongs to another user, or another process deletes it now: later starts try again.
+    }
   }
 };
 

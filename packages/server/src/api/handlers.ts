@@ -81,7 +81,10 @@ export interface EventWriter extends EventSink {
  */
 export type Resumption = 'Last-Event-ID' | 'since' | 'none';
 
-/** Sends events until its source has ended, or `stop` is aborted: the client has disconnected. An error ends the stream. */
+/**
+ * Sends the events of a stream. Resolves at the end of the stream, or when `stop` is aborted because the client has disconnected. A rejection
+ * ends the stream with an `error` event.
+ */
 export type EventSource = (sink: EventSink, stop: AbortSignal) => Promise<void>;
 
 /** An SSE response. Its source pushes events, so an event costs no promise. */

@@ -4,8 +4,9 @@
 // The young generation of V8 grows to 32 MB under load and keeps that size. V8 shrinks it at a collection only when little was allocated in the
 // five seconds before. So the first collection after work frees objects, and the next one shrinks the young generation.
 import { performance } from 'node:perf_hooks';
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { exposeGarbageCollector } from './process-flags.ts';
 
 /** V8 looks back for five seconds to see how much was allocated. */
 const intervalMs = 5_000;
@@ -13,16 +14,16 @@ const intervalMs = 5_000;
 const idleShare = 0.05;
 /** A smaller young generation is not worth a collection. */
 const youngBytesMin = 4_194_304;
-/** Of each idle time. */
+/** Collections in each idle period. */
 const collectionsMax = 3;
-/** Between the last collection and the first one after further work. */
+/** Least time between the last collection of an idle period and the first collection of the next one. */
 const pauseMs = 30_000;
 
 const youngBytes = (): number =>
   getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0;
 
 export const releaseMemoryWhenIdle = (): void => {
-  setFlagsFromString('--expose-gc');
+  exposeGarbageCollector();
   const collect = runInNewContext('gc') as () => void;
   let since = performance.eventLoopUtilization();
   let collections = 0;

@@ -24,5 +24,5 @@ export const optimizeEarly = (): void => {
   if (optimizationFlag !== undefined) setFlagsFromString(optimizationFlag);
 };
 
-/** Lets `garbageCollector()` collect. Call it before the server starts. */
+/** Exposes the collector of V8 to what looks for it afterwards: `garbageCollector()` when the server starts, and `releaseMemoryWhenIdle()`. */
 export const exposeGarbageCollector = (): void => setFlagsFromString('--expose-gc');

@@ -181,6 +181,13 @@ describe('notifications of changed runs', () => {
     expect(started.statements).toEqual([statements.changed.text, statements.changed.text]);
   });
 
+  it('are sent to a later reader although an earlier one had left before it was read', async () => {
+    await using started = startNotifier();
+    const sink = { send: () => true, drained: () => Promise.resolve() };
+    await started.notifier.read(everyRow, sink, AbortSignal.abort());
+    await open(started).begun();
+  });
+
   it('name no thread after an outage of the database', async () => {
     await using started = startNotifier();
     const { events, begun } = open(started);

@@ -66,9 +66,18 @@ it('a start after an edit has the new code, and deletes what no process uses', a
   expect(after).not.toEqual(before);
 });
 
+it('a start after an edit also deletes a folder whose deletion was interrupted', async () => {
+  await mkdir(join(copy, 'build/checkout/0123456789abcdef/dist'), { recursive: true });
+  await edit('Serves edited graphs', 'Serves graphs edited twice');
+  expect(await help()).toContain('Serves graphs edited twice');
+  const after = await compiled();
+  expect(after).toHaveLength(1);
+  expect(after).not.toContain('0123456789abcdef');
+});
+
 it('a start where nothing can be written executes the sources', async () => {
   await rm(join(copy, 'build'), { recursive: true });
   await symlink(join(parent, 'missing'), join(copy, 'build'), 'junction');
-  await edit('Serves edited graphs', 'Serves graphs of the sources');
+  await edit('Serves graphs edited twice', 'Serves graphs of the sources');
   expect(await help()).toContain('Serves graphs of the sources');
 });

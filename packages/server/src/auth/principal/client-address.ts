@@ -58,7 +58,7 @@ export const isTrustedProxy = (remoteAddress: string | undefined, trusted: reado
 /** Undefined when it is not known: a proxy that is not trusted may have ended the TLS connection. */
 export type SchemeOf = (credentials: Credentials) => 'http' | 'https' | undefined;
 
-/** `https` for a TLS connection to this server; otherwise what a trusted proxy says in `X-Forwarded-Proto`. */
+/** `https` for a TLS connection to this server; otherwise the scheme that a trusted proxy sends in `X-Forwarded-Proto`. */
 export const createSchemeOf =
   (trusted: readonly Cidr[]): SchemeOf =>
   (credentials) => {

@@ -52,7 +52,7 @@ export class RunChangeNotifier implements AsyncDisposable {
 
   /** Notifies the reader until it stops, or this process does. */
   async read(access: RowFilter, sink: EventSink, stop: AbortSignal): Promise<void> {
-    if (this.#stop.signal.aborted) return;
+    if (this.#stop.signal.aborted || stop.aborted) return;
     await new Promise<void>((end, fail) => {
       const reader: Reader = { access, sink, end, fail, isBehind: true, isSlow: false };
       this.#readers.add(reader);

@@ -43,7 +43,7 @@ interface Reader extends ThreadReader {
   dialect: Dialect;
   filter: EventFilter;
   sink: EventSink;
-  stop: AbortSignal;
+  thread: WatchedThread;
 }
 
 /** How long the end of a replayed run is held back, so that a run which its reader starts at the same time is seen before. */
@@ -63,8 +63,8 @@ export class ThreadEventFeed {
   }
 
   /**
-   * Sends events until the reader has left, or the thread no longer exists for it. `assertReadable` has checked the reader: it waits for a thread
-   * that does not exist yet. If the thread belongs to another user, the reader waits as well.
+   * Sends events until the reader has left, or the thread no longer exists for it. Call `assertReadable` before. While the thread does not exist,
+   * or belongs to another user, the reader waits for it.
    */
   async read(request: FeedRequest, sink: EventSink, leave: AbortSignal): Promise<void> {
     const { thread_id, access, dialect, filter, since = -1 } = request;
@@ -72,27 +72,23 @@ export class ThreadEventFeed {
     using thread = this.#options.threads.open(request, leave);
     await thread.untilReadable();
     const { stop } = thread;
-    const reader = { thread_id, access, since, dialect, filter, sink, stop };
+    const reader = { thread_id, access, since, dialect, filter, sink, thread };
     let last = since < 0 || stop.aborted ? 0 : (await runs.floor(thread_id, since)) - 1;
     while (!stop.aborted) {
       const next = await runs.listSequence(thread_id, last, pageSize, access);
       if (next === undefined) return;
       const newest = next.awaited ?? next.claimed.findLast(isReadable)?.run_id;
       for (const run of next.claimed) {
-        if (isReadable(run) && !(await this.#readRun(thread, reader, run, run.run_id !== newest))) return;
+        if (isReadable(run) && !(await this.#readRun(reader, run, run.run_id !== newest))) return;
         last = run.first_seq;
       }
       if (next.claimed.length > 0) continue;
-      await (next.awaited === undefined ? thread.wait() : this.#untilBegun(thread, reader, next.awaited));
+      await (next.awaited === undefined ? thread.wait() : this.#untilBegun(reader, next.awaited));
     }
   }
 
   /** Waits for the run that is next to begin or to end. Its events are stored in its log from the first one. */
-  async #untilBegun(
-    thread: WatchedThread,
-    { thread_id, access, sink }: Reader,
-    run_id: string,
-  ): Promise<void> {
+  async #untilBegun({ thread_id, access, sink, thread }: Reader, run_id: string): Promise<void> {
     const subscription = await this.#options.outcomes.subscribe(thread_id, run_id, access).catch(unlessGone);
     if (subscription === undefined) return;
     const waited = new AbortController();
@@ -107,13 +103,9 @@ export class ThreadEventFeed {
   }
 
   /** Reads a run; true when it was read to its end. `isFollowed`: a newer run of the thread is read after it. */
-  async #readRun(
-    thread: WatchedThread,
-    reader: Reader,
-    run: SequencedRun,
-    isFollowed: boolean,
-  ): Promise<boolean> {
-    const { thread_id, access, stop, sink } = reader;
+  async #readRun(reader: Reader, run: SequencedRun, isFollowed: boolean): Promise<boolean> {
+    const { thread_id, access, sink } = reader;
+    const { stop } = reader.thread;
     if (stop.aborted) return false;
     const isReplay = !isInFlight(run);
     const translator = new RunTranslator(run, reader.dialect, reader.filter.unread);
@@ -131,7 +123,7 @@ export class ThreadEventFeed {
       drained: () => sink.drained(),
     };
     if (subscription && !(await subscription.read(receiver, stop))) return false;
-    const hasNewer = isReplay && (isFollowed || (await this.#isFollowedSoon(thread, reader, run)));
+    const hasNewer = isReplay && (isFollowed || (await this.#isFollowedSoon(reader, run)));
     if (mounts && !hasNewer) await pause(mounts.remainingMs, stop);
     if (stop.aborted) return false;
     const row = await this.#options.runs.find(run.run_id, thread_id, access);
@@ -140,16 +132,12 @@ export class ThreadEventFeed {
   }
 
   /**
-   * Clients open their feed and start a run at the same time, in two requests. Waits for the second one. Also for a reader that has a part of the
-   * run: a socket reads its feed again for each new subscription.
+   * True when a newer run follows. Clients open their feed and start a run at the same time, in two requests: this waits for the second request.
+   * It also waits when the reader has events of the run already, because a socket restarts its feed for each new subscription.
    */
-  async #isFollowedSoon(
-    thread: WatchedThread,
-    { thread_id, access, stop }: Reader,
-    run: SequencedRun,
-  ): Promise<boolean> {
+  async #isFollowedSoon({ thread_id, access, thread }: Reader, run: SequencedRun): Promise<boolean> {
     let isOver = false;
-    const held = pause(startedBesideMs, stop).then(() => {
+    const held = pause(startedBesideMs, thread.stop).then(() => {
       isOver = true;
     });
     for (;;) {

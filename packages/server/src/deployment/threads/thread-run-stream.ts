@@ -7,7 +7,7 @@ import { gapEvent, type MissedEvents, type RunEvent } from '../../engine/streams
 import { endOfRun, type ThreadPosition } from '../runs/call-headers.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
 import { unlessGone } from '../unless-gone.ts';
-import type { ThreadReader, WatchedThreads } from './watched-thread.ts';
+import type { ThreadReader, WatchedThread, WatchedThreads } from './watched-thread.ts';
 
 export interface ThreadRunStreamOptions {
   threads: WatchedThreads;
@@ -21,7 +21,7 @@ const pageSize = 1_000;
 interface Reader extends ThreadReader {
   modes: ReadonlySet<string>;
   sink: EventSink;
-  stop: AbortSignal;
+  thread: WatchedThread;
 }
 
 /** Where a reader continues: after the run `last`, or in the run `run` after its event `after`. */
@@ -46,27 +46,26 @@ export class ThreadRunStream {
     return async (sink, leave) => {
       using thread = threads.open(reader, leave);
       thread.keepWatched();
-      const { stop } = thread;
-      await this.#read({ ...reader, modes: wanted, sink, stop }, position, () => thread.wait());
+      await this.#read({ ...reader, modes: wanted, sink, thread }, position);
     };
   }
 
-  async #read(reader: Reader, position: ThreadPosition, wait: () => Promise<void>): Promise<void> {
-    const { thread_id, access, stop } = reader;
+  async #read(reader: Reader, position: ThreadPosition): Promise<void> {
+    const { thread_id, access, thread } = reader;
     const place = await this.#begin(reader, position);
     let { last } = place;
     if (place.run) {
       if (!(await this.#readOne(reader, place.run.run_id, place.after))) return;
       last = place.run;
     }
-    while (!stop.aborted) {
+    while (!thread.stop.aborted) {
       const next = await this.#options.runs.listNext(thread_id, last, pageSize, access);
       if (next === undefined) return;
       for (const run of next) {
         if (!(await this.#readNext(reader, run))) return;
         last = run;
       }
-      if (next.length === 0) await wait();
+      if (next.length === 0) await thread.wait();
     }
   }
 
@@ -86,7 +85,7 @@ export class ThreadRunStream {
 
   /** Reads a run; true when it was read to its end. An ended run without a log needs no reading. */
   async #readNext(reader: Reader, run: LoggedRun): Promise<boolean> {
-    if (reader.stop.aborted) return false;
+    if (reader.thread.stop.aborted) return false;
     if (isInFlight(run) || run.has_log) return this.#readOne(reader, run.run_id, -1);
     await this.#sendEnd(reader, run.run_id, -1, run.status);
     return true;
@@ -94,7 +93,7 @@ export class ThreadRunStream {
 
   /** Reads a run with its events; true when it was read to its end. */
   async #readOne(reader: Reader, run_id: string, after: number | undefined): Promise<boolean> {
-    const { thread_id, access, modes, sink, stop } = reader;
+    const { thread_id, access, modes, sink, thread } = reader;
     // If the run is not found, it was rolled back or deleted meanwhile.
     const subscription = await this.#options.outcomes
       .subscribe(thread_id, run_id, access, after)
@@ -112,7 +111,7 @@ export class ThreadRunStream {
       },
       drained: () => sink.drained(),
     };
-    const isOver = subscription === undefined || (await subscription.read(receiver, stop));
+    const isOver = subscription === undefined || (await subscription.read(receiver, thread.stop));
     if (isOver) {
       const row = await this.#options.runs.find(run_id, thread_id, access);
       await this.#sendEnd(reader, run_id, lastId, row?.status);

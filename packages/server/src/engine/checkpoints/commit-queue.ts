@@ -5,7 +5,8 @@
 //                         │                                        └─ refused, or slow ─▶ one statement for each writer
 //                         └─ a writer with more ─▶ a statement of its own, while further flushes are sent
 //
-// Not GroupedWrites (storage/postgres/grouped-writes.ts): items may change until they are sent, and the leases of their owners are judged.
+// The queue does not use GroupedWrites (storage/postgres/grouped-writes.ts): items may change until they are sent, and the database checks
+// the lease of each owner.
 //
 // A flush that no caller waits for is sent a few milliseconds later. So a run that ends before needs one flush instead of two.
 //

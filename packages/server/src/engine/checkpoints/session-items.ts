@@ -33,7 +33,7 @@ export class SessionItems {
     } else if (write.idx < 0) Object.assign(earlier, write);
   }
 
-  /** Changes a checkpoint that was put. False when a flush has taken it: then the change waits alone. */
+  /** Changes a checkpoint that was put. False when a flush has taken the checkpoint: the change is then stored as an item of its own. */
   amend(of: CheckpointOf, change: { shape?: string; wrote?: string }): boolean {
     const { checkpoints, summaries } = this.#items;
     const isIt = isOf(of.checkpoint_ns, of.checkpoint_id);
@@ -62,7 +62,7 @@ export class SessionItems {
     return this.#items.writes.filter(isOf(ns, checkpoint_id)).toSorted(compareWrites);
   }
 
-  /** Returns the items, once. */
+  /** Returns the items and removes them. */
   take(): BatchItems {
     const items = this.#items;
     this.#items = noItems();

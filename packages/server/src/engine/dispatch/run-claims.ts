@@ -77,7 +77,10 @@ export class RunClaims {
     this.#starting.delete(attempt.id);
   }
 
-  /** Each is a lost attempt: runs that cannot be started are charged in the end, and this process claims fewer runs for a while. */
+  /**
+   * Gives back claimed runs that were not started. Each loses an attempt, so a run that can never be started is charged in the end. This
+   * process claims fewer runs for a while.
+   */
   giveBackUnstarted(runs: Lease[], how: Omit<GiveBack, 'cause'>): void {
     this.#pace.noteUnstarted(runs.length);
     this.#options.endings.giveBack(runs, { ...how, cause: 'unstarted' });

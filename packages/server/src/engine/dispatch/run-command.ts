@@ -1,5 +1,6 @@
 // Builds the command with which an executor executes a run. Configs are merged in the order assistant, thread, run: later
 // ones override earlier ones, and the server's own keys override all.
+import { isRecord } from '../../json/is-record.ts';
 import type { RunRow, RunSetting } from '../../storage/deployment/runs/run-rows.ts';
 import type { ParsedRunCommand, RunCommand, RunDelivery, RunKwargs, RunError } from './protocol.ts';
 import type { RunEventStream } from '../streams/run-event-hub.ts';
@@ -30,13 +31,10 @@ const isClientKey = (key: string): boolean => !key.startsWith('__') && !serverKe
 export const clientConfigurable = (configurable: Record<string, unknown> = {}): Record<string, unknown> =>
   Object.fromEntries(Object.entries(configurable).filter(([key]) => isClientKey(key)));
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const mergeContext = (assistant: unknown, run: unknown): unknown => {
   if (run === undefined || run === null)
-    return isObject(assistant) && Object.keys(assistant).length === 0 ? undefined : assistant;
-  return isObject(assistant) && isObject(run) ? { ...assistant, ...run } : run;
+    return isRecord(assistant) && Object.keys(assistant).length === 0 ? undefined : assistant;
+  return isRecord(assistant) && isRecord(run) ? { ...assistant, ...run } : run;
 };
 
 /** Merges the configs of an assistant, a thread and a run into the config of a graph. */
@@ -114,7 +112,7 @@ const configMetadata = (configs: readonly (Config | null | undefined)[]): Record
   Object.assign(
     {},
     ...configs.map((config) =>
-      isObject(config?.['metadata']) ? clientConfigurable(config['metadata']) : {},
+      isRecord(config?.['metadata']) ? clientConfigurable(config['metadata']) : {},
     ),
   ) as Record<string, unknown>;
 
@@ -161,7 +159,7 @@ export const claimedCommand = (
   return toRunCommand({ ...run, log, webhook }, setting, stream ?? {}, { keys, firstId });
 };
 
-/** The row is that of a claim. Undefined for a run that was given back without a lost attempt: since when it waits is not stored. */
+/** A claim has returned the row. Undefined for a run that was given back without a lost attempt: the start of its wait is not stored. */
 export const waitedMsOf = ({
   lease_token,
   lost_attempts,

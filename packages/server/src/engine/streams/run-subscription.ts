@@ -206,8 +206,8 @@ export class RunSubscription {
   }
 }
 
-/** The events of a row; the first has the row's `first_id`. */
-export const eventsOf = ({ events }: LogRow): [event: string, data: string][] => {
+/** The events of a row of the log; the first has the row's `first_id`. */
+export const eventsOf = ({ events }: Pick<LogRow, 'events'>): [event: string, data: string][] => {
   const lines = events.split('\n');
   const list: [string, string][] = [];
   for (let at = 0; at + 1 < lines.length; at += 2) list.push([lines[at] ?? '', lines[at + 1] ?? '']);

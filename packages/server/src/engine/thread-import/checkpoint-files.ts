@@ -14,6 +14,7 @@ import type { ImportedFile } from '../dispatch/protocol.ts';
 import { messageOf } from '../codec/bounded-text.ts';
 import { ListElements } from './list-elements.ts';
 import { countJson, suspicious } from '../../json/count-json.ts';
+import { isRecord } from '../../json/is-record.ts';
 import { JsonBudget, type JsonLimits } from '../../json/json-limits.ts';
 import { damagedPart, type FilePart, readPart } from './file-part.ts';
 
@@ -103,7 +104,7 @@ export class CheckpointFiles extends BaseCheckpointSaver {
       this.#elements.read(json),
     )) as Checkpoint;
     const metadata = (await this.#value(metadataText, part, `the metadata of ${id}`)) as CheckpointMetadata;
-    if (!isCheckpoint(checkpoint) || !isObject(metadata))
+    if (!isCheckpoint(checkpoint) || !isRecord(metadata))
       throw this.#damaged(part, id, 'lacks channel_values or channel_versions');
     const parent_id = typeof parent === 'string' && parent !== '' ? parent : undefined;
     if (checkpoint.v < 4 && parent_id !== undefined) await this.#moveSends(ns, parent_id, checkpoint);
@@ -123,7 +124,7 @@ export class CheckpointFiles extends BaseCheckpointSaver {
   async #writes(part: FilePart | undefined): Promise<ReadWrite[]> {
     if (!part) return [];
     const entry = await readPart(this.#file.path, this.#handle, part);
-    if (!isObject(entry)) throw damagedPart(this.#file.path, part, 'the writes are not an object');
+    if (!isRecord(entry)) throw damagedPart(this.#file.path, part, 'the writes are not an object');
     const writes: ReadWrite[] = [];
     for (const [key, write] of Object.entries(entry)) {
       const [task_id, channel, text, path] = Array.isArray(write) ? (write as unknown[]) : [];
@@ -197,8 +198,5 @@ export class CheckpointFiles extends BaseCheckpointSaver {
   }
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const isCheckpoint = (value: unknown): value is Checkpoint =>
-  isObject(value) && isObject(value['channel_values']) && isObject(value['channel_versions']);
+  isRecord(value) && isRecord(value['channel_values']) && isRecord(value['channel_versions']);

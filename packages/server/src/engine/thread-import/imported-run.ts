@@ -1,4 +1,5 @@
 // An ended run of the dev server as a row.
+import { isRecord } from '../../json/is-record.ts';
 import type { RunImport } from '../../storage/deployment/threads/thread-imports.ts';
 import type { RunKwargs, ImportThreadAnswer } from '../dispatch/protocol.ts';
 import { isUuid } from '../../storage/postgres/uuid.ts';
@@ -11,12 +12,9 @@ const strategies = new Set<unknown>(['reject', 'interrupt', 'rollback', 'enqueue
 /** The user of a request, which the dev server stores with runs and checkpoints. Here it is stored nowhere in clear. */
 const userKeys = ['langgraph_auth_user', 'langgraph_auth_user_id', 'langgraph_auth_permissions'];
 
-export const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Leaves out the user of a request, and the owner, whom only this server may set. */
 export const withoutUser = (fields: unknown): Fields => {
-  if (!isObject(fields)) return {};
+  if (!isRecord(fields)) return {};
   const kept = Object.entries(fields).filter(
     ([key, value]) => value !== undefined && !userKeys.includes(key) && key !== 'svc_auth_user_id',
   );
@@ -29,12 +27,12 @@ const withoutHeaders = (configurable: Fields): Fields =>
 
 /** Leaves the user of a request and its headers out of a config. */
 export const configWithoutUser = (config: unknown): Fields => {
-  if (!isObject(config)) return {};
+  if (!isRecord(config)) return {};
   const { configurable, metadata, ...rest } = config;
   return {
     ...rest,
-    ...(isObject(configurable) ? { configurable: withoutHeaders(withoutUser(configurable)) } : {}),
-    ...(isObject(metadata) ? { metadata: withoutUser(metadata) } : {}),
+    ...(isRecord(configurable) ? { configurable: withoutHeaders(withoutUser(configurable)) } : {}),
+    ...(isRecord(metadata) ? { metadata: withoutUser(metadata) } : {}),
   };
 };
 
@@ -44,8 +42,8 @@ export const configWithoutUser = (config: unknown): Fields => {
  */
 export const configurableKeys = (run: Fields): string[] | undefined => {
   const { metadata, kwargs } = run;
-  const config = isObject(kwargs) ? kwargs['config'] : undefined;
-  if (!isObject(config)) return undefined;
+  const config = isRecord(kwargs) ? kwargs['config'] : undefined;
+  if (!isRecord(config)) return undefined;
   const configurable = config['configurable'];
   const kept = new Set(['run_id', 'thread_id', 'graph_id', 'assistant_id', ...Object.keys(metadata ?? {})]);
   return Object.keys(configurable ?? {}).filter((key) => !kept.has(key));
@@ -60,7 +58,7 @@ const kwargsOf = (given: Fields): RunKwargs => {
   const after = interrupt_after === '*' ? '*' : list(interrupt_after);
   return {
     ...(input === null || input === undefined ? {} : { input }),
-    ...(isObject(command) ? { command } : {}),
+    ...(isRecord(command) ? { command } : {}),
     config: configWithoutUser(config),
     ...(context === null || context === undefined ? {} : { context }),
     stream_mode: list(stream_mode) ?? ['values'],
@@ -75,21 +73,21 @@ const isoOf = (time: string | undefined): string => new Date(time ?? '').toISOSt
 
 /** The caller has checked the times. Undefined when the run has not ended, or is no run. */
 export const toRun = (given: unknown): Omit<RunImport, 'found_head' | 'final_head'> | undefined => {
-  if (!isObject(given) || !ended.has(given['status'])) return undefined;
+  if (!isRecord(given) || !ended.has(given['status'])) return undefined;
   const { metadata, kwargs } = given;
   const { run_id, assistant_id, status, multitask_strategy, created_at, updated_at } = given as Record<
     string,
     string
   >;
   if (!isUuid(run_id) || !isUuid(assistant_id)) return undefined;
-  const graph_id = isObject(metadata) ? metadata['graph_id'] : undefined;
+  const graph_id = isRecord(metadata) ? metadata['graph_id'] : undefined;
   return {
     run_id,
     assistant_id,
     graph_id: typeof graph_id === 'string' ? graph_id : null,
     status: status ?? '',
     metadata: withoutUser(metadata),
-    kwargs: JSON.stringify(kwargsOf(isObject(kwargs) ? kwargs : {})),
+    kwargs: JSON.stringify(kwargsOf(isRecord(kwargs) ? kwargs : {})),
     multitask_strategy: strategies.has(multitask_strategy) ? (multitask_strategy ?? '') : 'enqueue',
     created_at: isoOf(created_at),
     updated_at: isoOf(updated_at ?? created_at),
@@ -98,7 +96,7 @@ export const toRun = (given: unknown): Omit<RunImport, 'found_head' | 'final_hea
 
 /** Names a run that `toRun` does not take. */
 export const unfinishedOf = (read: unknown): { run_id: string; status: string } => {
-  const { run_id, status } = isObject(read) ? read : {};
+  const { run_id, status } = isRecord(read) ? read : {};
   return { run_id: String(run_id), status: String(status) };
 };
 

@@ -10,7 +10,8 @@ import type { ValueCodec } from '../codec/value-codec.ts';
 import type { RunTools } from '../executor/runs/run-tools.ts';
 import { CheckpointFiles } from './checkpoint-files.ts';
 import { changedFile, readParts, versionOf } from './file-part.ts';
-import { emptyAnswer, configurableKeys, isObject, toRun, unfinishedOf } from './imported-run.ts';
+import { isRecord } from '../../json/is-record.ts';
+import { emptyAnswer, configurableKeys, toRun, unfinishedOf } from './imported-run.ts';
 import { isUuid } from '../../storage/postgres/uuid.ts';
 import { ImportedStates, type RootHead } from './imported-states.ts';
 
@@ -31,7 +32,7 @@ export const importThread = async (
   const isNew = await tools.imports.import(thread, async (target) => {
     const states = new ImportedStates(thread.thread_id, tools.codec, graph);
     await readParts(command.runs, (read) => {
-      if (!isObject(read) || !isUuid(read['run_id'])) return;
+      if (!isRecord(read) || !isUuid(read['run_id'])) return;
       const keys = configurableKeys(read);
       if (keys) states.hiddenKeys.set(read['run_id'], new Set(keys));
     });

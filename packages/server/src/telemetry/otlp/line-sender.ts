@@ -123,7 +123,7 @@ export const toLogRecord = (line: string): LogRecord | undefined => {
     ...(typeof msg === 'string' ? { body: msg } : {}),
     attributes: {
       ...(context ? others : rest),
-      // The caller's fields with these names: in the line they stand behind those of the logger.
+      // The caller's fields `level` and `time`. The logger's fields of these names come first in the line.
       ...(level === own.level ? {} : { level }),
       ...(time === own.time ? {} : { time }),
       ...exceptionOf(err),

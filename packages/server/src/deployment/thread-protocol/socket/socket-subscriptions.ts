@@ -19,8 +19,8 @@ interface Subscription extends EventFilter {
   /** `seq` of the newest event that was sent to this subscription or filtered out. */
   through: number;
   /**
-   * Its `since`, or `seq` of the newest event that it got while the run was in flight. Events of a run that was replayed do not count: the end of
-   * such a run is not for this subscription, also when the feed is restarted after them.
+   * `since` of the subscription, or `seq` of the newest event that the feed read from a run in flight. Events of a replayed run do not count:
+   * otherwise a restarted feed would send the end of that run to a subscription that has only replayed events of it.
    */
   joined: number;
 }

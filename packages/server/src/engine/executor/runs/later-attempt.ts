@@ -8,6 +8,7 @@ import type { CheckpointStorage } from '../../../storage/deployment/checkpoints/
 import { SvcCheckpointer, type EphemeralCheckpointer } from '../../checkpoints/checkpointer.ts';
 import { findCheckpoint } from '../../checkpoints/namespaces.ts';
 import { type ParsedRunCommand, type RunKwargs, hasInterruptIds } from '../../dispatch/protocol.ts';
+import { eventsOf } from '../../streams/run-subscription.ts';
 import type { Graph } from '../graphs/graph-registry.ts';
 import { RunRefused } from './run-outcome.ts';
 
@@ -99,10 +100,8 @@ export class RepeatedEvents {
 
   /** Reads what the earlier attempts have logged. */
   async load(run_id: string, storage: Pick<CheckpointStorage, 'repeatableEvents'>): Promise<void> {
-    for (const events of await storage.repeatableEvents(run_id)) {
-      const lines = events.split('\n');
-      for (let at = 0; at + 1 < lines.length; at += 2) this.#add(lines[at] ?? '', lines[at + 1] ?? '');
-    }
+    for (const events of await storage.repeatableEvents(run_id))
+      for (const [event, data] of eventsOf({ events })) this.#add(event, data);
   }
 
   #add(event: string, data: string): void {
