@@ -344,7 +344,7 @@ describe('limits of exports', () => {
     scaled(120_000),
   );
 
-  it('prevent the claimWithin of a partition run whose export has reached its limit', async () => {
+  it('prevent the claim of a partition run whose export has reached its limit', async () => {
     const id = await newExport(db, place, { days: 50 });
     expect(await claimWithin(64)).toHaveLength(45);
     expect(await claimWithin(64)).toHaveLength(0);

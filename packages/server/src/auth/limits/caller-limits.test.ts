@@ -38,6 +38,15 @@ const counts = (seen: string[]): Record<string, number> =>
 describe('requests of a caller', () => {
   const known: Authenticate = ({ remoteAddress }) => ({ user: undefined, countedAs: remoteAddress });
 
+  it('are limited to those of ten seconds at once', async () => {
+    const { all, clock } = limits();
+    const around = all.around(known);
+    expect(counts(await outcomes(around, 51))).toEqual({ taken: 50, rate_limited: 1 });
+    clock.ms += 1000;
+    expect(counts(await outcomes(around, 6))).toEqual({ taken: 5, rate_limited: 1 });
+    expect(counts(await outcomes(around, 50, 'b'))).toEqual({ taken: 50 });
+  });
+
   it('over the limit are rejected with the time of the next one', async () => {
     const { all } = limits({ requestsPerSecond: 0.1 });
     const around = all.around(known);
@@ -104,6 +113,25 @@ describe('failed authentications of an address', () => {
   ])('do not include %s', async (_, error) => {
     const seen = await outcomes(limits().all.around(rejecting(() => error).authenticate), 120);
     expect(seen).not.toContain('rate_limited');
+  });
+});
+
+describe('streams', () => {
+  const caller = (countedAs: string | undefined) => ({ user: undefined, countedAs });
+
+  it('are counted per caller and in total, until they close', () => {
+    const { all } = limits();
+    const close = all.openStream(caller('a'));
+    all.openStream(caller('a'));
+    expect(() => all.openStream(caller('a'))).toThrow('You have 2 streams open');
+    close();
+    all.openStream(caller('a'));
+    const last = all.openStream(caller(undefined));
+    for (const name of ['b', undefined]) {
+      expect(() => all.openStream(caller(name))).toThrow('The server has 3 streams open');
+    }
+    last();
+    all.openStream(caller('b'));
   });
 });
 
