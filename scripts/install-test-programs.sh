@@ -60,6 +60,6 @@ python_environment() {
 
 if [[ " $groups " == *' pandas '* ]]; then python_environment python pandas==2.3.3 pyarrow==22.0.0; fi
 if [[ " $groups " == *' python-clients '* ]]; then
-  python_environment python-clients langgraph==1.2.24 langgraph-sdk==0.4.14 langsmith==0.15.1
+  python_environment python-clients langgraph==1.2.24 langchain==1.5.2 langgraph-sdk==0.4.14 langsmith==0.15.1
 fi
 if [[ " $groups " == *' schemathesis '* ]]; then python_environment schemathesis schemathesis==4.32.5; fi
