@@ -141,6 +141,18 @@ const buckets = (given: { perSecond: number; burst: number; keysMax?: number }) 
 };
 
 describe('a token bucket', () => {
+  it('grants exactly its burst at one time, whatever the rate and the time', () => {
+    const rate = fc.integer({ min: 1, max: 100 });
+    fc.assert(
+      fc.property(rate, fc.double({ min: 0, max: 1e9, noNaN: true }), (perSecond, ms) => {
+        const { clock, buckets: all } = buckets({ perSecond, burst: 10 * perSecond });
+        clock.ms = ms;
+        const granted = Array.from({ length: 10 * perSecond + 5 }, () => all.take('a') === 0);
+        expect(granted.filter(Boolean).length).toBe(10 * perSecond);
+      }),
+    );
+  });
+
   it('grants its burst, then one token per interval', () => {
     const { clock, buckets: all } = buckets({ perSecond: 4, burst: 3 });
     const taken = () => all.take('a') === 0;

@@ -140,7 +140,7 @@ export class TokenBuckets {
   take(key: string): number {
     const now = this.#now();
     const fullAt = Math.max(this.#fullAt(key), now);
-    const waitMs = fullAt - this.#slackMs - now;
+    const waitMs = this.#waitMs(fullAt, now);
     if (waitMs > 0) return waitMs;
     if (this.#young.size >= this.#keysMax && !this.#young.has(key)) {
       this.#old = this.#young;
@@ -152,13 +152,18 @@ export class TokenBuckets {
 
   /** What `take` would return. */
   waitMs(key: string): number {
-    const now = this.#now();
-    return Math.max(0, this.#fullAt(key) - this.#slackMs - now);
+    return this.#waitMs(this.#fullAt(key), this.#now());
   }
 
   /** Number of keys that are kept. */
   get size(): number {
     return this.#young.size + this.#old.size;
+  }
+
+  /** Sums of fractions are not exact: a wait of less than a thousandth of a token is none. */
+  #waitMs(fullAt: number, now: number): number {
+    const waitMs = fullAt - this.#slackMs - now;
+    return waitMs > this.#everyMs / 1000 ? waitMs : 0;
   }
 
   #fullAt(key: string): number {
