@@ -86,7 +86,7 @@ const measure = async (work: () => Promise<unknown>, after?: () => Promise<unkno
 const measureAll = async (db: Database): Promise<Record<string, number>> => {
   const [runs, leases, workers] = [runStorage(db), runLeaseStorage(db), workerStorage(db)];
   const some = await db.query<{ run_id: string }>(
-    { name: '', text: `select run_id from runs where status = 'pending' limit 1` },
+    { text: `select run_id from runs where status = 'pending' limit 1` },
     [],
   );
   let claimed: { id: string; lease_token: number }[] = [];
@@ -152,7 +152,7 @@ const sections: string[] = [];
   const connection = embedded?.connection ?? { connectionString: uri };
   await using db = await openDatabase({ connection });
   await migrate(db);
-  const [version] = await db.query<{ server_version: string }>({ name: '', text: 'show server_version' }, []);
+  const [version] = await db.query<{ server_version: string }>({ text: 'show server_version' }, []);
   for (const assistant_id of assistants)
     await assistantStorage(db).create({
       assistant_id,

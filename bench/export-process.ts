@@ -66,7 +66,7 @@ const measure = async (what: string, backend: number, work: Work): Promise<Expor
 const [what = '', given = ''] = process.argv.slice(2);
 const { connection, tenant_id, session_id, days } = JSON.parse(given) as ExportBench;
 await using db = await openDatabase({ connection, poolMax: 1 });
-const [found] = await db.query<{ pid: number }>({ name: '', text: 'select pg_backend_pid() as pid' }, []);
+const [found] = await db.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' }, []);
 const backend = found?.pid ?? 0;
 const path = join(tmpdir(), `svc-bench-${process.pid}.parquet`);
 const fields = usualExportFields;

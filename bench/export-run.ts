@@ -180,10 +180,10 @@ const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   await using db = await openDatabase({ connection: embedded.connection });
   await migrate(db);
   const place = { tenant_id: randomUUID(), session_id: randomUUID() };
-  await db.query({ name: '', text: `insert into workspaces (id, display_name) values ($1, 'bench')` }, [
+  await db.query({ text: `insert into workspaces (id, display_name) values ($1, 'bench')` }, [
     place.tenant_id,
   ]);
-  await db.query({ name: '', text: `insert into projects (tenant_id, id, name) values ($1, $2, 'bench')` }, [
+  await db.query({ text: `insert into projects (tenant_id, id, name) values ($1, $2, 'bench')` }, [
     place.tenant_id,
     place.session_id,
   ]);

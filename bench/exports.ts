@@ -49,9 +49,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   await using db = await openDatabase({ connection: embedded.connection });
   await migrate(db);
   const [tenant_id, session_id] = [randomUUID(), randomUUID()];
-  await db.query({ name: '', text: `insert into workspaces (id, display_name) values ($1, 'bench')` }, [
-    tenant_id,
-  ]);
+  await db.query({ text: `insert into workspaces (id, display_name) values ($1, 'bench')` }, [tenant_id]);
   await fillStore(db, { tenant_id, session_id }, { runs, days: dayCount });
   const days = Array.from({ length: dayCount }, (_, index) => dayBefore(dayCount - index));
   const bench: ExportBench = { connection: embedded.connection, tenant_id, session_id, days };

@@ -58,7 +58,7 @@ const fillDays = {
 };
 
 /** Stores the sums of hours that have not changed for a while. */
-const fold = { name: '', text: `select fold_trace_hours('0', 200) as count` };
+const fold = { text: `select fold_trace_hours('0', 200) as count` };
 const changeAll = {
   name: '',
   text: `insert into trace_hour_changes (tenant_id, session_id, hour)
@@ -88,7 +88,7 @@ const planOf = async (db: Database, statements: readonly [string, readonly unkno
     const lines: string[] = [];
     for (const [text, values] of statements) {
       if (!/tenant_runs|trace_hours/.test(text)) {
-        await tx.query({ name: '', text }, values);
+        await tx.query({ text }, values);
         continue;
       }
       const explain = {
@@ -116,7 +116,7 @@ const fillAll = async (db: Database): Promise<void> => {
   const started = performance.now();
   for (let ago = days - 1; ago >= 0; ago--) {
     const day = dayBefore(ago);
-    await db.query({ name: '', text: 'select add_trace_days($1::date[])' }, [[day]]);
+    await db.query({ text: 'select add_trace_days($1::date[])' }, [[day]]);
     for (let from = 0; from < runs / days; from += 10_000)
       await db.query(fill, [tenant_id, session_id, day, from, runs / days]);
     await db.query(fillDays, [day]);

@@ -406,7 +406,7 @@ describe.each(clients)('the stock client %s', (_, connect) => {
       }),
     );
     const text = `delete from run_events where run_id = $1 and first_id = 0 and outcome is null returning last_id`;
-    const [row] = await server.database.query<{ last_id: number }>({ name: '', text }, [runId]);
+    const [row] = await server.database.query<{ last_id: number }>({ text }, [runId]);
     const { last_id = -1 } = row ?? {};
     expect(last_id).toBeGreaterThanOrEqual(0);
     const gap = { event: 'gap', data: { message: expect.any(String), from: 0, to: last_id } };

@@ -81,10 +81,11 @@ describe('a backup', () => {
       for (let n = 0; !isDone; n++) {
         // Both rows or none, in two tables that are copied at different times.
         await source.transact(async (tx) => {
-          await tx.query(
-            { name: '', text: 'insert into store_items (namespace, key, value) values ($1, $2, $3)' },
-            [['pair'], `a${n}`, '{}'],
-          );
+          await tx.query({ text: 'insert into store_items (namespace, key, value) values ($1, $2, $3)' }, [
+            ['pair'],
+            `a${n}`,
+            '{}',
+          ]);
           await tx.query(
             {
               name: '',

@@ -35,9 +35,9 @@ describeS3('a backup to a bucket', () => {
       while (!isDone)
         await source.transact(async (tx) => {
           const item = 'insert into store_items (namespace, key, value) values ($1, gen_random_uuid(), $2)';
-          await tx.query({ name: '', text: item }, [['pair'], '{}']);
+          await tx.query({ text: item }, [['pair'], '{}']);
           const workspace = `insert into workspaces (id, display_name) values (gen_random_uuid(), 'pair')`;
-          await tx.query({ name: '', text: workspace }, []);
+          await tx.query({ text: workspace }, []);
         });
     })();
     try {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { TestDatabase } from '../database.ts';
 
 export const run = <Row>(db: TestDatabase, text: string, values: unknown[] = []) =>
-  db.query<Row>({ name: '', text }, values);
+  db.query<Row>({ text }, values);
 
 /** 5,000 threads among others. */
 export const fillDatabase = async (database: TestDatabase): Promise<void> => {

@@ -50,8 +50,7 @@ interface Writer {
   acknowledged: number;
 }
 
-const query = <Row>(text: string, values: unknown[]): Promise<Row[]> =>
-  db.query<Row>({ name: '', text }, values);
+const query = <Row>(text: string, values: unknown[]): Promise<Row[]> => db.query<Row>({ text }, values);
 
 const openWriter = async (plan: WriterPlan, queue: CommitQueue): Promise<Writer> => {
   const isStateless = plan.kind === 'stateless';

@@ -29,7 +29,7 @@ afterEach(async () => {
 const examine = (flags: object = {}, env: Record<string, string> = {}): Promise<Findings> =>
   examineInstallation(project.dir, { flags, env: { DATABASE_URI: db.uri, ...env } });
 
-const run = (text: string, values: unknown[] = []) => db.query({ name: '', text }, values);
+const run = (text: string, values: unknown[] = []) => db.query({ text }, values);
 
 describe('the database', () => {
   it('in order has no finding but the version of Node', async () => {

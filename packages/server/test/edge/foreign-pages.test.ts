@@ -132,7 +132,7 @@ describe('every GET', () => {
   const contents = async (server: TestServer): Promise<Map<string, string[]>> => {
     const found = new Map<string, string[]>();
     for (const table of tables) {
-      const statement = { name: '', text: `select t::text as row from ${table} t order by 1` };
+      const statement = { text: `select t::text as row from ${table} t order by 1` };
       found.set(
         table,
         (await server.database.query<{ row: string }>(statement, [])).map(({ row }) => row),

@@ -9,7 +9,7 @@ export const sql = <Row = Record<string, unknown>>(
   db: Database,
   text: string,
   values: unknown[] = [],
-): Promise<Row[]> => db.query<Row>({ name: '', text }, values);
+): Promise<Row[]> => db.query<Row>({ text }, values);
 
 export interface Place {
   tenant_id: string;

@@ -197,10 +197,10 @@ describe('a replica that fails during an export', () => {
     await pair.caughtUp();
     const page = reads.transact(async (tx) => {
       const text = 'select pg_is_in_recovery() as on_standby';
-      const [row] = await tx.query<{ on_standby: boolean }>({ name: '', text }, []);
+      const [row] = await tx.query<{ on_standby: boolean }>({ text }, []);
       if (row?.on_standby === true) {
         proxy.blackhole();
-        await tx.query({ name: '', text }, []);
+        await tx.query({ text }, []);
       }
       return row;
     });

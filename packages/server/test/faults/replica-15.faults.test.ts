@@ -103,7 +103,7 @@ describeWithPostgres15('a node with a replica that pg_basebackup has made', () =
     );
     expect(standby).toEqual([{ major: 15, in_recovery: true }]);
     const text = `select state, current_setting('server_version_num')::integer / 10000 as major from pg_stat_replication`;
-    expect(await pair.db.query({ name: '', text }, [])).toEqual([{ state: 'streaming', major: 15 }]);
+    expect(await pair.db.query({ text }, [])).toEqual([{ state: 'streaming', major: 15 }]);
   });
 
   it('answers lists, threads and sums of traces as the replica has them, and a trace run by its id as the primary has it', async () => {

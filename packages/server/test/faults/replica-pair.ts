@@ -52,8 +52,8 @@ export const startReplicaPair = async (options: PostgresOptions = {}): Promise<R
     // A commit flushes the position before it. An idle primary may not do that.
     async caughtUp() {
       const marker = randomUUID();
-      await db.query({ name: '', text: `create table if not exists caught_up (marker text)` }, []);
-      await db.query({ name: '', text: 'insert into caught_up values ($1)' }, [marker]);
+      await db.query({ text: `create table if not exists caught_up (marker text)` }, []);
+      await db.query({ text: 'insert into caught_up values ($1)' }, [marker]);
       await eventually(async () =>
         expect(await onStandby('select from svc.caught_up where marker = $1', [marker])).toHaveLength(1),
       );
@@ -80,4 +80,4 @@ export const startReplicaPair = async (options: PostgresOptions = {}): Promise<R
 
 /** Changes rows on the primary. */
 export const execute = (db: Database, text: string, values: unknown[] = []): Promise<unknown[]> =>
-  db.query({ name: '', text }, values);
+  db.query({ text }, values);

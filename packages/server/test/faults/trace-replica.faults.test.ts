@@ -34,7 +34,7 @@ const open = async (uri = pair.uriOf(), lag = lagMaxMs): Promise<Replica> => {
 
 const isOnStandby = async ({ traceReads }: Replica): Promise<boolean> => {
   const rows = await traceReads.transact((tx) =>
-    tx.query<{ is_standby: boolean }>({ name: '', text: 'select pg_is_in_recovery() as is_standby' }, []),
+    tx.query<{ is_standby: boolean }>({ text: 'select pg_is_in_recovery() as is_standby' }, []),
   );
   return rows[0]?.is_standby === true;
 };
@@ -108,7 +108,7 @@ describe('a replica that keeps up', () => {
       foreign_rows: 0,
     });
     const [primary] = await pair.db.query<{ total: number }>(
-      { name: '', text: 'select count(*) as total from trace_runs' },
+      { text: 'select count(*) as total from trace_runs' },
       [],
     );
     expect(primary?.total).toBeGreaterThanOrEqual(7);
@@ -130,7 +130,7 @@ describe('a replica that keeps up', () => {
     const slow = asTenant(
       replica.traceReads,
       place.tenant_id,
-      (tx) => tx.query({ name: '', text: 'select pg_sleep(30)' }, []),
+      (tx) => tx.query({ text: 'select pg_sleep(30)' }, []),
       { statementMs: 50 },
     );
     expect(await slow.catch(isTimeLimit)).toBe(true);
@@ -307,9 +307,7 @@ it('a replica that lacks a table has its read executed on the primary', async ()
   await pair.pauseReplay();
   const table = `later_${randomUUID().replaceAll('-', '')}`;
   await execute(pair.db, `create table ${table} ()`);
-  const rows = await replica.traceReads.transact((tx) =>
-    tx.query({ name: '', text: `select from ${table}` }, []),
-  );
+  const rows = await replica.traceReads.transact((tx) => tx.query({ text: `select from ${table}` }, []));
   expect(rows).toEqual([]);
   expect(fallbacks(replica, 'error')).toBe(1);
 });

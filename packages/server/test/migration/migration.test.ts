@@ -350,7 +350,7 @@ describe('a damaged or hostile folder', () => {
       { kind: 'thread', id: bad, reason: expect.stringContaining(reason) as string, isFault: true },
     ]);
     expect([await isHere(bad), await isHere(good)]).toEqual([false, true]);
-    const rows = await database.query({ name: '', text: 'select 1 from blobs where space = $1' }, [bad]);
+    const rows = await database.query({ text: 'select 1 from blobs where space = $1' }, [bad]);
     expect(rows).toEqual([]);
   });
 

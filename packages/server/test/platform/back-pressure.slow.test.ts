@@ -18,7 +18,7 @@ it(
     const released = new Promise<void>((resolve) => (release = resolve));
     let isLocked = false;
     const lock = server.database.transact(async (tx) => {
-      await tx.query({ name: '', text: 'lock table trace_runs in access exclusive mode' }, []);
+      await tx.query({ text: 'lock table trace_runs in access exclusive mode' }, []);
       isLocked = true;
       await released;
     });

@@ -292,7 +292,7 @@ describe('another workspace', () => {
     for (const table of ['exports', 'export_runs', 'export_files', 'export_events']) {
       const count = (tenant_id: string) =>
         asTenant(platform.server.database, tenant_id, (tx) =>
-          tx.query<{ count: number }>({ name: '', text: `select count(*) from ${table}` }, []),
+          tx.query<{ count: number }>({ text: `select count(*) from ${table}` }, []),
         );
       expect((await count(platform.workspace_id))[0]?.count, table).toBeGreaterThan(0);
       expect((await count(tenant))[0]?.count, table).toBe(0);

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import type { PlatformServer } from './platform-server.ts';
 
 export const sql = <Row>(platform: PlatformServer, text: string, values: unknown[] = []): Promise<Row[]> =>
-  platform.server.database.query<Row>({ name: '', text }, values);
+  platform.server.database.query<Row>({ text }, values);
 
 /** A destination that was never tested. */
 export const newDestination = async (

@@ -67,7 +67,7 @@ const genericPlan = (database: Database, text: string): Promise<string> =>
     const count = Math.max(...[...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
     const values = Array.from({ length: count }, () => 'null').join(', ');
     await tx.script(`set local plan_cache_mode = force_generic_plan; prepare looked_at as ${text}`);
-    const explain = { name: '', text: `explain execute looked_at(${values})` };
+    const explain = { text: `explain execute looked_at(${values})` };
     const plan = await tx.query<{ 'QUERY PLAN': string }>(explain, []);
     await tx.script('deallocate looked_at');
     return plan.map((row) => row['QUERY PLAN']).join('\n');

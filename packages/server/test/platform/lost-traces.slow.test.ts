@@ -21,7 +21,7 @@ const platform = fixture(() =>
 );
 
 const query = (text: string, values: unknown[] = []): Promise<unknown[]> =>
-  platform.server.database.query({ name: '', text }, values);
+  platform.server.database.query({ text }, values);
 
 const inOwn = { headers: {} as Record<string, string> };
 beforeAll(() => {

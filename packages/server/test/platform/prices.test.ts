@@ -157,7 +157,7 @@ describe('price lookups', () => {
     const released = new Promise<void>((resolve) => (release = resolve));
     let isLocked = false;
     const lock = server.database.transact(async (tx) => {
-      await tx.query({ name: '', text: 'lock table model_prices in access exclusive mode' }, []);
+      await tx.query({ text: 'lock table model_prices in access exclusive mode' }, []);
       isLocked = true;
       await released;
     });

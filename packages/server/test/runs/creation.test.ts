@@ -45,7 +45,7 @@ describe('runs that are created at the same time', () => {
     const text =
       'select count(distinct xmin::text)::integer as count from runs where run_id = any ($1::uuid[])';
     const ids = runs.map(({ run_id }) => run_id);
-    const [row] = await db.query<{ count: number }>({ name: '', text }, [ids]);
+    const [row] = await db.query<{ count: number }>({ text }, [ids]);
     expect(row?.count).toBeLessThan(20);
   });
 
@@ -77,7 +77,7 @@ describe('runs that are created at the same time', () => {
     let waiting: Promise<TimedRun> | undefined;
     await db.transact(async (tx) => {
       const text = 'select 1 from threads where thread_id = $1 for update';
-      await tx.query({ name: '', text }, [locked]);
+      await tx.query({ text }, [locked]);
       const created = runs.map((run) => creation.write(run));
       waiting = created[2];
       const others = created.filter((_, at) => at !== 2);
@@ -107,7 +107,7 @@ describe('runs that are created at the same time', () => {
     const ending = { ...newRun(assistant_id, thread_id), multitask_strategy: 'interrupt' };
     let last: TimedRun | Promise<TimedRun> | undefined;
     await db.transact(async (tx) => {
-      await tx.query({ name: '', text: 'select 1 from runs where run_id = $1 for update' }, [queued.run_id]);
+      await tx.query({ text: 'select 1 from runs where run_id = $1 for update' }, [queued.run_id]);
       const [first, second] = await createRuns(db, [...onThreads(1), ending]);
       expect(await first).toMatchObject({ outcome: 'created' });
       last = second;
@@ -170,7 +170,7 @@ describe('a run that is created together with others', () => {
     const shown = async (run: NewRun, outcome: TimedRun): Promise<object> => {
       const { sinceMs: _, ...rest } = outcome;
       const text = `select ${columns}, (select sealed from run_users u where u.run_id = r.run_id) as sealed from runs r where run_id = $1`;
-      const [row] = await db.query<object>({ name: '', text }, [run.run_id]);
+      const [row] = await db.query<object>({ text }, [run.run_id]);
       const masked = JSON.stringify({ ...rest, created_at: undefined, row }).replaceAll(
         /[0-9a-f]{8}-[0-9a-f-]{27}/g,
         (id) => (Object.values(assistants).includes(id) ? id : 'id'),

@@ -134,7 +134,7 @@ class Example {
   }
 }
 
-const rows = (text: string): Promise<unknown[]> => db.query({ name: '', text }, []);
+const rows = (text: string): Promise<unknown[]> => db.query({ text }, []);
 
 const expectSound = async (): Promise<void> => {
   const taken = `(status = 'running' or (status = 'pending' and waits_for = 'slot'))`;

@@ -242,7 +242,7 @@ it('changed runs are found by indexes among 30,000, the newest 2,000', async () 
   const explaining: Database = {
     ...many,
     query: async (statement, values) => {
-      const explained = { name: '', text: `explain ${statement.text}` };
+      const explained = { text: `explain ${statement.text}` };
       for (const line of await many.query<{ 'QUERY PLAN': string }>(explained, values))
         plans.push(line['QUERY PLAN']);
       return many.query(statement, values);

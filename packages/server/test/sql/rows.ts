@@ -27,7 +27,7 @@ export const rolledBack = async (db: Database, work: (tx: Database) => Promise<v
 
 /** Reads rows of a statement without a name, which is not prepared. */
 export const read = (db: Database, text: string, values: unknown[] = []): Promise<Row[]> =>
-  db.query<Row>({ name: '', text }, values);
+  db.query<Row>({ text }, values);
 
 /** Columns that are not in `row` have their defaults. */
 export const insert = async (db: Database, table: string, row: Row): Promise<void> => {

@@ -10,7 +10,7 @@ import { testDatabase } from '../database.ts';
 import { fixture } from '../fixture.ts';
 
 const database = fixture(() => testDatabase());
-const call = (text: string) => database.query({ name: '', text }, []);
+const call = (text: string) => database.query({ text }, []);
 
 describe('a call of a function that calls one that was just replaced', () => {
   it('is repeated', async () => {

@@ -20,7 +20,7 @@ const create = (thread_id: string, metadata: Record<string, unknown> = {}) =>
 const transactionsOf = async (ids: string[]): Promise<number> => {
   const text =
     'select count(distinct xmin::text)::integer as count from threads where thread_id = any ($1::uuid[])';
-  return (await db.query<{ count: number }>({ name: '', text }, [ids]))[0]?.count ?? 0;
+  return (await db.query<{ count: number }>({ text }, [ids]))[0]?.count ?? 0;
 };
 
 describe('threads that are created at the same time', () => {
@@ -63,7 +63,7 @@ describe('threads that are created at the same time', () => {
     const ids = [randomUUID(), randomUUID(), changed, randomUUID(), randomUUID()];
     await db.transact(async (tx) => {
       const text = 'update threads set updated_at = now() where thread_id = $1';
-      await tx.query({ name: '', text }, [changed]);
+      await tx.query({ text }, [changed]);
       const rows = await Promise.all(ids.map((id) => create(id)));
       expect(rows.map((row) => row?.thread_id)).toEqual(ids.map((id) => (id === changed ? undefined : id)));
     });
@@ -179,7 +179,7 @@ const sharedPid = async (on: Database): Promise<number> => {
 };
 
 const end = (pid: number): Promise<unknown> =>
-  db.query({ name: '', text: 'select pg_terminate_backend($1, 5000)' }, [pid]);
+  db.query({ text: 'select pg_terminate_backend($1, 5000)' }, [pid]);
 
 describe('short reads', () => {
   it('of several callers share one connection, and each caller gets its own rows', async () => {
@@ -217,7 +217,7 @@ describe('short reads', () => {
         // It has been executed for longer than the connection lets reads wait.
         const text = `select 1 from pg_stat_activity
           where pid = $1 and state = 'active' and clock_timestamp() - query_start > interval '50 ms'`;
-        expect(await db.query({ name: '', text }, [shared])).toHaveLength(1);
+        expect(await db.query({ text }, [shared])).toHaveLength(1);
       });
       expect(await pidOf(own)).not.toBe(shared);
     });

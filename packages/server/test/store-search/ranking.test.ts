@@ -112,7 +112,7 @@ describe('with 100,000 items', () => {
     };
     await storeVectorStorage(observed).rank({ prefix, filter, vector: vectorOf([1, 0]), top: 5 }, everyRow);
     const query = text.replace(/^copy \(/, 'explain ').replace(/\) to stdout.*$/s, '');
-    const rows = await database.query<{ 'QUERY PLAN': string }>({ name: '', text: query }, []);
+    const rows = await database.query<{ 'QUERY PLAN': string }>({ text: query }, []);
     return rows.map((row) => row['QUERY PLAN']).join('\n');
   };
 

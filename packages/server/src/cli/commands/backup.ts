@@ -5,10 +5,10 @@ import { formatPlace } from '../../backups/backup-place.ts';
 import type { ConfigSources } from '../../config/config.ts';
 import { placeOf } from '../backup-place.ts';
 import { interruptible } from '../interrupt.ts';
+import { ProgressLine } from '../output/progress-line.ts';
 import { bytes, count, plural } from '../output/quantities.ts';
 import { loadStored } from '../stored.ts';
 import { packageVersion } from '../../config/package-files.ts';
-import type { BackupProgress } from '../../storage/backup/backup.ts';
 
 export async function backup(sources: ConfigSources, given: string): Promise<void> {
   const place = placeOf(given);
@@ -26,7 +26,8 @@ export async function backup(sources: ConfigSources, given: string): Promise<voi
           target,
           program,
           signal,
-          onProgress: (progress) => line.show(progress),
+          onProgress: ({ table, copied, all, bytes: written }) =>
+            line.show(`${count(copied)} of ${plural(all, 'table')}, ${bytes(written)}: ${table}`),
         });
       }),
     ),
@@ -40,34 +41,4 @@ export async function backup(sources: ConfigSources, given: string): Promise<voi
     console.log(
       `The encryption key is not part of the backup. Keep it elsewhere: ${settings.auth.encryptionKey === undefined ? keyFile : 'SVC_ENCRYPTION_KEY'}`,
     );
-}
-
-// Shows the progress of a backup in one line of a terminal. A log gets the result only.
-
-interface Terminal {
-  isTTY?: boolean;
-  write(text: string): unknown;
-}
-
-const clearLine = '\r\u001B[K';
-
-export class ProgressLine implements Disposable {
-  readonly #terminal: Terminal;
-
-  constructor(terminal: Terminal) {
-    this.#terminal = terminal;
-  }
-
-  show({ table, copied, all, bytes: written }: BackupProgress): void {
-    this.#print(`${count(copied)} of ${plural(all, 'table')}, ${bytes(written)}: ${table}`);
-  }
-
-  /** Removes the line. */
-  [Symbol.dispose](): void {
-    this.#print('');
-  }
-
-  #print(text: string): void {
-    if (this.#terminal.isTTY === true) this.#terminal.write(clearLine + text);
-  }
 }

@@ -4,13 +4,14 @@ import type { Area, ConformanceReport, ScenarioResult } from '@svc/conformance';
 import { ServerUnreachable, UsageError } from '../output/exit-code.ts';
 import type { FlagValues } from '../flags.ts';
 import { printable } from '../server-address.ts';
+import { ProgressLine } from '../output/progress-line.ts';
 import { printTable } from '../output/table.ts';
 
 /** Sets the exit code 1 when a check failed, or when none could be tried. */
 export async function conformance(url: string, values: FlagValues): Promise<void> {
   const { runConformance, ServerNotReached } = await import('@svc/conformance');
   assertAddress(url);
-  const isTerminal = process.stderr.isTTY;
+  using line = new ProgressLine(process.stderr);
   const options = {
     url,
     headers: headersOf('--header', values['header']) ?? {},
@@ -19,13 +20,11 @@ export async function conformance(url: string, values: FlagValues): Promise<void
     timeoutMs: secondsOf(values['timeout']) * 1_000,
     agent: String(values['agent'] as string),
     approval: String(values['approval'] as string),
-    onResult: ({ area, title }: ScenarioResult) => {
-      if (isTerminal) process.stderr.write(`\r\u001B[K${area}: ${title}`.slice(0, process.stderr.columns));
-    },
+    onResult: ({ area, title }: ScenarioResult) => line.show(`${area}: ${title}`),
   };
   try {
     const report = await runConformance(options);
-    if (isTerminal) process.stderr.write('\r\u001B[K');
+    line[Symbol.dispose]();
     const file = values['json'];
     if (typeof file === 'string') await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
     print(report);

@@ -9,6 +9,7 @@ import type { Database, DatabaseOptions } from '../../storage/postgres/database.
 import { interruptible } from '../interrupt.ts';
 import { exitCodes, UsageError } from '../output/exit-code.ts';
 import { printable } from '../server-address.ts';
+import { ProgressLine } from '../output/progress-line.ts';
 import { count, plural } from '../output/quantities.ts';
 
 export interface MigrateFromOptions {
@@ -45,13 +46,13 @@ const importFrom = async (
   const { migrate } = await import('../../migration/migration.ts');
   const { databaseTarget, dryTarget } = await import('../../migration/target.ts');
   const source = await openDevServerFolder(folder, signal);
-  using line = new MigrationLine(process.stderr);
+  using line = new ProgressLine(process.stderr);
   const graphs = new Set(project?.graphs.keys());
   const common = {
     source,
     signal,
     isDry: dryRun,
-    onProgress: (done: number, all: number) => line.show(done, all),
+    onProgress: (done: number, all: number) => line.show(`${count(done)} of ${plural(all, 'thread')}`),
   };
   if (dryRun) {
     const { checkThread } = await import('../../migration/thread-importer.ts');
@@ -118,40 +119,7 @@ const noProject = (cwd: string): UsageError =>
     },
   ]);
 
-// Formats the progress and the report of an import.
-
-interface Terminal {
-  isTTY?: boolean;
-  write(text: string): unknown;
-}
-
-const clearLine = '\r\u001B[K';
-/** Time between two lines of a log. */
-const logMs = 10_000;
-
-/** One line of a terminal; in a log, a line every ten seconds. */
-class MigrationLine implements Disposable {
-  readonly #terminal: Terminal;
-  #shownAtMs = performance.now();
-
-  constructor(terminal: Terminal) {
-    this.#terminal = terminal;
-  }
-
-  show(done: number, all: number): void {
-    const text = `${count(done)} of ${plural(all, 'thread')}`;
-    if (this.#terminal.isTTY === true) this.#terminal.write(clearLine + text);
-    else if (performance.now() - this.#shownAtMs > logMs) {
-      this.#shownAtMs = performance.now();
-      this.#terminal.write(`${text}\n`);
-    }
-  }
-
-  /** Removes the line. */
-  [Symbol.dispose](): void {
-    if (this.#terminal.isTTY === true) this.#terminal.write(clearLine);
-  }
-}
+// The report of an import.
 
 /** Ids that are printed for one reason. */
 const shownMax = 20;

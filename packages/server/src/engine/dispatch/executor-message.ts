@@ -1,5 +1,6 @@
 // Checks the messages of an executor. An executor runs the code of users, so its messages are not trusted.
 import { isAbsolute } from 'node:path';
+import { isRecord } from '../../json/is-record.ts';
 import type { ItemVectors, RankedItem } from '../../storage/deployment/store/store-vectors.ts';
 import type {
   AttemptMessage,
@@ -18,7 +19,7 @@ const troubles: ReadonlySet<unknown> = new Set<FlushTrouble>(['repeated', 'split
 
 /** The message; undefined when the value is not a valid message. */
 export const parseFromExecutor = (value: unknown): FromExecutor | undefined => {
-  if (!isObject(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   if (value['kind'] === 'ready') return { kind: 'ready' };
   if (value['kind'] === 'modules') return areFiles(value['files']) ? (value as FromExecutor) : undefined;
   if (value['kind'] === 'log') return isLogLine(value) ? (value as FromExecutor) : undefined;
@@ -29,8 +30,6 @@ export const parseFromExecutor = (value: unknown): FromExecutor | undefined => {
   return isOfAttempt(value) ? (value as AttemptMessage) : undefined;
 };
 
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
-
 const areFiles = (files: unknown): boolean =>
   Array.isArray(files) && files.every((file) => typeof file === 'string' && isAbsolute(file));
 
@@ -39,7 +38,7 @@ const isLogLine = ({ line, dropped }: Fields): boolean => typeof line === 'strin
 const isAnswer = ({ call, problem }: Fields): boolean =>
   Number.isSafeInteger(call) &&
   (problem === undefined ||
-    (isObject(problem) &&
+    (isRecord(problem) &&
       typeof problem['code'] === 'string' &&
       typeof problem['message'] === 'string' &&
       (problem['faults'] === undefined ||
@@ -53,7 +52,7 @@ const isEventLoop = ({ running, delayMs, utilization, isHeapFull }: Fields): boo
   typeof isHeapFull === 'boolean';
 
 const isFault = (value: unknown): boolean =>
-  isObject(value) &&
+  isRecord(value) &&
   Array.isArray(value['loc']) &&
   value['loc'].every((part) => typeof part === 'string' || Number.isSafeInteger(part)) &&
   typeof value['msg'] === 'string' &&
@@ -61,9 +60,9 @@ const isFault = (value: unknown): boolean =>
 
 /** The report of an executor that has loaded its graphs; an empty one when the value is none. */
 export const parseLoadReport = (value: unknown): LoadReport => {
-  const { failures, notices, store_index } = isObject(value) ? value : {};
+  const { failures, notices, store_index } = isRecord(value) ? value : {};
   const isFailure = (each: unknown): boolean =>
-    isObject(each) && typeof each['graph_id'] === 'string' && typeof each['message'] === 'string';
+    isRecord(each) && typeof each['graph_id'] === 'string' && typeof each['message'] === 'string';
   const areValid =
     Array.isArray(failures) &&
     failures.every(isFailure) &&
@@ -76,7 +75,7 @@ export const parseLoadReport = (value: unknown): LoadReport => {
 /** The vectors of an item, or null; undefined when the value is neither. */
 export const parseItemVectors = (value: unknown): ItemVectors | null | undefined => {
   if (value === null) return null;
-  if (!isObject(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   const { dims, bytes } = value;
   if (typeof dims !== 'number' || !Number.isSafeInteger(dims) || dims < 1) return undefined;
   return bytes instanceof Uint8Array && bytes.length > 0 && bytes.length % (dims * 4) === 0
@@ -89,7 +88,7 @@ export const parseRanking = (value: unknown): RankedItem[] | undefined =>
   Array.isArray(value) && value.every(isRanked) ? (value as RankedItem[]) : undefined;
 
 const isRanked = (value: unknown): boolean =>
-  isObject(value) &&
+  isRecord(value) &&
   Array.isArray(value['namespace']) &&
   value['namespace'].every((label) => typeof label === 'string') &&
   typeof value['key'] === 'string' &&
@@ -134,4 +133,4 @@ const isStack = (value: unknown): boolean => value === undefined || typeof value
 
 const isError = (value: unknown): value is RunError | null =>
   value === null ||
-  (isObject(value) && typeof value['error'] === 'string' && typeof value['message'] === 'string');
+  (isRecord(value) && typeof value['error'] === 'string' && typeof value['message'] === 'string');

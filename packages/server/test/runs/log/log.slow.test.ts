@@ -20,7 +20,7 @@ const server = fixture(() => startTestServer({ project }));
 const client = fixture(() => createClient({ apiUrl: server.url }));
 const folder = sharedFolder();
 
-const query: Evidence['query'] = (text, values = []) => server.database.query({ name: '', text }, values);
+const query: Evidence['query'] = (text, values = []) => server.database.query({ text }, values);
 
 interface Logged {
   event: string;
