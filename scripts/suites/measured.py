@@ -91,13 +91,14 @@ def run(name, command):
     def end(number, _frame):
         ended_by.append(number)
         for process in started:
-            os.kill(process.pid, signal.SIGTERM)
+            os.killpg(process.pid, signal.SIGTERM)
         signal.alarm(CLEANUP_SECONDS)
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, end)
     signal.signal(signal.SIGALRM, lambda *_: os.kill(started[0].pid, signal.SIGKILL))
-    process = subprocess.Popen(command)
+    # In a group of its own, which gets the signals: npm does not pass them on to what its scripts have started.
+    process = subprocess.Popen(command, start_new_session=True)
     started.append(process)
     if ended_by:
         end(ended_by[0], None)
