@@ -29,6 +29,7 @@ describe('a project with Python files', () => {
       paths: [dir],
       interpreter: undefined,
       version: undefined,
+      needs: { langgraph: '1.0' },
       storedClasses: [],
     });
   });
@@ -42,7 +43,7 @@ describe('a project with Python files', () => {
     write('agent.ts');
     write('auth.py');
     const project = load({ graphs: { agent: './agent.ts:graph' }, auth: { path: './auth.py:auth' } });
-    expect(project.python?.paths).toEqual([dir]);
+    expect(project.python).toMatchObject({ paths: [dir], needs: { 'langgraph-sdk': '0.2' } });
   });
 
   it('finds modules in its folder, in local dependencies and in their src', () => {

@@ -11,7 +11,19 @@ export interface PythonConfig {
   readonly interpreter: string | undefined;
   /** `python_version`: "3.12". */
   readonly version: string | undefined;
+  /** The packages that the files need, with their oldest versions. */
+  readonly needs: Readonly<Record<string, string>>;
   /** `checkpointer.serde.allowed_msgpack_modules`: further classes, as [module, name], that stored values may have. */
+  readonly storedClasses: readonly (readonly string[])[];
+}
+
+/** How a Python process of the project is started. */
+export interface PythonLaunch {
+  /** Absolute. */
+  readonly interpreter: string;
+  /** Folders that are appended to `sys.path`, absolute. */
+  readonly paths: readonly string[];
+  /** Classes, as [module, name], that stored values may have in addition to those of the graphs. */
   readonly storedClasses: readonly (readonly string[])[];
 }
 
@@ -26,10 +38,14 @@ interface Reading {
   dir: string;
   where: (path: (string | number)[]) => string;
   mistakes: Mistake[];
+  hasGraphs: boolean;
 }
 
-/** Of a project with Python files. */
-export function readPython(sections: PythonSections, { dir, where, mistakes }: Reading): PythonConfig {
+/** Of a project with Python files. `hasGraphs`: graphs are among them. */
+export function readPython(
+  sections: PythonSections,
+  { dir, where, mistakes, hasGraphs }: Reading,
+): PythonConfig {
   const { dependencies = [], python, python_version } = sections;
   for (const [at, dependency] of dependencies.entries()) {
     const folder = resolve(dir, dependency);
@@ -47,6 +63,8 @@ export function readPython(sections: PythonSections, { dir, where, mistakes }: R
     // A name without a slash is searched in the PATH.
     interpreter: python !== undefined && /[\\/]/.test(python) ? resolve(dir, python) : python,
     version: python_version,
+    // The auth object is a class of the SDK.
+    needs: hasGraphs ? { langgraph: '1.0' } : { 'langgraph-sdk': '0.2' },
     storedClasses: readClasses(sections.checkpointer?.['serde'], { where, mistakes }),
   };
 }

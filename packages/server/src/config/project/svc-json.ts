@@ -116,10 +116,11 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
   const headersOf = (key: 'configurable_headers' | 'logging_headers') =>
     readHeaderPatterns({ section: raw.http?.[key], where, path: ['http', key], mistakes });
   const auth = readAuth(raw.auth, { dir, paths: modulePaths(raw.dependencies, dir), where, mistakes });
-  const files = [...graphs.values(), ...(auth ? [auth.source] : [])];
-  const python = files.some((source) => isPython(source.file))
-    ? readPython(raw, { dir, where, mistakes })
-    : undefined;
+  const hasGraphs = [...graphs.values()].some(({ file: source }) => isPython(source));
+  const python =
+    hasGraphs || (auth && isPython(auth.source.file))
+      ? readPython(raw, { dir, where, mistakes, hasGraphs })
+      : undefined;
   const project: SvcJson = {
     file,
     dir,
