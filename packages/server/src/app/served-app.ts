@@ -74,6 +74,7 @@ const openServices = async (
   // The auth object is loaded first. If it fails, the server must not serve anything.
   await prepareGlobals(project, logger);
   const modules = options.onModules && new LoadedModules(options.onModules);
+  const python = await early.python;
   const authenticates = options.authenticate === undefined;
   const ownAuth = project.auth && (await loadAuth(project.auth.source, { modules, authenticates }));
   const authDefinition = withHostAuth(ownAuth, options.authenticate);
@@ -106,6 +107,7 @@ const openServices = async (
     databaseFailure,
     settings,
     project,
+    python,
     mode,
     authDefinition,
     customCode,
