@@ -1,20 +1,18 @@
-"""The stored forms of Python's classes.
-
-A form is (head, parts): `head` is what is written as it is, with the tag; the values of `parts` are converted. When `head` is None, `parts`
-is a value that is stored instead.
-"""
+"""Finds the stored form of a class."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
-
-from .messages import Form, message_form
-from .refusal import ValueRefused
 
 from langchain_core.messages import BaseMessage
 
-FormOf = Callable[[Any], Form]
+from .arrays import array_form
+from .classes import class_form
+from .engine_objects import engine_form
+from .forms import Form, FormOf
+from .messages import message_form
+from .refusal import ValueRefused
+from .standard import standard_form
 
 _CLASSES_MAX = 10_000
 _known: dict[type[Any], FormOf] = {}
@@ -31,13 +29,12 @@ def form_of(cls: type[Any]) -> FormOf:
 
 
 def _find(cls: type[Any]) -> FormOf:
-    if issubclass(cls, BaseMessage):
-        found = message_form(cls)
-        if found is not None:
-            return found
-    return _refused
+    message = message_form(cls) if issubclass(cls, BaseMessage) else None
+    # Arrays first: some scalars of numpy are floats as well. Classes before what they are derived from.
+    return message or engine_form(cls) or class_form(cls) or array_form(cls) or standard_form(cls) or _refused
 
 
 def _refused(value: Any) -> Form:
     cls = type(value)
-    raise ValueRefused(f"is of type {cls.__module__}.{cls.__qualname__}, which cannot be stored")
+    name = cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+    raise ValueRefused(f"is of type {name}, which cannot be stored")

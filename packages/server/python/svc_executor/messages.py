@@ -6,11 +6,12 @@ subclass of the project.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from langchain_core import messages as core
-from pydantic import BaseModel
+
+from .forms import Form, FormOf, Read
+from .pydantic_objects import Defaults, restored
 
 if TYPE_CHECKING:
     from .allowlist import Allowlist
@@ -51,10 +52,8 @@ _SHARED = frozenset(
     }
 )
 
-Form = tuple[dict[str, Any] | None, Any]
 
-
-def message_form(cls: type[core.BaseMessage]) -> Callable[[Any], Form] | None:
+def message_form(cls: type[core.BaseMessage]) -> FormOf | None:
     """The function that makes the stored form of the messages of a class. None for messages of a type of their own."""
     base = next((parent for parent in cls.__mro__ if parent in _TAGS), None)
     if base is None:
@@ -93,7 +92,7 @@ def is_message_tag(tag: str) -> bool:
     return tag in _CLASSES
 
 
-def read_message(tree: dict[str, Any], value: Callable[[Any], Any], allowed: Allowlist) -> core.BaseMessage:
+def read_message(tree: dict[str, Any], value: Read, allowed: Allowlist) -> core.BaseMessage:
     """The message of a tree. No `__init__` runs and nothing is validated or derived: it gets its fields as they were stored."""
     cls = _CLASSES[tree["$"]]
     made = tree.get("py")
@@ -101,8 +100,7 @@ def read_message(tree: dict[str, Any], value: Callable[[Any], Any], allowed: All
         found = allowed.find(str(made[0]), str(made[1]))
         if found is not None and issubclass(found, cls):
             cls = found
-    defaults = _defaults.get(cls) or _defaults.setdefault(cls, Defaults(cls))
-    fields = defaults.fields()
+    fields = Defaults.of(cls).fields()
     extra: dict[str, Any] = {}
     for key, part in tree.items():
         if key in _SHARED:
@@ -111,41 +109,3 @@ def read_message(tree: dict[str, Any], value: Callable[[Any], Any], allowed: All
             for name, own in value(part).items():
                 (fields if name in fields and name != "type" else extra)[name] = own
     return restored(cls, fields, extra)
-
-
-class Defaults:
-    """What a new object of a pydantic model has."""
-
-    def __init__(self, cls: type[BaseModel]) -> None:
-        self.names = tuple(cls.model_fields)
-        self._constants: dict[str, Any] = {}
-        self._factories: list[tuple[str, Callable[[], Any]]] = []
-        for name, field in cls.model_fields.items():
-            factory = field.default_factory
-            if factory is None:
-                self._constants[name] = None if field.is_required() else field.default
-            else:
-                self._constants[name] = None
-                self._factories.append((name, cast("Callable[[], Any]", factory)))
-
-    def fields(self) -> dict[str, Any]:
-        """The fields of a new object, in the order of the class. Required ones are None."""
-        fields = self._constants.copy()
-        for name, factory in self._factories:
-            fields[name] = factory()
-        return fields
-
-
-_defaults: dict[type[BaseModel], Defaults] = {}
-
-_set_attribute = object.__setattr__
-
-
-def restored(cls: type[Any], fields: dict[str, Any], extra: dict[str, Any] | None) -> Any:
-    """An object of a pydantic model with these fields, which are not validated."""
-    model = cls.__new__(cls)
-    _set_attribute(model, "__dict__", fields)
-    _set_attribute(model, "__pydantic_fields_set__", set(fields))
-    _set_attribute(model, "__pydantic_extra__", extra)
-    _set_attribute(model, "__pydantic_private__", None)
-    return model
