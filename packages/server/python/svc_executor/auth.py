@@ -20,8 +20,9 @@ from .auth_request import arguments_of, parameter_names
 from .auth_user import plain, user_text
 from .channel import Channel, Handler
 from .frames import Header
-from .modules import load_module, loaded_files
-from .users import User
+from .handler_user import User
+from .loaded_files import loaded_files
+from .project_module import load_module
 
 Reply = tuple[Header, list[bytes]]
 

@@ -1,24 +1,13 @@
-"""Modules of the project: how a file is imported, and which files were."""
+"""Imports a file of the project."""
 
 from __future__ import annotations
 
 import hashlib
 import importlib
 import importlib.util
-import os
 import sys
-import sysconfig
 from pathlib import Path
 from types import ModuleType
-
-_OTHERS = tuple(
-    path + os.sep
-    for path in (
-        str(Path(__file__).parent),
-        *(sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")),
-    )
-)
-"""Folders of this package, of the standard library and of installed packages."""
 
 
 def load_module(file: str, module: str | None = None) -> ModuleType:
@@ -41,20 +30,6 @@ def load_module(file: str, module: str | None = None) -> ModuleType:
         if name in sys.modules:
             return sys.modules[name]
     return _load_file(name, file)
-
-
-def loaded_files() -> list[str]:
-    """The files of all imported modules, without installed packages and this package."""
-    files: list[str] = []
-    for module in list(sys.modules.values()):
-        file = getattr(module, "__file__", None)
-        if isinstance(file, str) and file.endswith(".py") and _is_of_project(file):
-            files.append(file)
-    return files
-
-
-def _is_of_project(file: str) -> bool:
-    return os.path.isabs(file) and f"{os.sep}site-packages{os.sep}" not in file and not file.startswith(_OTHERS)
 
 
 def _dotted_name(path: Path) -> str:
