@@ -11,6 +11,13 @@ _log = logging.getLogger(__name__)
 
 _WARNINGS_MAX = 1_000
 
+_OF_THE_ENGINE = {
+    ("langgraph.types", "TimeoutPolicy"),
+    ("langgraph.types", "StateSnapshot"),
+    ("langgraph.types", "PregelTask"),
+}
+"""Classes of the engine that have no tag of their own."""
+
 
 class Allowlist:
     """Classes by module and name: those of the state schemas, and those that the configuration names.
@@ -19,7 +26,7 @@ class Allowlist:
     """
 
     def __init__(self, names: Iterable[Iterable[str]] = (), *, everything: bool = False) -> None:
-        self._names = {tuple(name) for name in names}
+        self._names = _OF_THE_ENGINE | {tuple(name) for name in names}
         self._classes: dict[tuple[str, str], type[Any]] = {}
         self._warned: set[tuple[str, str]] = set()
         self._everything = everything

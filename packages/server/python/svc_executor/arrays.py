@@ -73,24 +73,34 @@ def _read_scalar(tree: dict[str, Any], value: Read) -> Any:
 
 
 def _column(series: Any) -> dict[str, Any]:
-    if series.dtype.kind not in "biufMmOUS" and not _is_text(series):
-        raise ValueRefused(f"has the type {series.dtype}, which cannot be stored")
-    if series.dtype.kind in "mM":
-        zone = getattr(series.dtype, "tz", None)
-        if zone is not None:
-            raise ValueRefused(f"has the type {series.dtype}, which cannot be stored")
-        return {"dtype": str(series.dtype), "of": series.to_numpy()}
-    return {"dtype": str(series.dtype), "of": [None if part is None else part for part in series.tolist()]}
+    import numpy
+
+    dtype = series.dtype
+    if not isinstance(dtype, numpy.dtype) and not str(dtype).startswith(_EXTENSIONS):
+        raise ValueRefused(f"has the type {dtype}, which cannot be stored")
+    if dtype.kind in "mM":
+        return {"dtype": str(dtype), "of": series.to_numpy()}
+    return {"dtype": str(dtype), "of": series.tolist()}
 
 
-def _is_text(series: Any) -> bool:
-    return str(series.dtype) in ("str", "string", "boolean") or str(series.dtype).startswith(("Int", "UInt", "Float"))
+# Types of pandas whose values are texts and numbers, or missing.
+_EXTENSIONS = ("str", "string", "boolean", "Int", "UInt", "Float")
 
 
 def _index(index: Any) -> Any:
+    import pandas
+
     if index.nlevels > 1:
         raise ValueRefused("has an index of several levels, which cannot be stored")
+    if isinstance(index, pandas.RangeIndex):
+        return {"range": [index.start, index.stop, index.step]}
     return index.tolist()
+
+
+def _read_index(stored: Any) -> Any:
+    import pandas
+
+    return pandas.RangeIndex(*stored["range"]) if isinstance(stored, dict) else pandas.Index(stored)
 
 
 def _frame_form(frame: Any) -> Form:
@@ -103,9 +113,10 @@ def _read_frame(tree: dict[str, Any], value: Read) -> Any:
     import pandas
 
     of = value(tree["of"])
-    columns = [pandas.Series(part["of"], index=of["index"], dtype=part["dtype"]) for part in of["data"]]
-    frame = pandas.concat(columns, axis=1) if columns else pandas.DataFrame(index=of["index"])
-    frame.columns = of["columns"]
+    index = _read_index(of["index"])
+    columns = [pandas.Series(part["of"], index=index, dtype=part["dtype"]) for part in of["data"]]
+    frame = pandas.concat(columns, axis=1) if columns else pandas.DataFrame(index=index)
+    frame.columns = _read_index(of["columns"])
     return frame
 
 
@@ -118,7 +129,7 @@ def _read_series(tree: dict[str, Any], value: Read) -> Any:
     import pandas
 
     of = value(tree["of"])
-    return pandas.Series(of["of"], index=of["index"], dtype=of["dtype"], name=of["name"])
+    return pandas.Series(of["of"], index=_read_index(of["index"]), dtype=of["dtype"], name=of["name"])
 
 
 ARRAY_READERS: dict[str, Callable[[dict[str, Any], Read], Any]] = {
