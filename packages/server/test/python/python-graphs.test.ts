@@ -192,7 +192,7 @@ it.for([
   ['raise', 'ValueError', 'this is wrong'],
   ['exit', 'SystemExit', '3'],
   ['interrupt', 'KeyboardInterrupt', ''],
-  ['value', 'ValueNotStored', 'items[0] is of type builtins.object'],
+  ['value', 'ValueNotStored', 'items[0] is of type object'],
   ['forever', 'GraphRecursionError', 'Recursion limit of 5 reached'],
 ] as const)('a node that does "%s" ends the run with an error', async ([how, error, message]) => {
   const thread = await newThread();
