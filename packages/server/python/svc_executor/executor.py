@@ -16,6 +16,7 @@ from .graphs import GraphNotLoaded, Graphs, layout_of
 from .introspection import drawing, schemas, subgraphs
 from .loaded_files import LoadedFiles
 from .logs import send_logs
+from .loop_watch import LoopWatch
 from .runs import Run, run_config
 from .session import Session, current_session
 from .states import read_state, update_state
@@ -61,6 +62,7 @@ class Executor:
         self._files = LoadedFiles(setup["paths"])
         self._graphs = Graphs(setup["graphs"], self._allowed, self._files)
         self._running: dict[int, asyncio.Task[None]] = {}
+        self._watch = LoopWatch()
 
     async def receive(self, header: Header, parts: list[bytes]) -> tuple[Header, Sequence[bytes]] | Header | None:
         """Handles a frame. Returns the reply of a call."""
@@ -94,10 +96,12 @@ class Executor:
         run = Run(Session(number, self._channel, self._allowed), header, parts, self._graphs)
         task = asyncio.get_running_loop().create_task(run.execute())
         self._running[number] = task
+        self._watch.begin()
         task.add_done_callback(lambda _: self._ended(number))
 
     def _ended(self, number: int) -> None:
         self._running.pop(number, None)
+        self._watch.end()
         self._report_files()
 
     def _report_files(self) -> None:
@@ -130,5 +134,6 @@ class Executor:
             if what == "graph":
                 return {"value": drawing(graph, config, header.get("xray", False))}
             if what == "schemas":
-                return {"value": schemas(graph)}
-            return {"value": subgraphs(graph, header.get("namespace"), header.get("recurse", False))}
+                return {"value": {"graph_id": header["graph"], **schemas(graph)}}
+            found = subgraphs(graph, header.get("namespace"), header.get("recurse", False))
+            return {"value": {path: {"graph_id": header["graph"], **own} for path, own in found.items()}}
