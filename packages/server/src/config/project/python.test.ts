@@ -105,7 +105,6 @@ describe('a project with Python files', () => {
       ['there is no Python module team.agent in', '"dependencies"'],
     ],
     [{ dependencies: ['./libs'] }, ['dependencies.0 = "./libs"', 'there is no folder']],
-    [{ http: { app: './agent.py:app' } }, ['http.app = "./agent.py:app"', 'svc does not serve yet']],
     [
       { store: { index: { dims: 3, embed: './agent.py:embed' } } },
       ['store.index.embed = "./agent.py:embed"', 'svc does not call yet'],
