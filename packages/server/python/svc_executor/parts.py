@@ -17,12 +17,15 @@ class Parts:
 
     def __init__(self) -> None:
         self.texts: list[bytes] = []
-        self.size = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of all parts."""
+        return sum(map(len, self.texts))
 
     def add(self, text: bytes) -> int:
         """Adds a JSON text."""
         self.texts.append(text)
-        self.size += len(text)
         return len(self.texts) - 1
 
     def value(self, value: Any, name: str) -> int:

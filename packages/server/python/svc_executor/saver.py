@@ -16,7 +16,6 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.types import Interrupt
 
-from .channel_values import ChannelValues
 from .frames import Header
 from .parts import Parts
 from .session import Session
@@ -39,7 +38,7 @@ class SvcSaver(BaseCheckpointSaver[int]):
         self._waits = waits
         self._is_blank = is_blank
         self._namespaces: set[str] = set()
-        self._values = ChannelValues(session.allowed)
+        self._sent: set[tuple[str, str]] = set()
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         conf = config["configurable"]
@@ -87,10 +86,12 @@ class SvcSaver(BaseCheckpointSaver[int]):
         conf = config["configurable"]
         ns = conf.get("checkpoint_ns", "")
         parts = Parts()
-        values = {
-            channel: self._values.spec(ns, channel, value, parts, is_new=channel in new_versions)
-            for channel, value in checkpoint["channel_values"].items()
-        }
+        values: dict[str, Any] = {}
+        for channel, value in checkpoint["channel_values"].items():
+            # None: the Node process has the value of this version.
+            is_known = channel not in new_versions and (ns, channel) in self._sent
+            values[channel] = None if is_known else self._session.describe((ns, channel), value, parts, f"values.{channel}")
+            self._sent.add((ns, channel))
         body = {key: part for key, part in checkpoint.items() if key != "channel_values" and (part or key != "pending_sends")}
         self._namespaces.add(ns)
         await self._deliver({"kind": "put", **_place(conf), "checkpoint": body, "metadata": metadata, "values": values}, parts)
@@ -140,9 +141,12 @@ class SvcSaver(BaseCheckpointSaver[int]):
         else:
             self._session.send(header, parts)
 
-    def _tuple(self, found: dict[str, Any], parts: Sequence[bytes]) -> CheckpointTuple:
+    def _tuple(self, found: dict[str, Any], parts: list[bytes]) -> CheckpointTuple:
         ns, thread = found["ns"], found["thread"]
-        values = self._values.read(ns, found["values"], parts)
+        values = {
+            channel: self._session.values.read((ns, channel), spec, parts) for channel, spec in found["values"].items()
+        }
+        self._sent.update((ns, channel) for channel in values)
         writes = [(task, channel, self._written(channel, parts[at])) for task, channel, at in found["writes"]]
         parent = found.get("parent")
         return CheckpointTuple(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Hashable
 from typing import Any
 
 from .allowlist import Allowlist
 from .channel import Channel
 from .frames import Frame, Header
-from .parts import Parts
+from .lists import RunValues, Spec
+from .parts import Parts, ValueNotStored
+from .refusal import ValueRefused
 
 current_session: contextvars.ContextVar[Session | None] = contextvars.ContextVar("svc_session", default=None)
 """The session of the code that executes, for log records."""
@@ -25,12 +27,23 @@ class Session:
     def __init__(self, number: int, channel: Channel, allowed: Allowlist) -> None:
         self.number = number
         self.allowed = allowed
+        self.values = RunValues(allowed)
+        self.flush: Callable[[], None] = lambda: None
+        """Sends what was collected before: frames have to be sent in the order in which their values were described."""
         self._channel = channel
-        self._is_open = True
+        self.is_open = True
 
     def close(self) -> None:
         """The run, update or read has ended."""
-        self._is_open = False
+        self.is_open = False
+
+    def describe(self, key: Hashable, value: Any, parts: Parts, name: str) -> Spec:
+        """Adds a value to a frame that is sent next. Raises ValueNotStored; `name` is what the path of the part begins with."""
+        self.flush()
+        try:
+            return self.values.describe(key, value, parts.texts)
+        except ValueRefused as refused:
+            raise ValueNotStored(refused.message(name)) from None
 
     def send(self, header: Header, parts: Parts | None = None) -> None:
         """Sends a frame. Raises SessionClosed."""
@@ -51,7 +64,7 @@ class Session:
         await self._channel.drain()
 
     def _assert_open(self) -> None:
-        if not self._is_open:
+        if not self.is_open:
             raise SessionClosed("the run has ended: a node that still executes cannot read or write its state or the store")
 
 

@@ -1,6 +1,10 @@
 """The shape of a chunk: what the Node process reads of it without parsing its values.
 
-    shape := index of a part | {"s": scalar} | {"o": [[key, shape], …]} | {"a": [shape, …]}
+    shape := index of a part
+           | {"s": scalar} | {"j": JSON}
+           | {"o": [[key, shape], …]} | {"a": [shape, …]}
+           | {"v": [key, spec]}          a value of a channel (lists.py)
+           | {"m": number, "of": part}   metadata of a message: `of` only the first time
 """
 
 from __future__ import annotations

@@ -164,6 +164,14 @@ describe('an interpreter that cannot execute the project', () => {
     },
   );
 
+  it('is named with the command that creates an environment, when it is that of the system', async () => {
+    interpreter('programs/python3', { langgraph: null });
+    write('requirements.txt');
+    expect(await failure()).toContain(
+      'Run python3 -m venv .venv && .venv/bin/pip install -r requirements.txt.',
+    );
+  });
+
   it('is named with the command that upgrades langgraph', async () => {
     interpreter('.venv/bin/python', { langgraph: '0.6.11' });
     const message = await failure();

@@ -15,6 +15,8 @@ export interface PythonInterpreter {
   readonly path: string;
   /** What named it: `python` of the config file, a variable, an environment or a program. */
   readonly origin: string;
+  /** It was found in the PATH, and is not that of an environment of the project. */
+  readonly isShared: boolean;
   readonly version: string;
   /** Versions of the packages that svc uses; null for those that are not installed. */
   readonly packages: Readonly<Record<string, string | null>>;
@@ -44,7 +46,7 @@ export async function findInterpreter(
       remedy: `Run ${createCommand(project.dir)}, or name one: "python": ".venv/bin/python".`,
       missingFile: interpreterIn(join(project.dir, '.venv')),
     });
-  const { path, origin } = candidate;
+  const { path, origin, isShared = false } = candidate;
   if (!isFile(path))
     throw mistake(project, {
       problem: isPresent(path)
@@ -53,7 +55,7 @@ export async function findInterpreter(
       remedy: `Run ${createCommand(project.dir)}, or name another: "python": ".venv/bin/python".`,
       missingFile: path,
     });
-  const interpreter = { path, origin, ...(await describe(project, candidate, env)) };
+  const interpreter = { path, origin, isShared, ...(await describe(project, candidate, env)) };
   check(project, interpreter);
   return interpreter;
 }
@@ -113,7 +115,10 @@ const reasonOf = (error: unknown): string => {
   return line !== undefined && line !== '' ? line.slice(0, 300) : 'it printed no version';
 };
 
-function check(project: PythonProject, { path, origin, version, packages }: PythonInterpreter): void {
+function check(
+  project: PythonProject,
+  { path, origin, version, packages, isShared }: PythonInterpreter,
+): void {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major < oldest[0] || (major === oldest[0] && minor < oldest[1]))
     throw mistake(project, {
@@ -126,7 +131,8 @@ function check(project: PythonProject, { path, origin, version, packages }: Pyth
     if (installed === undefined)
       throw mistake(project, {
         problem: `${name} is not installed for ${at}`,
-        remedy: `Run ${installCommand(project.dir, { interpreter: path, name, needed })}.`,
+        // Packages are not installed into the Python of the system.
+        remedy: `Run ${isShared ? createCommand(project.dir) : installCommand(project.dir, { interpreter: path, name, needed })}.`,
       });
     if (isOlder(installed, needed))
       throw mistake(project, {

@@ -9,6 +9,8 @@ export interface Candidate {
   path: string;
   /** What named it. */
   origin: string;
+  /** Found in the PATH. */
+  isShared?: boolean;
 }
 
 type Environment = Readonly<Record<string, string>>;
@@ -37,7 +39,7 @@ export async function findCandidate(
   if (managed !== undefined) return managed;
   for (const name of isWindows ? ['python'] : ['python3', 'python']) {
     const path = findProgram(name, env);
-    if (path !== undefined) return { path, origin: `${name} in the PATH` };
+    if (path !== undefined) return { path, origin: `${name} in the PATH`, isShared: true };
   }
   return undefined;
 }
