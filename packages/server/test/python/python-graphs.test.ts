@@ -42,6 +42,21 @@ it('a run executes the graph, and its state and history are read', async () => {
   expect(history[3]).toMatchObject({ values: { messages }, next: [] });
 });
 
+it('graphs of both languages continue one thread', async () => {
+  const thread = await newThread();
+  for (const graph of ['echo', 'echo-js', 'echo'])
+    await client.runs.wait(thread, graph, { input: human(graph) });
+  const { values } = await client.threads.getState<{ messages: { content: string }[] }>(thread);
+  expect(values.messages.map(({ content }) => content)).toEqual([
+    'echo',
+    'echo: echo',
+    'echo-js',
+    'echo: echo-js',
+    'echo',
+    'echo: echo',
+  ]);
+});
+
 it('a stateless run leaves no thread', async () => {
   expect(await client.runs.wait(null, 'echo', { input: human('hi') })).toMatchObject({ messages: [{}, {}] });
   expect(await client.runs.wait(null, 'ask', items)).toMatchObject({ __interrupt__: [{ value: {} }] });
