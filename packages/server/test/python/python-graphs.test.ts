@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { collect } from '../collect.ts';
 import { fixture } from '../fixture.ts';
-import { whyNoPythonClients } from '../python-clients/python.ts';
+import { runPython, whyNoPythonClients } from '../python-clients/python.ts';
 import { startTestServer } from '../server.ts';
 
 const project = fileURLToPath(new URL('graphs/svc.json', import.meta.url));
@@ -241,6 +241,33 @@ describe.skipIf(whyNoPythonClients() !== undefined)('Python graphs', () => {
       state_schema: { properties: { messages: {} } },
     });
     expect(Object.keys(await client.assistants.getSubgraphs('outer'))).toEqual(['inner']);
+  });
+
+  it('a graph that cannot be imported does not disturb the others, and its error names the line', async () => {
+    const failed = await client.runs.wait(null, 'broken', { input: {}, raiseError: false });
+    const message = expect.stringMatching(
+      /broken\.py:7: ModuleNotFoundError: No module named 'no_such_package'\. Install it \(.*pip install no-such-package\)/,
+    );
+    expect(failed).toMatchObject({ __error__: { message } });
+  });
+
+  it('a graph of the other language does not continue open tasks', async () => {
+    const thread = await newThread();
+    await client.runs.wait(thread, 'echo', { input: human('hi'), interruptBefore: ['echo'] });
+    const refused = await client.runs.wait(thread, 'echo-js', { input: null, raiseError: false });
+    const message = expect.stringContaining('waits in the Python graph "echo"');
+    expect(refused).toMatchObject({ __error__: { message } });
+    expect(await client.runs.wait(thread, 'echo', { input: null })).toMatchObject({ messages: [{}, {}] });
+  });
+
+  it('the stock Python client runs, streams, answers and reads', async () => {
+    expect(await runPython('../python/sdk.py', server.url)).toEqual({
+      events: ['custom', 'messages', 'metadata', 'updates', 'values'],
+      messages: ['hi', 'one two three'],
+      asked: 'go on?',
+      answered: ['start', 'before', 'start', 'before', 'answered yes'],
+      steps: [2, 1, 0, -1],
+    });
   });
 
   it('a node that forks does not disturb the channel', async () => {

@@ -22,7 +22,7 @@ import { errorOf, RunRefused, isAttemptLost, type Outcome, outcomeOf } from './r
 import { type RunStart, startOf, RepeatedEvents } from './later-attempt.ts';
 import { ModelTokens } from '../events/model-tokens.ts';
 import { RunEventWriter } from '../events/run-event-writer.ts';
-import { assertNodes, continuesTasks, lostInRun } from '../graphs/removed-nodes.ts';
+import { assertLanguage, assertNodes, continuesTasks, lostInRun } from '../graphs/removed-nodes.ts';
 import { RunTracer } from '../tracing/run-tracer.ts';
 import { PythonGraph } from '../../python/python-graph.ts';
 import type { EngineGraph, Graph } from '../graphs/graph-registry.ts';
@@ -218,6 +218,8 @@ export class RunExecution {
     this.#graph = graph;
     const onStart: OnStart = async ({ saver, found, isHead }) => {
       if (!continuesTasks(kwargs)) return;
+      const { graphs } = this.#tools;
+      assertLanguage(command.graph_id, found, (graph_id) => graphs.isPython(graph_id));
       // Otherwise the subgraphs do not start from their newest checkpoints.
       const areSubgraphsAtHead = isHead && kwargs.checkpoint?.checkpoint_map === undefined;
       await assertNodes(graph, found, areSubgraphsAtHead ? saver : undefined);
