@@ -3,14 +3,23 @@ import { Client } from '@langchain/langgraph-sdk';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { collect } from '../collect.ts';
+import { eventually } from '../eventually.ts';
 import { fixture } from '../fixture.ts';
 import { runPython, whyNoPythonClients } from '../python-clients/python.ts';
 import { startTestServer } from '../server.ts';
 
 const project = fileURLToPath(new URL('graphs/svc.json', import.meta.url));
 
+const key = 'a-key-for-python-traces-0123456789-0123';
+
 describe.skipIf(whyNoPythonClients() !== undefined)('Python graphs', () => {
-  const server = fixture(() => startTestServer({ project, executors: 'ready' }));
+  const server = fixture(() =>
+    startTestServer({
+      project,
+      executors: 'ready',
+      settings: { tracing: 'on', bootstrapApiKey: key },
+    }),
+  );
   let client: Client;
   beforeAll(() => {
     client = new Client({ apiUrl: server.url, timeoutMs: 30_000 });
@@ -268,6 +277,43 @@ describe.skipIf(whyNoPythonClients() !== undefined)('Python graphs', () => {
       answered: ['start', 'before', 'start', 'before', 'answered yes'],
       steps: [2, 1, 0, -1],
     });
+  });
+
+  it('a run has a trace with the steps of its graph', async () => {
+    interface Step {
+      id: string;
+      name: string;
+      status: string;
+      dotted_order: string;
+      outputs: object | null;
+    }
+    const traceOf = async (trace: string): Promise<Step[]> => {
+      const headers = { 'x-api-key': key };
+      const { body } = await server.call('POST', '/api/v1/runs/query', { trace }, headers);
+      const { runs } = body as { runs: Step[] };
+      return runs.toSorted((a, b) => (a.dotted_order < b.dotted_order ? -1 : 1));
+    };
+    const thread = await newThread();
+    const { run_id } = await client.runs.create(thread, 'model', { input: human('hi') });
+    await client.runs.join(thread, run_id);
+    await eventually(async () =>
+      expect((await traceOf(run_id)).map(({ name, status }) => `${name} ${status}`)).toEqual([
+        'model success',
+        'say success',
+        'GenericFakeChatModel success',
+      ]),
+    );
+    const [root, , model] = await traceOf(run_id);
+    expect(root?.id).toBe(run_id);
+    expect(model?.outputs).toMatchObject({ generations: [[{ text: 'one two three' }]] });
+    const asked = await client.runs.create(await newThread(), 'ask', items);
+    await eventually(async () =>
+      expect((await traceOf(asked.run_id)).at(-1)).toMatchObject({
+        name: 'ask',
+        status: 'success',
+        outputs: { __interrupt__: [{ value: { question: 'go on?' } }] },
+      }),
+    );
   });
 
   it('a node that forks does not disturb the channel', async () => {
