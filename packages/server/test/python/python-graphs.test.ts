@@ -220,6 +220,8 @@ describe.skipIf(whyNoPythonClients() !== undefined)('Python graphs', () => {
     ['exit', 'SystemExit', '3'],
     ['interrupt', 'KeyboardInterrupt', ''],
     ['value', 'ValueNotStored', 'items[0] is of type object'],
+    ['cycle', 'ValueNotStored', 'a cycle cannot be stored'],
+    ['store', 'RuntimeError', 'await its asynchronous form, such as store.aget()'],
     ['forever', 'GraphRecursionError', 'Recursion limit of 5 reached'],
   ] as const)('a node that does "%s" ends the run with an error', async ([how, error, message]) => {
     const thread = await newThread();
@@ -316,7 +318,10 @@ describe.skipIf(whyNoPythonClients() !== undefined)('Python graphs', () => {
     );
   });
 
-  it('a node that forks does not disturb the channel', async () => {
+  it('a node that prints, reads stdin or forks does not disturb the channel', async () => {
+    expect(await client.runs.wait(null, 'fail', { input: { how: 'print' } })).toMatchObject({
+      items: ['done'],
+    });
     expect(await client.runs.wait(null, 'fail', { input: { how: 'fork' } })).toMatchObject({
       items: ['done'],
     });
