@@ -278,6 +278,7 @@ describe.skipIf(whyNoPythonClients() !== undefined)('Python graphs', () => {
       asked: 'go on?',
       answered: ['start', 'before', 'start', 'before', 'answered yes'],
       steps: [2, 1, 0, -1],
+      streamed: { messages: ['one two three'], custom: [{ progress: 'begins' }] },
     });
   });
 
