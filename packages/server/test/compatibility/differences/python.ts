@@ -187,7 +187,7 @@ export const python: readonly ListedDifference[] = [
     reason: 'One API has one kind of errors.',
     where: {
       errors: ['~ **.status', '~ **.problem.detail', '~ **.error'],
-      runs: ['~ * deleted.problem.detail', '~ * deleted.error', '- join*.headers.*'],
+      runs: ['* * deleted.problem.detail', '~ * deleted.error', '- join*.headers.*'],
       state: ['~ update of a thread without graph.**'],
     },
   },
