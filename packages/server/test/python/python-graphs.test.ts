@@ -208,6 +208,62 @@ describe.skipIf(whyNoPythonClients() !== undefined)('Python graphs', () => {
     expect(await client.threads.getState(thread)).toMatchObject({ next: [] });
   });
 
+  it('a function of the functional API waits, and knows its last result', async () => {
+    const thread = await newThread();
+    await client.runs.wait(thread, 'function', { input: [1, 2] as never });
+    expect(await client.runs.wait(thread, 'function', { command: { resume: 10 } })).toEqual({ total: 16 });
+    await client.runs.wait(thread, 'function', { input: [1] as never });
+    expect(await client.runs.wait(thread, 'function', { command: { resume: 0 } })).toEqual({ total: 18 });
+  });
+
+  it('an agent calls its tool', async () => {
+    const thread = await newThread();
+    const result = await client.runs.wait(thread, 'agent', { input: human('How is the weather in Rome?') });
+    expect(result).toMatchObject({
+      messages: [
+        { type: 'human' },
+        { type: 'ai', tool_calls: [{ name: 'weather', args: { city: 'Rome' } }] },
+        { type: 'tool', content: 'sunny in Rome', tool_call_id: 'call-1' },
+        { type: 'ai', content: 'It is sunny.' },
+      ],
+    });
+  });
+
+  it('a graph has its context, and is opened and closed for each run', async () => {
+    const context = { name: 'Ada' };
+    const greeted = await client.runs.wait(await newThread(), 'context', { input: { items: [] }, context });
+    expect(greeted).toEqual({ items: ['hello Ada', 'True'] });
+    const open = (): Promise<unknown> => client.runs.wait(null, 'opened', { input: { items: [] }, context });
+    expect(await open()).toMatchObject({
+      items: ['threads.create_run', "{'name': 'Ada'}", 'open'],
+    });
+    expect(await open()).toMatchObject({
+      items: [{}, {}, 'open', 'closed', 'open'].map(() => expect.any(String)),
+    });
+  });
+
+  it('a subgraph with a memory of its own remembers earlier runs', async () => {
+    const thread = await newThread();
+    await client.runs.wait(thread, 'memory', { input: { items: ['a'] } });
+    await client.runs.wait(thread, 'memory', { input: { items: ['b'] } });
+    const state = await client.threads.getState<Items>(thread);
+    expect(state.values.items.at(-1)).toBe('6');
+  });
+
+  it('delta channels are rebuilt from what was written', async () => {
+    const thread = await newThread();
+    await client.runs.wait(thread, 'delta', { input: { log: ['first'] } });
+    await client.runs.wait(thread, 'delta', { input: { log: ['second'] } });
+    const log = ['first', 'after 1', 'after 2', 'second', 'after 4', 'after 5'];
+    expect(await client.threads.getState(thread)).toMatchObject({ values: { log, kept: 'yes' } });
+    const history = await client.threads.getHistory(thread);
+    expect(history[3]).toMatchObject({ values: { log: ['first', 'after 1', 'after 2'] } });
+  });
+
+  it('a node is tried again by its retry policy', async () => {
+    expect(await client.runs.wait(null, 'retry', { input: { items: [] } })).toEqual({ items: ['try 3'] });
+  });
+
   it.for(['sync', 'async', 'exit'] as const)('with durability %s the state is stored', async (durability) => {
     const thread = await newThread();
     await client.runs.wait(thread, 'steps', { ...items, durability });
