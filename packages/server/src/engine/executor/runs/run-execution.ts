@@ -464,8 +464,3 @@ export class RunExecution {
     this.#tools.send({ run_id, lease_token, ...report });
   }
 }
-
-const isCached = (payload: unknown): payload is object =>
-  typeof payload === 'object' &&
-  payload !== null &&
-  (payload as { __metadata__?: { cached?: boolean } }).__metadata__?.cached === true;
