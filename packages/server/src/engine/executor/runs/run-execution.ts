@@ -13,6 +13,7 @@ import {
   type Chunk,
   ChunkEvents,
   type CheckpointChunk,
+  isCached,
   isInterrupt,
   publicChunk,
 } from '../events/chunk-events.ts';
