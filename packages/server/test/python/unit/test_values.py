@@ -148,7 +148,11 @@ class ClassesTest(unittest.TestCase):
 
     def test_a_class_is_allowed_by_its_name(self) -> None:
         text = encode(value_classes.Place("here"))
-        self.assertEqual(decode(text, Allowlist([("value_classes", "Place")])), value_classes.Place("here"))
+        for allowed_ in (
+            Allowlist.of([["value_classes", "Place"]]),
+            Allowlist.of("all"),
+        ):
+            self.assertEqual(decode(text, allowed_), value_classes.Place("here"))
 
     def test_a_class_that_is_gone_becomes_plain_data(self) -> None:
         text = encode(value_classes.Item(name="n")).replace(b'"name":"Item"', b'"name":"Gone"')
