@@ -96,6 +96,30 @@ class RefusalTest(unittest.TestCase):
         self.assert_refused(nested(DEPTH_MAX + 1), f"values.x{'[0]' * 8}… is nested more than {DEPTH_MAX} levels deep")
         self.assert_refused(nested(5_000), f"values.x{'[0]' * 8}… is nested more than {DEPTH_MAX} levels deep")
 
+    def test_what_is_stored_can_be_read_at_any_depth(self) -> None:
+        shells: list[Any] = [
+            lambda value: (value,),
+            lambda value: {1: value},
+            lambda value: {"$": value},
+            lambda value: value_classes.Place("p", value),
+            lambda value: value_classes.Item.model_construct(name=value),
+            lambda value: ToolMessage.model_construct(content="x", tool_call_id="c", artifact=value),
+            lambda value: SCOPE["Send"]("n", value),
+        ]
+        for shell in shells:
+            value: Any = 1
+            depth = 0
+            while True:
+                try:
+                    text = encode(value)
+                except ValueRefused:
+                    break
+                value = shell(value)
+                depth += 1
+            with self.subTest(shell(0)):
+                self.assertGreater(depth, DEPTH_MAX // 4)
+                self.assertEqual(encode(decode(text, allowed())), text)
+
     def test_the_size_is_limited(self) -> None:
         self.assertGreater(len(encode("x" * (BYTES_MAX - 2))), 50_000_000)
         self.assert_refused(
