@@ -47,6 +47,7 @@ interface Sources {
   graphs: readonly { file: string }[];
   auth: { file: string } | undefined;
   app: { file: string } | undefined;
+  embed: { kind: string } | undefined;
 }
 
 /** Undefined for a project without Python files. */
@@ -56,7 +57,7 @@ export function readPython(
   sources: Sources,
 ): PythonConfig | undefined {
   const needs = needsOf(sources);
-  if (Object.keys(needs).length === 0) return undefined;
+  if (Object.keys(needs).length === 0 && sources.embed?.kind !== 'python') return undefined;
   const { dependencies = [], python, python_version } = sections;
   for (const [at, dependency] of dependencies.entries()) {
     const folder = resolve(dir, dependency);
