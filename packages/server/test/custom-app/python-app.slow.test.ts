@@ -40,16 +40,18 @@ async def echo(request):
     return JSONResponse({"bytes": total, "type": request.headers.get("content-type")}, 201, headers={"x-app": "yes"})
 
 
-async def ticks(request):
-    async def generate():
-        try:
+class Ticks:
+    async def __call__(self, scope, receive, send):
+        async def generate():
             for number in range(1_000_000):
                 yield f"tick {number}\\n"
                 await asyncio.sleep(0.005)
+
+        try:
+            await StreamingResponse(generate(), media_type="text/plain")(scope, receive, send)
         finally:
             with open("LOG", "a") as log:
                 log.write("closed\\n")
-    return StreamingResponse(generate(), media_type="text/plain")
 
 
 async def who(request):
@@ -75,7 +77,7 @@ ROUTES = [
     Route("/hello/{name}", hello),
     Route("/items/{id:int}", hello),
     Route("/echo", echo, methods=["POST"]),
-    Route("/ticks", ticks),
+    Route("/ticks", Ticks()),
     Route("/who", who),
     Route("/fail", fail),
     Route("/odd", odd),
@@ -194,9 +196,9 @@ describe.skipIf(whyNoPythonApps() !== undefined)('an app of Starlette', () => {
     await using server = await startTestServer({ project, executors: 'none' });
     const log = () => readFile(join(dirname(project), 'log.txt'), 'utf8');
     const answer = await fetch(`${server.url}/ticks`);
-    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const reader = answer.body?.getReader();
     let text = '';
-    while (!text.includes('tick 2')) text += (await reader?.read())?.value ?? '';
+    while (!text.includes('tick 2')) text += String(Buffer.from((await reader?.read())?.value ?? []));
     expect(text).toMatch(/^tick 0\ntick 1\ntick 2\n/);
     await reader?.cancel();
     await eventually(async () => expect(await log()).toBe('started\nclosed\n'));
