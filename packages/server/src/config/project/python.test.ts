@@ -103,6 +103,8 @@ describe('a project with Python files', () => {
     const { python, warnings } = load({ checkpointer: { serde } });
     expect(python?.storedClasses).toEqual([['team.models', 'Order']]);
     expect(warnings).toEqual([]);
+    const all = load({ checkpointer: { serde: { allowed_msgpack_modules: true } } });
+    expect(all.python?.storedClasses).toBe('all');
   });
 
   it('resolves a path of its interpreter, and leaves a name as it is', () => {

@@ -131,6 +131,12 @@ class RefusalTest(unittest.TestCase):
         self.assert_refused([10**5000], "values.x[0] is an integer with too many digits to be stored")
 
 
+class InterruptTest(unittest.TestCase):
+    def test_the_schema_of_an_answer_is_json(self) -> None:
+        tree = json.loads(encode(SCOPE["Interrupt"]("ask", id="i", response_schema=value_classes.Item)))
+        self.assertEqual(tree["response_schema"]["title"], "Item")
+
+
 class ClassesTest(unittest.TestCase):
     def test_objects_of_other_classes_become_plain_data_with_one_warning(self) -> None:
         text = encode([value_classes.Place("here"), value_classes.Place("there"), value_classes.Color.RED])
@@ -142,7 +148,11 @@ class ClassesTest(unittest.TestCase):
 
     def test_a_class_is_allowed_by_its_name(self) -> None:
         text = encode(value_classes.Place("here"))
-        self.assertEqual(decode(text, Allowlist([("value_classes", "Place")])), value_classes.Place("here"))
+        for allowed_ in (
+            Allowlist.of([["value_classes", "Place"]]),
+            Allowlist.of("all"),
+        ):
+            self.assertEqual(decode(text, allowed_), value_classes.Place("here"))
 
     def test_a_class_that_is_gone_becomes_plain_data(self) -> None:
         text = encode(value_classes.Item(name="n")).replace(b'"name":"Item"', b'"name":"Gone"')
