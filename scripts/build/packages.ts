@@ -25,7 +25,7 @@ const named = (name: string) => ({ folder: `packages/${name}`, readme: `packages
 export const serverPackage = {
   folder: 'packages/server',
   readme: 'README.md',
-  files: ['bin', 'console', 'svc.schema.json'],
+  files: ['bin', 'console', 'python', 'svc.schema.json'],
   assets: ['.sql', '.json'],
   copies: { docs: 'docs' },
   bundle: {
@@ -59,6 +59,7 @@ export const publishedPackages: PublishedPackage[] = [
     assets: [],
     copies: {
       'templates/agent': 'examples/agent',
+      'templates/agent-python': 'examples/agent-python',
       'templates/human-in-the-loop': 'examples/human-in-the-loop',
       'templates/auth': 'examples/auth-api-key',
     },

@@ -1,14 +1,19 @@
 // The program of an executor process, which executes the runs of the project's graphs. It holds no leases and serves no HTTP.
+import { pathToFileURL } from 'node:url';
 import * as documents from '@langchain/core/documents';
 import * as messages from '@langchain/core/messages';
 import * as langgraph from '@langchain/langgraph';
 import * as checkpoint from '@langchain/langgraph-checkpoint';
-import { exposeEnvironment } from '../config/environment.ts';
+import { exposeEnvironment, processEnvironment } from '../config/environment.ts';
 import { LoadedModules } from '../config/project/loaded-modules.ts';
 import type { StoreIndexConfig } from '../config/project/store-index.ts';
 import { releaseMemoryWhenIdle } from './idle-memory.ts';
 import { optimizeEarly } from './process-flags.ts';
+import { isPython } from '../config/project/python-modules.ts';
+import type { PythonLaunch } from '../config/project/python.ts';
+import { createTextCodec } from '../engine/codec/text-codec.ts';
 import { createCodec } from '../engine/codec/value-codec.ts';
+import { PythonGraphs } from '../engine/python/python-graphs.ts';
 import { retry } from '../backoff.ts';
 import { openDatabase, type Database } from '../storage/postgres/database.ts';
 import { isUnavailable } from '../storage/postgres/sql-state.ts';
@@ -23,7 +28,11 @@ import { RecentBlobs } from '../engine/checkpoints/recent-blobs.ts';
 import { openParentChannel } from '../jobs/process-channel.ts';
 import type { TracingSetup, ExecutorSetup, ToExecutor } from '../engine/dispatch/protocol.ts';
 import { Embedder } from '../engine/executor/store/embedder.ts';
-import { loadEmbeddingModel } from '../engine/executor/store/embedding-model.ts';
+import {
+  type EmbeddingModel,
+  loadEmbeddingModel,
+  type PythonEmbedSource,
+} from '../engine/executor/store/embedding-model.ts';
 import { waitForOperations, keepIndexOfPuts } from '../engine/executor/store/batched-store.ts';
 import { StoreIndex } from '../engine/executor/store/store-index.ts';
 import { EventBudget } from '../engine/executor/events/event-budget.ts';
@@ -53,6 +62,13 @@ const setUp = async (
   exposeLogger(logger);
   address.expose();
   waitForOperations(checkpoint.AsyncBatchedStore);
+  // Before the database is open: the imports of a Python process take most of the start.
+  const pythonGraphs = setup.graphs.filter(([, { file }]) => isPython(file));
+  const pythonIds = new Set<string | undefined>(pythonGraphs.map(([graph_id]) => graph_id));
+  const python =
+    setup.python && pythonGraphs.length > 0
+      ? startPython(setup.python, pythonGraphs, { logger, modules })
+      : undefined;
   // An outage ends the leases of runs, and with them their executors. The next ones wait for its end.
   const database = await retry(() => openDatabase(setup.database), {
     when: isUnavailable,
@@ -60,9 +76,12 @@ const setUp = async (
     onError: (err) => logger.warn({ err }, 'no connection to the database yet, retrying'),
   });
   const checkpoints = checkpointStorage(database);
-  const storeIndex = setup.storeIndex && openStoreIndex(setup.storeIndex, { database, modules, logger });
+  const storeIndex =
+    setup.storeIndex && openStoreIndex(setup.storeIndex, { database, modules, logger, python: setup.python });
+  const codec = createCodec({ messages, langgraph, checkpoint, documents });
+  const textCodec = createTextCodec();
   return new Executor({
-    graphs: new GraphRegistry(new Map(setup.graphs), modules.afterImport, notices),
+    graphs: new GraphRegistry(new Map(setup.graphs), modules.afterImport, { notices, python }),
     checkpoints,
     queue: new CommitQueue(checkpoints, {
       onTrouble: (trouble) => send({ kind: 'flush_trouble', trouble }),
@@ -70,22 +89,56 @@ const setUp = async (
     recentBlobs: new RecentBlobs(),
     imports: threadImportStorage(database),
     budget: new EventBudget(),
-    codec: createCodec({ messages, langgraph, checkpoint, documents }),
+    codecOf: (graph_id) => (pythonIds.has(graph_id) ? textCodec : codec),
     translateMessages: () => new MessageEvents('javascript'),
     store: new SvcStore(storeItemStorage(database, noAnswerLimits), storeIndex),
     storeIndex,
     send,
+    pythonLoop: python?.loop,
     tracing: setup.tracing && (await openTracing(setup.tracing, database, logger)),
   });
 };
 
+const startPython = (
+  python: PythonLaunch,
+  graphs: ExecutorSetup['graphs'],
+  { logger, modules }: { logger: Logger; modules: LoadedModules },
+): PythonGraphs =>
+  new PythonGraphs({
+    python,
+    sources: Object.fromEntries(graphs),
+    env: processEnvironment(),
+    logger,
+    onModules: (files) => files.forEach((file) => modules.add(pathToFileURL(file).href)),
+    onLost: (reason) => {
+      logger.fatal({ reason }, 'the Python process of this executor has ended, so the executor ends too');
+      process.exit(1);
+    },
+  });
+
 const openStoreIndex = (
   config: StoreIndexConfig,
-  { database, modules, logger }: { database: Database; modules: LoadedModules; logger: Logger },
+  {
+    database,
+    modules,
+    logger,
+    python,
+  }: { database: Database; modules: LoadedModules; logger: Logger; python: PythonLaunch | undefined },
 ): StoreIndex => {
   keepIndexOfPuts(checkpoint.AsyncBatchedStore);
+  const loadPython = async (source: PythonEmbedSource): Promise<EmbeddingModel> => {
+    if (python === undefined) throw new Error('the project has no Python interpreter');
+    // Imported here, because most projects have no such model.
+    const { loadPythonEmbeddings } = await import('../engine/python/python-embeddings.ts');
+    return loadPythonEmbeddings(source, {
+      python,
+      env: processEnvironment(),
+      logger,
+      onModules: (files) => files.forEach((file) => modules.add(pathToFileURL(file).href)),
+    });
+  };
   const embedder = new Embedder({
-    load: () => loadEmbeddingModel(config, modules.afterImport),
+    load: () => loadEmbeddingModel(config, modules.afterImport, loadPython),
     dims: config.dims,
     onError: (err) => logger.error({ err }, 'the embedding function of store.index failed'),
   });

@@ -18,7 +18,7 @@ AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL for other services than AWS.
 
 export function createProgram(): Command {
   const program = new Command('svc')
-    .description('Serves LangGraph.js graphs: durable threads, runs and streaming.')
+    .description('Serves LangGraph graphs: durable threads, runs and streaming.')
     .version(packageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .exitOverride()

@@ -11,7 +11,15 @@ const root = fileURLToPath(new URL('../../../..', import.meta.url));
 let parent: string;
 let copy: string;
 
-const copied = ['server/src', 'server/bin', 'server/package.json', 'contract', 'sdk', 'conformance'];
+const copied = [
+  'server/src',
+  'server/bin',
+  'server/python',
+  'server/package.json',
+  'contract',
+  'sdk',
+  'conformance',
+];
 
 beforeAll(async () => {
   parent = await mkdtemp(join(tmpdir(), 'svc-checkout-'));
@@ -49,7 +57,7 @@ const edit = async (from: string, to: string): Promise<void> => {
 
 it('two starts at once compile the sources into one folder, which later starts use', async () => {
   const texts = await Promise.all([help(), help()]);
-  expect(texts[0]).toContain('Serves LangGraph.js graphs');
+  expect(texts[0]).toContain('Serves LangGraph graphs');
   expect(texts[1]).toBe(texts[0]);
   const folders = await compiled();
   expect(folders).toHaveLength(1);
@@ -59,7 +67,7 @@ it('two starts at once compile the sources into one folder, which later starts u
 
 it('a start after an edit has the new code, and deletes what no process uses', async () => {
   const before = await compiled();
-  await edit('Serves LangGraph.js graphs', 'Serves edited graphs');
+  await edit('Serves LangGraph graphs', 'Serves edited graphs');
   expect(await help()).toContain('Serves edited graphs');
   const after = await compiled();
   expect(after).toHaveLength(1);

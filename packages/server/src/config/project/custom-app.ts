@@ -1,4 +1,4 @@
-// `http.app` of svc.json: the project's Hono app, which is mounted around the built-in routes.
+// `http.app` of svc.json: the project's app of Hono, Starlette or FastAPI, which is mounted around the built-in routes.
 import { readSource } from './graphs.ts';
 import type { HttpSection } from './http-schema.ts';
 import type { Mistake } from './mistake.ts';
@@ -17,14 +17,21 @@ export function readCustomApp(
   section: HttpSection,
   {
     dir,
+    paths,
     compat,
     where,
     mistakes,
-  }: { dir: string; compat: boolean; where: (path: string[]) => string; mistakes: Mistake[] },
+  }: {
+    dir: string;
+    paths: readonly string[];
+    compat: boolean;
+    where: (path: string[]) => string;
+    mistakes: Mistake[];
+  },
 ): CustomAppConfig | undefined {
   if (section?.app === undefined) return undefined;
   const at = where(['http', 'app']);
-  const source = readSource({ path: section.app }, dir, { example: 'app' });
+  const source = readSource({ path: section.app }, dir, { example: 'app', paths });
   if ('problem' in source) {
     mistakes.push({ where: at, ...source });
     return undefined;

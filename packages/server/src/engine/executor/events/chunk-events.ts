@@ -20,12 +20,17 @@ export interface CheckpointChunk {
   next: string[];
   tasks: { id: string; name: string; path: unknown[]; state?: EngineConfig }[];
   parentConfig?: EngineConfig;
+  /** The paths of the tasks, where these have none. */
+  paths?: unknown[][];
 }
 
 export interface DebugChunk {
   type: 'checkpoint' | 'task' | 'task_result';
   payload: unknown;
 }
+
+/** What the engine streams. */
+export type Chunk = [namespace: string[], mode: string, payload: unknown];
 
 export class ChunkEvents {
   readonly #requested: ReadonlySet<string>;
@@ -81,6 +86,8 @@ export class ChunkEvents {
 
   #convert(namespace: string[], mode: string, payload: unknown): void {
     if (mode === 'messages') return this.#message(namespace, payload as never);
+    // Python graphs make the events of stream mode `messages` themselves.
+    if (mode.startsWith('messages/')) return this.#emit(mode, payload);
     if (!this.#subgraphs && namespace.length > 0) {
       // The engine has one writer for the whole tree: custom events of subgraphs are events of the run, also if subgraphs are not requested.
       if (mode === 'custom' && this.#requested.has(mode)) this.#emit(mode, payload);
@@ -122,21 +129,30 @@ const checkpointOf = (config: EngineConfig | undefined) => {
   return config === undefined ? null : { thread_id, checkpoint_ns: checkpoint_ns ?? '', checkpoint_id };
 };
 
-const checkpointEvent = ({ parentConfig, config, tasks, ...rest }: CheckpointChunk) => ({
-  ...rest,
-  config: publicConfig(config),
-  parent_config: publicConfig(parentConfig) ?? null,
-  checkpoint: checkpointOf(config),
-  parent_checkpoint: checkpointOf(parentConfig),
-  tasks: tasks.map(({ state, ...task }) => ({
-    ...task,
-    checkpoint: publicConfig(state)?.configurable ?? null,
-  })),
-});
+const checkpointEvent = (chunk: CheckpointChunk) => {
+  const { parentConfig, config, tasks, paths: _, ...rest } = chunk;
+  return {
+    ...rest,
+    config: publicConfig(config),
+    parent_config: publicConfig(parentConfig) ?? null,
+    checkpoint: checkpointOf(config),
+    parent_checkpoint: checkpointOf(parentConfig),
+    tasks: tasks.map(({ state, ...task }) => ({
+      ...task,
+      checkpoint: publicConfig(state)?.configurable ?? null,
+    })),
+  };
+};
 
 /** A state with `__interrupt__` announces an interrupt. No checkpoint follows it. */
 export const isInterrupt = (value: unknown): value is { __interrupt__: unknown[] } =>
   typeof value === 'object' && value !== null && '__interrupt__' in value;
+
+/** True for the updates of a task that the engine has not executed in this run. */
+export const isCached = (value: unknown): value is object =>
+  typeof value === 'object' &&
+  value !== null &&
+  (value as { __metadata__?: { cached?: boolean } }).__metadata__?.cached === true;
 
 /** What the thread protocol reports of a checkpoint. */
 export const checkpointRef = ({ config, parentConfig, metadata }: CheckpointChunk) => {
