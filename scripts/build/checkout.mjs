@@ -14,6 +14,7 @@ const compiled = join(root, 'build', 'checkout');
 const sources = [
   'packages/server/src',
   'packages/server/bin',
+  'packages/server/python',
   'packages/server/package.json',
   'packages/contract/src',
   'packages/sdk/src',
@@ -26,7 +27,7 @@ const sources = [
 const factsOf = (path) => {
   const stats = statSync(path);
   if (stats.isDirectory()) return readdirSync(path).flatMap((name) => factsOf(`${path}/${name}`));
-  return path.endsWith('.test.ts') ? [] : [`${path} ${stats.mtimeMs} ${stats.size}`];
+  return path.endsWith('.test.ts') || path.endsWith('.pyc') ? [] : [`${path} ${stats.mtimeMs} ${stats.size}`];
 };
 
 const hashOfSources = () => {

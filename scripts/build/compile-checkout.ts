@@ -14,7 +14,9 @@ const dist = join(target, 'dist');
 await Promise.all([
   bundleModules(root, server, bundle, dist),
   copyAssets(join(own, 'src'), dist, assets),
-  ...['bin', 'package.json'].map((name) => cp(join(own, name), join(target, name), { recursive: true })),
+  ...['bin', 'python', 'package.json'].map((name) =>
+    cp(join(own, name), join(target, name), { recursive: true }),
+  ),
   // The console is built separately, and may not exist yet.
   symlink(join(own, 'console'), join(target, 'console'), 'junction'),
 ]);

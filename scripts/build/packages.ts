@@ -25,7 +25,7 @@ const named = (name: string) => ({ folder: `packages/${name}`, readme: `packages
 export const serverPackage = {
   folder: 'packages/server',
   readme: 'README.md',
-  files: ['bin', 'console', 'svc.schema.json'],
+  files: ['bin', 'console', 'python', 'svc.schema.json'],
   assets: ['.sql', '.json'],
   copies: { docs: 'docs' },
   bundle: {

@@ -45,8 +45,10 @@ export const stagePackage = async (
   await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true });
   await copyAssets(join(source, 'src'), join(source, 'dist'), assets);
-  for (const name of ['dist', ...files])
-    await cp(join(source, name), join(target, name), { recursive: true });
+  for (const name of ['dist', ...files]) {
+    const filter = (path: string) => !path.endsWith('__pycache__');
+    await cp(join(source, name), join(target, name), { recursive: true, filter });
+  }
   for (const [name, from] of Object.entries(copies)) {
     // Pictures of the documentation are larger than the rest of the package.
     const filter = (path: string) => !/[\\/](?:node_modules|\.svc)$|\.png$/.test(path);

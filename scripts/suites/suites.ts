@@ -83,6 +83,7 @@ export const requiredParts = {
   SVC_TEST_S3: 'required',
   SVC_TEST_BROWSER: 'required',
   SVC_TEST_PYTHON_CLIENTS: 'required',
+  SVC_TEST_PYTHON_STOCK: 'required',
   SVC_TEST_SCHEMATHESIS: 'required',
   SVC_TEST_DEPLOY_TOOLS: 'required',
   SVC_TEST_BUILT: '1',

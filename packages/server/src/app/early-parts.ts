@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { exposeEnvironment } from '../config/environment.ts';
 import { findTsconfig } from '../config/project/tsconfig.ts';
+import type { PythonLaunch } from '../config/project/python.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import { nodeProcesses } from './node-processes.ts';
@@ -12,12 +13,15 @@ import { type Connection, openConnection } from '../storage/postgres/connection.
 import { type NodeProcesses, wantedConnections } from '../storage/postgres/connection-plan.ts';
 import { type LogExport, openLogExport } from '../telemetry/log-export.ts';
 import type { Owned } from './owned.ts';
+import { preparePython } from './python-start.ts';
 
 export interface EarlyParts {
   node: NodeProcesses;
   /** Rejects when the database cannot be opened, and when the start is cancelled. */
   connection: Promise<Connection>;
   executors: StandbyProcesses;
+  /** How Python processes are started; undefined for a project without Python files. Rejects with a ConfigError. */
+  python: Promise<PythonLaunch | undefined>;
   /** Names this server in its telemetry. */
   instanceId: string;
   /** Undefined when the log is not sent. */
@@ -53,5 +57,7 @@ export const startEarlyParts = (
   if (project.auth !== undefined || project.customApp !== undefined) exposeEnvironment(project.env);
   const program = executorProgram(findTsconfig(project.dir));
   const executors = owned.keep(new StandbyProcesses(program, node.executors));
-  return { node, connection, executors, instanceId, logExport };
+  const python = preparePython(project, logger);
+  python.catch(() => undefined); // the caller awaits it
+  return { node, connection, executors, python, instanceId, logExport };
 };

@@ -75,6 +75,7 @@ export const createEngine = async (
     setup: {
       database: { ...databaseOptions, poolMax: parts.plan.executor },
       graphs: [...project.graphs],
+      python: parts.python,
       tsconfig: findTsconfig(project.dir),
       env: project.env,
       log: settings.log,

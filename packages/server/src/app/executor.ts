@@ -3,12 +3,16 @@ import * as documents from '@langchain/core/documents';
 import * as messages from '@langchain/core/messages';
 import * as langgraph from '@langchain/langgraph';
 import * as checkpoint from '@langchain/langgraph-checkpoint';
-import { exposeEnvironment } from '../config/environment.ts';
+import { exposeEnvironment, processEnvironment } from '../config/environment.ts';
 import { LoadedModules } from '../config/project/loaded-modules.ts';
 import type { StoreIndexConfig } from '../config/project/store-index.ts';
 import { releaseMemoryWhenIdle } from './idle-memory.ts';
 import { optimizeEarly } from './process-flags.ts';
+import { isPython } from '../config/project/python-modules.ts';
+import type { PythonLaunch } from '../config/project/python.ts';
+import { createTextCodec } from '../engine/codec/text-codec.ts';
 import { createCodec } from '../engine/codec/value-codec.ts';
+import { PythonGraphs } from '../engine/python/python-graphs.ts';
 import { retry } from '../backoff.ts';
 import { openDatabase, type Database } from '../storage/postgres/database.ts';
 import { isUnavailable } from '../storage/postgres/sql-state.ts';
@@ -61,8 +65,13 @@ const setUp = async (
   });
   const checkpoints = checkpointStorage(database);
   const storeIndex = setup.storeIndex && openStoreIndex(setup.storeIndex, { database, modules, logger });
+  const pythonGraphs = setup.graphs.filter(([, { file }]) => isPython(file));
+  const pythonIds = new Set<string | undefined>(pythonGraphs.map(([graph_id]) => graph_id));
+  const python = setup.python && pythonGraphs.length > 0 ? startPython(setup.python, pythonGraphs, logger) : undefined;
+  const codec = createCodec({ messages, langgraph, checkpoint, documents });
+  const textCodec = createTextCodec();
   return new Executor({
-    graphs: new GraphRegistry(new Map(setup.graphs), modules.afterImport, notices),
+    graphs: new GraphRegistry(new Map(setup.graphs), modules.afterImport, { notices, python }),
     checkpoints,
     queue: new CommitQueue(checkpoints, {
       onTrouble: (trouble) => send({ kind: 'flush_trouble', trouble }),
@@ -70,7 +79,7 @@ const setUp = async (
     recentBlobs: new RecentBlobs(),
     imports: threadImportStorage(database),
     budget: new EventBudget(),
-    codec: createCodec({ messages, langgraph, checkpoint, documents }),
+    codecOf: (graph_id) => (pythonIds.has(graph_id) ? textCodec : codec),
     translateMessages: () => new MessageEvents('javascript'),
     store: new SvcStore(storeItemStorage(database, noAnswerLimits), storeIndex),
     storeIndex,
@@ -78,6 +87,22 @@ const setUp = async (
     tracing: setup.tracing && (await openTracing(setup.tracing, database, logger)),
   });
 };
+
+const startPython = (
+  python: PythonLaunch,
+  graphs: ExecutorSetup['graphs'],
+  logger: Logger,
+): PythonGraphs =>
+  new PythonGraphs({
+    python,
+    sources: Object.fromEntries(graphs),
+    env: processEnvironment(),
+    logger,
+    onLost: (reason) => {
+      logger.fatal({ reason }, 'the Python process of this executor has ended, so the executor ends too');
+      process.exit(1);
+    },
+  });
 
 const openStoreIndex = (
   config: StoreIndexConfig,

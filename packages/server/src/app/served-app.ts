@@ -1,10 +1,12 @@
 // The services of a server and the app that serves them, without a socket.
 import type { Logger } from 'pino';
-import { loadAuth } from '../auth/handlers/auth-definition.ts';
+import { type AuthDefinition, loadAuth } from '../auth/handlers/auth-definition.ts';
 import { createSchemeOf } from '../auth/principal/client-address.ts';
 import type { Exposure } from '../config/settings/exposure.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import { LoadedModules } from '../config/project/loaded-modules.ts';
+import type { PythonLaunch } from '../config/project/python.ts';
+import { isPython } from '../config/project/python-modules.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { Observe } from '../http/routing/mount.ts';
 import { createApp } from '../http/server/app.ts';
@@ -74,8 +76,9 @@ const openServices = async (
   // The auth object is loaded first. If it fails, the server must not serve anything.
   await prepareGlobals(project, logger);
   const modules = options.onModules && new LoadedModules(options.onModules);
+  const python = await early.python;
   const authenticates = options.authenticate === undefined;
-  const ownAuth = project.auth && (await loadAuth(project.auth.source, { modules, authenticates }));
+  const ownAuth = await openAuth(options, python, { modules, authenticates, owned });
   const authDefinition = withHostAuth(ownAuth, options.authenticate);
   const customCode = await CustomCode.load(project, { logger, modules });
   signal?.throwIfAborted();
@@ -106,6 +109,7 @@ const openServices = async (
     databaseFailure,
     settings,
     project,
+    python,
     mode,
     authDefinition,
     customCode,
@@ -114,6 +118,26 @@ const openServices = async (
     onModules: options.onModules,
   };
   return { services: owned.keep(await createServices(parts)), customCode };
+};
+
+/** Undefined without an auth object. */
+const openAuth = async (
+  { project: { auth }, settings, logger, onModules }: ServedAppOptions,
+  python: PythonLaunch | undefined,
+  {
+    modules,
+    authenticates,
+    owned,
+  }: { modules: LoadedModules | undefined; authenticates: boolean; owned: Owned },
+): Promise<AuthDefinition | undefined> => {
+  if (auth === undefined) return undefined;
+  const { source } = auth;
+  if (python === undefined || !isPython(source.file)) return loadAuth(source, { modules, authenticates });
+  const { timeoutMs } = settings.auth;
+  // Imported here, because most servers have no such file.
+  const { PythonAuth } = await import('./python-auth.ts');
+  const options = { source, launch: python, timeoutMs, authenticates, logger, onModules };
+  return owned.keep(await PythonAuth.open(options)).definition;
 };
 
 const startReplica = (

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { AuthDefinition } from '../auth/handlers/auth-definition.ts';
 import type { AccessMode } from '../config/settings/exposure.ts';
 import type { Settings } from '../config/settings/settings.ts';
+import type { PythonLaunch } from '../config/project/python.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { CustomCode } from './custom-code.ts';
 import type { ServerParsing } from './parser-tasks.ts';
@@ -25,6 +26,8 @@ export interface ServiceParts {
   databaseFailure: () => string | undefined;
   settings: Settings;
   project: SvcJson;
+  /** How Python processes are started; undefined for a project without Python files. */
+  python: PythonLaunch | undefined;
   /** How callers authenticate. */
   mode: AccessMode;
   /** The project's auth object; undefined when it has none. */

@@ -16,7 +16,7 @@ import { createReactAgent } from '@langchain/langgraph/prebuilt';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod/v3';
-import type { Graph } from '../../src/engine/executor/graphs/graph-registry.ts';
+import type { EngineGraph } from '../../src/engine/executor/graphs/graph-registry.ts';
 import { introspect } from '../../src/engine/executor/graphs/introspection.ts';
 import type { IntrospectCommand } from '../../src/engine/dispatch/protocol.ts';
 
@@ -28,7 +28,7 @@ const noop = () => ({});
 const introspectGraph = (
   graph: unknown,
   command: Omit<IntrospectCommand, 'graph_id' | 'config'>,
-): Promise<unknown> => introspect(graph as Graph, { graph_id: 'g', config: {}, ...command });
+): Promise<unknown> => introspect(graph as EngineGraph, { graph_id: 'g', config: {}, ...command });
 const schemasOf = async (graph: unknown): Promise<Schemas> =>
   (await introspectGraph(graph, { what: 'schemas' })) as Schemas;
 const namesOf = (schema: { properties: Properties } | null): string[] =>

@@ -2,6 +2,7 @@
 // differences/, with its reason; one that is not listed fails, and so does an entry that no longer occurs.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compareSteps, type Difference } from './compare.ts';
+import { listed } from './differences/all.ts';
 import { ListedPatterns } from './differences/listed-patterns.ts';
 import { startServers, type Servers } from './servers.ts';
 import { scenarios } from './scenarios/all.ts';
@@ -14,7 +15,7 @@ beforeAll(async () => {
 }, scaled(300_000));
 afterAll(() => servers?.[Symbol.asyncDispose]());
 
-const patterns = new ListedPatterns();
+const patterns = new ListedPatterns(Object.values(listed).flat());
 
 const shown = ({ path, ...values }: Difference): string => `${path} ${JSON.stringify(values).slice(0, 500)}`;
 

@@ -16,7 +16,7 @@ describe('http.app', () => {
       ['http.app', 'there is no file', 'Create it, or correct the path.'],
     ],
     ['', { http: { app: './app.ts' } }, ['names no export', './app.ts:app']],
-    ['', { http: { app: './app.py:app' } }, ['is not a JavaScript or TypeScript file']],
+    ['', { http: { app: './app.py:app' } }, ['there is no file']],
     ['', { http: { app: 1 } }, ['http.app', 'expected string', 'of a Hono app']],
     [
       '',

@@ -7,7 +7,7 @@ import type { MemorySaver } from '@langchain/langgraph';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withCheckpointer } from '../engine-copy.ts';
 import { defaultAssistantId } from '../../src/deployment/assistants/default-assistant.ts';
-import type { Graph } from '../../src/engine/executor/graphs/graph-registry.ts';
+import type { EngineGraph } from '../../src/engine/executor/graphs/graph-registry.ts';
 import { openDevServerFolder } from '../../src/migration/dev-server-folder.ts';
 import type { ThreadImporter } from '../../src/migration/thread-importer.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
@@ -56,7 +56,7 @@ const checkpointerFile = '.langgraphjs_api.checkpointer.json';
 const opsFile = '.langgraphjs_ops.json';
 
 const chat = (saver: MemorySaver) => builder.compile({ checkpointer: saver });
-const withSaver = (graph: object) => (saver: MemorySaver) => withCheckpointer<Graph>(graph, saver);
+const withSaver = (graph: object) => (saver: MemorySaver) => withCheckpointer<EngineGraph>(graph, saver);
 const say = (content: string) => ({ messages: [{ role: 'user', content }] });
 const get = async (path: string): Promise<unknown> => (await server.call('GET', path)).body;
 const isHere = async (thread_id: string): Promise<boolean> =>

@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 import { it } from 'vitest';
 import { scaled } from '../speed.ts';
 
-const python = fileURLToPath(new URL('../../../../build/python-clients/bin/python3', import.meta.url));
+/** The interpreter that has the stock clients, langgraph and langchain. */
+export const python = fileURLToPath(new URL('../../../../build/python-clients/bin/python3', import.meta.url));
 
 /** Why the tests with the Python clients are not run; undefined when they are. */
 export const whyNoPythonClients = (): string | undefined =>

@@ -1,4 +1,5 @@
 // Tests of the server that need more than Node.
+import { whyNoPythonStock } from '../compatibility/python/python-stock.ts';
 import { whyNoShell } from '../documentation/programs.ts';
 import { whyNoPandas } from '../exports/pandas.ts';
 import { whyNoPatroni } from '../faults/patroni-availability.ts';
@@ -15,6 +16,7 @@ export default class NotRunReporter extends NotRun {
       { call: 'itInShell(', need: 'a shell with its programs', why: whyNoShell },
       { call: 'itInPandas(', need: 'pandas', why: whyNoPandas },
       { call: 'itWithPythonClients(', need: 'the Python clients', why: whyNoPythonClients },
+      { call: 'describeWithPythonStock(', need: 'the stock Python server', why: whyNoPythonStock },
       { call: 'itWithSchemathesis(', need: 'Schemathesis', why: whyNoSchemathesis },
       { call: 'describeWithPatroni(', need: 'Patroni', why: whyNoPatroni },
       { call: 'describeWithPostgres15(', need: 'PostgreSQL 15', why: whyNoPostgres15 },

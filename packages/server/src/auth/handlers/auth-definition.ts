@@ -75,3 +75,7 @@ const keys = new Set(
   }),
 );
 const isEvent = (key: string): boolean => keys.has(key);
+
+/** Keys of handlers that would never be called. */
+export const unknownHandlers = (handlers: readonly string[]): string[] =>
+  handlers.filter((key) => !isEvent(key));

@@ -37,6 +37,7 @@ import {
   unreachableOutcome,
 } from './database.ts';
 import { collectorOutcome, sentSignals } from './collector.ts';
+import { pythonOutcomes } from './python.ts';
 import { checkDataFiles, checkDataFolder, checkDiskSpace, embeddedOutcome } from './data-folder.ts';
 import { assertBindable } from '../../http/server/listen.ts';
 import { announcedIn } from '../../http/server/address-file.ts';
@@ -50,6 +51,8 @@ const queryMs = 10_000;
 /** A host gets 10 s; several hosts are tried one after the other. */
 const connectMs = 30_000;
 const collectorMs = 10_000;
+/** uv or poetry are asked for the interpreter, and the interpreter for its packages. */
+const pythonMs = 60_000;
 const probeLimits = { probeMs: 10_000, allMs: 60_000 };
 
 const folderChecks = ['data folder', 'disk space', 'encryption key file', 'port'];
@@ -82,6 +85,9 @@ export const examine = async (sources: ConfigSources, report: Report): Promise<v
   if (config instanceof ConfigError)
     return skip([...folderChecks, 'database', ...databaseChecks], 'Correct the settings first.');
 
+  const { python } = config.project;
+  if (python !== undefined)
+    await run('python', pythonMs, () => pythonOutcomes({ ...config.project, python }, sources.env));
   const { storage } = config.settings;
   await run('data folder', localMs, () => checkDataFolder(storage.dataDir));
   await run('disk space', localMs, () => checkDiskSpace(storage.dataDir));

@@ -21,11 +21,16 @@ export interface AuthCacheConfig {
 
 export function readAuth(
   section: AuthSection | undefined,
-  { dir, where, mistakes }: { dir: string; where: (path: string[]) => string; mistakes: Mistake[] },
+  {
+    dir,
+    paths,
+    where,
+    mistakes,
+  }: { dir: string; paths: readonly string[]; where: (path: string[]) => string; mistakes: Mistake[] },
 ): AuthConfig | undefined {
   if (section === undefined) return undefined;
   const at = where(['auth', 'path']);
-  const source = readSource({ path: section.path }, dir);
+  const source = readSource({ path: section.path }, dir, { example: 'auth', paths });
   if ('problem' in source) {
     mistakes.push({ where: at, ...source });
     return undefined;

@@ -3,6 +3,7 @@ import { readSource } from './graphs.ts';
 import type { HttpSection } from './http-schema.ts';
 import type { Mistake } from './mistake.ts';
 import type { ProjectModule } from './project-export.ts';
+import { isPython } from './python-modules.ts';
 import { findTsconfig } from './tsconfig.ts';
 
 export interface CustomAppConfig {
@@ -27,6 +28,15 @@ export function readCustomApp(
   const source = readSource({ path: section.app }, dir, { example: 'app' });
   if ('problem' in source) {
     mistakes.push({ where: at, ...source });
+    return undefined;
+  }
+  if (isPython(source.file)) {
+    mistakes.push({
+      where: at,
+      value: JSON.stringify(section.app),
+      problem: 'is a Python app, which svc does not serve yet',
+      remedy: 'Remove it, and serve its routes from a server of their own, or write them as a Hono app.',
+    });
     return undefined;
   }
   return {

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import type { Mistake } from './mistake.ts';
+import { findModule, isModuleName, isPython, modulePaths } from './python-modules.ts';
 import { graphIdPattern } from './svc-json-schema.ts';
 import { isRecord } from '../../json/is-record.ts';
 
@@ -9,11 +10,13 @@ export interface GraphSource {
   readonly file: string;
   readonly export: string;
   readonly description?: string;
+  /** Of a Python file that the config file names as `pkg.module`. */
+  readonly module?: string;
 }
 
 type Where = (path: string[]) => string;
 
-const extensions = ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx'];
+const extensions = ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx', '.py'];
 
 /**
  * Reads the graphs of a config file. Adds their mistakes to `mistakes`. In a file of the stock server, a path without an export names
@@ -36,12 +39,13 @@ export function readGraphs(
     });
     return graphs;
   }
+  const paths = modulePaths((file as { dependencies?: unknown }).dependencies, dir);
   for (const [id, entry] of Object.entries(given)) {
     const at = where(['graphs', id]);
     const idMistake = idProblem(id);
     const source =
       entryProblem(entry) ??
-      readSource(entry as GraphEntry, dir, { standard: compat ? 'default' : undefined });
+      readSource(entry as GraphEntry, dir, { standard: compat ? 'default' : undefined, paths });
     if (idMistake !== undefined) mistakes.push({ where: at, ...idMistake });
     if ('problem' in source) mistakes.push({ where: at, ...source });
     else if (idMistake === undefined) graphs.set(id, source);
@@ -78,20 +82,27 @@ function entryProblem(entry: unknown): Problem | undefined {
 
 type GraphEntry = string | { path: string; description?: string };
 
-/**
- * Reads `<file>:<export>`. The file is relative to the folder of the config file. `standard`: the export if none is named; `example`: an
- * export for error messages.
- */
+interface SourceOptions {
+  /** The export of a JavaScript module if none is named. */
+  standard?: string | undefined;
+  /** An export for error messages. */
+  example?: string;
+  /** Where modules are searched that are named as Python imports them. Without them, only files are accepted. */
+  paths?: readonly string[];
+}
+
+/** Reads `<file>:<export>` or `<module>:<name>`. The file is relative to the folder of the config file. */
 export function readSource(
   entry: GraphEntry,
   dir: string,
-  { standard, example = 'graph' }: { standard?: string | undefined; example?: string } = {},
+  { standard, example = 'graph', paths = [] }: SourceOptions = {},
 ): GraphSource | Problem {
   const { path, description } = typeof entry === 'string' ? { path: entry } : entry;
   const value = JSON.stringify(path);
   // Split at the last colon: a Windows path has one after the drive letter.
   const match = /^(.+):([\p{ID_Start}_$][\p{ID_Continue}$]*)$/su.exec(path);
-  const [, name, exported] = match ?? (standard === undefined ? [] : [path, path, standard]);
+  const [, name, exported] =
+    match ?? (standard === undefined || isPython(path) ? [] : [path, path, standard]);
   if (name === undefined || exported === undefined) {
     return {
       value,
@@ -99,10 +110,15 @@ export function readSource(
       remedy: `Write the export after a colon: ${JSON.stringify(`${path}:${example}`)}.`,
     };
   }
+  const named = { export: exported, ...(description === undefined ? {} : { description }) };
   if (!extensions.includes(extname(name))) {
+    if (paths.length > 0 && isModuleName(name)) {
+      const module = findModule(name, paths);
+      return module === undefined ? noModule(name, paths, value) : { file: module, ...named, module: name };
+    }
     return {
       value,
-      problem: 'is not a JavaScript or TypeScript file',
+      problem: 'is not a JavaScript, TypeScript or Python file',
       remedy: `Name a file that ends with ${extensions.join(', ')}.`,
     };
   }
@@ -115,5 +131,11 @@ export function readSource(
       remedy: 'Create it, or correct the path.',
       missingFile: file,
     };
-  return { file, export: exported, ...(description === undefined ? {} : { description }) };
+  return { file, ...named };
 }
+
+const noModule = (name: string, paths: readonly string[], value: string): Problem => ({
+  value,
+  problem: `there is no Python module ${name} in ${paths.join(', ')}`,
+  remedy: 'Name its file ("./agent.py:graph"), or add the folder that contains it to "dependencies".',
+});

@@ -7,6 +7,7 @@ import { readSource } from './graphs.ts';
 import type { IndexSection } from './expiry-schema.ts';
 import type { Mistake } from './mistake.ts';
 import { nearest } from './nearest.ts';
+import { isPython } from './python-modules.ts';
 
 export interface StoreIndexConfig {
   /** Numbers in one vector. */
@@ -85,7 +86,10 @@ const readEmbed = (embed: string, dims: number, dir: string): EmbedSource | Omit
   const [, name, model] = /^([a-z][a-z0-9_-]*):(.+)$/s.exec(embed) ?? [];
   if (name === undefined || model === undefined) {
     const source = readSource(embed, dir, { example: 'embed' });
-    return 'problem' in source ? source : { kind: 'export', file: source.file, export: source.export };
+    if ('problem' in source) return source;
+    return isPython(source.file)
+      ? { value: JSON.stringify(embed), ...noPython }
+      : { kind: 'export', file: source.file, export: source.export };
   }
   const id = name.replaceAll('-', '_');
   const provider = Object.hasOwn(providers, id) ? providers[id] : undefined;
@@ -97,6 +101,12 @@ const readEmbed = (embed: string, dims: number, dir: string): EmbedSource | Omit
     };
   const options = { model, ...(model.startsWith('text-embedding-3') ? { dimensions: dims } : {}) };
   return { kind: 'provider', dir, ...provider, options };
+};
+
+const noPython = {
+  problem: 'is a Python function, which svc does not call yet',
+  remedy:
+    'Remove store.index, or name a JavaScript function ("./embed.ts:embed") or a provider ("openai:text-embedding-3-small").',
 };
 
 const unknownProvider = (name: string, embed: string): Omit<Mistake, 'where'> => {

@@ -7,7 +7,12 @@ import { HttpSection } from './http-schema.ts';
 /** Begins with a letter, digit or _, so that no id looks like a path or a flag. `readGraphs` refuses the names of object members. */
 export const graphIdPattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 
-const graphPath = z.string().min(1).describe('"<file>:<export>", relative to this file: "./agent.ts:graph"');
+const graphPath = z
+  .string()
+  .min(1)
+  .describe(
+    '"<file>:<export>", relative to this file: "./agent.ts:graph" or "./agent.py:graph"; or "<module>:<name>" of Python',
+  );
 
 const section = (description: string) => z.looseObject({}).optional().describe(description);
 
@@ -48,7 +53,10 @@ export const WebhooksSection = z.looseObject({
 export type WebhooksSection = z.infer<typeof WebhooksSection>;
 
 export const AuthSection = z.looseObject({
-  path: z.string().min(1).describe('"<file>:<export>" of the Auth object: "./auth.ts:auth"'),
+  path: z
+    .string()
+    .min(1)
+    .describe('"<file>:<export>" of the Auth object: "./auth.ts:auth" or "./auth.py:auth"'),
   disable_studio_auth: z
     .boolean()
     .optional()
@@ -89,7 +97,16 @@ export const SvcJsonFile = z
     dependencies: z
       .array(z.string())
       .optional()
-      .describe('Local paths or package names; informative for JavaScript graphs'),
+      .describe(
+        'Local folders, in which Python finds modules, or names of packages, which are not installed; informative for JavaScript graphs',
+      ),
+    python: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'The Python interpreter of .py files, relative to this file: ".venv/bin/python"; by default that of VIRTUAL_ENV, .venv, uv or poetry, or python3',
+      ),
     env: z
       .union([
         z.string(),
@@ -136,7 +153,7 @@ export const SvcJsonFile = z
       .optional()
       .describe('Node.js of the image that svc dockerfile describes: 24'),
     node_loader: z.string().optional(),
-    python_version: z.string().optional(),
+    python_version: z.string().optional().describe('Python of the project: "3.12"'),
     pip_config_file: z.string().optional(),
     pip_installer: z.string().optional(),
     keep_pkg_tools: z.unknown().optional(),

@@ -114,10 +114,15 @@ describe('svc.json', () => {
     [
       'a graph file that is a folder',
       { graphs: { a: './.ts:graph' } },
-      ['is not a JavaScript or TypeScript file'],
+      ['is not a JavaScript, TypeScript or Python file'],
     ],
     ['a graph with NUL in its path', { graphs: { a: './a\0.ts:graph' } }, ['there is no file']],
-    ['a Python graph', { graphs: { a: './agent.py:graph' } }, ['is not a JavaScript or TypeScript file']],
+    ['a Python file that is missing', { graphs: { a: './agent.py:graph' } }, ['there is no file']],
+    [
+      'a graph in another language',
+      { graphs: { a: './agent.rb:graph' } },
+      ['is not a JavaScript, TypeScript or Python file'],
+    ],
     ['a graph that is a number', { graphs: { a: 1 } }, ['names no file']],
     ['a graph without a path', { graphs: { a: { description: 'x' } } }, ['names no file']],
     [

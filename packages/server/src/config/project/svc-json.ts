@@ -19,6 +19,8 @@ import { parseJsonText } from './json-text.ts';
 import type { JsonText } from './json-text.ts';
 import { ConfigError } from './mistake.ts';
 import type { Mistake } from './mistake.ts';
+import { type PythonConfig, readPython } from './python.ts';
+import { isPython, modulePaths } from './python-modules.ts';
 import { readDisabledRoutes } from './route-switches.ts';
 import type { DisabledRoutes } from './route-switches.ts';
 import { isStockFile, readUnsupported } from './unsupported.ts';
@@ -59,6 +61,8 @@ export interface SvcJson {
   readonly ui: UiConfig;
   /** Undefined: items are not searched by meaning. */
   readonly storeIndex: StoreIndexConfig | undefined;
+  /** Undefined: no file of the project is in Python. */
+  readonly python: PythonConfig | undefined;
   /** The parsed file, for the sections that other modules read: auth, http, store, checkpointer, … */
   readonly raw: Readonly<SvcJsonFile>;
   /** For the operator. They do not prevent a start. */
@@ -111,6 +115,12 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
   const webhooks = readWebhookRules({ section, compat, env: { ...variables, ...env }, where, mistakes });
   const headersOf = (key: 'configurable_headers' | 'logging_headers') =>
     readHeaderPatterns({ section: raw.http?.[key], where, path: ['http', key], mistakes });
+  const auth = readAuth(raw.auth, { dir, paths: modulePaths(raw.dependencies, dir), where, mistakes });
+  const hasGraphs = [...graphs.values()].some(({ file: source }) => isPython(source));
+  const python =
+    hasGraphs || (auth && isPython(auth.source.file))
+      ? readPython(raw, { dir, where, mistakes, hasGraphs })
+      : undefined;
   const project: SvcJson = {
     file,
     dir,
@@ -124,7 +134,7 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
     ...(typeof raw.env === 'string' ? { envFile: resolve(dir, raw.env) } : {}),
     settings: raw.settings ?? {},
     webhooks,
-    auth: readAuth(raw.auth, { dir, where, mistakes }),
+    auth,
     customApp: readCustomApp(raw.http, { dir, compat, where, mistakes }),
     cors: readCors({ section: raw.http?.cors, where, mistakes }),
     configurableHeaders: headersOf('configurable_headers'),
@@ -132,8 +142,9 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
     disabled: readDisabledRoutes(raw.http),
     ui: readUi(raw, { dir, where, mistakes }),
     storeIndex: readStoreIndex(raw.store?.index, { dir, where, mistakes }),
+    python,
     raw,
-    warnings: [...warnings, ...readUnsupported(raw, { where, mistakes })],
+    warnings: [...warnings, ...readUnsupported(raw, { where, mistakes, hasPython: python !== undefined })],
   };
   const isAccessKnown = !['auth', 'http', 'env'].some((key) => mistaken.has(key));
   return { project: Object.freeze(project), mistakes, isAccessKnown };

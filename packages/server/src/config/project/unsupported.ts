@@ -43,6 +43,8 @@ type Values = Readonly<Record<string, unknown>>;
 interface Reading {
   where: (path: Path) => string;
   mistakes: Mistake[];
+  /** The project has Python files, for which some keys have an effect. */
+  hasPython: boolean;
 }
 
 /** Without these, a server would serve what its operator believes to be protected. */
@@ -66,7 +68,7 @@ const ineffective: readonly { path: Path; effect: string }[] = [
 const appKeys = ['middleware_order', 'enable_custom_route_auth'] as const;
 
 /** Warnings of keys without effect. Adds mistakes of those that are refused. */
-export function readUnsupported(raw: SvcJsonFile, { where, mistakes }: Reading): string[] {
+export function readUnsupported(raw: SvcJsonFile, { where, mistakes, hasPython }: Reading): string[] {
   for (const { path, problem, remedy } of refused)
     if (!isSupported(path) && valueAt(raw, path) !== undefined)
       mistakes.push({ where: where(path), problem, remedy });
@@ -77,12 +79,19 @@ export function readUnsupported(raw: SvcJsonFile, { where, mistakes }: Reading):
       problem: 'there is no such group of routes: what it should disable would be served',
       remedy: 'Remove it, and restrict the routes with "auth" or a proxy.',
     });
-  const named = ineffective.filter(({ path }) => !isSupported(path) && valueAt(raw, path) !== undefined);
-  const reported = new Set([...refused, ...named].map(({ path }) => path.join('.')));
+  const named = ineffective.filter(
+    ({ path }) =>
+      !isSupported(path) && valueAt(raw, path) !== undefined && !(hasPython && isPythonKey(raw, path)),
+  );
+  const reported = new Set([...refused, ...ineffective].map(({ path }) => path.join('.')));
   for (const key of switched) reported.add(`http.${key}`);
   // `svc dockerfile` writes the lines of `dockerfile_lines`.
   const image = imageKeys.filter(
-    (key) => key !== 'dockerfile_lines' && raw[key] !== undefined && !reported.has(key),
+    (key) =>
+      key !== 'dockerfile_lines' &&
+      raw[key] !== undefined &&
+      !reported.has(key) &&
+      !(hasPython && isPythonKey(raw, [key])),
   );
   return [
     ...unknownIn(raw, SvcJsonFile, [], { where, reported }),
@@ -96,6 +105,13 @@ export function readUnsupported(raw: SvcJsonFile, { where, mistakes }: Reading):
       .map((key) => `${where(['http', key])}: this has no effect without http.app`),
   ];
 }
+
+/** Whether the key has an effect for the Python files of the project. */
+const isPythonKey = (raw: Values, path: Path): boolean => {
+  if (path[0] === 'python_version') return true;
+  const value = valueAt(raw, path);
+  return path[1] === 'serde' && isRecord(value) && Object.keys(value).join() === 'allowed_msgpack_modules';
+};
 
 function loaderWarnings(raw: SvcJsonFile, where: Reading['where']): string[] {
   const { node_loader, node_version } = raw;

@@ -8,6 +8,10 @@ export interface PartReader {
   /** A part in its stored form; `item` is its reference if it is a blob. */
   text(text: string, item?: string): unknown;
   tree(tree: unknown): unknown;
+  /** Parses the payload of a list, if its elements may not be parsed as JSON. */
+  list?(payload: string): unknown[];
+  /** Parses the payload of an object. */
+  object?(payload: string): { at: string[]; of: unknown };
 }
 
 /** Far more levels than `split` creates. */
@@ -48,7 +52,8 @@ class Assembler {
   }
 
   #node(list: unknown[], refs: string[], payload: string, depth: number): void {
-    const [lists, ...inline] = JSON.parse(payload) as [number, ...unknown[]];
+    const parts = this.#reader.list?.(payload) ?? (JSON.parse(payload) as unknown[]);
+    const [lists, ...inline] = parts as [number, ...unknown[]];
     for (const hash of refs.slice(0, lists)) this.#append(list, hash, depth + 1);
     const start = list.length;
     let next = 0;
@@ -66,7 +71,8 @@ class Assembler {
   }
 
   #object(refs: string[], payload: string, depth: number): unknown {
-    const { at, of } = JSON.parse(payload) as { at: string[]; of: unknown };
+    const parts = this.#reader.object?.(payload) ?? (JSON.parse(payload) as { at: string[]; of: unknown });
+    const { at, of } = parts;
     const object = this.#reader.tree(of);
     if (!isRecord(object)) throw damaged('an object has no keys');
     for (const [index, hash] of refs.entries()) {

@@ -132,6 +132,9 @@ export class Decoder {
         return this.#error(tree);
       case 'url':
         return new URL(String(of));
+      case 'py':
+        // A class of Python: its plain data.
+        return this.tree(of);
       default:
         return this.#instance(tree);
     }
@@ -171,7 +174,7 @@ export class Decoder {
   #instance(tree: Tagged): unknown {
     const message = this.#messages.get(tree.$);
     if (message) return this.#message(message, tree);
-    const { $: tag, ...parts } = tree;
+    const { $: tag, py: _, ...parts } = tree;
     const fields = this.#record(parts);
     const { langgraph, checkpoint, documents } = this.#classes;
     switch (tag) {

@@ -1,6 +1,7 @@
 // A snapshot is a copy of a value, to detect later changes. Every primitive and every key is compared, in order, so a
 // value that equals its snapshot would be encoded the same.
 import { hiddenArguments, isMessage, type Message } from './message-tree.ts';
+import { StoredText } from './stored-text.ts';
 
 /** The snapshot of a value that cannot be compared cheaply and exactly (class instances, Maps, …). It equals nothing. */
 const opaque = Symbol('opaque');
@@ -139,11 +140,13 @@ export class RefCache {
   /** The reference of this object (by identity), if the object has not changed since `remember`. */
   find(value: object): string | undefined {
     const known = this.#known.get(value);
-    return known !== undefined && isSame(value, known.snapshot) ? known.item : undefined;
+    if (known === undefined) return undefined;
+    // A text cannot change.
+    return value instanceof StoredText || isSame(value, known.snapshot) ? known.item : undefined;
   }
 
   remember(value: object, item: string): void {
-    const snapshot = snapshotOf(value);
+    const snapshot = value instanceof StoredText ? null : snapshotOf(value);
     if (snapshot !== opaque) this.#known.set(value, { item, snapshot });
   }
 

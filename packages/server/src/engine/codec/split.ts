@@ -1,6 +1,9 @@
 import { createBlob, type Blob } from './blob.ts';
 import { RefCache, type ListLevel } from './ref-cache.ts';
 import { isLonger } from './bounded-text.ts';
+import { elementsOf, membersOf, objectText } from './json-parts.ts';
+import { StoredText } from './stored-text.ts';
+import { tagKey } from './tagged.ts';
 import { TreeEncoder } from './tree-encoder.ts';
 
 // In this file an element is written as an item: `=<json>` or `#<hash>`, as in references.
@@ -23,7 +26,8 @@ export interface Split {
   blobs: Blob[];
 }
 
-const isPlain = (value: object): value is Record<string, unknown> => {
+/** True for objects whose own properties are all that is stored. */
+export const isPlain = (value: object): value is Record<string, unknown> => {
   const prototype: unknown = Object.getPrototypeOf(value);
   return (
     (prototype === Object.prototype || prototype === null) &&
@@ -43,16 +47,52 @@ class Splitter {
 
   ref(value: unknown): string {
     if (typeof value !== 'object' || value === null) return this.#item(this.#encoder.text(value));
-    if (Array.isArray(value)) {
-      const items = this.#elements(value, value);
-      const short = items.length > 0 && items.length <= 2 && items.every(isBlob);
-      return short ? `[${items.map((item) => item.slice(1)).join(',')}` : this.#list(items);
-    }
+    if (Array.isArray(value)) return this.#listRef(this.#elements(value, value));
+    if (value instanceof StoredText) return this.#textRef(value);
     return this.#remembered(value, () =>
       isPlain(value) && isLonger(value, objectMax)
         ? this.#object(value)
         : this.#item(this.#encoder.text(value)),
     );
+  }
+
+  #listRef(items: string[]): string {
+    const short = items.length > 0 && items.length <= 2 && items.every(isBlob);
+    return short ? `[${items.map((item) => item.slice(1)).join(',')}` : this.#list(items);
+  }
+
+  /** A text is split as the value that it stands for. */
+  #textRef(value: StoredText): string {
+    const { text } = value;
+    if (text.startsWith('[')) return this.#listRef(elementsOf(text).map((element) => this.#item(element)));
+    return this.#remembered(value, () =>
+      text.startsWith('{') && text.length > objectMax ? this.#textObject(text) : this.#item(text),
+    );
+  }
+
+  #textObject(text: string): string {
+    const members = membersOf(text);
+    if (members.some(([key]) => key === tagKey)) return this.#item(text);
+    const at: string[] = [];
+    const refs: string[] = [];
+    const of: [string, string][] = [];
+    for (const [key, part] of members) {
+      const item = part.startsWith('[')
+        ? this.#list(elementsOf(part).map((element) => this.#item(element)))
+        : this.#item(part);
+      if (isBlob(item)) {
+        at.push(key);
+        refs.push(item.slice(1));
+      }
+      of.push([key, isBlob(item) ? 'null' : part]);
+    }
+    return this.#objectBlob(at, refs, objectText(of));
+  }
+
+  #objectBlob(at: string[], refs: string[], rest: string): string {
+    return refs.length === 0
+      ? this.#item(rest)
+      : this.#blob(`{"at":${JSON.stringify(at)},"of":${rest}}`, refs);
   }
 
   /** Stores a blob, or keeps a short text inline. */
@@ -75,7 +115,8 @@ class Splitter {
   }
 
   #part(parent: object, key: string | number, value: unknown): string {
-    const make = (): string => this.#item(this.#encoder.partText(parent, key, value));
+    const make = (): string =>
+      this.#item(value instanceof StoredText ? value.text : this.#encoder.partText(parent, key, value));
     return typeof value === 'object' && value !== null ? this.#remembered(value, make) : make();
   }
 
@@ -97,10 +138,7 @@ class Splitter {
       refs.push(item.slice(1));
       Object.defineProperty(of, key, { value: null });
     }
-    const rest = this.#encoder.text(of);
-    return refs.length === 0
-      ? this.#item(rest)
-      : this.#blob(`{"at":${JSON.stringify(at)},"of":${rest}}`, refs);
+    return this.#objectBlob(at, refs, this.#encoder.text(of));
   }
 
   /**

@@ -2,6 +2,7 @@ import { types } from 'node:util';
 import { CodecError, pathText, type PathKey } from './codec-error.ts';
 import { instanceTree } from './instance-tree.ts';
 import { isMessage, messageTree } from './message-tree.ts';
+import { StoredText } from './stored-text.ts';
 import { setOwn, tagKey } from './tagged.ts';
 
 const depthMax = 1000;
@@ -124,6 +125,7 @@ export class TreeEncoder {
         : this.#record(value as Record<string, unknown>);
     }
     if (isMessage(value)) return messageTree(value, this.#child);
+    if (value instanceof StoredText) return JSON.parse(value.text) as unknown;
     const tree = instanceTree(value, this.#child, this.#optional);
     if (tree !== undefined) return tree;
     if (hasNoFields(value)) return {};

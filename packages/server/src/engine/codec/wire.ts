@@ -3,6 +3,7 @@ import { assemble } from './assemble.ts';
 import type { Lookup } from './blob.ts';
 import { damaged } from './codec-error.ts';
 import { messageFields, messageTypeOf, type MessageType } from './message-tree.ts';
+import { isMadeByPython, memberName, pythonData, pythonInstance, pythonMessage } from './python-wire.ts';
 import { isRecord } from '../../json/is-record.ts';
 import { hasTag, isTagged, setOwn, type Tagged } from './tagged.ts';
 
@@ -49,7 +50,8 @@ class WireWriter {
   #tagged(tree: Tagged): unknown {
     const { of } = tree;
     const type = messageTypeOf(tree.$);
-    if (type) return this.#message(type, tree);
+    if (type)
+      return isMadeByPython(tree) ? this.#record(pythonMessage(type, tree)) : this.#message(type, tree);
     switch (tree.$) {
       case 'object':
         return this.#record(of as Fields);
@@ -60,7 +62,9 @@ class WireWriter {
       case 'date':
         return typeof of === 'number' ? new Date(of).toISOString() : null;
       case 'map':
-        return this.#map(of as [unknown, unknown][]);
+        return isMadeByPython(tree)
+          ? this.#dict(of as [unknown, unknown][])
+          : this.#map(of as [unknown, unknown][]);
       case 'set':
         return this.#list(of as unknown[]);
       case 'bigint': // its digits, as in protobuf's JSON
@@ -71,9 +75,22 @@ class WireWriter {
         return `/${String(of)}/${String(tree['flags'])}`;
       case 'error':
         return { name: tree['name'], message: tree['message'] };
+      case 'py':
+        return this.value(pythonData(tree));
       default:
         return this.#instance(tree);
     }
+  }
+
+  /** A dict of Python. A list of pairs when it has a key that cannot be a name. */
+  #dict(entries: [unknown, unknown][]): unknown {
+    const object: Fields = {};
+    for (const [key, part] of entries) {
+      const name = memberName(this.value(key));
+      if (name === undefined) return this.#list(entries);
+      setOwn(object, name, this.value(part) ?? null);
+    }
+    return object;
   }
 
   #map(entries: [unknown, unknown][]): unknown {
@@ -86,7 +103,10 @@ class WireWriter {
     return object;
   }
 
-  #instance({ $: tag, ...parts }: Tagged): unknown {
+  #instance(tree: Tagged): unknown {
+    const made = isMadeByPython(tree) ? pythonInstance(tree) : undefined;
+    if (made) return this.#record(made);
+    const { $: tag, ...parts } = tree;
     switch (tag) {
       case 'send':
         return { lg_name: 'Send', ...this.#record(parts) };

@@ -2,6 +2,7 @@
 // server process passes on without parsing it.
 import type { Fault } from '@svc/contract/problem';
 import type { Settings } from '../../config/settings/settings.ts';
+import type { PythonLaunch } from '../../config/project/python.ts';
 import type { StoreIndexConfig } from '../../config/project/store-index.ts';
 import type { DatabaseOptions } from '../../storage/postgres/database.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
@@ -167,7 +168,9 @@ export interface ImportThreadAnswer {
 /** Sent once, first. */
 export interface ExecutorSetup {
   database: DatabaseOptions;
-  graphs: [graph_id: string, source: { file: string; export: string }][];
+  graphs: [graph_id: string, source: { file: string; export: string; module?: string }][];
+  /** How the Python process of an executor is started; undefined for a project without Python files. */
+  python?: PythonLaunch | undefined;
   /** Path of the tsconfig.json of the project, which its modules are loaded with. */
   tsconfig?: string | undefined;
   /** The project's environment (`env` of svc.json), for the graphs. */

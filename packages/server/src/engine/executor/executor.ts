@@ -15,6 +15,7 @@ import { EventLoopMonitor } from './event-loop-monitor.ts';
 import { RunExecution } from './runs/run-execution.ts';
 import type { RunTools } from './runs/run-tools.ts';
 import { updateState } from './state/state-update.ts';
+import { PythonGraph } from '../python/python-graph.ts';
 import { importThread } from '../thread-import/thread-import.ts';
 
 export class Executor {
@@ -93,7 +94,7 @@ export class Executor {
 
   async #introspect(command: IntrospectCommand): Promise<unknown> {
     const graph = await this.#tools.graphs.get(command.graph_id, command.config, 'assistants.read');
-    return introspect(graph, command);
+    return graph instanceof PythonGraph ? graph.introspect(command) : introspect(graph, command);
   }
 
   #answer(call: number, work: () => Promise<unknown>): void {

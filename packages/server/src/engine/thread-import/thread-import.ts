@@ -26,11 +26,13 @@ export const importThread = async (
   tools: RunTools,
 ): Promise<ImportThreadAnswer> => {
   const { thread, graph_id, states: file } = command;
-  const graph =
-    graph_id === undefined ? undefined : await tools.graphs.get(graph_id, thread.config, 'threads.read');
+  // The files are those of a JavaScript project: a Python graph does not describe their checkpoints.
+  const isDescribed = graph_id !== undefined && !tools.graphs.isPython(graph_id);
+  const graph = isDescribed ? await tools.graphs.get(graph_id, thread.config, 'threads.read') : undefined;
+  const codec = tools.codecOf(undefined);
   const answer = emptyAnswer('exists');
   const isNew = await tools.imports.import(thread, async (target) => {
-    const states = new ImportedStates(thread.thread_id, tools.codec, graph);
+    const states = new ImportedStates(thread.thread_id, codec, graph);
     await readParts(command.runs, (read) => {
       if (!isRecord(read) || !isUuid(read['run_id'])) return;
       const keys = configurableKeys(read);
@@ -39,7 +41,7 @@ export const importThread = async (
     if (file.checkpoints.length > 0) await storeStates(states, file, target);
     const runs = await storeRuns(command.runs, states, target);
     Object.assign(answer, runs, { checkpoints: states.checkpoints, undescribed: states.undescribed });
-    return endOf(thread.status, states.root, tools.codec);
+    return endOf(thread.status, states.root, codec);
   });
   if (isNew) answer.outcome = 'imported';
   return answer;

@@ -1,20 +1,22 @@
 import type { Difference } from '../compare.ts';
-import { listed } from './all.ts';
-import { isScenario, matcherOf } from './difference.ts';
+import { isScenario, matcherOf, type ListedDifference } from './difference.ts';
 
-/** All patterns of listed differences, and which of them have occurred. */
+/** The patterns of listed differences, and which of them have occurred. */
 export class ListedPatterns {
-  readonly #patterns = Object.values(listed)
-    .flat()
-    .flatMap(({ where }) => Object.entries(where))
-    .flatMap(([scenario, patterns]) =>
-      patterns.map((pattern) => ({
-        scenario,
-        pattern,
-        matches: matcherOf(pattern),
-        isTaken: false,
-      })),
-    );
+  readonly #patterns;
+
+  constructor(listed: readonly ListedDifference[]) {
+    this.#patterns = listed
+      .flatMap(({ where }) => Object.entries(where))
+      .flatMap(([scenario, patterns]) =>
+        patterns.map((pattern) => ({
+          scenario,
+          pattern,
+          matches: matcherOf(pattern),
+          isTaken: false,
+        })),
+      );
+  }
 
   /** True if the difference is listed. */
   take(scenario: string, difference: Difference): boolean {

@@ -20,6 +20,8 @@ export interface CheckpointChunk {
   next: string[];
   tasks: { id: string; name: string; path: unknown[]; state?: EngineConfig }[];
   parentConfig?: EngineConfig;
+  /** The paths of the tasks, where these have none. */
+  paths?: unknown[][];
 }
 
 export interface DebugChunk {
@@ -81,6 +83,8 @@ export class ChunkEvents {
 
   #convert(namespace: string[], mode: string, payload: unknown): void {
     if (mode === 'messages') return this.#message(namespace, payload as never);
+    // Python graphs make the events of stream mode `messages` themselves.
+    if (mode.startsWith('messages/')) return this.#emit(mode, payload);
     if (!this.#subgraphs && namespace.length > 0) {
       // The engine has one writer for the whole tree: custom events of subgraphs are events of the run, also if subgraphs are not requested.
       if (mode === 'custom' && this.#requested.has(mode)) this.#emit(mode, payload);
@@ -122,7 +126,7 @@ const checkpointOf = (config: EngineConfig | undefined) => {
   return config === undefined ? null : { thread_id, checkpoint_ns: checkpoint_ns ?? '', checkpoint_id };
 };
 
-const checkpointEvent = ({ parentConfig, config, tasks, ...rest }: CheckpointChunk) => ({
+const checkpointEvent = ({ parentConfig, config, tasks, paths: _, ...rest }: CheckpointChunk) => ({
   ...rest,
   config: publicConfig(config),
   parent_config: publicConfig(parentConfig) ?? null,

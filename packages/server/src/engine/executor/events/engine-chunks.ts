@@ -3,7 +3,7 @@
 // Nothing here waits between chunks: they would collect in the engine's queue, which has no limit, while checkpoints are stored without them.
 import { ensureConfig } from '@langchain/core/runnables';
 import { onAbort } from '../../../abort.ts';
-import type { Graph } from '../graphs/graph-registry.ts';
+import type { EngineGraph } from '../graphs/graph-registry.ts';
 import type { StoredIds } from '../../checkpoints/checkpoint-ids.ts';
 import type { CheckpointChunk, DebugChunk, EngineConfig } from './chunk-events.ts';
 
@@ -14,7 +14,7 @@ export type Chunk = [namespace: string[], mode: string, payload: unknown];
  * aborted, because a graph may ignore the signal; later chunks are dropped.
  */
 export const takeChunks = (
-  graph: Graph,
+  graph: EngineGraph,
   input: unknown,
   options: object & { signal: AbortSignal },
   take: (chunk: Chunk) => void,

@@ -8,7 +8,7 @@ import { isRecord } from '../../../json/is-record.ts';
 import type { ValueCodec } from '../../codec/value-codec.ts';
 import { checkpointRefs } from '../../dispatch/protocol.ts';
 import { checkpointRef, type CheckpointChunk, type EmitEvent } from './chunk-events.ts';
-import type { Graph } from '../graphs/graph-registry.ts';
+import type { EngineGraph } from '../graphs/graph-registry.ts';
 import { eventName } from './stream-modes.ts';
 
 /** An event of the channel `messages` of the thread protocol. */
@@ -173,7 +173,7 @@ export class StreamTransformers {
 
 /** The transformers of a run; undefined when it has none, and for runs of other protocols, whose clients do not read derived values. */
 export const openTransformers = (
-  graph: Graph,
+  graph: EngineGraph,
   { stream_mode }: { stream_mode: readonly string[] },
   { codec, translateMessages }: { codec: ValueCodec; translateMessages: () => MessageTranslator },
   emit: EmitEvent,

@@ -5,14 +5,18 @@ import { Problem } from '@svc/contract/problem';
 import type { Pregel } from '@langchain/langgraph/pregel';
 import { messageOf } from '../../codec/bounded-text.ts';
 import { exportOf } from '../../../config/project/module-export.ts';
+import { isPython } from '../../../config/project/python-modules.ts';
 import type { LoadReport } from '../../dispatch/protocol.ts';
+import type { PythonGraph } from '../../python/python-graph.ts';
+import type { PythonGraphs } from '../../python/python-graphs.ts';
 import { explainImport, importProjectModule } from './project-module.ts';
 import { readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a user's graph has channels and nodes of any type
-export type Graph = Pregel<any, any>;
+export type EngineGraph = Pregel<any, any>;
+export type Graph = EngineGraph | PythonGraph;
 
 export interface GraphSource {
   /** Absolute path of the module. */
@@ -25,43 +29,48 @@ export type AccessContext = 'threads.create_run' | 'threads.update' | 'threads.r
 
 type Factory = (config: object, runtime: { accessContext: AccessContext }) => unknown;
 
-const isGraph = (value: unknown): value is Graph =>
+const isGraph = (value: unknown): value is EngineGraph =>
   typeof value === 'object' && value !== null && 'lg_is_pregel' in value && value.lg_is_pregel === true;
 
-const isBuilder = (value: unknown): value is { compile(): Graph } =>
+const isBuilder = (value: unknown): value is { compile(): EngineGraph } =>
   typeof value === 'object' && value !== null && 'compile' in value && typeof value.compile === 'function';
 
 /** An agent of langchain is not a graph: it has one. */
-const isAgent = (value: unknown): value is { graph: Graph } =>
+const isAgent = (value: unknown): value is { graph: EngineGraph } =>
   typeof value === 'object' && value !== null && 'graph' in value && isGraph(value.graph);
 
-const hasCheckpointer = (graph: Graph): boolean => typeof graph.checkpointer === 'object';
-const hasStore = (graph: Graph): boolean => typeof graph.store === 'object';
+const hasCheckpointer = (graph: EngineGraph): boolean => typeof graph.checkpointer === 'object';
+const hasStore = (graph: EngineGraph): boolean => typeof graph.store === 'object';
 
 /** A copy of the graph without its own checkpointer and store, because svc has both. Never changes the shared object. */
-const withoutStorage = (graph: Graph): Graph => {
+const withoutStorage = (graph: EngineGraph): EngineGraph => {
   if (!hasCheckpointer(graph) && !hasStore(graph)) return graph;
   const { checkpointer: _, store: __, ...rest } = graph;
   const checkpointer = hasCheckpointer(graph) ? {} : { checkpointer: graph.checkpointer };
-  const Copy = graph.constructor as new (fields: object) => Graph;
+  const Copy = graph.constructor as new (fields: object) => EngineGraph;
   return new Copy({ ...rest, ...checkpointer });
 };
 
 export class GraphRegistry {
   readonly #sources: ReadonlyMap<string, GraphSource>;
   readonly #onImport: (cause: unknown) => void;
-  readonly #loaded = new Map<string, Promise<Graph | Factory>>();
+  readonly #python: PythonGraphs | undefined;
+  readonly #loaded = new Map<string, Promise<EngineGraph | Factory>>();
   /** What the operator should know of graphs that are loaded. */
   readonly #notices: Set<string>;
 
-  /** `onImport` is called after every import of a module, with its error if it failed. */
+  /**
+   * `onImport` is called after every import of a module, with its error if it failed. `python`: the graphs of Python files, if the project
+   * has any.
+   */
   constructor(
     sources: ReadonlyMap<string, GraphSource>,
     onImport: (error?: unknown) => void = () => undefined,
-    notices: readonly string[] = [],
+    { notices = [], python }: { notices?: readonly string[]; python?: PythonGraphs | undefined } = {},
   ) {
     this.#sources = sources;
     this.#onImport = onImport;
+    this.#python = python;
     this.#notices = new Set(notices);
   }
 
@@ -70,6 +79,7 @@ export class GraphRegistry {
     const source = this.#sources.get(graph_id);
     if (!source)
       throw new Problem('not_found', `Graph ${JSON.stringify(graph_id)} is not in the configuration`);
+    if (isPython(source.file)) return this.#pythonGraphs.get(graph_id);
     const exported = await this.#load(graph_id, source);
     if (typeof exported !== 'function') return exported;
     return withoutStorage(toGraph(graph_id, source, await exported(config, { accessContext })));
@@ -84,11 +94,25 @@ export class GraphRegistry {
         failures.push({ graph_id, message: messageOf(error) }),
       );
     };
-    await Promise.all([...this.#sources].map(load));
-    return { failures, notices: [...this.#notices] };
+    const own = [...this.#sources].filter(([, { file }]) => !isPython(file));
+    const [python] = await Promise.all([this.#python?.loadAll(), ...own.map(load)]);
+    return {
+      failures: [...failures, ...(python?.failures ?? [])],
+      notices: [...this.#notices, ...(python?.notices ?? [])],
+    };
   }
 
-  #load(graph_id: string, source: GraphSource): Promise<Graph | Factory> {
+  /** True for graphs of Python files. */
+  isPython(graph_id: string): boolean {
+    return this.#python !== undefined && isPython(this.#sources.get(graph_id)?.file ?? '');
+  }
+
+  get #pythonGraphs(): PythonGraphs {
+    if (!this.#python) throw new Problem('not_supported', 'This executor has no Python interpreter');
+    return this.#python;
+  }
+
+  #load(graph_id: string, source: GraphSource): Promise<EngineGraph | Factory> {
     let loading = this.#loaded.get(graph_id);
     if (!loading) {
       loading = load(graph_id, source, this.#onImport).then((exported) => {
@@ -107,7 +131,7 @@ const load = async (
   graph_id: string,
   source: GraphSource,
   onImport: (error?: unknown) => void,
-): Promise<Graph | Factory> => {
+): Promise<EngineGraph | Factory> => {
   let module: Record<string, unknown>;
   try {
     module = await importProjectModule(source.file);
@@ -136,7 +160,7 @@ const load = async (
 const replaced = (graph_id: string, part: string): string =>
   `Graph "${graph_id}" is compiled with a ${part} of its own, which is not used: svc stores threads and items in its database`;
 
-const toGraph = (graph_id: string, source: GraphSource, value: unknown): Graph => {
+const toGraph = (graph_id: string, source: GraphSource, value: unknown): EngineGraph => {
   if (isGraph(value)) return value;
   if (isAgent(value)) return value.graph;
   if (isBuilder(value)) return value.compile();

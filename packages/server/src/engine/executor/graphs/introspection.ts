@@ -8,7 +8,7 @@ import {
 } from '@langchain/langgraph/zod/schema';
 import { schemaMetaRegistry } from '@langchain/langgraph/zod';
 import type { IntrospectCommand } from '../../dispatch/protocol.ts';
-import type { Graph } from './graph-registry.ts';
+import type { EngineGraph } from './graph-registry.ts';
 
 type Schema = Record<string, unknown> | null;
 
@@ -19,7 +19,7 @@ interface Drawing {
 }
 
 /** Throws only when the graph itself fails; a schema that cannot be derived is null. */
-export const introspect = async (graph: Graph, command: IntrospectCommand): Promise<unknown> => {
+export const introspect = async (graph: EngineGraph, command: IntrospectCommand): Promise<unknown> => {
   switch (command.what) {
     case 'graph':
       return drawing(graph, command);
@@ -30,7 +30,7 @@ export const introspect = async (graph: Graph, command: IntrospectCommand): Prom
   }
 };
 
-const drawing = async (graph: Graph, { config, xray = false }: IntrospectCommand): Promise<unknown> => {
+const drawing = async (graph: EngineGraph, { config, xray = false }: IntrospectCommand): Promise<unknown> => {
   const drawable = await graph.getGraphAsync({ ...config, xray } as never);
   // Converted through JSON, because nodes contain classes, which cannot be sent between processes.
   const { nodes, edges } = JSON.parse(JSON.stringify(drawable.toJSON())) as Drawing;
@@ -40,7 +40,7 @@ const drawing = async (graph: Graph, { config, xray = false }: IntrospectCommand
   };
 };
 
-const schemas = (graph: Graph) => {
+const schemas = (graph: EngineGraph) => {
   const { builder = {} } = graph as Built;
   const state = builder._schemaRuntimeDefinition;
   // Without a zod object of their own, the input and the output have that of the state; the library marks that by a symbol.
@@ -73,7 +73,7 @@ const derive = (from: () => unknown): Schema => {
 type Deriving = (graph: unknown) => unknown;
 
 /** The schema of a zod object. If one of its members has no JSON Schema, the members are derived one by one. */
-const deriveSchema = (graph: Graph, from: Deriving, definition: unknown): Schema =>
+const deriveSchema = (graph: EngineGraph, from: Deriving, definition: unknown): Schema =>
   derive(() => from(graph)) ?? (isZodObject(definition) ? memberSchemas(from, definition) : null);
 
 interface ZodObject {
@@ -120,14 +120,14 @@ interface Built {
 }
 
 /** The keys of the input. A compiled graph has one input channel; only its builder has the keys. */
-const inputKeys = (graph: Graph): unknown => {
+const inputKeys = (graph: EngineGraph): unknown => {
   const { builder } = graph as Built;
   const definition = builder?._schemaDefinitions?.get(builder._inputDefinition);
   return definition ? Object.keys(definition) : graph.streamChannelsAsIs;
 };
 
 /** For states without schemas at run time: a schema with the names of their channels. */
-const channelSchema = (graph: Graph, keys: unknown, typeOf: (channel: unknown) => object): Schema => {
+const channelSchema = (graph: EngineGraph, keys: unknown, typeOf: (channel: unknown) => object): Schema => {
   if (!Array.isArray(keys)) return null;
   const channels = graph.channels as Record<string, unknown>;
   const properties = Object.fromEntries(
@@ -170,7 +170,7 @@ const isRequested = (name: string, namespace: string | undefined, recurse: boole
 
 /** Contains the schemas under their long and their short names, because clients read either. */
 const subgraphs = async (
-  graph: Graph,
+  graph: EngineGraph,
   { graph_id, namespace, recurse = false }: IntrospectCommand,
 ): Promise<unknown> => {
   const found: Record<string, unknown> = {};
@@ -178,7 +178,7 @@ const subgraphs = async (
   for await (const [name, subgraph] of graph.getSubgraphsAsync(undefined, true)) {
     if (!isRequested(name, namespace, recurse)) continue;
     const { input_schema, output_schema, state_schema, config_schema, context_schema } = schemas(
-      subgraph as Graph,
+      subgraph as EngineGraph,
     );
     found[name] = {
       graph_id,

@@ -1,12 +1,14 @@
 // One attempt of a run: builds the engine's config, streams the graph, and stores the outcome.
 import { GraphRecursionError } from '@langchain/langgraph';
+import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { onAbort } from '../../../abort.ts';
 import { isOutage } from '../../../storage/postgres/sql-state.ts';
 import { LeaseLost } from '../../checkpoints/commit-queue.ts';
 import { JointWriter } from '../../checkpoints/joint-writer.ts';
 import { type OnStart, SvcCheckpointer, EphemeralCheckpointer } from '../../checkpoints/checkpointer.ts';
 import { ThreadSession } from '../../checkpoints/thread-session.ts';
-import type { AttemptReport, ParsedRunCommand, StopReason } from '../../dispatch/protocol.ts';
+import type { ValueCodec } from '../../codec/value-codec.ts';
+import type { AttemptReport, ParsedRunCommand, RunKwargs, StopReason } from '../../dispatch/protocol.ts';
 import { messageOf, stackOf } from '../../codec/bounded-text.ts';
 import { ChunkEvents, type CheckpointChunk, isInterrupt, publicChunk } from '../events/chunk-events.ts';
 import { type Chunk, takeChunks, withStoredIds } from '../events/engine-chunks.ts';
@@ -17,7 +19,8 @@ import { ModelTokens } from '../events/model-tokens.ts';
 import { RunEventWriter } from '../events/run-event-writer.ts';
 import { assertNodes, continuesTasks, lostInRun } from '../graphs/removed-nodes.ts';
 import { RunTracer } from '../tracing/run-tracer.ts';
-import type { Graph } from '../graphs/graph-registry.ts';
+import { PythonGraph } from '../../python/python-graph.ts';
+import type { EngineGraph, Graph } from '../graphs/graph-registry.ts';
 import { recordStates, stateValues, summaryTasks } from '../state/state-summary.ts';
 import { toInput } from './run-input.ts';
 import type { RunTools } from './run-tools.ts';
@@ -37,6 +40,7 @@ const deliverMs = 60_000;
 export class RunExecution {
   readonly #command: ParsedRunCommand;
   readonly #tools: RunTools;
+  readonly #codec: ValueCodec;
   readonly #abort = new AbortController();
   readonly #chunks: ChunkEvents;
   readonly #events: RunEventWriter;
@@ -45,7 +49,7 @@ export class RunExecution {
   readonly #repeated = new RepeatedEvents();
   readonly #tracer: RunTracer | undefined;
   readonly #emit = (event: string, value: unknown): void => {
-    if (this.#isStreamed) this.#events.emit(event, this.#tools.codec.toJson(value, event));
+    if (this.#isStreamed) this.#events.emit(event, this.#codec.toJson(value, event));
   };
   #session: ThreadSession | undefined;
   #graph: Graph | undefined;
@@ -64,6 +68,7 @@ export class RunExecution {
   constructor(command: ParsedRunCommand, tools: RunTools) {
     this.#command = command;
     this.#tools = tools;
+    this.#codec = tools.codecOf(command.graph_id);
     this.#isStreamed = command.streamed;
     this.#areValuesKept = command.values_kept;
     const owner = { owner: command.run_id, lease_token: command.lease_token };
@@ -161,17 +166,38 @@ export class RunExecution {
   }
 
   async #stream(): Promise<void> {
-    const { command, graph, config, input } = await this.#prepare();
+    const { command, graph, config, kwargs, checkpointer } = await this.#prepare();
+    if (graph instanceof PythonGraph) return this.#streamPython(graph, kwargs, checkpointer);
+    const input = toInput(kwargs);
     const options = { ...config, streamMode: engineModes(command.kwargs.stream_mode), subgraphs: true };
     if (command.kwargs.stream_mode.includes('events')) return this.#streamEvents(graph, input, options);
-    this.#transformers = openTransformers(graph, command.kwargs, this.#tools, this.#emit);
+    const { translateMessages } = this.#tools;
+    const translating = { codec: this.#codec, translateMessages };
+    this.#transformers = openTransformers(graph, command.kwargs, translating, this.#emit);
     // Chunks are read at once: an event that waited in the engine could miss the flush of its checkpoint.
     const ended = takeChunks(graph, input, options, (chunk) => this.#chunk(graph, chunk));
     return this.#transformers ? this.#transformers.follow(ended, this.#abort.signal) : ended;
   }
 
+  #streamPython(graph: PythonGraph, kwargs: RunKwargs, saver: BaseCheckpointSaver): Promise<void> {
+    const { config, context, metadata, run_id, temporary, head } = this.#command;
+    const run = {
+      kwargs,
+      config: { ...config, configurable: { ...config.configurable, ...kwargs.checkpoint } },
+      context,
+      metadata,
+      run_id,
+      temporary,
+      isBlank: head === null,
+      saver,
+      store: this.#tools.store,
+      signal: this.#abort.signal,
+    };
+    return graph.stream(run, (chunk) => this.#chunk(graph, chunk));
+  }
+
   /** Stream mode `events`: the callback events of all graphs of the tree, including the engine's chunks. */
-  async #streamEvents(graph: Graph, input: unknown, options: object): Promise<void> {
+  async #streamEvents(graph: EngineGraph, input: unknown, options: object): Promise<void> {
     const events = graph.streamEvents(
       input as never,
       { ...options, version: 'v2' } as never,
@@ -189,7 +215,7 @@ export class RunExecution {
         event.event === 'on_chain_stream'
           ? { ...event, data: { ...data, chunk: publicChunk(data.chunk) } }
           : event;
-      this.#events.emit('events', this.#tools.codec.toJson(shown));
+      this.#events.emit('events', this.#codec.toJson(shown));
     }
   }
 
@@ -211,13 +237,14 @@ export class RunExecution {
     return {
       command,
       graph,
-      input: toInput(kwargs),
+      kwargs,
+      checkpointer,
       config: {
         ...config,
         ...(command.context === undefined ? {} : { context: command.context }),
         configurable: { ...config.configurable, ...kwargs.checkpoint, __pregel_checkpointer: checkpointer },
         metadata: command.metadata,
-        ...this.#callbacks(graph),
+        ...(graph instanceof PythonGraph ? {} : this.#callbacks(graph)),
         runId: command.run_id,
         store: this.#tools.store,
         signal: this.#abort.signal,
@@ -228,7 +255,7 @@ export class RunExecution {
     };
   }
 
-  #callbacks(graph: Graph): { callbacks?: ReturnType<typeof callbacksOf> } {
+  #callbacks(graph: EngineGraph): { callbacks?: ReturnType<typeof callbacksOf> } {
     const { messages } = this.#chunks;
     const handling = streamHandling(this.#command.kwargs);
     const handlers = [
@@ -250,7 +277,7 @@ export class RunExecution {
       metadata: checkpoint_metadata,
       sync: this.#command.kwargs.durability === 'sync',
       committer: this.#writer,
-      codec: this.#tools.codec,
+      codec: this.#codec,
       recent: this.#tools.recentBlobs,
       onFailure: (error) => this.#fail(error),
     });
@@ -302,7 +329,7 @@ export class RunExecution {
       if (!finished.includes('earlier runs')) return true;
     }
     const event = eventName('updates', namespace);
-    return this.#repeated.take(event, this.#tools.codec.toJson(payload, event));
+    return this.#repeated.take(event, this.#codec.toJson(payload, event));
   }
 
   /**
@@ -325,7 +352,7 @@ export class RunExecution {
     const lost = this.#session?.describe(ns, {
       checkpoint_id,
       step: chunk.metadata.step,
-      summary: { keys, tasks: summaryTasks(chunk.tasks) },
+      summary: { keys, tasks: summaryTasks(withPaths(chunk)) },
       values: Object.fromEntries(values.filter(([channel]) => ofDeltas.has(channel))),
     });
     // The tasks of the graph itself, which a command may have changed, were checked at the start.
@@ -336,7 +363,7 @@ export class RunExecution {
   #result(): string | null {
     if (this.#values === undefined && this.#interrupts === undefined) return null;
     const isState = typeof this.#values === 'object' && this.#values !== null;
-    return this.#tools.codec.toJson(
+    return this.#codec.toJson(
       this.#interrupts === undefined
         ? this.#values
         : { ...(isState ? (this.#values as object) : {}), __interrupt__: this.#interrupts },
@@ -436,6 +463,10 @@ export class RunExecution {
     this.#tools.send({ run_id, lease_token, ...report });
   }
 }
+
+/** In Python, the engine does not report the paths of tasks to clients. */
+const withPaths = ({ tasks, paths }: CheckpointChunk): CheckpointChunk['tasks'] =>
+  paths === undefined ? tasks : tasks.map((task, at) => ({ ...task, path: paths[at] ?? [] }));
 
 const isCached = (payload: unknown): payload is object =>
   typeof payload === 'object' &&

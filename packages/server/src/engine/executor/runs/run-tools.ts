@@ -24,7 +24,8 @@ export interface RunTools {
   imports: ThreadImportStorage;
   /** Bounds the events of all runs of this executor. */
   budget: EventBudget;
-  codec: ValueCodec;
+  /** The codec of a graph: the values of Python graphs stay texts. */
+  codecOf: (graph_id: string | undefined) => ValueCodec;
   /** Translates the messages of one run for its stream transformers. */
   translateMessages: () => MessageTranslator;
   store: BaseStore;

@@ -4,7 +4,8 @@ import { LeaseLost } from '../../checkpoints/commit-queue.ts';
 import { SvcCheckpointer } from '../../checkpoints/checkpointer.ts';
 import { ThreadSession } from '../../checkpoints/thread-session.ts';
 import type { StateUpdate, UpdateStateCommand } from '../../dispatch/protocol.ts';
-import type { Graph } from '../graphs/graph-registry.ts';
+import { PythonGraph } from '../../python/python-graph.ts';
+import type { EngineGraph, Graph } from '../graphs/graph-registry.ts';
 import type { RunTools } from '../runs/run-tools.ts';
 import { describeByState } from './state-summary.ts';
 import { toInput } from '../runs/run-input.ts';
@@ -25,8 +26,8 @@ export const updateState = async (
   const session = openSession(command, tools);
   const saver = new SvcCheckpointer(session, tools.checkpoints);
   const shared = await tools.graphs.get(command.graph_id, command.config, 'threads.update');
-  const graph = withCheckpointer(shared, saver);
-  let config: { configurable?: Record<string, unknown> } = {
+  const apply = updater(shared, saver);
+  let config: UpdateConfig = {
     ...command.config,
     configurable: {
       ...command.config.configurable,
@@ -42,8 +43,8 @@ export const updateState = async (
       session.attribute(
         updates.map(({ as_node, values }) => ({ as_node: as_node ?? '', values: values ?? null })),
       );
-      config = await graph.bulkUpdateState(config, [{ updates: updates.map(toEngineUpdate) }]);
-      for (const put of session.undescribed()) await describeByState(graph, session, put, tools.checkpoints);
+      config = await apply(config, updates);
+      for (const put of session.undescribed()) await describeByState(shared, session, put, tools.checkpoints);
     }
     const waits = session.nextTasks('').length > 0;
     await session.end({
@@ -77,14 +78,28 @@ const openSession = (command: UpdateStateCommand, tools: RunTools): ThreadSessio
     sync: false,
     isAtomic: true,
     committer: tools.queue,
-    codec: tools.codec,
+    codec: tools.codecOf(command.graph_id),
     recent: tools.recentBlobs,
     onFailure: () => undefined, // thrown by end()
   });
 
+interface UpdateConfig {
+  configurable?: Record<string, unknown> | undefined;
+  [key: string]: unknown;
+}
+
+/** Applies one superstep. Returns the config of the new checkpoint. */
+type ApplyUpdates = (config: UpdateConfig, updates: StateUpdate[]) => Promise<UpdateConfig>;
+
+const updater = (graph: Graph, saver: SvcCheckpointer): ApplyUpdates => {
+  if (graph instanceof PythonGraph) return (config, updates) => graph.update(config, updates, saver);
+  const own = withCheckpointer(graph, saver);
+  return (config, updates) => own.bulkUpdateState(config, [{ updates: updates.map(toEngineUpdate) }]);
+};
+
 /** A copy of the graph with this saver: the engine finds subgraphs by namespace only with a graph's own saver. */
-const withCheckpointer = (graph: Graph, checkpointer: SvcCheckpointer): Graph => {
-  const Copy = graph.constructor as new (fields: object) => Graph;
+const withCheckpointer = (graph: EngineGraph, checkpointer: SvcCheckpointer): EngineGraph => {
+  const Copy = graph.constructor as new (fields: object) => EngineGraph;
   // oxlint-disable-next-line typescript/no-misused-spread -- how the engine itself copies a graph (withConfig)
   return new Copy({ ...graph, checkpointer });
 };

@@ -1,0 +1,106 @@
+"""The shapes of the engine's reports of checkpoints: stream modes `checkpoints` and `debug`.
+
+The reports lack the paths of tasks, which the Node process needs to name tasks of `Send`: `report_paths` adds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .parts import Parts
+from .session import Session
+from .shapes import Shape, interrupts_shape, shape_of
+
+_PATH = "__svc_path"
+
+
+def report_paths() -> bool:
+    """Adds the paths of tasks to the engine's reports. False when this version of the engine has no such reports."""
+    from langgraph.pregel import _loop as loop
+
+    original = getattr(loop, "map_debug_checkpoint", None)
+    if original is None or getattr(original, "_svc", False):
+        return original is not None
+
+    def with_paths(*given: Any, **named: Any) -> Iterator[Any]:
+        for report in original(*given, **named):
+            try:
+                paths = {task.id: task.path for task in given[4]}
+                for task in report["tasks"]:
+                    task[_PATH] = paths.get(task["id"])
+            except (IndexError, KeyError, AttributeError, TypeError):
+                pass  # The paths of `Send` tasks are then derived from the state at the end of the run.
+            yield report
+
+    with_paths._svc = True  # type: ignore[attr-defined]
+    loop.map_debug_checkpoint = with_paths  # type: ignore[assignment]
+    return True
+
+
+def checkpoint_shape(report: dict[str, Any], parts: Parts, session: Session, *, wants_values: bool) -> Shape:
+    """The shape of a report. Without `wants_values`, only what the Node process stores of it."""
+    metadata = report["metadata"]
+    deltas = metadata.get("counters_since_delta_snapshot") or {}
+    values = report["values"]
+    members: list[Any] = [
+        ["config", {"j": _config(report["config"])}],
+        ["parent_config", {"j": _config(report.get("parent_config"))}],
+        ["metadata", {"j": metadata}],
+        ["next", {"j": list(report["next"])}],
+        ["paths", {"j": [list(path_of(task.get(_PATH))) for task in report["tasks"]]}],
+        ["tasks", {"a": [_task(task, parts, wants_values=wants_values) for task in report["tasks"]]}],
+    ]
+    if not isinstance(values, dict):
+        shown = parts.value(values, "values") if wants_values else {"s": None}
+        return {"o": [*members, ["values", shown]]}
+    # Of the values that are not shown, the names count, and the values of delta channels, which checkpoints lack.
+    shapes = [
+        [key, parts.value(part, f"values.{key}") if wants_values or key in deltas else {"s": None}]
+        for key, part in values.items()
+    ]
+    return {"o": [*members, ["values", {"o": shapes}]]}
+
+
+def debug_shape(chunk: dict[str, Any], parts: Parts) -> Shape:
+    """The shape of a chunk of stream mode `debug`."""
+    payload = chunk["payload"]
+    if chunk["type"] != "checkpoint":
+        shape = shape_of(payload, parts, "debug", 1)
+    else:
+        members: list[Any] = []
+        for key, part in payload.items():
+            if key in ("config", "parent_config"):
+                members.append([key, {"j": _config(part)}])
+            elif key == "tasks":
+                members.append([key, {"a": [_task(task, parts, wants_values=True) for task in part]}])
+            else:
+                members.append([key, shape_of(part, parts, key, 0)])
+        shape = {"o": members}
+    return {"o": [[key, shape if key == "payload" else {"j": part}] for key, part in chunk.items()]}
+
+
+def _config(config: Any) -> Any:
+    if not config:
+        return None
+    kept = {key: part for key, part in config.get("configurable", {}).items() if not key.startswith("__")}
+    return {"configurable": kept}
+
+
+def path_of(path: Any) -> Any:
+    """The path of a task as JSON."""
+    return [list(path_of(one)) if isinstance(one, tuple) else one for one in path or ()]
+
+
+def _task(task: dict[str, Any], parts: Parts, *, wants_values: bool) -> Shape:
+    members: list[Any] = []
+    for key, part in task.items():
+        if key == _PATH:
+            continue
+        if key == "state":
+            members.append([key, {"j": _config(part) if isinstance(part, dict) else None}])
+        elif key == "interrupts":
+            members.append([key, interrupts_shape(part, parts, key) if wants_values else {"a": []}])
+        elif key in ("id", "name") or wants_values:
+            members.append([key, shape_of(part, parts, key, 0)])
+    return {"o": members}

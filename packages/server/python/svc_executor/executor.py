@@ -1,0 +1,117 @@
+"""The work "graphs": loads the project's graphs and executes their runs."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from .allowlist import Allowlist
+from .channel import Channel, Handler
+from .checkpoint_shapes import report_paths
+from .frames import Header
+from .graphs import GraphNotLoaded, Graphs, layout_of
+from .introspection import drawing, schemas, subgraphs
+from .logs import send_logs
+from .runs import Run, run_config
+from .session import Session
+from .states import read_state, update_state
+
+_THREADS_MAX = 128
+"""Synchronous nodes that execute at the same time. Threads are started when they are needed."""
+
+_PACKAGES = ("langgraph", "langgraph-checkpoint", "langchain-core", "langgraph-sdk")
+
+
+async def start(setup: Header, channel: Channel) -> tuple[Header, Handler]:
+    """Prepares the executor. Graphs are loaded by the frame `load`, or with their first use."""
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(_THREADS_MAX, thread_name_prefix="svc-node"))
+    send_logs(channel)
+    report_paths()
+    executor = Executor(channel, setup)
+    return {"versions": _versions()}, executor.receive
+
+
+def _versions() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+class Executor:
+    """Handles the frames of the Node process."""
+
+    def __init__(self, channel: Channel, setup: Header) -> None:
+        self._channel = channel
+        self._allowed = Allowlist(setup.get("stored_classes", ()))
+        self._ids = tuple(setup["graphs"])
+        self._graphs = Graphs(setup["graphs"], self._allowed)
+        self._running: dict[int, asyncio.Task[None]] = {}
+
+    async def receive(self, header: Header, parts: list[bytes]) -> tuple[Header, Sequence[bytes]] | Header | None:
+        """Handles a frame. Returns the reply of a call."""
+        kind = header["kind"]
+        if kind == "run":
+            self._run(header, parts)
+            return None
+        if kind == "cancel":
+            task = self._running.get(header["session"])
+            if task is not None:
+                task.cancel()
+            return None
+        if kind == "load":
+            return self._load()
+        if kind == "layout":
+            return await self._layout(header)
+        if kind == "introspect":
+            return await self._introspect(header)
+        session = Session(header["session"], self._channel, self._allowed)
+        try:
+            if kind == "update":
+                return await update_state(session, header, parts, self._graphs)
+            if kind == "state":
+                return await read_state(session, header, self._graphs)
+        finally:
+            session.close()
+        raise ValueError(f"the kind {kind} is unknown")
+
+    def _run(self, header: Header, parts: list[bytes]) -> None:
+        number = header["session"]
+        run = Run(Session(number, self._channel, self._allowed), header, parts, self._graphs)
+        task = asyncio.get_running_loop().create_task(run.execute())
+        self._running[number] = task
+        task.add_done_callback(lambda _: self._running.pop(number, None))
+
+    def _load(self) -> Header:
+        """Imports all graphs."""
+        layouts: dict[str, Any] = {}
+        failures: list[Header] = []
+        for graph_id in self._ids:
+            try:
+                graph = self._graphs.load(graph_id)
+                layouts[graph_id] = None if graph is None else layout_of(graph)
+            except GraphNotLoaded as error:
+                failures.append({"graph_id": graph_id, "message": str(error)})
+        return {"layouts": layouts, "failures": failures, "notices": self._graphs.notices}
+
+    async def _layout(self, header: Header) -> Header:
+        """The layout of the graph that a function makes with a config."""
+        async with self._graphs.use(header["graph"], run_config(header), header["access"], None) as graph:
+            return {"layout": layout_of(graph)}
+
+    async def _introspect(self, header: Header) -> Header:
+        config = run_config(header)
+        async with self._graphs.use(header["graph"], config, "assistants.read", None) as graph:
+            what = header["what"]
+            if what == "graph":
+                return {"value": drawing(graph, config, header.get("xray", False))}
+            if what == "schemas":
+                return {"value": schemas(graph)}
+            return {"value": subgraphs(graph, header.get("namespace"), header.get("recurse", False))}

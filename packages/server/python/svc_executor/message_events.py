@@ -1,0 +1,53 @@
+"""Stream mode `messages`: messages while they grow.
+
+Events: `messages/metadata` once per message of a model, `messages/partial` with the message so far at every token, `messages/complete` for
+messages that are in the state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from langchain_core.messages import BaseMessage, BaseMessageChunk
+
+Emit = Callable[[str, Any], None]
+
+
+class MessageEvents:
+    """The messages of one run."""
+
+    def __init__(self, emit: Emit) -> None:
+        self._emit = emit
+        self._partial: dict[str, BaseMessage] = {}
+        self._complete: set[str] = set()
+
+    def token(self, message: BaseMessage, metadata: Any) -> None:
+        """Takes a token of a model, or a message that a node has returned."""
+        key = message.id
+        if key is None or key in self._complete:
+            return
+        before = self._partial.get(key)
+        if before is None:
+            self._emit("messages/metadata", {key: {"metadata": metadata}})
+        grows = isinstance(before, BaseMessageChunk) and isinstance(message, BaseMessageChunk)
+        grown = before + message if grows else message
+        if not isinstance(grown, BaseMessageChunk):
+            self._complete.add(key)
+            self._partial.pop(key, None)
+            self._emit("messages/complete", [grown])
+            return
+        self._partial[key] = grown
+        self._emit("messages/partial", [grown])
+
+    def values(self, state: Any) -> None:
+        """Takes a state: all messages in it are complete."""
+        messages = state.get("messages") if isinstance(state, dict) else None
+        if not isinstance(messages, list):
+            return
+        fresh = [one for one in messages if isinstance(one, BaseMessage) and one.id and one.id not in self._complete]
+        for message in fresh:
+            self._complete.add(str(message.id))
+            self._partial.pop(str(message.id), None)
+        if fresh:
+            self._emit("messages/complete", fresh)

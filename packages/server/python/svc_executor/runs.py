@@ -1,0 +1,135 @@
+"""Executes a run: streams a graph with the saver and the store of the Node process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+from uuid import UUID
+
+from langgraph.types import Command, Send
+
+from .chunks import ChunkStream
+from .failures import failure_of
+from .frames import Header
+from .graphs import Graphs, layout_of, with_storage
+from .json_text import tree_of
+from .saver import EphemeralSaver, SvcSaver
+from .session import Session, current_session
+from .store import SvcStore
+from .users import with_user
+
+# Modes that the engine does not know: their events are made here, or by the Node process.
+_ENGINE_MODES = {"values", "updates", "custom", "messages", "checkpoints", "tasks", "debug", "tools"}
+_ALWAYS = ("values", "checkpoints")
+
+
+class Run:
+    """One attempt of a run."""
+
+    def __init__(self, session: Session, header: Header, parts: list[bytes], graphs: Graphs) -> None:
+        self._session = session
+        self._header = header
+        self._graphs = graphs
+        self._input = tree_of(parts[0])
+        self._context = tree_of(parts[1])
+        self._chunks = ChunkStream(session, header["modes"], subgraphs=header["subgraphs"])
+
+    async def execute(self) -> None:
+        """Streams the graph and reports its end. Raises nothing."""
+        current_session.set(self._session)
+        error: dict[str, Any] | None = None
+        try:
+            await self._stream()
+        except asyncio.CancelledError:
+            error = {"name": "CancelledError", "message": "The run was cancelled"}
+        except BaseException as thrown:  # SystemExit and KeyboardInterrupt of a node end the run, and not the process
+            error = failure_of(thrown)
+        self._end(error)
+
+    async def _stream(self) -> None:
+        header = self._header
+        config = run_config(header)
+        store = SvcStore(self._session)
+        access = "threads.create_run"
+        async with self._graphs.use(header["graph"], config, access, store, self._context) as found:
+            if self._graphs.is_made(header["graph"]):
+                self._session.send({"kind": "layout", "layout": layout_of(found)})
+            graph = with_storage(found, self._saver(), store)
+            arguments: dict[str, Any] = {
+                "input": _input_of(self._input),
+                "config": config,
+                "context": self._context,
+                "stream_mode": _engine_modes(header["modes"]),
+                "subgraphs": True,
+                "interrupt_before": header.get("interrupt_before"),
+                "interrupt_after": header.get("interrupt_after"),
+                "durability": header["durability"],
+            }
+            if "events" in header["modes"]:
+                await self._stream_events(graph, arguments)
+                return
+            chunks: AsyncIterator[Any] = graph.astream(**arguments)
+            async for namespace, mode, payload in chunks:
+                await self._chunks.take(namespace, mode, payload)
+
+    async def _stream_events(self, graph: Any, arguments: dict[str, Any]) -> None:
+        """Stream mode `events`: the callback events of all graphs of the tree. The chunks of the run itself are events of the other modes."""
+        run_id = self._header["config"]["run_id"]
+        async for event in graph.astream_events(**arguments, version="v2"):
+            if "langsmith:hidden" in event.get("tags", ()):
+                continue
+            if event["event"] == "on_chain_stream" and event["run_id"] == run_id:
+                chunk = event["data"].get("chunk")
+                if isinstance(chunk, tuple) and len(chunk) == 3:
+                    await self._chunks.take(*chunk)
+                continue
+            self._chunks.event(event)
+
+    def _saver(self) -> Any:
+        if self._header["temporary"]:
+            return EphemeralSaver()
+        waits = self._header["durability"] == "sync"
+        return SvcSaver(self._session, waits=waits, is_blank=self._header["blank"])
+
+    def _end(self, error: dict[str, Any] | None) -> None:
+        try:
+            self._chunks.finish()
+        except Exception as thrown:  # a value that cannot be sent
+            error = error or failure_of(thrown)
+        self._session.send({"kind": "end", **({} if error is None else {"error": error})})
+        self._session.close()
+
+
+def run_config(header: Mapping[str, Any]) -> dict[str, Any]:
+    """The engine's config of a run, an update or a read."""
+    config = {**header["config"]}
+    config["configurable"] = with_user(config.get("configurable", {}))
+    if "run_id" in config:
+        config["run_id"] = UUID(config["run_id"])
+    return config
+
+
+def _engine_modes(requested: list[str]) -> list[str]:
+    modes = [*_ALWAYS]
+    for mode in requested:
+        known = "messages" if mode == "messages-tuple" else "tasks" if mode == "lifecycle" else mode
+        if known in _ENGINE_MODES and known not in modes:
+            modes.append(known)
+    return modes
+
+
+def _input_of(given: dict[str, Any]) -> Any:
+    command = given.get("command")
+    return given.get("input") if command is None else command_of(command)
+
+
+def command_of(fields: Mapping[str, Any]) -> Command[Any]:
+    """The command of a client."""
+    goto = fields.get("goto")
+    targets = () if goto is None else [_target(one) for one in goto] if isinstance(goto, list) else _target(goto)
+    return Command(update=fields.get("update"), resume=fields.get("resume"), goto=targets)
+
+
+def _target(target: Any) -> Any:
+    return Send(target["node"], target.get("input")) if isinstance(target, dict) else target

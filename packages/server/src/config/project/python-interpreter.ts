@@ -1,0 +1,160 @@
+// The Python interpreter of a project, with the versions of itself and of the packages that svc uses.
+import { execFile } from 'node:child_process';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import * as z from 'zod';
+import { packageFile } from '../package-files.ts';
+import { ConfigError } from './mistake.ts';
+import { createCommand, installCommand, upgradeCommand } from './python-install.ts';
+import type { PythonConfig } from './python.ts';
+import { type Candidate, findCandidate, interpreterIn, isFile, isPresent } from './python-search.ts';
+
+export interface PythonInterpreter {
+  /** Absolute. */
+  readonly path: string;
+  /** What named it: `python` of the config file, a variable, an environment or a program. */
+  readonly origin: string;
+  /** It was found in the PATH, and is not that of an environment of the project. */
+  readonly isShared: boolean;
+  readonly version: string;
+  /** Versions of the packages that svc uses; null for those that are not installed. */
+  readonly packages: Readonly<Record<string, string | null>>;
+}
+
+export interface PythonProject {
+  /** The folder of the config file. */
+  readonly dir: string;
+  /** The config file. */
+  readonly file: string;
+  readonly python: PythonConfig;
+}
+
+const run = promisify(execFile);
+const oldest = [3, 11] as const;
+const probeMs = 20_000;
+
+/** Throws a ConfigError when there is no interpreter, or one that cannot execute the project. */
+export async function findInterpreter(
+  project: PythonProject,
+  env: Readonly<Record<string, string>>,
+): Promise<PythonInterpreter> {
+  const candidate = await findCandidate(project.python.interpreter, project.dir, env);
+  if (candidate === undefined)
+    throw mistake(project, {
+      problem: 'has Python files, and no Python interpreter was found',
+      remedy: `Run ${createCommand(project.dir)}, or name one: "python": ".venv/bin/python".`,
+      missingFile: interpreterIn(join(project.dir, '.venv')),
+    });
+  const { path, origin, isShared = false } = candidate;
+  if (!isFile(path))
+    throw mistake(project, {
+      problem: isPresent(path)
+        ? `${path} (${origin}) is a link to a Python that does not exist any more`
+        : `there is no Python at ${path} (${origin})`,
+      remedy: `Run ${createCommand(project.dir)}, or name another: "python": ".venv/bin/python".`,
+      missingFile: path,
+    });
+  const interpreter = { path, origin, isShared, ...(await describe(project, candidate, env)) };
+  check(project, interpreter);
+  return interpreter;
+}
+
+/** One line for the log: the interpreter and the packages. */
+export const interpreterText = ({ path, origin, version, packages }: PythonInterpreter): string => {
+  const known = Object.entries(packages).filter(([, installed]) => installed !== null);
+  const versions = known.map(([name, installed]) => `${name} ${installed}`);
+  return [`Python ${version} (${path}, ${origin})`, ...versions].join(', ');
+};
+
+/** What the operator should know of an interpreter that is used. */
+export function interpreterWarnings(
+  { python, file }: PythonProject,
+  { path, version }: PythonInterpreter,
+): string[] {
+  const [, minor = 0] = version.split('.').map(Number);
+  const wanted = python.version?.trim();
+  return [
+    ...(minor > 14 ? [`Python ${version} (${path}) is newer than svc was tested with: 3.11 to 3.14`] : []),
+    ...(wanted === undefined || version === wanted || version.startsWith(`${wanted}.`)
+      ? []
+      : [`${basename(file)}: python_version names Python ${wanted}, and ${path} is Python ${version}`]),
+  ];
+}
+
+const Description = z.object({
+  version: z.string(),
+  packages: z.record(z.string(), z.string().nullable()),
+});
+
+async function describe(
+  project: PythonProject,
+  { path, origin }: Candidate,
+  env: Readonly<Record<string, string>>,
+): Promise<z.infer<typeof Description>> {
+  const script = fileURLToPath(packageFile('python/describe_environment.py'));
+  try {
+    const { stdout } = await run(path, [script], {
+      env: { ...env, PYTHONDONTWRITEBYTECODE: '1' },
+      timeout: probeMs,
+    });
+    return Description.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
+  } catch (error) {
+    throw mistake(project, {
+      problem: `${path} (${origin}) cannot be executed: ${reasonOf(error)}`,
+      remedy: `Run ${createCommand(project.dir)}, or name another: "python": ".venv/bin/python".`,
+    });
+  }
+}
+
+const reasonOf = (error: unknown): string => {
+  const { code, stderr, killed } = error as { code?: unknown; stderr?: string; killed?: boolean };
+  if (killed === true) return `it did not end within ${probeMs / 1_000} s`;
+  if (code === 'EACCES') return 'it is not executable';
+  const line = stderr?.trim().split('\n').at(-1);
+  return line !== undefined && line !== '' ? line.slice(0, 300) : 'it printed no version';
+};
+
+function check(
+  project: PythonProject,
+  { path, origin, version, packages, isShared }: PythonInterpreter,
+): void {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major < oldest[0] || (major === oldest[0] && minor < oldest[1]))
+    throw mistake(project, {
+      problem: `Python ${version} (${path}, ${origin}) is too old: svc needs ${oldest.join('.')} or newer`,
+      remedy: `Run ${createCommand(project.dir)} with a newer Python, or name another: "python": ".venv/bin/python".`,
+    });
+  for (const [name, needed] of Object.entries(project.python.needs)) {
+    const installed = packages[name] ?? undefined;
+    const at = `${path} (${origin})`;
+    if (installed === undefined)
+      throw mistake(project, {
+        problem: `${name} is not installed for ${at}`,
+        // Packages are not installed into the Python of the system.
+        remedy: `Run ${isShared ? createCommand(project.dir) : installCommand(project.dir, { interpreter: path, name, needed })}.`,
+      });
+    if (isOlder(installed, needed))
+      throw mistake(project, {
+        problem: `${name} ${installed} of ${at} is too old: svc needs ${needed} or newer`,
+        remedy: `Run ${upgradeCommand(project.dir, { interpreter: path, name, needed })}.`,
+      });
+  }
+}
+
+/** Compares the numbers of two versions. */
+const isOlder = (version: string, than: string): boolean => {
+  const [left, right] = [version, than].map((text) =>
+    text.split('.').map((part) => Number.parseInt(part, 10)),
+  );
+  for (const [at, wanted] of (right ?? []).entries()) {
+    const found = left?.[at] ?? 0;
+    if (Number.isNaN(found) || found !== wanted) return found < wanted;
+  }
+  return false;
+};
+
+const mistake = (
+  { file }: PythonProject,
+  fields: { problem: string; remedy: string; missingFile?: string },
+): ConfigError => new ConfigError([{ where: basename(file), ...fields }]);

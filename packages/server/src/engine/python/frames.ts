@@ -1,0 +1,150 @@
+// Frames between a Node process and its Python process, in both directions over one socket.
+//
+//   u32  bytes of everything that follows (little endian)
+//   u32  bytes of the header
+//   header  JSON object: `kind`, the fields of the kind, and `parts`, the byte lengths of the parts
+//   parts   raw bytes, one after another: JSON texts of values, or bodies
+//
+// A frame with `call` is a request: the other side answers it with {kind: "reply", call}, and with `error` when it has failed.
+// Both sides number their own calls.
+//
+// kind          direction     meaning
+// setup         to Python     first frame: protocol, work, paths, and what the work needs
+// ready         to Node       answer to setup: protocol, python (version), versions (of packages), and what the work reports
+// reply         both          answer to a call
+// error         to Node       setup has failed: message. The process ends
+// ping          to Python     call; its reply has cpu_ms, the time that the thread of the event loop has computed
+// log           to Node       a record of the Python logger: level, logger, message, and run where it is known
+//
+// Work "graphs" (graph-process.ts, svc_executor/executor.py):
+// load          to Python     call: imports all graphs. Reply: graphs, failures, notices
+// run           to Python     streams a graph: run (number), graph, config, options. Part 0: the input; part 1: the context
+// cancel        to Python     cancels a run
+// chunks        to Node       what the graph has streamed in one turn of the event loop: run, chunks
+// end           to Node       the graph of the run has ended: error
+// resume        to Python     the chunks of these bytes were taken: run, bytes
+// get           to Node       call: reads a checkpoint. Reply: tuple
+// list          to Node       call: reads checkpoints. Reply: tuples
+// deltas        to Node       call: reads the changes of delta channels. Reply: channels
+// put           to Node       stores a checkpoint; a call when the graph waits for it
+// writes        to Node       stores writes of a task; a call when the graph waits for it
+// store         to Node       call: operations on the store. Reply: results
+// update        to Python     call: one superstep of a state update. Reply: configurable
+// state         to Python     call: the state of a checkpoint as the engine derives it. Reply: state
+// subgraphs     to Python     call: subgraphs by path, with their channels and nodes
+// introspect    to Python     call: drawing or schemas of a graph
+
+/** Changes with every change that the other side has to know. */
+export const protocolVersion = 1;
+
+export interface FrameHeader {
+  kind: string;
+  call?: number;
+  [field: string]: unknown;
+}
+
+export interface Frame {
+  header: FrameHeader;
+  parts: Buffer[];
+}
+
+/** No frame of svc is longer: other code has written to the channel, or a step has more values than can be stored. */
+export const frameBytesMax = 512 * 1024 * 1024;
+
+const lengthBytes = 4;
+
+/** The bytes are not frames, so the bytes that follow cannot be decoded either. */
+export class BrokenFrame extends Error {
+  override readonly name = 'BrokenFrame';
+}
+
+export class FrameTooLarge extends Error {
+  override readonly name = 'FrameTooLarge';
+}
+
+const emptyParts: readonly (string | Buffer)[] = [];
+
+/** Throws FrameTooLarge. */
+export const encodeFrame = (header: FrameHeader, parts = emptyParts): Buffer => {
+  const sizes = parts.map((part) => Buffer.byteLength(part));
+  const head = JSON.stringify(parts.length > 0 ? { ...header, parts: sizes } : header);
+  const headBytes = Buffer.byteLength(head);
+  const total = sizes.reduce((sum, size) => sum + size, lengthBytes + headBytes);
+  if (total > frameBytesMax) throw new FrameTooLarge(`a frame of ${total} bytes, at most ${frameBytesMax}`);
+  const frame = Buffer.allocUnsafe(lengthBytes + total);
+  frame.writeUInt32LE(total, 0);
+  frame.writeUInt32LE(headBytes, lengthBytes);
+  frame.write(head, 2 * lengthBytes, 'utf8');
+  let at = 2 * lengthBytes + headBytes;
+  for (const [index, part] of parts.entries()) {
+    if (typeof part === 'string') frame.write(part, at, 'utf8');
+    else part.copy(frame, at);
+    at += sizes[index] ?? 0;
+  }
+  return frame;
+};
+
+/** Decodes bytes as they arrive; returns the frames that are complete. */
+export class FrameDecoder {
+  #chunks: Buffer[] = [];
+  #size = 0;
+  /** Bytes that are needed to decode the next frame. */
+  #wanted = lengthBytes;
+
+  /** Throws BrokenFrame. */
+  push(chunk: Buffer): Frame[] {
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    if (this.#size < this.#wanted) return [];
+    const bytes = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks, this.#size);
+    const frames: Frame[] = [];
+    let at = 0;
+    this.#wanted = lengthBytes;
+    while (bytes.length - at >= lengthBytes) {
+      const length = bytes.readUInt32LE(at);
+      if (length > frameBytesMax || length < lengthBytes) throw new BrokenFrame(`a frame of ${length} bytes`);
+      const end = at + lengthBytes + length;
+      if (end > bytes.length) {
+        this.#wanted = lengthBytes + length;
+        break;
+      }
+      frames.push(decode(bytes.subarray(at + lengthBytes, end)));
+      at = end;
+    }
+    this.#chunks = at === bytes.length ? [] : [bytes.subarray(at)];
+    this.#size = bytes.length - at;
+    return frames;
+  }
+}
+
+const decode = (bytes: Buffer): Frame => {
+  const headBytes = bytes.readUInt32LE(0);
+  let at = lengthBytes + headBytes;
+  if (at > bytes.length) throw new BrokenFrame('a header that is longer than its frame');
+  const { parts: sizes = [], ...header } = parseHeader(bytes.toString('utf8', lengthBytes, at));
+  const parts: Buffer[] = [];
+  for (const size of sizes) {
+    parts.push(bytes.subarray(at, at + size));
+    at += size;
+  }
+  if (at !== bytes.length) throw new BrokenFrame('parts that do not fill their frame');
+  return { header: header as FrameHeader, parts };
+};
+
+const parseHeader = (text: string): FrameHeader & { parts?: number[] } => {
+  let header: unknown;
+  try {
+    header = JSON.parse(text);
+  } catch (cause) {
+    throw new BrokenFrame('a header that is not JSON', { cause });
+  }
+  if (!isHeader(header)) throw new BrokenFrame('a header without a kind');
+  return header;
+};
+
+const isHeader = (value: unknown): value is FrameHeader & { parts?: number[] } => {
+  if (typeof value !== 'object' || value === null) return false;
+  const { kind, parts } = value as { kind?: unknown; parts?: unknown };
+  const isCount = (size: unknown): boolean => Number.isSafeInteger(size) && (size as number) >= 0;
+  return typeof kind === 'string' && (parts === undefined || (Array.isArray(parts) && parts.every(isCount)));
+};
