@@ -68,7 +68,15 @@ class Process:
 def main() -> None:
     """Runs the process."""
     ignore_signals()
-    asyncio.run(Process().run())
+    with asyncio.Runner() as runner:
+        loop = runner.get_loop()
+        work = loop.create_task(Process().run())
+        while not work.done():
+            try:
+                loop.run_until_complete(work)
+            except (SystemExit, KeyboardInterrupt):
+                # A task of a node has raised it, which stops the loop. Its run ends with the error, and the loop goes on.
+                continue
 
 
 if __name__ == "__main__":

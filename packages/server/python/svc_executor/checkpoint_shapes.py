@@ -98,7 +98,9 @@ def _task(task: dict[str, Any], parts: Parts, *, wants_values: bool) -> Shape:
         if key == _PATH:
             continue
         if key == "state":
-            members.append([key, {"j": _config(part) if isinstance(part, dict) else None}])
+            # Without a subgraph there is none.
+            if isinstance(part, dict):
+                members.append([key, {"j": _config(part)}])
         elif key == "interrupts":
             members.append([key, interrupts_shape(part, parts, key) if wants_values else {"a": []}])
         elif key in ("id", "name") or wants_values:

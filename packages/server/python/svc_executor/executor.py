@@ -15,6 +15,7 @@ from .frames import Header
 from .graphs import GraphNotLoaded, Graphs, layout_of
 from .introspection import drawing, schemas, subgraphs
 from .logs import send_logs
+from .loop_watch import LoopWatch
 from .runs import Run, run_config
 from .session import Session
 from .states import read_state, update_state
@@ -54,6 +55,7 @@ class Executor:
         self._ids = tuple(setup["graphs"])
         self._graphs = Graphs(setup["graphs"], self._allowed)
         self._running: dict[int, asyncio.Task[None]] = {}
+        self._watch = LoopWatch()
 
     async def receive(self, header: Header, parts: list[bytes]) -> tuple[Header, Sequence[bytes]] | Header | None:
         """Handles a frame. Returns the reply of a call."""
@@ -87,7 +89,12 @@ class Executor:
         run = Run(Session(number, self._channel, self._allowed), header, parts, self._graphs)
         task = asyncio.get_running_loop().create_task(run.execute())
         self._running[number] = task
-        task.add_done_callback(lambda _: self._running.pop(number, None))
+        self._watch.begin()
+        task.add_done_callback(lambda _: self._ended(number))
+
+    def _ended(self, number: int) -> None:
+        self._running.pop(number, None)
+        self._watch.end()
 
     def _load(self) -> Header:
         """Imports all graphs."""
@@ -113,5 +120,6 @@ class Executor:
             if what == "graph":
                 return {"value": drawing(graph, config, header.get("xray", False))}
             if what == "schemas":
-                return {"value": schemas(graph)}
-            return {"value": subgraphs(graph, header.get("namespace"), header.get("recurse", False))}
+                return {"value": {"graph_id": header["graph"], **schemas(graph)}}
+            found = subgraphs(graph, header.get("namespace"), header.get("recurse", False))
+            return {"value": {path: {"graph_id": header["graph"], **own} for path, own in found.items()}}

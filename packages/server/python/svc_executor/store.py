@@ -36,8 +36,9 @@ def _operation(op: Op) -> dict[str, Any]:
         index = {} if op.index is None else {"index": op.index}
         return {"namespace": op.namespace, "key": op.key, "value": _json(op), **index}
     if isinstance(op, SearchOp):
-        query = {} if op.query is None else {"query": op.query}
-        return {"namespacePrefix": op.namespace_prefix, "filter": op.filter, "limit": op.limit, "offset": op.offset, **query}
+        more = {"filter": op.filter, "query": op.query}
+        given = {key: part for key, part in more.items() if part is not None}
+        return {"namespacePrefix": op.namespace_prefix, "limit": op.limit, "offset": op.offset, **given}
     if not isinstance(op, ListNamespacesOp):
         raise TypeError(f"{type(op).__name__} is no operation of the store")
     matches = [{"matchType": one.match_type, "path": one.path} for one in op.match_conditions or ()]

@@ -84,6 +84,7 @@ const setUp = async (
     store: new SvcStore(storeItemStorage(database, noAnswerLimits), storeIndex),
     storeIndex,
     send,
+    pythonLoop: python?.loop,
     tracing: setup.tracing && (await openTracing(setup.tracing, database, logger)),
   });
 };

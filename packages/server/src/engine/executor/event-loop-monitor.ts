@@ -8,8 +8,15 @@ const sampleMs = 50;
 const reportMs = 200;
 const heapFull = 0.75;
 
+/** The load of an event loop in another process that executes runs of this one. */
+export interface OtherLoop {
+  /** Since the last call; undefined when it executes nothing. */
+  sample(): { delayMs: number; utilization: number } | undefined;
+}
+
 export class EventLoopMonitor {
   readonly #report: (report: EventLoopReport) => void;
+  readonly #other: OtherLoop | undefined;
   #timer: NodeJS.Timeout | undefined;
   #running = 0;
   #delays: number[] = [];
@@ -17,9 +24,13 @@ export class EventLoopMonitor {
   /** Since the process began, at the last report. */
   #counted: EventLoopUtilization = performance.eventLoopUtilization();
 
-  /** `report` is called every 200 ms while there is work, and later when the event loop is blocked. */
-  constructor(report: (report: EventLoopReport) => void) {
+  /**
+   * `report` is called every 200 ms while there is work, and later when the event loop is blocked. Of two event loops, the busier one is
+   * reported.
+   */
+  constructor(report: (report: EventLoopReport) => void, other?: OtherLoop) {
     this.#report = report;
+    this.#other = other;
   }
 
   /** Called when a run or the work for a call begins or ends. */
@@ -53,10 +64,11 @@ export class EventLoopMonitor {
     const { utilization } = performance.eventLoopUtilization(counted, this.#counted);
     this.#reportedMs = nowMs;
     this.#counted = counted;
+    const other = this.#other?.sample();
     this.#report({
       running: this.#running,
-      delayMs,
-      utilization,
+      delayMs: Math.max(delayMs, other?.delayMs ?? 0),
+      utilization: Math.max(utilization, other?.utilization ?? 0),
       isHeapFull: used_heap_size > heapFull * heap_size_limit,
     });
   }

@@ -27,7 +27,10 @@ export class Executor {
 
   constructor(tools: RunTools) {
     this.#tools = tools;
-    this.#eventLoop = new EventLoopMonitor((report) => tools.send({ kind: 'event_loop', ...report }));
+    this.#eventLoop = new EventLoopMonitor(
+      (report) => tools.send({ kind: 'event_loop', ...report }),
+      tools.pythonLoop,
+    );
   }
 
   receive(message: Exclude<ToExecutor, { kind: 'setup' | 'address' }>): void {

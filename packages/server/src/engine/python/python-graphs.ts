@@ -6,6 +6,7 @@ import { messageOf } from '../codec/bounded-text.ts';
 import type { LoadReport } from '../dispatch/protocol.ts';
 import type { Frame } from './frames.ts';
 import { type GraphLayout, PythonGraph } from './python-graph.ts';
+import { PythonLoop } from './python-loop.ts';
 import { PythonProcess, type PythonReply } from './python-process.ts';
 import { PythonSession } from './python-session.ts';
 
@@ -46,6 +47,8 @@ type SessionParts = ConstructorParameters<typeof PythonSession>[1];
 
 export class PythonGraphs {
   readonly process: PythonProcess;
+  /** Its load, for the server process. */
+  readonly loop: PythonLoop;
   readonly #options: PythonGraphsOptions;
   readonly #sessions = new Map<number, PythonSession>();
   readonly #followed = new Map<number, Followed>();
@@ -64,6 +67,10 @@ export class PythonGraphs {
       onLine: (line, stream) => logger.info({ python: this.process.pid, stream }, line),
       onEnd: (reason) => this.#onEnd(reason),
     });
+    this.loop = new PythonLoop(
+      () => this.process.call({ kind: 'ping' }),
+      () => this.#sessions.size > 0,
+    );
     this.#loaded = this.process.ready.then(async () => {
       this.#isReady = true;
       const { header } = await this.process.call({ kind: 'load' });

@@ -6,6 +6,7 @@ import type { CommitQueue } from '../../checkpoints/commit-queue.ts';
 import type { RecentBlobs } from '../../checkpoints/recent-blobs.ts';
 import type { ValueCodec } from '../../codec/value-codec.ts';
 import type { FromExecutor } from '../../dispatch/protocol.ts';
+import type { OtherLoop } from '../event-loop-monitor.ts';
 import type { EventBudget } from '../events/event-budget.ts';
 import type { StoreIndex } from '../store/store-index.ts';
 import type { MessageTranslator } from '../events/stream-transformers.ts';
@@ -32,6 +33,8 @@ export interface RunTools {
   /** Undefined when items are not searched by meaning. */
   storeIndex: StoreIndex | undefined;
   send: SendToServer;
+  /** Undefined without Python graphs. */
+  pythonLoop: OtherLoop | undefined;
   /** Undefined when runs are not traced. */
   tracing: { project: string; outbox: TraceOutbox } | undefined;
 }
