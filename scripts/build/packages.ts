@@ -59,6 +59,7 @@ export const publishedPackages: PublishedPackage[] = [
     assets: [],
     copies: {
       'templates/agent': 'examples/agent',
+      'templates/agent-python': 'examples/agent-python',
       'templates/human-in-the-loop': 'examples/human-in-the-loop',
       'templates/auth': 'examples/auth-api-key',
     },

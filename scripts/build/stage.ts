@@ -51,7 +51,7 @@ export const stagePackage = async (
   }
   for (const [name, from] of Object.entries(copies)) {
     // Pictures of the documentation are larger than the rest of the package.
-    const filter = (path: string) => !/[\\/](?:node_modules|\.svc)$|\.png$/.test(path);
+    const filter = (path: string) => !/[\\/](?:node_modules|\.svc|\.venv|__pycache__)$|\.png$/.test(path);
     await cp(join(root, from), join(target, name), { recursive: true, filter });
   }
   await cp(join(root, 'LICENSE'), join(target, 'LICENSE'));

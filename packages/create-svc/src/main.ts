@@ -5,7 +5,7 @@ import { Command, Option } from 'commander';
 import { packageManager, runCommand } from './package-manager.ts';
 import { UsageError, writeProject } from './project.ts';
 import { askInTerminal, useDefaults } from './questions.ts';
-import { findTemplate, templates } from './templates.ts';
+import { findTemplate, type Template, templates } from './templates.ts';
 
 interface Options {
   template?: string;
@@ -29,16 +29,17 @@ const create = async (given: string | undefined, options: Options): Promise<void
   if (tarballs !== undefined && !existsSync(tarballs))
     throw new UsageError(`There is no folder ${tarballs}.`);
   await writeProject(resolve(folder), template, { svc: version, tarballs });
-  process.stdout.write(nextSteps(folder, template.name));
+  process.stdout.write(nextSteps(folder, template));
 };
 
-const nextSteps = (folder: string, template: string): string => {
+const nextSteps = (folder: string, { name, isPython = false }: Template): string => {
   const manager = packageManager(process.env['npm_config_user_agent']);
   const path = relative('.', resolve(folder));
   const shown = /^[\w./\\-]+$/.test(path) ? path : JSON.stringify(path);
   return [
-    `\nCreated ${folder} from the template ${template}. Next:\n`,
+    `\nCreated ${folder} from the template ${name}. Next:\n`,
     ...(path === '' ? [] : [`  cd ${shown}`]),
+    ...(isPython ? ['  python3 -m venv .venv && .venv/bin/pip install -r requirements.txt'] : []),
     `  ${manager} install`,
     `  ${runCommand(manager, 'dev')}\n`,
     'README.md there has the first requests.\n',

@@ -39,8 +39,14 @@ const overrides = (versions: Versions): Record<string, unknown> => {
   return { overrides: files, pnpm: { overrides: files }, resolutions: files };
 };
 
+const typeChecking = { '@types/node': '20.19.43', typescript: '7.0.2' };
+
 /** The template's manifest, made the manifest of a project with the server as a dependency. */
-export const projectManifest = (name: string, template: Partial<Manifest>, versions: Versions): Manifest => {
+export const projectManifest = (
+  name: string,
+  template: Partial<Manifest>,
+  { isPython = false, ...versions }: Versions & { isPython?: boolean },
+): Manifest => {
   const { [svcPackages.server]: _, ...devDependencies } = template.devDependencies ?? {};
   const dependencies = {
     ...template.dependencies,
@@ -55,9 +61,14 @@ export const projectManifest = (name: string, template: Partial<Manifest>, versi
     version: '0.1.0',
     private: true,
     type: 'module',
-    scripts: { dev: 'svc dev', start: 'svc start', types: 'tsc --noEmit', ...template.scripts },
+    scripts: {
+      dev: 'svc dev',
+      start: 'svc start',
+      ...(isPython ? {} : { types: 'tsc --noEmit' }),
+      ...template.scripts,
+    },
     dependencies: sorted(dependencies),
-    devDependencies: sorted({ ...devDependencies, '@types/node': '20.19.43', typescript: '7.0.2' }),
+    devDependencies: sorted({ ...devDependencies, ...(isPython ? {} : typeChecking) }),
     engines: { node: '>=20.19' },
     ...overrides(versions),
   };

@@ -12,6 +12,10 @@ const gitignore = `node_modules/
 .env
 `;
 
+const pythonGitignore = `${gitignore}.venv/
+__pycache__/
+`;
+
 const tsconfig = {
   compilerOptions: {
     target: 'es2023',
@@ -28,7 +32,7 @@ const tsconfig = {
 };
 
 /** What the template has for the checkout or for a run of its own. */
-const leftOut = new Set(['node_modules', '.svc', 'package.json', 'dist']);
+const leftOut = new Set(['node_modules', '.svc', 'package.json', 'dist', '.venv', '__pycache__']);
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
@@ -59,13 +63,14 @@ export const writeProject = async (folder: string, template: Template, versions:
   ) as Partial<Manifest>;
   const config = JSON.parse(await readFile(join(template.folder, 'svc.json'), 'utf8')) as object;
   const readme = await readFile(join(template.folder, 'README.md'), 'utf8');
+  const { isPython = false } = template;
   const files = {
     // The documentation is in the repository for an example, and in the package of the server for a project.
     'README.md': readme.replaceAll('](../../docs/', '](node_modules/@svc/server/docs/'),
-    'package.json': json(projectManifest(packageName(folder), manifest, versions)),
+    'package.json': json(projectManifest(packageName(folder), manifest, { ...versions, isPython })),
     'svc.json': json({ ...config, $schema: './node_modules/@svc/server/svc.schema.json' }),
-    'tsconfig.json': json(tsconfig),
-    '.gitignore': gitignore,
+    ...(isPython ? {} : { 'tsconfig.json': json(tsconfig) }),
+    '.gitignore': isPython ? pythonGitignore : gitignore,
   };
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
 };

@@ -6,6 +6,8 @@ export interface Template {
   name: string;
   description: string;
   folder: string;
+  /** The graphs are in Python; package.json has only the server. */
+  isPython?: boolean;
 }
 
 const folderOf = (name: string, example: string): string => {
@@ -17,6 +19,12 @@ const folderOf = (name: string, example: string): string => {
 
 export const templates: Template[] = [
   { name: 'agent', description: 'an agent that calls tools', folder: folderOf('agent', 'agent') },
+  {
+    name: 'agent-python',
+    description: 'the same agent in Python',
+    folder: folderOf('agent-python', 'agent-python'),
+    isPython: true,
+  },
   {
     name: 'human-in-the-loop',
     description: 'a graph that waits for the approval of a person',

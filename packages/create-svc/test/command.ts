@@ -8,7 +8,7 @@ import type { Ended } from '../../server/test/cli/session-program.ts';
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-export const templates = ['agent', 'human-in-the-loop', 'auth'];
+export const templates = ['agent', 'agent-python', 'human-in-the-loop', 'auth'];
 
 export interface Creator extends AsyncDisposable {
   /** The folder of the new projects. */

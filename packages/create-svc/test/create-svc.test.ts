@@ -31,7 +31,13 @@ describe('create-svc', () => {
       const { folder, ended } = await creator.createInstalled(template);
       expect(ended).toMatchObject({ code: 0, stderr: '' });
       expect(await readdir(folder)).toEqual(
-        expect.arrayContaining(['.gitignore', 'README.md', 'package.json', 'svc.json', 'tsconfig.json']),
+        expect.arrayContaining([
+          '.gitignore',
+          'README.md',
+          'package.json',
+          'svc.json',
+          template === 'agent-python' ? 'requirements.txt' : 'tsconfig.json',
+        ]),
       );
       expect(await creator.readJson(folder, 'package.json')).toMatchObject({
         name: `my-${template}`,
@@ -46,6 +52,14 @@ describe('create-svc', () => {
   it('prints the next commands of the package manager that started it', async () => {
     const { stdout } = await run('with-pnpm', '--template', 'agent');
     expect(stdout).toContain('  cd with-pnpm\n  pnpm install\n  pnpm dev\n');
+  });
+
+  it('prints how the packages of a Python project are installed', async () => {
+    const { stdout } = await run('in-python', '--template', 'agent-python');
+    expect(stdout).toContain(
+      '  cd in-python\n  python3 -m venv .venv && .venv/bin/pip install -r requirements.txt\n  pnpm install\n',
+    );
+    expect(await creator.readJson('in-python', 'package.json')).not.toHaveProperty('scripts.types');
   });
 
   it('creates my-agent from the template agent with --yes', async () => {
@@ -79,7 +93,9 @@ describe('create-svc', () => {
     const { code, stderr } = await run('other', '--template', 'agents');
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringContaining('Allowed choices are agent, human-in-the-loop, auth') as string,
+      stderr: expect.stringContaining(
+        'Allowed choices are agent, agent-python, human-in-the-loop, auth',
+      ) as string,
     });
   });
 

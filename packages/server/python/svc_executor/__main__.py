@@ -15,7 +15,9 @@ from typing import Any
 
 from .channel import Channel, Handler, open_socket
 from .frames import PROTOCOL_VERSION, Header
+from .failures import ProjectMistake
 from .lifetime import end_with_parent, ignore_signals
+from .loaded_files import LoadedFiles
 
 # What a process works on: the module has `async def start(setup, channel) -> (facts, handler)`.
 WORK = {"graphs": "svc_executor.executor", "auth": "svc_executor.auth"}
@@ -59,8 +61,11 @@ class Process:
             sys.path.extend(path for path in setup.get("paths", ()) if path not in sys.path)
             facts, self._handler = await importlib.import_module(WORK[setup["work"]]).start(setup, self._channel)
         except (Exception, SystemExit) as error:
-            message = "".join(traceback.format_exception(error)).rstrip()
-            self._channel.send({"kind": "error", "message": message})
+            is_mistake = isinstance(error, ProjectMistake)
+            message = str(error) if is_mistake else "".join(traceback.format_exception(error)).rstrip()
+            files = LoadedFiles(setup.get("paths", ()))
+            files.add_failure(error)
+            self._channel.send({"kind": "error", "message": message, "files": files.take()})
             return
         self._channel.send({"kind": "ready", "protocol": PROTOCOL_VERSION, "python": sys.version.split()[0], **facts})
 

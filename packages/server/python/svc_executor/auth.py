@@ -19,10 +19,12 @@ from langgraph_sdk import Auth
 from .auth_request import arguments_of, parameter_names
 from .auth_user import plain, user_text
 from .channel import Channel, Handler
+from .failures import ProjectMistake
 from .frames import Header
-from .handler_user import User
-from .loaded_files import loaded_files
-from .project_module import load_module
+from .loaded_files import LoadedFiles
+from .logs import send_logs
+from .modules import import_file
+from .users import AuthUser
 
 Reply = tuple[Header, list[bytes]]
 
@@ -33,21 +35,21 @@ _UUIDS = ("thread_id", "run_id", "assistant_id", "cron_id")
 _TUPLES = ("namespace", "suffix")
 
 
-class InvalidAuth(TypeError):
+class InvalidAuth(ProjectMistake):
     """The auth object cannot be used."""
 
 
 async def start(setup: Header, channel: Channel) -> tuple[Header, Handler]:
     """Loads the auth object. Reports the events that it has handlers for."""
-    del channel
+    send_logs(channel)
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "svc-auth"))
     handlers = AuthHandlers(_load(setup["source"]), setup["authenticates"])
-    return {"handlers": list(handlers.keys), "modules": loaded_files()}, handlers.receive
+    return {"handlers": list(handlers.keys), "modules": LoadedFiles(()).take()}, handlers.receive
 
 
 def _load(source: Header) -> Auth:
     file, name = source["file"], source["export"]
-    module = load_module(file, source.get("module"))
+    module = import_file(file)
     if not hasattr(module, name):
         names = ", ".join(each for each in vars(module) if not each.startswith("_"))
         raise InvalidAuth(f"{file} has no {name}; it has {names or 'nothing'}")
@@ -163,16 +165,16 @@ def _json(value: Any) -> bytes:
     return json.dumps(value, default=plain, allow_nan=False).encode()
 
 
-class _StudioUser(Auth.types.StudioUser, User):
+class _StudioUser(Auth.types.StudioUser, AuthUser):
     """The developer who uses the Studio, for `isinstance` and for `is_studio_user`."""
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
         Auth.types.StudioUser.__init__(self, fields["identity"], is_authenticated=True)
-        User.__init__(self, fields)
+        AuthUser.__init__(self, fields)
 
 
-def _user_for_handlers(fields: dict[str, Any]) -> User:
-    return _StudioUser(fields) if fields.get("kind") == "StudioUser" else User(fields)
+def _user_for_handlers(fields: dict[str, Any]) -> AuthUser:
+    return _StudioUser(fields) if fields.get("kind") == "StudioUser" else AuthUser(fields)
 
 
 def _refusal_of(error: BaseException, header: Header) -> Header | None:

@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from .failures import ProjectMistake
+
 PARAMETERS = (
     "request",
     "path",
@@ -20,7 +22,7 @@ PARAMETERS = (
 )
 
 
-class UnsupportedParameter(TypeError):
+class UnsupportedParameter(ProjectMistake):
     """`authenticate` requires a parameter that it is never called with."""
 
 

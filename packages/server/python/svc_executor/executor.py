@@ -14,10 +14,11 @@ from .checkpoint_shapes import report_paths
 from .frames import Header
 from .graphs import GraphNotLoaded, Graphs, layout_of
 from .introspection import drawing, schemas, subgraphs
+from .loaded_files import LoadedFiles
 from .logs import send_logs
 from .loop_watch import LoopWatch
 from .runs import Run, run_config
-from .session import Session
+from .session import Session, current_session
 from .states import read_state, update_state
 
 _THREADS_MAX = 128
@@ -30,10 +31,15 @@ async def start(setup: Header, channel: Channel) -> tuple[Header, Handler]:
     """Prepares the executor. Graphs are loaded by the frame `load`, or with their first use."""
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(_THREADS_MAX, thread_name_prefix="svc-node"))
-    send_logs(channel)
+    send_logs(channel, _session_number)
     report_paths()
     executor = Executor(channel, setup)
     return {"versions": _versions()}, executor.receive
+
+
+def _session_number() -> int | None:
+    session = current_session.get()
+    return None if session is None else session.number
 
 
 def _versions() -> dict[str, str]:
@@ -53,7 +59,8 @@ class Executor:
         self._channel = channel
         self._allowed = Allowlist(setup.get("stored_classes", ()))
         self._ids = tuple(setup["graphs"])
-        self._graphs = Graphs(setup["graphs"], self._allowed)
+        self._files = LoadedFiles(setup["paths"])
+        self._graphs = Graphs(setup["graphs"], self._allowed, self._files)
         self._running: dict[int, asyncio.Task[None]] = {}
         self._watch = LoopWatch()
 
@@ -95,6 +102,12 @@ class Executor:
     def _ended(self, number: int) -> None:
         self._running.pop(number, None)
         self._watch.end()
+        self._report_files()
+
+    def _report_files(self) -> None:
+        files = self._files.take()
+        if files:
+            self._channel.send({"kind": "modules", "files": files})
 
     def _load(self) -> Header:
         """Imports all graphs."""
@@ -106,6 +119,7 @@ class Executor:
                 layouts[graph_id] = None if graph is None else layout_of(graph)
             except GraphNotLoaded as error:
                 failures.append({"graph_id": graph_id, "message": str(error)})
+        self._report_files()
         return {"layouts": layouts, "failures": failures, "notices": self._graphs.notices}
 
     async def _layout(self, header: Header) -> Header:

@@ -14,6 +14,10 @@ _LIBRARIES = tuple(
 _FRAMES_MAX = 40
 
 
+class ProjectMistake(Exception):
+    """A mistake in a file of the project. The message says what is wrong and what to do."""
+
+
 def failure_of(error: BaseException) -> dict[str, Any]:
     """Class, message and stack of an error."""
     first = first_error(error)
@@ -43,8 +47,11 @@ def is_of_project(file: str) -> bool:
     """True for files that are neither of svc nor of an installed package."""
     if file.startswith(("<", _OWN)):
         return False
-    path = os.path.realpath(file)
-    return not path.startswith(_LIBRARIES) and "site-packages" not in path
+    # A module of the standard library may be a link to a file elsewhere.
+    return not any(
+        path.startswith(_LIBRARIES) or "site-packages" in path or "dist-packages" in path
+        for path in (file, os.path.realpath(file))
+    )
 
 
 def place_of(error: BaseException) -> str | None:

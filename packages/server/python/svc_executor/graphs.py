@@ -15,6 +15,7 @@ from langgraph.pregel import Pregel
 from langgraph.store.base import BaseStore
 
 from .allowlist import Allowlist
+from .loaded_files import LoadedFiles
 from .modules import ImportFailed, import_file
 from .users import AuthUser
 
@@ -28,8 +29,9 @@ class GraphNotLoaded(Exception):
 class Graphs:
     """The graphs of the configuration, by id."""
 
-    def __init__(self, sources: Mapping[str, Mapping[str, str]], allowed: Allowlist) -> None:
+    def __init__(self, sources: Mapping[str, Mapping[str, str]], allowed: Allowlist, files: LoadedFiles) -> None:
         self._sources = sources
+        self._files = files
         self._allowed = allowed
         self._objects: dict[str, Any] = {}
         self._failures: dict[str, str] = {}
@@ -80,6 +82,7 @@ class Graphs:
         try:
             module = import_file(source["file"])
         except ImportFailed as error:
+            self._files.add_failure(error)
             raise GraphNotLoaded(f'Graph "{graph_id}" cannot be loaded: {error}') from error
         found = getattr(module, source["export"], None)
         if found is None:

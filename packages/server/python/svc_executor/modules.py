@@ -9,10 +9,10 @@ import sys
 from collections.abc import Iterator
 from types import ModuleType
 
-from .failures import first_error, place_of
+from .failures import ProjectMistake, first_error, place_of
 
 
-class ImportFailed(Exception):
+class ImportFailed(ProjectMistake):
     """A file of the project cannot be imported. The message has the place, the cause and the remedy."""
 
 

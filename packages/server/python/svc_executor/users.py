@@ -1,4 +1,4 @@
-"""The user of a run, as graphs get it in `configurable` and in `Runtime.server_info`."""
+"""The user of a run or a request, as graphs get it in `configurable` and in `Runtime.server_info`, and auth handlers in `ctx.user`."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ class AuthUser(Mapping[str, Any]):
 
     def __getattr__(self, name: str) -> Any:
         try:
-            return self.__dict__["_fields"][name]
+            value = self.__dict__["_fields"][name]
         except KeyError:
-            raise AttributeError(name) from None
+            raise AttributeError(f"the user has no field {name!r}") from None
+        return AuthUser(value) if isinstance(value, dict) else value
 
     def __getitem__(self, key: str) -> Any:
         return self._fields[key]
@@ -52,6 +53,14 @@ class AuthUser(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"AuthUser({self.identity!r})"
+
+    def dict(self) -> dict[str, Any]:
+        """A copy of the fields."""
+        return {**self._fields}
+
+    def model_dump(self) -> dict[str, Any]:
+        """A copy of the fields."""
+        return {**self._fields}
 
 
 def with_user(configurable: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,5 @@
 // The program of an executor process, which executes the runs of the project's graphs. It holds no leases and serves no HTTP.
+import { pathToFileURL } from 'node:url';
 import * as documents from '@langchain/core/documents';
 import * as messages from '@langchain/core/messages';
 import * as langgraph from '@langchain/langgraph';
@@ -67,7 +68,10 @@ const setUp = async (
   const storeIndex = setup.storeIndex && openStoreIndex(setup.storeIndex, { database, modules, logger });
   const pythonGraphs = setup.graphs.filter(([, { file }]) => isPython(file));
   const pythonIds = new Set<string | undefined>(pythonGraphs.map(([graph_id]) => graph_id));
-  const python = setup.python && pythonGraphs.length > 0 ? startPython(setup.python, pythonGraphs, logger) : undefined;
+  const python =
+    setup.python && pythonGraphs.length > 0
+      ? startPython(setup.python, pythonGraphs, { logger, modules })
+      : undefined;
   const codec = createCodec({ messages, langgraph, checkpoint, documents });
   const textCodec = createTextCodec();
   return new Executor({
@@ -92,13 +96,14 @@ const setUp = async (
 const startPython = (
   python: PythonLaunch,
   graphs: ExecutorSetup['graphs'],
-  logger: Logger,
+  { logger, modules }: { logger: Logger; modules: LoadedModules },
 ): PythonGraphs =>
   new PythonGraphs({
     python,
     sources: Object.fromEntries(graphs),
     env: processEnvironment(),
     logger,
+    onModules: (files) => files.forEach((file) => modules.add(pathToFileURL(file).href)),
     onLost: (reason) => {
       logger.fatal({ reason }, 'the Python process of this executor has ended, so the executor ends too');
       process.exit(1);

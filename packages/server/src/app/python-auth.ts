@@ -13,8 +13,8 @@ import { executorEnvironment } from '../config/environment.ts';
 import { exportError, type ProjectModule } from '../config/project/project-export.ts';
 import type { PythonLaunch } from '../config/project/python.ts';
 import type { Frame, FrameHeader } from '../engine/python/frames.ts';
+import { logPython } from '../engine/python/python-log.ts';
 import { PythonEnded, PythonProcess } from '../engine/python/python-process.ts';
-import { filesOfTraceback } from '../engine/python/traceback-files.ts';
 
 interface PythonAuthOptions {
   source: ProjectModule;
@@ -80,11 +80,11 @@ export class PythonAuth implements AsyncDisposable {
     try {
       header = await process.ready;
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
-      onModules?.(filesOfTraceback(text));
+      const { message = (error as Error).message, files = [] } = process.setupError ?? {};
+      onModules?.(files);
       throw exportError(
         source,
-        `${source.file} cannot be loaded: ${text}`,
+        `${source.file} cannot be loaded: ${message}`,
         'Fix the file; the server does not start without it.',
       );
     } finally {
@@ -105,14 +105,15 @@ export class PythonAuth implements AsyncDisposable {
 
   #start(): PythonProcess {
     const { source, launch, authenticates, logger } = this.#options;
+    const log = logger.child({ process: 'auth' });
     this.#startedAt = Date.now();
-    const { file, export: name, module } = source;
+    const { file, export: name } = source;
     const child = new PythonProcess({
       python: launch.interpreter,
       env: executorEnvironment(),
-      setup: { work: 'auth', paths: launch.paths, source: { file, export: name, module }, authenticates },
-      onFrame: () => undefined,
-      onLine: (line) => logger.info({ process: 'auth' }, line),
+      setup: { work: 'auth', paths: launch.paths, source: { file, export: name }, authenticates },
+      onFrame: ({ header }) => void (header.kind === 'log' && logPython(log, header)),
+      onLine: (line) => log.info(line),
       onEnd: (reason) => this.#onEnd(reason),
     });
     return child;

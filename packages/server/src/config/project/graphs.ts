@@ -10,8 +10,6 @@ export interface GraphSource {
   readonly file: string;
   readonly export: string;
   readonly description?: string;
-  /** Of a Python file that the config file names as `pkg.module`. */
-  readonly module?: string;
 }
 
 type Where = (path: string[]) => string;
@@ -114,7 +112,7 @@ export function readSource(
   if (!extensions.includes(extname(name))) {
     if (paths.length > 0 && isModuleName(name)) {
       const module = findModule(name, paths);
-      return module === undefined ? noModule(name, paths, value) : { file: module, ...named, module: name };
+      return module === undefined ? noModule(name, paths, value) : { file: module, ...named };
     }
     return {
       value,

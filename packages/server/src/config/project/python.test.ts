@@ -73,12 +73,10 @@ describe('a project with Python files', () => {
     expect(project.graphs.get('research')).toEqual({
       file: join(dir, 'src/team/agents/research.py'),
       export: 'make_graph',
-      module: 'team.agents.research',
     });
     expect(project.auth?.source).toMatchObject({
       file: join(dir, 'security/__init__.py'),
       export: 'auth',
-      module: 'security',
     });
   });
 

@@ -168,7 +168,7 @@ export interface ImportThreadAnswer {
 /** Sent once, first. */
 export interface ExecutorSetup {
   database: DatabaseOptions;
-  graphs: [graph_id: string, source: { file: string; export: string; module?: string }][];
+  graphs: [graph_id: string, source: { file: string; export: string }][];
   /** How the Python process of an executor is started; undefined for a project without Python files. */
   python?: PythonLaunch | undefined;
   /** Path of the tsconfig.json of the project, which its modules are loaded with. */

@@ -1,11 +1,11 @@
 // The Python graphs of an executor, in one Python process.
-import type { Logger } from 'pino';
 import { Problem } from '@svc/contract/problem';
 import type { PythonLaunch } from '../../config/project/python.ts';
 import { messageOf } from '../codec/bounded-text.ts';
 import type { LoadReport } from '../dispatch/protocol.ts';
 import type { Frame } from './frames.ts';
 import { type GraphLayout, PythonGraph } from './python-graph.ts';
+import { logPython, type PythonLogger } from './python-log.ts';
 import { PythonLoop } from './python-loop.ts';
 import { PythonProcess, type PythonReply } from './python-process.ts';
 import { PythonSession } from './python-session.ts';
@@ -15,7 +15,9 @@ export interface PythonGraphsOptions {
   /** Sources by graph id. */
   sources: Record<string, { file: string; export: string }>;
   env: Readonly<Record<string, string | undefined>>;
-  logger: Pick<Logger, 'info' | 'warn' | 'error' | 'debug'>;
+  logger: PythonLogger;
+  /** Files of the project that were imported. */
+  onModules: (files: string[]) => void;
   /** The process has ended after it was ready: this process cannot go on. */
   onLost: (reason: string) => void;
 }
@@ -154,7 +156,8 @@ export class PythonGraphs {
 
   #receive(frame: Frame): Promise<PythonReply> | void {
     const { header, parts } = frame;
-    if (header.kind === 'log') return this.#log(header);
+    if (header.kind === 'log') return logPython(this.#options.logger, header, { python: this.process.pid });
+    if (header.kind === 'modules') return this.#options.onModules(header['files'] as string[]);
     const number = header['session'] as number;
     const followed = this.#followed.get(number);
     switch (header.kind) {
@@ -162,17 +165,15 @@ export class PythonGraphs {
         if (followed) this.#take(followed, header['chunks'], parts);
         return;
       case 'layout':
-        followed?.onLayout(header["layout"] as GraphLayout);
+        followed?.onLayout(header['layout'] as GraphLayout);
         return;
       case 'end':
-        followed?.onEnd(header["error"] as GraphFailure | undefined);
+        followed?.onEnd(header['error'] as GraphFailure | undefined);
         return;
     }
     const session = this.#sessions.get(number);
     const answer =
-      session === undefined
-        ? Promise.reject(new Error('the run has ended'))
-        : session.receive(frame);
+      session === undefined ? Promise.reject(new Error('the run has ended')) : session.receive(frame);
     // A frame that is no call has nobody to tell: the session has reported the failure.
     if (header.call === undefined) answer.catch(() => undefined);
     return answer;
@@ -184,17 +185,6 @@ export class PythonGraphs {
     } catch (error) {
       followed.onFailure(error);
     }
-  }
-
-  #log(header: Record<string, unknown>): void {
-    const { level, logger: name, message } = header;
-    const { logger } = this.#options;
-    const fields = { python: this.process.pid, logger: name };
-    const text = String(message);
-    if (level === 'error' || level === 'critical') logger.error(fields, text);
-    else if (level === 'warning') logger.warn(fields, text);
-    else if (level === 'debug') logger.debug(fields, text);
-    else logger.info(fields, text);
   }
 
   #onEnd(reason: string): void {

@@ -87,6 +87,8 @@ interface Waiting {
 export class PythonProcess {
   /** The header of the first reply: versions, and what the work reports. Rejects when the process ends or fails before. */
   readonly ready: Promise<FrameHeader>;
+  /** Why the setup has failed, and the files whose change may mend it. */
+  setupError: { message: string; files: string[] } | undefined;
   readonly #options: PythonProcessOptions;
   readonly #child: ChildProcess;
   /** Undefined when the process could not be started: an 'error' event follows. */
@@ -216,7 +218,9 @@ export class PythonProcess {
     if (header.kind === 'reply') return this.#settle(frame);
     if (header.kind === 'ready') return this.#becomeReady(header);
     if (header.kind === 'error') {
-      this.#broken = String(header['message']);
+      const { message, files } = header;
+      this.#broken = String(message);
+      this.setupError = { message: this.#broken, files: files as string[] };
       return this.kill();
     }
     void this.#answer(frame);

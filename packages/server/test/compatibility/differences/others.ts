@@ -48,4 +48,17 @@ export const others: readonly ListedDifference[] = [
     reason: 'Tailwind has a build of its own. A name becomes a part of HTML and of a script.',
     where: {},
   },
+  {
+    behaviour:
+      'An [auth file in Python](python-projects.md#auth-files) executes in a process of its own. Handlers get the fields of the user, and not the object that `authenticate` has returned. Dependencies of FastAPI in its parameters, and a parameter `body`, prevent the start.',
+    reason:
+      'A handler that computes or crashes must not stop the server. The stock server accepts a parameter `body`, and fails with it for every request.',
+    where: {},
+  },
+  {
+    behaviour:
+      'A [Python app](python-projects.md#what-is-not-supported) in `http.app`, and a Python function in `store.index.embed`, prevent the start.',
+    reason: 'They are not supported yet. Without the app, routes that it protects would be open.',
+    where: {},
+  },
 ];

@@ -39,8 +39,8 @@ export const copyPythonProject = async (): Promise<AsyncDisposable & { folder: s
 export const startPythonStock = async (folder: string): Promise<AsyncDisposable & { url: string }> => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const args = ['dev', '--no-browser', '--no-reload', '--host', '127.0.0.1', '--port', String(port)];
-  const child = spawn(join(environment, 'bin/langgraph'), args, {
+  const args = ['dev', '--no-browser', '--no-reload', '--n-jobs-per-worker', '10', '--host', '127.0.0.1'];
+  const child = spawn(join(environment, 'bin/langgraph'), [...args, '--port', String(port)], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NO_COLOR: '1', LANGGRAPH_CLI_NO_ANALYTICS: '1', LANGSMITH_TRACING: 'false' },
