@@ -107,9 +107,10 @@ class ChunkStream:
 
     def _take_message(self, namespace: tuple[str, ...], payload: Any) -> None:
         message, metadata = payload
-        if self._events is not None:
+        is_shown = not namespace or self._subgraphs
+        if self._events is not None and is_shown:
             self._events.token(message, metadata)
-        if "messages-tuple" in self._requested and (not namespace or self._subgraphs):
+        if "messages-tuple" in self._requested and is_shown:
             shape: Shape = {"a": [self._parts.value(message, "messages"), self._metadata_shape(message, metadata)]}
             self._add(namespace, "messages", shape)
 

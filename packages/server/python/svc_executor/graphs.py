@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 import copy
 import inspect
-import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
-from langgraph._internal import _serde
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
 from langgraph.store.base import BaseStore
@@ -17,9 +15,8 @@ from langgraph.store.base import BaseStore
 from .allowlist import Allowlist
 from .loaded_files import LoadedFiles
 from .modules import ImportFailed, import_file
+from .schema_classes import classes_in
 from .users import AuthUser
-
-_log = logging.getLogger(__name__)
 
 
 class GraphNotLoaded(Exception):
@@ -75,7 +72,7 @@ class Graphs:
             if graph is None:
                 raise GraphNotLoaded(f"{self._name(graph_id)} returns {type(made).__name__}, which is no graph")
             self._allow(graph)
-            yield graph
+            yield _named(graph, graph_id)
 
     def _load(self, graph_id: str) -> Any:
         source = self._sources[graph_id]
@@ -94,7 +91,7 @@ class Graphs:
         if graph is not None:
             self._note_replaced(graph_id, graph)
             self._allow(graph)
-            return graph
+            return _named(graph, graph_id)
         if callable(found):
             return found
         raise GraphNotLoaded(
@@ -129,6 +126,15 @@ def with_storage(graph: Pregel, saver: BaseCheckpointSaver[Any], store: BaseStor
     return own
 
 
+def _named(graph: Pregel, graph_id: str) -> Pregel:
+    """A graph without a name of its own has its id as its name, as in the stock server."""
+    if graph.name != "LangGraph":
+        return graph
+    own = copy.copy(graph)
+    own.name = graph_id
+    return own
+
+
 def _compiled(value: Any) -> Pregel | None:
     if isinstance(value, Pregel):
         return value
@@ -146,13 +152,9 @@ def _schema_classes(graph: Pregel) -> Any:
     schemas = [getattr(builder, name, None) for name in ("state_schema", "input_schema", "output_schema")]
     nodes = getattr(builder, "nodes", {}) or {}
     schemas += [getattr(node, "input_schema", None) for node in nodes.values()]
-    try:
-        return _serde.build_serde_allowlist(
-            schemas=[schema for schema in schemas if isinstance(schema, type)], channels=dict(graph.channels)
-        )
-    except Exception as error:  # a private function of the engine
-        _log.warning("the classes of a state schema are not known: %s", error)
-        return ()
+    for channel in graph.channels.values():
+        schemas += [getattr(channel, "ValueType", None), getattr(channel, "UpdateType", None)]
+    return classes_in(schemas)
 
 
 def _call(function: Callable[..., Any], config: dict[str, Any], access: str, store: BaseStore | None, context: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from langchain_core.messages import BaseMessage, BaseMessageChunk
+from langchain_core.messages import BaseMessage, BaseMessageChunk, message_chunk_to_message
 
 Emit = Callable[[str, Any], None]
 
@@ -38,7 +38,7 @@ class MessageEvents:
             self._emit("messages/complete", [grown])
             return
         self._partial[key] = grown
-        self._emit("messages/partial", [grown])
+        self._emit("messages/partial", [message_chunk_to_message(grown)])
 
     def values(self, state: Any) -> None:
         """Takes a state: all messages in it are complete."""

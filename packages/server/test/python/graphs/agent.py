@@ -138,7 +138,7 @@ async def step(state: Items, name: str) -> dict[str, Any]:
     folder = os.environ.get("SVC_TEST_STEPS")
     if folder:
         with open(os.path.join(folder, name), "a", encoding="utf-8") as file:
-            file.write("x")
+            file.write(f"{os.getpid()}\n")
         while name == "three" and not os.path.exists(os.path.join(folder, "go")):
             await asyncio.sleep(0.02)
     return {"items": [name]}

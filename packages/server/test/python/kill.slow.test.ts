@@ -1,0 +1,81 @@
+// Python graphs whose processes are killed or do not answer.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client } from '@langchain/langgraph-sdk';
+import { expect } from 'vitest';
+import { testDatabase } from '../database.ts';
+import { eventually } from '../eventually.ts';
+import { startNode, type SvcNode, thisRelease } from '../faults/node-process.ts';
+import { signal } from '../faults/process-tree.ts';
+import { testFolder } from '../folders.ts';
+import { itWithPythonClients as it } from '../python-clients/python.ts';
+
+const project = fileURLToPath(new URL('graphs/svc.json', import.meta.url));
+const release = { ...thisRelease, project };
+
+const clientOf = ({ url }: SvcNode): Client => new Client({ apiUrl: url, timeoutMs: 60_000 });
+
+/** Each execution of a node has written the id of its process. */
+const pidsOf = (folder: string, node: string): number[] =>
+  readFileSync(join(folder, node), 'utf8').trim().split('\n').map(Number);
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+it.for(['Python process', 'executor', 'server'] as const)(
+  'a run continues after the %s was killed, and no finished node is executed again',
+  { timeout: 90_000 },
+  async (killed) => {
+    const folder = testFolder();
+    await using database = await testDatabase();
+    const options = { databaseUri: database.uri, release, env: { SVC_TEST_STEPS: folder } };
+    await using first = await startNode({ name: `${killed.split(' ')[0]}-a`, ...options });
+    const { thread_id } = await clientOf(first).threads.create();
+    const { run_id } = await clientOf(first).runs.create(thread_id, 'steps', { input: { items: ['start'] } });
+    await eventually(() => expect(pidsOf(folder, 'three')).toHaveLength(1));
+    const [pid = 0] = pidsOf(folder, 'three');
+    const [executor = 0] = first.executors();
+    if (killed === 'Python process') signal(pid, 'SIGKILL');
+    else if (killed === 'executor') signal(executor, 'SIGKILL');
+    else await first.killServer();
+    await eventually(() => expect([isAlive(pid), isAlive(executor)]).toEqual([false, false]));
+    writeFileSync(join(folder, 'go'), '');
+    await using second = killed === 'server' ? await startNode({ name: 'server-b', ...options }) : first;
+    const client = clientOf(second);
+    const result = (await client.runs.join(thread_id, run_id)) as { items: string[] };
+    expect(result.items).toEqual(['start', 'one', 'two', 'three', 'four']);
+    expect(['one', 'two', 'three', 'four'].map((node) => pidsOf(folder, node).length)).toEqual([1, 1, 2, 1]);
+    const history = await client.threads.getHistory(thread_id);
+    expect(history.map(({ metadata }) => metadata?.['step'])).toEqual([4, 3, 2, 1, 0, -1]);
+  },
+);
+
+it('a node that blocks the event loop is named, and its run is cancelled', { timeout: 90_000 }, async () => {
+  await using database = await testDatabase();
+
+  await using node = await startNode({
+    name: 'blocked',
+    databaseUri: database.uri,
+    release,
+    env: { SVC_LOG_LEVEL: 'info' },
+    limits: { cancelGraceMs: 1_000 },
+  });
+  const client = clientOf(node);
+  const { thread_id } = await client.threads.create();
+  const { run_id } = await client.runs.create(thread_id, 'fail', { input: { how: 'block' } });
+  await eventually(() =>
+    expect(node.output()).toMatch(/event loop is blocked for .*agent\.py:\d+ in fail: time\.sleep/),
+  );
+  await client.runs.cancel(thread_id, run_id, true);
+  expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'interrupted' });
+  expect(await client.runs.wait(thread_id, 'echo', { input: { messages: 'hi' } })).toMatchObject({
+    messages: [{ content: 'hi' }, { content: 'echo: hi' }],
+  });
+});
