@@ -35,10 +35,13 @@ class ChunkStream:
         self._metadata: dict[str, int] = {}
         self._result: Any = None
         self._has_result = False
+        self._failure: Exception | None = None
         session.flush = self.flush
 
     async def take(self, namespace: tuple[str, ...], mode: str, payload: Any) -> None:
-        """Takes a chunk of the engine."""
+        """Takes a chunk of the engine. Raises when an earlier one could not be sent."""
+        if self._failure is not None:
+            raise self._failure
         if mode == "values":
             self._take_values(namespace, payload)
         elif mode == "messages":
@@ -57,7 +60,9 @@ class ChunkStream:
         self._add((), "events", shape_of(dict(event), self._parts, "events", 0))
 
     def finish(self) -> None:
-        """Sends the final values, when they were not streamed, and what is left."""
+        """Sends the final values, when they were not streamed, and what is left. Raises when a chunk could not be sent."""
+        if self._failure is not None:
+            raise self._failure
         if self._has_result and "values" not in self._requested:
             self._add_values((), self._result)
         self.flush()
@@ -139,5 +144,9 @@ class ChunkStream:
 
     def _flush_turn(self) -> None:
         self._is_scheduled = False
-        if self._session.is_open:
+        if not self._session.is_open:
+            return
+        try:
             self.flush()
+        except Exception as error:  # a frame that is too large; the run ends with it
+            self._failure = error

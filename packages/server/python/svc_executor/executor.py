@@ -76,7 +76,7 @@ class Executor:
                 task.cancel()
             return None
         if kind == "load":
-            return self._load()
+            return await self._load()
         if kind == "layout":
             return await self._layout(header)
         if kind == "introspect":
@@ -109,16 +109,18 @@ class Executor:
         if files:
             self._channel.send({"kind": "modules", "files": files})
 
-    def _load(self) -> Header:
-        """Imports all graphs."""
+    async def _load(self) -> Header:
+        """Imports all graphs, in a thread: a module may call `asyncio.run` while it is imported."""
         layouts: dict[str, Any] = {}
         failures: list[Header] = []
         for graph_id in self._ids:
             try:
-                graph = self._graphs.load(graph_id)
+                graph = await asyncio.to_thread(self._graphs.load, graph_id)
                 layouts[graph_id] = None if graph is None else layout_of(graph)
             except GraphNotLoaded as error:
                 failures.append({"graph_id": graph_id, "message": str(error)})
+            except Exception as error:  # compiling or describing a graph executes code of the project
+                failures.append({"graph_id": graph_id, "message": f'Graph "{graph_id}" cannot be loaded: {error!r}'})
         self._report_files()
         return {"layouts": layouts, "failures": failures, "notices": self._graphs.notices}
 

@@ -21,6 +21,7 @@ class MessageEvents:
         self._emit = emit
         self._partial: dict[str, BaseMessage] = {}
         self._complete: set[str] = set()
+        self._has_begun = False
 
     def token(self, message: BaseMessage, metadata: Any) -> None:
         """Takes a token of a model, or a message that a node has returned."""
@@ -41,7 +42,7 @@ class MessageEvents:
         self._emit("messages/partial", [message_chunk_to_message(grown)])
 
     def values(self, state: Any) -> None:
-        """Takes a state: all messages in it are complete."""
+        """Takes a state: all messages in it are complete. Those of the first one were there before the run."""
         messages = state.get("messages") if isinstance(state, dict) else None
         if not isinstance(messages, list):
             return
@@ -49,5 +50,6 @@ class MessageEvents:
         for message in fresh:
             self._complete.add(str(message.id))
             self._partial.pop(str(message.id), None)
-        if fresh:
+        if fresh and self._has_begun:
             self._emit("messages/complete", fresh)
+        self._has_begun = True

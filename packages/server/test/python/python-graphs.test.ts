@@ -1,230 +1,278 @@
 // Python graphs on a server, driven by the stock JavaScript client.
 import { Client } from '@langchain/langgraph-sdk';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, expect } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { collect } from '../collect.ts';
 import { fixture } from '../fixture.ts';
-import { itWithPythonClients as it, whyNoPythonClients } from '../python-clients/python.ts';
+import { runPython, whyNoPythonClients } from '../python-clients/python.ts';
 import { startTestServer } from '../server.ts';
 
 const project = fileURLToPath(new URL('graphs/svc.json', import.meta.url));
 
-const isMissing = whyNoPythonClients() !== undefined;
-const server = fixture(() =>
-  isMissing
-    ? { url: '', [Symbol.asyncDispose]: () => Promise.resolve() }
-    : startTestServer({ project, executors: 'ready' }),
-);
-let client: Client;
-beforeAll(() => {
-  client = new Client({ apiUrl: server.url, timeoutMs: 30_000 });
-});
-
-const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
-const human = (content: string) => ({ messages: [{ role: 'user', content }] });
-const items = { input: { items: ['start'] } };
-type Items = { items: string[] };
-
-it('a run executes the graph, and its state and history are read', async () => {
-  const thread = await newThread();
-  const result = await client.runs.wait(thread, 'echo', { input: human('hi') });
-  const messages = [
-    { type: 'human', content: 'hi' },
-    { type: 'ai', content: 'echo: hi' },
-  ];
-  expect(result).toMatchObject({ messages });
-  await client.runs.wait(thread, 'echo', { input: human('again') });
-  const state = await client.threads.getState(thread);
-  expect(state).toMatchObject({ next: [], metadata: { source: 'loop', step: 4 } });
-  expect((state.values as { messages: unknown[] }).messages).toHaveLength(4);
-  const history = await client.threads.getHistory(thread);
-  expect(history.map(({ metadata }) => metadata?.['step'])).toEqual([4, 3, 2, 1, 0, -1]);
-  expect(history[3]).toMatchObject({ values: { messages }, next: [] });
-});
-
-it('a stateless run leaves no thread', async () => {
-  expect(await client.runs.wait(null, 'echo', { input: human('hi') })).toMatchObject({ messages: [{}, {}] });
-  expect(await client.runs.wait(null, 'ask', items)).toMatchObject({ __interrupt__: [{ value: {} }] });
-});
-
-it('every stream mode has its events', async () => {
-  const streamMode = [
-    'values',
-    'updates',
-    'messages-tuple',
-    'custom',
-    'checkpoints',
-    'tasks',
-    'debug',
-  ] as const;
-  const thread = await newThread();
-  const events = await collect(
-    client.runs.stream(thread, 'model', { input: human('hi'), streamMode: [...streamMode] }),
-  );
-  const of = (name: string) =>
-    events.filter(({ event }) => event === name).map(({ data }) => data as unknown);
-  expect(of('values').at(-1)).toMatchObject({ messages: [{ content: 'hi' }, { content: 'one two three' }] });
-  expect(of('updates')).toEqual([
-    { say: { messages: [expect.objectContaining({ content: 'one two three' })] } },
-  ]);
-  expect(of('custom')).toEqual([{ progress: 'begins' }]);
-  const tokens = of('messages') as [{ content: string; type: string }, Record<string, unknown>][];
-  expect(tokens.map(([{ content }]) => content).join('')).toBe('one two three');
-  expect(tokens[0]).toMatchObject([{ type: 'AIMessageChunk' }, { langgraph_node: 'say' }]);
-  expect(of('tasks')).toMatchObject([
-    { name: 'say', input: {} },
-    { name: 'say', result: {} },
-  ]);
-  const checkpoints = of('checkpoints') as {
-    metadata: { step: number };
-    checkpoint: { checkpoint_id: string };
-  }[];
-  expect(checkpoints.map(({ metadata }) => metadata.step)).toEqual([-1, 0, 1]);
-  const history = await client.threads.getHistory(thread);
-  expect(history.map(({ checkpoint }) => checkpoint.checkpoint_id).toReversed()).toEqual(
-    checkpoints.map(({ checkpoint }) => checkpoint.checkpoint_id),
-  );
-  expect(of('debug')).toContainEqual(expect.objectContaining({ type: 'task_result' }));
-});
-
-it('stream modes messages and events follow a model', async () => {
-  const partial = await collect(
-    client.runs.stream(null, 'model', { input: human('hi'), streamMode: 'messages' }),
-  );
-  const contents = partial
-    .filter(({ event }) => (event as string) === 'messages/partial')
-    .map(({ data }) => (data as unknown as { content: string }[])[0]?.content);
-  expect(contents).toContain('one two');
-  expect(partial.map(({ event }) => event as string)).toContain('messages/metadata');
-  expect(partial.map(({ event }) => event as string)).toContain('messages/complete');
-  const events = await collect(
-    client.runs.stream(null, 'model', { input: human('hi'), streamMode: ['events', 'values'] }),
-  );
-  const names = events
-    .filter(({ event }) => event === 'events')
-    .map(({ data }) => (data as { event: string }).event);
-  expect(names).toContain('on_chat_model_stream');
-  expect(events.filter(({ event }) => event === 'values')).toHaveLength(2);
-});
-
-it('an interrupt is answered, and the run continues', async () => {
-  const thread = await newThread();
-  const asked = await client.runs.wait(thread, 'ask', items);
-  const value = { question: 'go on?', 'so far': ['start', 'before'] };
-  expect(asked).toMatchObject({ items: ['start', 'before'], __interrupt__: [{ value }] });
-  const waiting = await client.threads.get(thread);
-  expect(waiting.status).toBe('interrupted');
-  expect(Object.values(waiting.interrupts ?? {})).toMatchObject([[{ value }]]);
-  const state = await client.threads.getState(thread);
-  expect(state).toMatchObject({ next: ['ask'], tasks: [{ name: 'ask', interrupts: [{ value }] }] });
-  const result = await client.runs.wait(thread, 'ask', { command: { resume: 'yes' } });
-  expect(result).toEqual({ items: ['start', 'before', 'answered yes', 'after'] });
-  expect((await client.threads.get(thread)).status).toBe('idle');
-});
-
-it('an interrupt in a subgraph is answered', async () => {
-  const thread = await newThread();
-  const events = await collect(
-    client.runs.stream(thread, 'outer', { ...items, streamMode: 'updates', streamSubgraphs: true }),
-  );
-  expect(events.map(({ event }) => (event as string).replace(/:.*/, ''))).toContain('updates|inner');
-  const state = await client.threads.getState(thread, undefined, { subgraphs: true });
-  expect(state).toMatchObject({
-    next: ['inner'],
-    tasks: [{ name: 'inner', state: { next: ['ask'], values: { items: ['start', 'before'] } } }],
+describe.skipIf(whyNoPythonClients() !== undefined)('Python graphs', () => {
+  const server = fixture(() => startTestServer({ project, executors: 'ready' }));
+  let client: Client;
+  beforeAll(() => {
+    client = new Client({ apiUrl: server.url, timeoutMs: 30_000 });
   });
-  const result = await client.runs.wait(thread, 'outer', { command: { resume: 'yes' } });
-  expect((result as Items).items).toContain('answered yes');
-});
 
-it('a state is updated, and a run forks from an earlier checkpoint', async () => {
-  const thread = await newThread();
-  await client.runs.wait(thread, 'ask', items);
-  await client.threads.updateState(thread, { values: { items: ['by hand'] }, asNode: 'ask' });
-  const updated = await client.threads.getState<Items>(thread);
-  expect(updated).toMatchObject({ next: ['after'], values: { items: ['start', 'before', 'by hand'] } });
-  expect(await client.runs.wait(thread, 'ask', { input: null })).toEqual({
-    items: ['start', 'before', 'by hand', 'after'],
+  const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+  const human = (content: string) => ({ messages: [{ role: 'user', content }] });
+  const items = { input: { items: ['start'] } };
+  type Items = { items: string[] };
+
+  it('a run executes the graph, and its state and history are read', async () => {
+    const thread = await newThread();
+    const result = await client.runs.wait(thread, 'echo', { input: human('hi') });
+    const messages = [
+      { type: 'human', content: 'hi' },
+      { type: 'ai', content: 'echo: hi' },
+    ];
+    expect(result).toMatchObject({ messages });
+    await client.runs.wait(thread, 'echo', { input: human('again') });
+    const state = await client.threads.getState(thread);
+    expect(state).toMatchObject({ next: [], metadata: { source: 'loop', step: 4 } });
+    expect((state.values as { messages: unknown[] }).messages).toHaveLength(4);
+    const history = await client.threads.getHistory(thread);
+    expect(history.map(({ metadata }) => metadata?.['step'])).toEqual([4, 3, 2, 1, 0, -1]);
+    expect(history[3]).toMatchObject({ values: { messages }, next: [] });
   });
-  const history = await client.threads.getHistory<Items>(thread);
-  const fork = history.find(({ next }) => next[0] === 'ask');
-  const asked = await client.runs.wait(thread, 'ask', {
-    input: null,
-    checkpoint: fork?.checkpoint as never,
+
+  it('graphs of both languages continue one thread', async () => {
+    const thread = await newThread();
+    for (const graph of ['echo', 'echo-js', 'echo'])
+      await client.runs.wait(thread, graph, { input: human(graph) });
+    const { values } = await client.threads.getState<{ messages: { content: string }[] }>(thread);
+    expect(values.messages.map(({ content }) => content)).toEqual([
+      'echo',
+      'echo: echo',
+      'echo-js',
+      'echo: echo-js',
+      'echo',
+      'echo: echo',
+    ]);
   });
-  expect(asked).toMatchObject({ items: ['start', 'before'], __interrupt__: [{}] });
-});
 
-it('interruptBefore stops at a node, and Send starts tasks', async () => {
-  const thread = await newThread();
-  await client.runs.wait(thread, 'send', { ...items, interruptBefore: ['work'] });
-  const state = await client.threads.getState(thread);
-  expect(state.next).toEqual(['work', 'work', 'work']);
-  const result = (await client.runs.wait(thread, 'send', { input: null })) as Items;
-  expect(result.items).toEqual(['start', 'before', 'worked on a', 'worked on b', 'worked on c']);
-});
-
-it('nodes use the store, also synchronously', async () => {
-  const result = (await client.runs.wait(await newThread(), 'store', items)) as Items;
-  expect(result.items).toEqual(['start', 'stored start', '1 of store', 'recalled start']);
-  expect(await client.store.getItem(['notes'], 'last')).toMatchObject({ value: { items: ['start'] } });
-});
-
-it('a function makes the graph of each run with its config', async () => {
-  const thread = await newThread();
-  const config = { configurable: { greeting: 'good day' } };
-  const result = (await client.runs.wait(thread, 'made', { ...items, config })) as Items;
-  expect(result.items).toEqual(['start', 'good day once']);
-  expect(await client.threads.getState(thread)).toMatchObject({ next: [], values: { items: result.items } });
-  await client.threads.updateState(thread, { values: { items: ['more'] }, asNode: 'greet' });
-  expect(await client.threads.getState(thread)).toMatchObject({ next: [] });
-});
-
-it.for(['sync', 'async', 'exit'] as const)('with durability %s the state is stored', async (durability) => {
-  const thread = await newThread();
-  await client.runs.wait(thread, 'steps', { ...items, durability });
-  const history = await client.threads.getHistory(thread);
-  expect(history[0]).toMatchObject({ values: { items: ['start', 'one', 'two', 'three', 'four'] } });
-  expect(history).toHaveLength(durability === 'exit' ? 1 : 6);
-});
-
-it.for([
-  ['raise', 'ValueError', 'this is wrong'],
-  ['exit', 'SystemExit', '3'],
-  ['interrupt', 'KeyboardInterrupt', ''],
-  ['value', 'ValueNotStored', 'items[0] is of type object'],
-  ['forever', 'GraphRecursionError', 'Recursion limit of 5 reached'],
-] as const)('a node that does "%s" ends the run with an error', async ([how, error, message]) => {
-  const thread = await newThread();
-  const failed = await client.runs.wait(thread, 'fail', {
-    input: { how },
-    config: { recursion_limit: 5 },
-    raiseError: false,
+  it('a stateless run leaves no thread', async () => {
+    expect(await client.runs.wait(null, 'echo', { input: human('hi') })).toMatchObject({
+      messages: [{}, {}],
+    });
+    expect(await client.runs.wait(null, 'ask', items)).toMatchObject({ __interrupt__: [{ value: {} }] });
   });
-  expect(failed).toMatchObject({ __error__: { error, message: expect.stringContaining(message) } });
-  expect(await client.runs.wait(thread, 'fail', { input: { how: 'nothing' } })).toMatchObject({
-    items: ['done'],
+
+  it('every stream mode has its events', async () => {
+    const streamMode = [
+      'values',
+      'updates',
+      'messages-tuple',
+      'custom',
+      'checkpoints',
+      'tasks',
+      'debug',
+    ] as const;
+    const thread = await newThread();
+    const events = await collect(
+      client.runs.stream(thread, 'model', { input: human('hi'), streamMode: [...streamMode] }),
+    );
+    const of = (name: string) =>
+      events.filter(({ event }) => event === name).map(({ data }) => data as unknown);
+    expect(of('values').at(-1)).toMatchObject({
+      messages: [{ content: 'hi' }, { content: 'one two three' }],
+    });
+    expect(of('updates')).toEqual([
+      { say: { messages: [expect.objectContaining({ content: 'one two three' })] } },
+    ]);
+    expect(of('custom')).toEqual([{ progress: 'begins' }]);
+    const tokens = of('messages') as [{ content: string; type: string }, Record<string, unknown>][];
+    expect(tokens.map(([{ content }]) => content).join('')).toBe('one two three');
+    expect(tokens[0]).toMatchObject([{ type: 'AIMessageChunk' }, { langgraph_node: 'say' }]);
+    expect(of('tasks')).toMatchObject([
+      { name: 'say', input: {} },
+      { name: 'say', result: {} },
+    ]);
+    const checkpoints = of('checkpoints') as {
+      metadata: { step: number };
+      checkpoint: { checkpoint_id: string };
+    }[];
+    expect(checkpoints.map(({ metadata }) => metadata.step)).toEqual([-1, 0, 1]);
+    const history = await client.threads.getHistory(thread);
+    expect(history.map(({ checkpoint }) => checkpoint.checkpoint_id).toReversed()).toEqual(
+      checkpoints.map(({ checkpoint }) => checkpoint.checkpoint_id),
+    );
+    expect(of('debug')).toContainEqual(expect.objectContaining({ type: 'task_result' }));
   });
-});
 
-it('a run is cancelled while a node waits', async () => {
-  const thread = await newThread();
-  const { run_id } = await client.runs.create(thread, 'fail', { input: { how: 'wait' } });
-  await client.runs.cancel(thread, run_id, true);
-  expect(await client.runs.get(thread, run_id)).toMatchObject({ status: 'interrupted' });
-});
-
-it('graphs are drawn, and their schemas and subgraphs are listed', async () => {
-  const graph = await client.assistants.getGraph('outer');
-  expect(graph.nodes.map(({ id }) => id)).toEqual(['__start__', 'before', 'inner', '__end__']);
-  expect(await client.assistants.getSchemas('echo')).toMatchObject({
-    graph_id: 'echo',
-    input_schema: { properties: { messages: {} } },
-    state_schema: { properties: { messages: {} } },
+  it('stream modes messages and events follow a model', async () => {
+    const partial = await collect(
+      client.runs.stream(null, 'model', { input: human('hi'), streamMode: 'messages' }),
+    );
+    const contents = partial
+      .filter(({ event }) => (event as string) === 'messages/partial')
+      .map(({ data }) => (data as unknown as { content: string }[])[0]?.content);
+    expect(contents).toContain('one two');
+    expect(partial.map(({ event }) => event as string)).toContain('messages/metadata');
+    expect(partial.map(({ event }) => event as string)).toContain('messages/complete');
+    const events = await collect(
+      client.runs.stream(null, 'model', { input: human('hi'), streamMode: ['events', 'values'] }),
+    );
+    const names = events
+      .filter(({ event }) => event === 'events')
+      .map(({ data }) => (data as { event: string }).event);
+    expect(names).toContain('on_chat_model_stream');
+    expect(events.filter(({ event }) => event === 'values')).toHaveLength(2);
   });
-  expect(Object.keys(await client.assistants.getSubgraphs('outer'))).toEqual(['inner']);
-});
 
-it('a node that forks does not disturb the channel', async () => {
-  expect(await client.runs.wait(null, 'fail', { input: { how: 'fork' } })).toMatchObject({ items: ['done'] });
+  it('an interrupt is answered, and the run continues', async () => {
+    const thread = await newThread();
+    const asked = await client.runs.wait(thread, 'ask', items);
+    const value = { question: 'go on?', 'so far': ['start', 'before'] };
+    expect(asked).toMatchObject({ items: ['start', 'before'], __interrupt__: [{ value }] });
+    const waiting = await client.threads.get(thread);
+    expect(waiting.status).toBe('interrupted');
+    expect(Object.values(waiting.interrupts ?? {})).toMatchObject([[{ value }]]);
+    const state = await client.threads.getState(thread);
+    expect(state).toMatchObject({ next: ['ask'], tasks: [{ name: 'ask', interrupts: [{ value }] }] });
+    const result = await client.runs.wait(thread, 'ask', { command: { resume: 'yes' } });
+    expect(result).toEqual({ items: ['start', 'before', 'answered yes', 'after'] });
+    expect((await client.threads.get(thread)).status).toBe('idle');
+  });
+
+  it('an interrupt in a subgraph is answered', async () => {
+    const thread = await newThread();
+    const events = await collect(
+      client.runs.stream(thread, 'outer', { ...items, streamMode: 'updates', streamSubgraphs: true }),
+    );
+    expect(events.map(({ event }) => (event as string).replace(/:.*/, ''))).toContain('updates|inner');
+    const state = await client.threads.getState(thread, undefined, { subgraphs: true });
+    expect(state).toMatchObject({
+      next: ['inner'],
+      tasks: [{ name: 'inner', state: { next: ['ask'], values: { items: ['start', 'before'] } } }],
+    });
+    const result = await client.runs.wait(thread, 'outer', { command: { resume: 'yes' } });
+    expect((result as Items).items).toContain('answered yes');
+  });
+
+  it('a state is updated, and a run forks from an earlier checkpoint', async () => {
+    const thread = await newThread();
+    await client.runs.wait(thread, 'ask', items);
+    await client.threads.updateState(thread, { values: { items: ['by hand'] }, asNode: 'ask' });
+    const updated = await client.threads.getState<Items>(thread);
+    expect(updated).toMatchObject({ next: ['after'], values: { items: ['start', 'before', 'by hand'] } });
+    expect(await client.runs.wait(thread, 'ask', { input: null })).toEqual({
+      items: ['start', 'before', 'by hand', 'after'],
+    });
+    const history = await client.threads.getHistory<Items>(thread);
+    const fork = history.find(({ next }) => next[0] === 'ask');
+    const asked = await client.runs.wait(thread, 'ask', {
+      input: null,
+      checkpoint: fork?.checkpoint as never,
+    });
+    expect(asked).toMatchObject({ items: ['start', 'before'], __interrupt__: [{}] });
+  });
+
+  it('interruptBefore stops at a node, and Send starts tasks', async () => {
+    const thread = await newThread();
+    await client.runs.wait(thread, 'send', { ...items, interruptBefore: ['work'] });
+    const state = await client.threads.getState(thread);
+    expect(state.next).toEqual(['work', 'work', 'work']);
+    const result = (await client.runs.wait(thread, 'send', { input: null })) as Items;
+    expect(result.items).toEqual(['start', 'before', 'worked on a', 'worked on b', 'worked on c']);
+  });
+
+  it('nodes use the store, also synchronously', async () => {
+    const result = (await client.runs.wait(await newThread(), 'store', items)) as Items;
+    expect(result.items).toEqual(['start', 'stored start', '1 of store', 'recalled start']);
+    expect(await client.store.getItem(['notes'], 'last')).toMatchObject({ value: { items: ['start'] } });
+  });
+
+  it('a function makes the graph of each run with its config', async () => {
+    const thread = await newThread();
+    const config = { configurable: { greeting: 'good day' } };
+    const result = (await client.runs.wait(thread, 'made', { ...items, config })) as Items;
+    expect(result.items).toEqual(['start', 'good day once']);
+    expect(await client.threads.getState(thread)).toMatchObject({
+      next: [],
+      values: { items: result.items },
+    });
+    await client.threads.updateState(thread, { values: { items: ['more'] }, asNode: 'greet' });
+    expect(await client.threads.getState(thread)).toMatchObject({ next: [] });
+  });
+
+  it.for(['sync', 'async', 'exit'] as const)('with durability %s the state is stored', async (durability) => {
+    const thread = await newThread();
+    await client.runs.wait(thread, 'steps', { ...items, durability });
+    const history = await client.threads.getHistory(thread);
+    expect(history[0]).toMatchObject({ values: { items: ['start', 'one', 'two', 'three', 'four'] } });
+    expect(history).toHaveLength(durability === 'exit' ? 1 : 6);
+  });
+
+  it.for([
+    ['raise', 'ValueError', 'this is wrong'],
+    ['exit', 'SystemExit', '3'],
+    ['interrupt', 'KeyboardInterrupt', ''],
+    ['value', 'ValueNotStored', 'items[0] is of type object'],
+    ['forever', 'GraphRecursionError', 'Recursion limit of 5 reached'],
+  ] as const)('a node that does "%s" ends the run with an error', async ([how, error, message]) => {
+    const thread = await newThread();
+    const failed = await client.runs.wait(thread, 'fail', {
+      input: { how },
+      config: { recursion_limit: 5 },
+      raiseError: false,
+    });
+    expect(failed).toMatchObject({ __error__: { error, message: expect.stringContaining(message) } });
+    expect(await client.runs.wait(thread, 'fail', { input: { how: 'nothing' } })).toMatchObject({
+      items: ['done'],
+    });
+  });
+
+  it('a run is cancelled while a node waits', async () => {
+    const thread = await newThread();
+    const { run_id } = await client.runs.create(thread, 'fail', { input: { how: 'wait' } });
+    await client.runs.cancel(thread, run_id, true);
+    expect(await client.runs.get(thread, run_id)).toMatchObject({ status: 'interrupted' });
+  });
+
+  it('graphs are drawn, and their schemas and subgraphs are listed', async () => {
+    const graph = await client.assistants.getGraph('outer');
+    expect(graph.nodes.map(({ id }) => id)).toEqual(['__start__', 'before', 'inner', '__end__']);
+    expect(await client.assistants.getSchemas('echo')).toMatchObject({
+      graph_id: 'echo',
+      input_schema: { properties: { messages: {} } },
+      state_schema: { properties: { messages: {} } },
+    });
+    expect(Object.keys(await client.assistants.getSubgraphs('outer'))).toEqual(['inner']);
+  });
+
+  it('a graph that cannot be imported does not disturb the others, and its error names the line', async () => {
+    const failed = await client.runs.wait(null, 'broken', { input: {}, raiseError: false });
+    const message = expect.stringMatching(
+      /broken\.py:7: ModuleNotFoundError: No module named 'no_such_package'\. Install it \(.*pip install no-such-package\)/,
+    );
+    expect(failed).toMatchObject({ __error__: { message } });
+  });
+
+  it('a graph of the other language does not continue open tasks', async () => {
+    const thread = await newThread();
+    await client.runs.wait(thread, 'echo', { input: human('hi'), interruptBefore: ['echo'] });
+    const refused = await client.runs.wait(thread, 'echo-js', { input: null, raiseError: false });
+    const message = expect.stringContaining('waits in the Python graph "echo"');
+    expect(refused).toMatchObject({ __error__: { message } });
+    expect(await client.runs.wait(thread, 'echo', { input: null })).toMatchObject({ messages: [{}, {}] });
+  });
+
+  it('the stock Python client runs, streams, answers and reads', async () => {
+    expect(await runPython('../python/sdk.py', server.url)).toEqual({
+      events: ['custom', 'messages', 'metadata', 'updates', 'values'],
+      messages: ['hi', 'one two three'],
+      asked: 'go on?',
+      answered: ['start', 'before', 'start', 'before', 'answered yes'],
+      steps: [2, 1, 0, -1],
+    });
+  });
+
+  it('a node that forks does not disturb the channel', async () => {
+    expect(await client.runs.wait(null, 'fail', { input: { how: 'fork' } })).toMatchObject({
+      items: ['done'],
+    });
+  });
 });

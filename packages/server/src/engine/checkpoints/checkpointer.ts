@@ -13,6 +13,7 @@ import {
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints/checkpoints.ts';
 import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
 import { summaryOf } from './checkpoint-summary.ts';
+import { idsOfInterrupts } from './open-interrupts.ts';
 import { joinDeltas, walkDeltas } from './delta-history.ts';
 import { engineWrites, recordedIn } from '../../storage/deployment/checkpoints/recorded-state.ts';
 import type { ThreadSession } from './thread-session.ts';
@@ -191,11 +192,7 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     const { thread_id, codec, cache } = this.#session;
     const refs = await this.#storage.foundInterrupts(thread_id, checkpoint_id, run_id);
     const blobs = await this.#blobs(refs.flatMap((ref) => codec.hashesOf(ref)));
-    const interrupts = refs.flatMap((ref) => [codec.join(ref, (hash) => blobs.get(hash), cache)].flat());
-    return interrupts.flatMap((one) => {
-      const id = (one as { id?: unknown } | null)?.id;
-      return typeof id === 'string' ? [id] : [];
-    });
+    return refs.flatMap((ref) => idsOfInterrupts(codec.join(ref, (hash) => blobs.get(hash), cache)));
   }
 
   async deleteThread(thread_id: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { OpenInterrupts } from './open-interrupts.ts';
+import { StoredText } from '../codec/stored-text.ts';
+import { idsOfInterrupts, OpenInterrupts } from './open-interrupts.ts';
 
 const opened = (...writes: [string, string, unknown][]) => {
   const interrupts = new OpenInterrupts();
@@ -74,4 +75,10 @@ it('are in the order of the tasks, whichever asks first', () => {
   );
   const tasks = [{ id: 'first' }, { id: 'second' }];
   expect([...(interrupts.ofTasks(tasks)?.keys() ?? [])]).toEqual(['first', 'second']);
+});
+
+it('have ids, also those of Python graphs, which are texts', () => {
+  const text = new StoredText('{"value":{"id":"no"},"id":"b"}');
+  expect(idsOfInterrupts([{ value: 1, id: 'a' }, text, { value: 1 }, null])).toEqual(['a', 'b']);
+  expect(idsOfInterrupts(text)).toEqual(['b']);
 });

@@ -3,6 +3,7 @@
 //
 //   unknown ──load(), begin(), add()──▶ known
 import type { PendingWrite } from '@langchain/langgraph-checkpoint';
+import { StoredText } from '../codec/stored-text.ts';
 import { isControl } from './task-writes.ts';
 
 export class OpenInterrupts {
@@ -70,3 +71,11 @@ export class OpenInterrupts {
     if (!isControl(channel)) this.#byTask?.delete(task_id);
   }
 }
+
+/** The ids of the interrupts of a task: one, or a list. Those of Python graphs are texts. */
+export const idsOfInterrupts = (written: unknown): string[] =>
+  [written].flat().flatMap((one: unknown) => {
+    const interrupt = one instanceof StoredText ? (JSON.parse(one.text) as unknown) : one;
+    const id = (interrupt as { id?: unknown } | null)?.id;
+    return typeof id === 'string' ? [id] : [];
+  });

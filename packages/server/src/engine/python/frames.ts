@@ -17,23 +17,27 @@
 // ping          to Python     call; its reply has cpu_ms, the time that the thread of the event loop has computed
 // log           to Node       a record of the Python logger: level, logger, message, and run where it is known
 //
-// Work "graphs" (graph-process.ts, svc_executor/executor.py):
-// load          to Python     call: imports all graphs. Reply: graphs, failures, notices
-// run           to Python     streams a graph: run (number), graph, config, options. Part 0: the input; part 1: the context
-// cancel        to Python     cancels a run
-// chunks        to Node       what the graph has streamed in one turn of the event loop: run, chunks
-// end           to Node       the graph of the run has ended: error
-// resume        to Python     the chunks of these bytes were taken: run, bytes
-// get           to Node       call: reads a checkpoint. Reply: tuple
+// modules       to Node       files of the project that were imported since the last one: files
+//
+// Work "graphs" (python-host.ts, svc_executor/executor.py). A session is one run, update or read; this side numbers them.
+// load          to Python     call: imports all graphs. Reply: layouts, failures, notices
+// layout        to Python     call: the layout of a graph that a function makes: graph, access, config. Reply: layout
+// introspect    to Python     call: drawing, schemas or subgraphs: graph, what, config. Reply: value
+// run           to Python     streams a graph: session, graph, config, modes, … (runs.py). Parts: the input, the context
+// cancel        to Python     cancels a run: session
+// update        to Python     call: one superstep of a state update: session, graph, config, updates. Parts: their values
+// state         to Python     call: the state of a checkpoint as the engine derives it: session, graph, path, config. Reply: state (a shape)
+// layout        to Node       the layout of the graph that a function has made for this run: session, layout
+// chunks        to Node       what the graph has streamed in one turn of the event loop: session, chunks: [namespace, mode, shape]
+// end           to Node       the graph of the run has ended: session, error
+// get           to Node       call: reads a checkpoint: session, thread, ns, id. Reply: tuple
 // list          to Node       call: reads checkpoints. Reply: tuples
-// deltas        to Node       call: reads the changes of delta channels. Reply: channels
-// put           to Node       stores a checkpoint; a call when the graph waits for it
-// writes        to Node       stores writes of a task; a call when the graph waits for it
-// store         to Node       call: operations on the store. Reply: results
-// update        to Python     call: one superstep of a state update. Reply: configurable
-// state         to Python     call: the state of a checkpoint as the engine derives it. Reply: state
-// subgraphs     to Python     call: subgraphs by path, with their channels and nodes
-// introspect    to Python     call: drawing or schemas of a graph
+// deltas        to Node       call: the changes of delta channels: channels. Reply: channels
+// put           to Node       stores a checkpoint: checkpoint, metadata, values; a call when the graph waits for it
+// writes        to Node       stores writes of a task: writes, task, path; a call when the graph waits for it
+// store         to Node       call: operations on the store: operations. Reply: results
+//
+// Values of channels are described as in svc_executor/lists.py, chunks and states as in svc_executor/shapes.py. Work "auth": src/app/python-auth.ts.
 
 /** Changes with every change that the other side has to know. */
 export const protocolVersion = 1;

@@ -1,6 +1,5 @@
 // Converts what a Python graph streams to the chunks of the executor.
-import type { CheckpointChunk, DebugChunk, EngineConfig } from '../executor/events/chunk-events.ts';
-import type { Chunk } from '../executor/events/engine-chunks.ts';
+import type { CheckpointChunk, Chunk, DebugChunk, EngineConfig } from '../executor/events/chunk-events.ts';
 import { readShape, type Shape, type ShapeReader } from './shapes.ts';
 
 export type SentChunk = [namespace: string[], mode: string, shape: Shape];

@@ -1,23 +1,11 @@
 // A graph of a Python file, with what the executor uses of a graph of LangGraph.js.
 import type { BaseCheckpointSaver, BaseStore } from '@langchain/langgraph-checkpoint';
 import { onAbort } from '../../abort.ts';
-import type { IntrospectCommand, RunKwargs, StateUpdate } from '../dispatch/protocol.ts';
-import type { Chunk } from '../executor/events/engine-chunks.ts';
+import type { IntrospectCommand, ParsedRunCommand, RunKwargs, StateUpdate } from '../dispatch/protocol.ts';
+import type { Chunk } from '../executor/events/chunk-events.ts';
 import { readChunk, type SentChunk } from './python-chunks.ts';
-import type { PythonGraphs } from './python-graphs.ts';
+import type { GraphFailure, GraphLayout, PythonHost } from './python-host.ts';
 import { readShape, type Shape } from './shapes.ts';
-
-/** What is known of a graph without asking its process. */
-export interface GraphLayout {
-  /** Names of the channels of its state, or the name of the one that is its state. */
-  keys: string | string[];
-  /** Names of the channels that start each node. */
-  nodes: Record<string, string[]>;
-  has_memory: boolean;
-  recursion_limit?: number | null;
-  /** By path: `outer|inner`. */
-  subgraphs?: Record<string, GraphLayout>;
-}
 
 interface Config {
   configurable?: Record<string, unknown> | undefined;
@@ -25,17 +13,16 @@ interface Config {
 }
 
 export interface PythonRun {
+  command: ParsedRunCommand;
+  /** Those of the command, or what is left of them in an attempt that continues the run. */
   kwargs: RunKwargs;
-  config: Config & { configurable: Record<string, unknown> };
-  context: unknown;
-  metadata: Record<string, unknown>;
-  run_id: string;
-  temporary: boolean;
-  /** Nothing is stored for the thread yet. */
-  isBlank: boolean;
   saver: BaseCheckpointSaver;
   store: BaseStore;
   signal: AbortSignal;
+}
+
+interface UpdateConfig {
+  configurable?: Record<string, unknown>;
 }
 
 /** The state of a checkpoint, as the engine derives it. */
@@ -49,7 +36,7 @@ interface PythonState {
 
 /** An error of a graph: its class, its message, and its traceback with the lines of the project. */
 export class PythonGraphError extends Error {
-  constructor({ name, message, stack }: { name: string; message: string; stack?: string | undefined }) {
+  constructor({ name, message, stack }: GraphFailure) {
     super(message);
     this.name = name;
     if (stack !== undefined) this.stack = stack;
@@ -59,17 +46,17 @@ export class PythonGraphError extends Error {
 export class PythonGraph {
   readonly id: string;
   readonly checkpointer: unknown;
-  readonly #graphs: PythonGraphs;
+  readonly #host: PythonHost;
   readonly #path: string;
   /** Undefined until it is known which graph a function makes. */
   #layout: GraphLayout | undefined;
 
   constructor(
-    graphs: PythonGraphs,
+    host: PythonHost,
     id: string,
     { layout, path = '' }: { layout: GraphLayout | undefined; path?: string },
   ) {
-    this.#graphs = graphs;
+    this.#host = host;
     this.id = id;
     this.#layout = layout;
     this.#path = path;
@@ -102,15 +89,15 @@ export class PythonGraph {
     const { signal } = run;
     let failure: unknown;
     let hasFailed = false;
-    const { process } = this.#graphs;
+    const { process } = this.#host;
     const fail = (error: unknown): void => {
       if (hasFailed) return;
       hasFailed = true;
       failure = error;
       process.send({ kind: 'cancel', session: session.number });
     };
-    const session = this.#graphs.open({ saver: run.saver, store: run.store, onFailure: fail });
-    const ended = this.#graphs.follow(session, {
+    const session = this.#host.open({ saver: run.saver, store: run.store, onFailure: fail });
+    const ended = this.#host.follow(session, {
       onLayout: (layout) => (this.#layout = layout),
       onChunks: (chunks, parts) => {
         const reader = session.reader(parts);
@@ -126,7 +113,7 @@ export class PythonGraph {
     try {
       process.send(this.#runHeader(run, session.number), [
         JSON.stringify({ input: run.kwargs.input ?? null, command: run.kwargs.command ?? null }),
-        JSON.stringify(run.context ?? null),
+        JSON.stringify(run.command.context ?? null),
       ]);
       if (signal.aborted) process.send({ kind: 'cancel', session: session.number });
       const error = await ended;
@@ -135,37 +122,43 @@ export class PythonGraph {
       if (error) throw new PythonGraphError(error);
     } finally {
       stopWaiting();
-      this.#graphs.close(session);
+      this.#host.close(session);
     }
   }
 
-  #runHeader(run: PythonRun, session: number) {
-    const { kwargs, config, temporary, isBlank } = run;
+  #runHeader({ command, kwargs }: PythonRun, session: number) {
+    const { config, metadata, run_id, temporary, head } = command;
     const { durability, interrupt_before, interrupt_after, stream_mode, stream_subgraphs } = kwargs;
+    const configurable = { ...config.configurable, ...kwargs.checkpoint };
     return {
       kind: 'run',
       session,
       graph: this.id,
-      config: { ...pythonConfig(config), metadata: run.metadata, run_id: run.run_id },
+      config: { ...pythonConfig({ ...config, configurable }), metadata, run_id },
       modes: stream_mode,
       subgraphs: stream_subgraphs,
       durability,
       temporary,
-      blank: isBlank,
+      // Nothing is stored for the thread yet.
+      blank: head === null,
       ...(interrupt_before ? { interrupt_before } : {}),
       ...(interrupt_after ? { interrupt_after } : {}),
     };
   }
 
   /** Applies one superstep of updates. Returns the config of the new checkpoint. */
-  async update(config: Config, updates: readonly StateUpdate[], saver: BaseCheckpointSaver): Promise<Config> {
-    const { header } = await this.#graphs.withSession({ saver }, (session) =>
-      this.#graphs.process.call(
+  async update(
+    config: UpdateConfig,
+    updates: readonly StateUpdate[],
+    saver: BaseCheckpointSaver,
+  ): Promise<UpdateConfig> {
+    const { header } = await this.#host.withSession({ saver }, (session) =>
+      this.#host.process.call(
         {
           kind: 'update',
           session: session.number,
           graph: this.id,
-          config: pythonConfig(config),
+          config: pythonConfig({ ...config }),
           updates: updates.map(({ command, as_node }) => ({
             is_command: command !== undefined && command !== null,
             ...(as_node === undefined ? {} : { as_node }),
@@ -176,7 +169,7 @@ export class PythonGraph {
     );
     this.#layout ??= (header['layout'] ?? undefined) as GraphLayout | undefined;
     const { checkpoint_ns, checkpoint_id } = header;
-    return { ...config, configurable: { ...config.configurable, checkpoint_ns, checkpoint_id } };
+    return { configurable: { ...config.configurable, checkpoint_ns, checkpoint_id } };
   }
 
   /** `config.configurable`: with `__pregel_checkpointer`, as for a graph of LangGraph.js. */
@@ -185,8 +178,8 @@ export class PythonGraph {
     { subgraphs = false }: { subgraphs?: boolean } = {},
   ): Promise<PythonState> {
     const { __pregel_checkpointer: saver, ...configurable } = config.configurable;
-    return this.#graphs.withSession({ saver: saver as BaseCheckpointSaver }, async (session) => {
-      const { header, parts } = await this.#graphs.process.call({
+    return this.#host.withSession({ saver: saver as BaseCheckpointSaver }, async (session) => {
+      const { header, parts } = await this.#host.process.call({
         kind: 'state',
         session: session.number,
         graph: this.id,
@@ -201,15 +194,15 @@ export class PythonGraph {
 
   /** The subgraphs by path; `path`: only that one. */
   async *getSubgraphsAsync(path?: string, _recurse?: boolean): AsyncGenerator<[string, PythonGraph]> {
-    this.#layout ??= await this.#graphs.layout(this.id);
+    this.#layout ??= await this.#host.layout(this.id);
     for (const [found, layout] of Object.entries(this.#layout.subgraphs ?? {}))
       if (path === undefined || found === path)
-        yield [found, new PythonGraph(this.#graphs, this.id, { layout, path: found })];
+        yield [found, new PythonGraph(this.#host, this.id, { layout, path: found })];
   }
 
   /** Its drawing, its schemas or its subgraphs. */
   async introspect({ what, config, xray, namespace, recurse }: IntrospectCommand): Promise<unknown> {
-    const { header } = await this.#graphs.process.call({
+    const { header } = await this.#host.process.call({
       kind: 'introspect',
       graph: this.id,
       what,

@@ -233,7 +233,10 @@ export class PythonProcess {
     if (error === undefined) waiting?.resolve(frame);
     else
       waiting?.reject(
-        new PythonCallError(String(error), typeof error_type === 'string' ? error_type : undefined),
+        new PythonCallError(
+          typeof error === 'string' ? error : 'the call has failed',
+          typeof error_type === 'string' ? error_type : undefined,
+        ),
       );
   }
 

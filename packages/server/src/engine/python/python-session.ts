@@ -9,7 +9,7 @@ import type {
   Operation,
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
-import { StoredText } from '../codec/stored-text.ts';
+import type { StoredText } from '../codec/stored-text.ts';
 import { createTextCodec } from '../codec/text-codec.ts';
 import type { Frame } from './frames.ts';
 import type { PythonReply } from './python-process.ts';
@@ -29,6 +29,13 @@ interface Place {
 
 type Value = StoredText | StoredText[];
 
+export interface SessionParts {
+  saver: BaseCheckpointSaver;
+  store?: BaseStore | undefined;
+  /** Called when a checkpoint could not be read or stored. */
+  onFailure?: (error: unknown) => void;
+}
+
 export class PythonSession {
   readonly number: number;
   readonly values = new RunValues();
@@ -37,13 +44,9 @@ export class PythonSession {
   readonly #metadata = new Map<number, StoredText>();
   /** The last value of each channel, by namespace and channel. */
   readonly #channels = new Map<string, Value>();
-  /** Called when a checkpoint could not be read or stored. */
   readonly #onFailure: (error: unknown) => void;
 
-  constructor(
-    number: number,
-    parts: { saver: BaseCheckpointSaver; store?: BaseStore | undefined; onFailure?: (error: unknown) => void },
-  ) {
+  constructor(number: number, parts: SessionParts) {
     this.number = number;
     this.#saver = parts.saver;
     this.#store = parts.store;
@@ -125,7 +128,12 @@ export class PythonSession {
   }
 
   async #put({ header, parts }: Frame): Promise<PythonReply> {
-    const { ns = '', checkpoint, metadata, values } = header as object as Place & {
+    const {
+      ns = '',
+      checkpoint,
+      metadata,
+      values,
+    } = header as object as Place & {
       checkpoint: Omit<Checkpoint, 'channel_values'>;
       metadata: CheckpointMetadata;
       values: Record<string, ValueSpec | null>;
@@ -162,10 +170,11 @@ export class PythonSession {
 
   #describe(tuple: CheckpointTuple, parts: string[]): object {
     const { channel_values, ...checkpoint } = tuple.checkpoint;
-    const { thread_id, checkpoint_ns: ns = '', checkpoint_id } = (tuple.config.configurable ?? {}) as Record<
-      string,
-      string
-    >;
+    const {
+      thread_id,
+      checkpoint_ns: ns = '',
+      checkpoint_id,
+    } = (tuple.config.configurable ?? {}) as Record<string, string>;
     const values: Record<string, unknown> = {};
     for (const [channel, value] of Object.entries(channel_values as Record<string, Value>)) {
       const key = `${ns}\n${channel}`;

@@ -5,7 +5,9 @@ export const state: Scenario = {
   async run(wire) {
     const thread = await threadWithRun(wire, 'log', { log: ['in'] }, { metadata: { of: 'run' } });
     await wire.call('get', 'GET', `${thread}/state`);
-    const history = await wire.call<State[]>('history', 'POST', `${thread}/history`, { body: {} });
+    const history = await wire.call<State[]>('history', 'POST', `${thread}/history`, {
+      body: { limit: 10 },
+    });
     await wire.call('history by GET', 'GET', `${thread}/history?limit=2`);
     await wire.call('history, limit', 'POST', `${thread}/history`, { body: { limit: 1 } });
     await wire.call('history, before', 'POST', `${thread}/history`, {

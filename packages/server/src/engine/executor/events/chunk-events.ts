@@ -29,6 +29,9 @@ export interface DebugChunk {
   payload: unknown;
 }
 
+/** What the engine streams. */
+export type Chunk = [namespace: string[], mode: string, payload: unknown];
+
 export class ChunkEvents {
   readonly #requested: ReadonlySet<string>;
   readonly #subgraphs: boolean;
@@ -126,17 +129,20 @@ const checkpointOf = (config: EngineConfig | undefined) => {
   return config === undefined ? null : { thread_id, checkpoint_ns: checkpoint_ns ?? '', checkpoint_id };
 };
 
-const checkpointEvent = ({ parentConfig, config, tasks, paths: _, ...rest }: CheckpointChunk) => ({
-  ...rest,
-  config: publicConfig(config),
-  parent_config: publicConfig(parentConfig) ?? null,
-  checkpoint: checkpointOf(config),
-  parent_checkpoint: checkpointOf(parentConfig),
-  tasks: tasks.map(({ state, ...task }) => ({
-    ...task,
-    checkpoint: publicConfig(state)?.configurable ?? null,
-  })),
-});
+const checkpointEvent = (chunk: CheckpointChunk) => {
+  const { parentConfig, config, tasks, paths: _, ...rest } = chunk;
+  return {
+    ...rest,
+    config: publicConfig(config),
+    parent_config: publicConfig(parentConfig) ?? null,
+    checkpoint: checkpointOf(config),
+    parent_checkpoint: checkpointOf(parentConfig),
+    tasks: tasks.map(({ state, ...task }) => ({
+      ...task,
+      checkpoint: publicConfig(state)?.configurable ?? null,
+    })),
+  };
+};
 
 /** A state with `__interrupt__` announces an interrupt. No checkpoint follows it. */
 export const isInterrupt = (value: unknown): value is { __interrupt__: unknown[] } =>

@@ -5,9 +5,7 @@ import { ensureConfig } from '@langchain/core/runnables';
 import { onAbort } from '../../../abort.ts';
 import type { EngineGraph } from '../graphs/graph-registry.ts';
 import type { StoredIds } from '../../checkpoints/checkpoint-ids.ts';
-import type { CheckpointChunk, DebugChunk, EngineConfig } from './chunk-events.ts';
-
-export type Chunk = [namespace: string[], mode: string, payload: unknown];
+import type { CheckpointChunk, Chunk, DebugChunk, EngineConfig } from './chunk-events.ts';
 
 /**
  * Calls `take` with every chunk, in the microtasks after the engine has emitted it. Rejects as soon as the signal is

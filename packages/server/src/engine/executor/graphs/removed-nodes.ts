@@ -55,6 +55,25 @@ const canPrepare = (
   );
 };
 
+/**
+ * Throws when the tasks of the checkpoint were prepared by a graph of the other language: their ids differ, so its finished tasks would be
+ * executed again. `isPython`: of a graph by its id.
+ */
+export const assertLanguage = (
+  graph_id: string,
+  { checkpoint }: StoredCheckpoint,
+  isPython: (graph_id: string) => boolean,
+): void => {
+  const { graph_id: made_by } = JSON.parse(checkpoint.metadata) as { graph_id?: unknown };
+  const isOpen = (summaryOf(checkpoint)?.tasks.length ?? 0) > 0;
+  if (!isOpen || typeof made_by !== 'string' || isPython(made_by) === isPython(graph_id)) return;
+  const languages = isPython(made_by) ? ['Python', 'JavaScript'] : ['JavaScript', 'Python'];
+  throw new RunRefused(
+    `The thread waits in the ${languages[0]} graph "${made_by}", whose open tasks the ${languages[1]} graph "${graph_id}" cannot continue. ` +
+      `Continue it with "${made_by}", or start a run with an input`,
+  );
+};
+
 const namespaceOf = (subgraph: Graph, ns: string): string =>
   (subgraph.checkpointer === true ? memoryNamespace(ns) : undefined) ?? ns;
 

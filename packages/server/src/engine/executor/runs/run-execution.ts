@@ -1,6 +1,5 @@
 // One attempt of a run: builds the engine's config, streams the graph, and stores the outcome.
 import { GraphRecursionError } from '@langchain/langgraph';
-import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { onAbort } from '../../../abort.ts';
 import { isOutage } from '../../../storage/postgres/sql-state.ts';
 import { LeaseLost } from '../../checkpoints/commit-queue.ts';
@@ -8,16 +7,22 @@ import { JointWriter } from '../../checkpoints/joint-writer.ts';
 import { type OnStart, SvcCheckpointer, EphemeralCheckpointer } from '../../checkpoints/checkpointer.ts';
 import { ThreadSession } from '../../checkpoints/thread-session.ts';
 import type { ValueCodec } from '../../codec/value-codec.ts';
-import type { AttemptReport, ParsedRunCommand, RunKwargs, StopReason } from '../../dispatch/protocol.ts';
+import type { AttemptReport, ParsedRunCommand, StopReason } from '../../dispatch/protocol.ts';
 import { messageOf, stackOf } from '../../codec/bounded-text.ts';
-import { ChunkEvents, type CheckpointChunk, isInterrupt, publicChunk } from '../events/chunk-events.ts';
-import { type Chunk, takeChunks, withStoredIds } from '../events/engine-chunks.ts';
+import {
+  type Chunk,
+  ChunkEvents,
+  type CheckpointChunk,
+  isInterrupt,
+  publicChunk,
+} from '../events/chunk-events.ts';
+import { takeChunks, withStoredIds } from '../events/engine-chunks.ts';
 import { callbacksOf } from '../events/lean-callbacks.ts';
 import { errorOf, RunRefused, isAttemptLost, type Outcome, outcomeOf } from './run-outcome.ts';
 import { type RunStart, startOf, RepeatedEvents } from './later-attempt.ts';
 import { ModelTokens } from '../events/model-tokens.ts';
 import { RunEventWriter } from '../events/run-event-writer.ts';
-import { assertNodes, continuesTasks, lostInRun } from '../graphs/removed-nodes.ts';
+import { assertLanguage, assertNodes, continuesTasks, lostInRun } from '../graphs/removed-nodes.ts';
 import { RunTracer } from '../tracing/run-tracer.ts';
 import { PythonGraph } from '../../python/python-graph.ts';
 import type { EngineGraph, Graph } from '../graphs/graph-registry.ts';
@@ -167,7 +172,11 @@ export class RunExecution {
 
   async #stream(): Promise<void> {
     const { command, graph, config, kwargs, checkpointer } = await this.#prepare();
-    if (graph instanceof PythonGraph) return this.#streamPython(graph, kwargs, checkpointer);
+    if (graph instanceof PythonGraph) {
+      const { store } = this.#tools;
+      const run = { command, kwargs, saver: checkpointer, store, signal: this.#abort.signal };
+      return graph.stream(run, (chunk) => this.#chunk(graph, chunk));
+    }
     const input = toInput(kwargs);
     const options = { ...config, streamMode: engineModes(command.kwargs.stream_mode), subgraphs: true };
     if (command.kwargs.stream_mode.includes('events')) return this.#streamEvents(graph, input, options);
@@ -177,23 +186,6 @@ export class RunExecution {
     // Chunks are read at once: an event that waited in the engine could miss the flush of its checkpoint.
     const ended = takeChunks(graph, input, options, (chunk) => this.#chunk(graph, chunk));
     return this.#transformers ? this.#transformers.follow(ended, this.#abort.signal) : ended;
-  }
-
-  #streamPython(graph: PythonGraph, kwargs: RunKwargs, saver: BaseCheckpointSaver): Promise<void> {
-    const { config, context, metadata, run_id, temporary, head } = this.#command;
-    const run = {
-      kwargs,
-      config: { ...config, configurable: { ...config.configurable, ...kwargs.checkpoint } },
-      context,
-      metadata,
-      run_id,
-      temporary,
-      isBlank: head === null,
-      saver,
-      store: this.#tools.store,
-      signal: this.#abort.signal,
-    };
-    return graph.stream(run, (chunk) => this.#chunk(graph, chunk));
   }
 
   /** Stream mode `events`: the callback events of all graphs of the tree, including the engine's chunks. */
@@ -226,6 +218,8 @@ export class RunExecution {
     this.#graph = graph;
     const onStart: OnStart = async ({ saver, found, isHead }) => {
       if (!continuesTasks(kwargs)) return;
+      const { graphs } = this.#tools;
+      assertLanguage(command.graph_id, found, (graph_id) => graphs.isPython(graph_id));
       // Otherwise the subgraphs do not start from their newest checkpoints.
       const areSubgraphsAtHead = isHead && kwargs.checkpoint?.checkpoint_map === undefined;
       await assertNodes(graph, found, areSubgraphsAtHead ? saver : undefined);
@@ -352,7 +346,7 @@ export class RunExecution {
     const lost = this.#session?.describe(ns, {
       checkpoint_id,
       step: chunk.metadata.step,
-      summary: { keys, tasks: summaryTasks(withPaths(chunk)) },
+      summary: { keys, tasks: summaryTasks(chunk.tasks, chunk.paths) },
       values: Object.fromEntries(values.filter(([channel]) => ofDeltas.has(channel))),
     });
     // The tasks of the graph itself, which a command may have changed, were checked at the start.
@@ -463,10 +457,6 @@ export class RunExecution {
     this.#tools.send({ run_id, lease_token, ...report });
   }
 }
-
-/** In Python, the engine does not report the paths of tasks to clients. */
-const withPaths = ({ tasks, paths }: CheckpointChunk): CheckpointChunk['tasks'] =>
-  paths === undefined ? tasks : tasks.map((task, at) => ({ ...task, path: paths[at] ?? [] }));
 
 const isCached = (payload: unknown): payload is object =>
   typeof payload === 'object' &&

@@ -26,14 +26,15 @@ export const stateValues = (keys: CheckpointSummary['keys'], values: unknown): S
   return typeof values === 'object' && values !== null ? (values as Record<string, unknown>) : {};
 };
 
-/** Tasks of a state, or of a report of the engine. The state of a task names the namespace of its subgraph, or is that of the subgraph. */
+/** Tasks of a state, or of a report of the engine. `paths`: those of tasks that have none. The state of a task names the namespace of its subgraph, or is that of the subgraph. */
 export const summaryTasks = (
   tasks: readonly { id: string; name: string; path?: unknown[]; state?: unknown }[],
+  paths: readonly unknown[][] = [],
 ): SummaryTask[] =>
-  tasks.map(({ id, name, path = [], state }) => {
+  tasks.map(({ id, name, path, state }, at) => {
     const { configurable } = (state ?? {}) as { configurable?: { checkpoint_ns?: string } };
     const ns = configurable?.checkpoint_ns;
-    return { id, name, path, ...(ns === undefined ? {} : { ns }) };
+    return { id, name, path: path ?? paths[at] ?? [], ...(ns === undefined ? {} : { ns }) };
   });
 
 /** The summary and the values of a checkpoint of the checkpointer, as the engine derives them with the graph. */

@@ -84,8 +84,7 @@ const openSession = (command: UpdateStateCommand, tools: RunTools): ThreadSessio
   });
 
 interface UpdateConfig {
-  configurable?: Record<string, unknown> | undefined;
-  [key: string]: unknown;
+  configurable?: Record<string, unknown>;
 }
 
 /** Applies one superstep. Returns the config of the new checkpoint. */
