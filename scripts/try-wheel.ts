@@ -70,7 +70,14 @@ const newProject = async (example: string): Promise<string> => {
   return folder;
 };
 
-const start = async (folder: string, command: string): Promise<{ api: string; server: ChildProcess }> => {
+interface Started {
+  api: string;
+  server: ChildProcess;
+  /** What the server has printed until now. */
+  output: () => string;
+}
+
+const start = async (folder: string, command: string): Promise<Started> => {
   const server = spawn(svc, [command, '--port', '0'], {
     ...user,
     cwd: folder,
@@ -82,7 +89,7 @@ const start = async (folder: string, command: string): Promise<{ api: string; se
   const deadline = performance.now() + scaled(120_000);
   for (;;) {
     const api = /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0];
-    if (api !== undefined) return { api, server };
+    if (api !== undefined) return { api, server, output: () => output };
     if (server.exitCode !== null || performance.now() > deadline) break;
     await sleep(50);
   }
@@ -104,11 +111,12 @@ const serve = async (
   ask: (api: string) => Promise<void>,
 ): Promise<number> => {
   const begun = performance.now();
-  const { api, server } = await start(folder, command);
+  const { api, server, output } = await start(folder, command);
   let ms: number;
   try {
     expect(await (await fetch(`${api}/ok`)).text(), 'true');
     ms = Math.round(performance.now() - begun);
+    expect(output(), `${join(bin, 'python')}, VIRTUAL_ENV`);
     await ask(api);
   } finally {
     await stop(server);
