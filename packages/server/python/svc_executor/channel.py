@@ -1,6 +1,6 @@
 """The channel to the Node process: frames on a socket that user code does not know.
 
-All methods are called on the event loop, except `from_thread`.
+All methods are called on the event loop, except `from_thread` and `call_soon`.
 """
 
 from __future__ import annotations
@@ -113,6 +113,10 @@ class Channel(asyncio.Protocol):
     async def drain(self) -> None:
         """Waits until the Node process reads again, when it has fallen behind."""
         await self._drained.wait()
+
+    def call_soon(self, work: Callable[[], None]) -> None:
+        """Calls a function on the event loop, from any thread."""
+        self._loop.call_soon_threadsafe(work)
 
     def from_thread(self, work: Awaitable[Any]) -> Any:
         """Runs a coroutine on the event loop, for a synchronous node in a thread. Raises RuntimeError on the loop's own thread."""

@@ -1,7 +1,7 @@
 """Stream mode `messages`: messages while they grow.
 
 Events: `messages/metadata` once per message of a model, `messages/partial` with the message so far at every token, `messages/complete` for
-messages that are in the state.
+messages that no model has streamed.
 """
 
 from __future__ import annotations
@@ -42,14 +42,13 @@ class MessageEvents:
         self._emit("messages/partial", [message_chunk_to_message(grown)])
 
     def values(self, state: Any) -> None:
-        """Takes a state: all messages in it are complete. Those of the first one were there before the run."""
+        """Takes a state: all messages in it are complete. Sent are those that were neither there before the run nor streamed."""
         messages = state.get("messages") if isinstance(state, dict) else None
         if not isinstance(messages, list):
             return
         fresh = [one for one in messages if isinstance(one, BaseMessage) and one.id and one.id not in self._complete]
-        for message in fresh:
-            self._complete.add(str(message.id))
-            self._partial.pop(str(message.id), None)
-        if fresh and self._has_begun:
-            self._emit("messages/complete", fresh)
+        self._complete.update(str(message.id) for message in fresh)
+        unseen = [message for message in fresh if self._partial.pop(str(message.id), None) is None]
+        if unseen and self._has_begun:
+            self._emit("messages/complete", unseen)
         self._has_begun = True

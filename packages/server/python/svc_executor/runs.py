@@ -17,6 +17,7 @@ from .json_text import tree_of
 from .saver import EphemeralSaver, SvcSaver
 from .session import Session, current_session
 from .store import SvcStore
+from .traces import RunTracer
 from .users import with_user
 
 # Modes that the engine does not know: their events are made here, or by the Node process.
@@ -50,6 +51,8 @@ class Run:
     async def _stream(self) -> None:
         header = self._header
         config = run_config(header)
+        if header.get("traced"):
+            config["callbacks"] = [RunTracer(self._session)]
         store = SvcStore(self._session)
         access = "threads.create_run"
         async with self._graphs.use(header["graph"], config, access, store, self._context) as found:

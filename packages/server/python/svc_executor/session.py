@@ -55,6 +55,10 @@ class Session:
         self._assert_open()
         return await self._channel.call({**header, "session": self.number}, parts.texts if parts else ())
 
+    def call_soon(self, work: Callable[[], None]) -> None:
+        """Calls a function on the event loop, from any thread."""
+        self._channel.call_soon(work)
+
     def from_thread(self, work: Awaitable[Any]) -> Any:
         """The result of a coroutine, for a synchronous node in a thread."""
         return self._channel.from_thread(work)

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@langchain/langgraph-sdk';
 import { expect } from 'vitest';
+import { collect } from '../collect.ts';
 import { testDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { startNode, type SvcNode, thisRelease } from '../faults/node-process.ts';
@@ -38,8 +39,18 @@ it.for(['Python process', 'executor', 'server'] as const)(
     const options = { databaseUri: database.uri, release, env: { SVC_TEST_STEPS: folder } };
     await using first = await startNode({ name: `${killed.split(' ')[0]}-a`, ...options });
     const { thread_id } = await clientOf(first).threads.create();
-    const { run_id } = await clientOf(first).runs.create(thread_id, 'steps', { input: { items: ['start'] } });
+    const { run_id } = await clientOf(first).runs.create(thread_id, 'steps', {
+      input: { items: ['start'] },
+      streamMode: 'updates',
+      streamResumable: true,
+    });
+    // A reader that stays connected gets each event once.
+    const events = killed === 'server' ? [] : collect(clientOf(first).runs.joinStream(thread_id, run_id));
     await eventually(() => expect(pidsOf(folder, 'three')).toHaveLength(1));
+    // With durability `async`, a node may begin before the step before it is stored.
+    await eventually(async () =>
+      expect(await clientOf(first).threads.getState(thread_id)).toMatchObject({ next: ['three'] }),
+    );
     const [pid = 0] = pidsOf(folder, 'three');
     const [executor = 0] = first.executors();
     if (killed === 'Python process') signal(pid, 'SIGKILL');
@@ -52,10 +63,27 @@ it.for(['Python process', 'executor', 'server'] as const)(
     const result = (await client.runs.join(thread_id, run_id)) as { items: string[] };
     expect(result.items).toEqual(['start', 'one', 'two', 'three', 'four']);
     expect(['one', 'two', 'three', 'four'].map((node) => pidsOf(folder, node).length)).toEqual([1, 1, 2, 1]);
+    const updates = (await events).filter(({ event }) => event === 'updates');
+    if (killed !== 'server')
+      expect(updates.flatMap(({ data }) => Object.keys(data))).toEqual(['one', 'two', 'three', 'four']);
     const history = await client.threads.getHistory(thread_id);
     expect(history.map(({ metadata }) => metadata?.['step'])).toEqual([4, 3, 2, 1, 0, -1]);
   },
 );
+
+it('a node that kills its process ends the run after three attempts', { timeout: 90_000 }, async () => {
+  await using database = await testDatabase();
+  await using node = await startNode({ name: 'crash', databaseUri: database.uri, release });
+  const client = clientOf(node);
+  const { thread_id } = await client.threads.create();
+  const { run_id } = await client.runs.create(thread_id, 'fail', { input: { how: 'crash' } });
+  await client.runs.join(thread_id, run_id);
+  expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'error', attempt: 3 });
+  expect(node.output()).toContain('the Python process of this executor has ended');
+  expect(await client.runs.wait(thread_id, 'echo', { input: { messages: 'hi' } })).toMatchObject({
+    messages: [{ content: 'hi' }, { content: 'echo: hi' }],
+  });
+});
 
 it('a node that blocks the event loop is named, and its run is cancelled', { timeout: 90_000 }, async () => {
   await using database = await testDatabase();

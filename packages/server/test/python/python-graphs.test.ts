@@ -3,14 +3,23 @@ import { Client } from '@langchain/langgraph-sdk';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { collect } from '../collect.ts';
+import { eventually } from '../eventually.ts';
 import { fixture } from '../fixture.ts';
 import { runPython, whyNoPythonClients } from '../python-clients/python.ts';
 import { startTestServer } from '../server.ts';
 
 const project = fileURLToPath(new URL('graphs/svc.json', import.meta.url));
 
+const key = 'a-key-for-python-traces-0123456789-0123';
+
 describe.skipIf(whyNoPythonClients() !== undefined)('Python graphs', () => {
-  const server = fixture(() => startTestServer({ project, executors: 'ready' }));
+  const server = fixture(() =>
+    startTestServer({
+      project,
+      executors: 'ready',
+      settings: { tracing: 'on', bootstrapApiKey: key },
+    }),
+  );
   let client: Client;
   beforeAll(() => {
     client = new Client({ apiUrl: server.url, timeoutMs: 30_000 });
@@ -111,7 +120,8 @@ describe.skipIf(whyNoPythonClients() !== undefined)('Python graphs', () => {
       .map(({ data }) => (data as unknown as { content: string }[])[0]?.content);
     expect(contents).toContain('one two');
     expect(partial.map(({ event }) => event as string)).toContain('messages/metadata');
-    expect(partial.map(({ event }) => event as string)).toContain('messages/complete');
+    // As the stock Python server: the last partial message is the complete one.
+    expect(partial.map(({ event }) => event as string)).not.toContain('messages/complete');
     const events = await collect(
       client.runs.stream(null, 'model', { input: human('hi'), streamMode: ['events', 'values'] }),
     );
@@ -198,6 +208,62 @@ describe.skipIf(whyNoPythonClients() !== undefined)('Python graphs', () => {
     expect(await client.threads.getState(thread)).toMatchObject({ next: [] });
   });
 
+  it('a function of the functional API waits, and knows its last result', async () => {
+    const thread = await newThread();
+    await client.runs.wait(thread, 'function', { input: [1, 2] as never });
+    expect(await client.runs.wait(thread, 'function', { command: { resume: 10 } })).toEqual({ total: 16 });
+    await client.runs.wait(thread, 'function', { input: [1] as never });
+    expect(await client.runs.wait(thread, 'function', { command: { resume: 0 } })).toEqual({ total: 18 });
+  });
+
+  it('an agent calls its tool', async () => {
+    const thread = await newThread();
+    const result = await client.runs.wait(thread, 'agent', { input: human('How is the weather in Rome?') });
+    expect(result).toMatchObject({
+      messages: [
+        { type: 'human' },
+        { type: 'ai', tool_calls: [{ name: 'weather', args: { city: 'Rome' } }] },
+        { type: 'tool', content: 'sunny in Rome', tool_call_id: 'call-1' },
+        { type: 'ai', content: 'It is sunny.' },
+      ],
+    });
+  });
+
+  it('a graph has its context, and is opened and closed for each run', async () => {
+    const context = { name: 'Ada' };
+    const greeted = await client.runs.wait(await newThread(), 'context', { input: { items: [] }, context });
+    expect(greeted).toEqual({ items: ['hello Ada', 'True'] });
+    const open = (): Promise<unknown> => client.runs.wait(null, 'opened', { input: { items: [] }, context });
+    expect(await open()).toMatchObject({
+      items: ['threads.create_run', "{'name': 'Ada'}", 'open'],
+    });
+    expect(await open()).toMatchObject({
+      items: [{}, {}, 'open', 'closed', 'open'].map(() => expect.any(String)),
+    });
+  });
+
+  it('a subgraph with a memory of its own remembers earlier runs', async () => {
+    const thread = await newThread();
+    await client.runs.wait(thread, 'memory', { input: { items: ['a'] } });
+    await client.runs.wait(thread, 'memory', { input: { items: ['b'] } });
+    const state = await client.threads.getState<Items>(thread);
+    expect(state.values.items.at(-1)).toBe('6');
+  });
+
+  it('delta channels are rebuilt from what was written', async () => {
+    const thread = await newThread();
+    await client.runs.wait(thread, 'delta', { input: { log: ['first'] } });
+    await client.runs.wait(thread, 'delta', { input: { log: ['second'] } });
+    const log = ['first', 'after 1', 'after 2', 'second', 'after 4', 'after 5'];
+    expect(await client.threads.getState(thread)).toMatchObject({ values: { log, kept: 'yes' } });
+    const history = await client.threads.getHistory(thread);
+    expect(history[3]).toMatchObject({ values: { log: ['first', 'after 1', 'after 2'] } });
+  });
+
+  it('a node is tried again by its retry policy', async () => {
+    expect(await client.runs.wait(null, 'retry', { input: { items: [] } })).toEqual({ items: ['try 3'] });
+  });
+
   it.for(['sync', 'async', 'exit'] as const)('with durability %s the state is stored', async (durability) => {
     const thread = await newThread();
     await client.runs.wait(thread, 'steps', { ...items, durability });
@@ -211,6 +277,8 @@ describe.skipIf(whyNoPythonClients() !== undefined)('Python graphs', () => {
     ['exit', 'SystemExit', '3'],
     ['interrupt', 'KeyboardInterrupt', ''],
     ['value', 'ValueNotStored', 'items[0] is of type object'],
+    ['cycle', 'ValueNotStored', 'a cycle cannot be stored'],
+    ['store', 'RuntimeError', 'await its asynchronous form, such as store.aget()'],
     ['forever', 'GraphRecursionError', 'Recursion limit of 5 reached'],
   ] as const)('a node that does "%s" ends the run with an error', async ([how, error, message]) => {
     const thread = await newThread();
@@ -267,10 +335,51 @@ describe.skipIf(whyNoPythonClients() !== undefined)('Python graphs', () => {
       asked: 'go on?',
       answered: ['start', 'before', 'start', 'before', 'answered yes'],
       steps: [2, 1, 0, -1],
+      streamed: { messages: ['one two three'], custom: [{ progress: 'begins' }] },
     });
   });
 
-  it('a node that forks does not disturb the channel', async () => {
+  it('a run has a trace with the steps of its graph', async () => {
+    interface Step {
+      id: string;
+      name: string;
+      status: string;
+      dotted_order: string;
+      outputs: object | null;
+    }
+    const traceOf = async (trace: string): Promise<Step[]> => {
+      const headers = { 'x-api-key': key };
+      const { body } = await server.call('POST', '/api/v1/runs/query', { trace }, headers);
+      const { runs } = body as { runs: Step[] };
+      return runs.toSorted((a, b) => (a.dotted_order < b.dotted_order ? -1 : 1));
+    };
+    const thread = await newThread();
+    const { run_id } = await client.runs.create(thread, 'model', { input: human('hi') });
+    await client.runs.join(thread, run_id);
+    await eventually(async () =>
+      expect((await traceOf(run_id)).map(({ name, status }) => `${name} ${status}`)).toEqual([
+        'model success',
+        'say success',
+        'GenericFakeChatModel success',
+      ]),
+    );
+    const [root, , model] = await traceOf(run_id);
+    expect(root?.id).toBe(run_id);
+    expect(model?.outputs).toMatchObject({ generations: [[{ text: 'one two three' }]] });
+    const asked = await client.runs.create(await newThread(), 'ask', items);
+    await eventually(async () =>
+      expect((await traceOf(asked.run_id)).at(-1)).toMatchObject({
+        name: 'ask',
+        status: 'success',
+        outputs: { __interrupt__: [{ value: { question: 'go on?' } }] },
+      }),
+    );
+  });
+
+  it('a node that prints, reads stdin or forks does not disturb the channel', async () => {
+    expect(await client.runs.wait(null, 'fail', { input: { how: 'print' } })).toMatchObject({
+      items: ['done'],
+    });
     expect(await client.runs.wait(null, 'fail', { input: { how: 'fork' } })).toMatchObject({
       items: ['done'],
     });

@@ -8,6 +8,25 @@ from typing import Any
 from langgraph_sdk import get_client
 
 
+async def texts(messages: Any) -> list[str]:
+    # The texts of messages arrive while these are iterated.
+    found = [message async for message in messages]
+    return [await message.text for message in found]
+
+
+async def customs(events: Any) -> list[Any]:
+    return [event["params"]["data"] async for event in events]
+
+
+async def streamed(client: Any) -> dict[str, Any]:
+    """The messages and the custom events of a thread stream."""
+    async with client.threads.stream(assistant_id="model") as stream:
+        reading = asyncio.gather(texts(stream.messages), customs(stream.subscribe(["custom"])))
+        await stream.run.start(input={"messages": [{"role": "user", "content": "hi"}]})
+        messages, custom = await reading
+        return {"messages": messages, "custom": custom}
+
+
 async def main(url: str) -> dict[str, Any]:
     client = get_client(url=url)
     thread = (await client.threads.create())["thread_id"]
@@ -26,6 +45,7 @@ async def main(url: str) -> dict[str, Any]:
         "messages": [message["content"] for message in state["values"]["messages"]],
         "asked": asked["__interrupt__"][0]["value"]["question"],
         "answered": answered["items"],
+        "streamed": await streamed(client),
         "steps": [one["metadata"]["step"] for one in history],
     }
 

@@ -30,6 +30,7 @@
 // layout        to Node       the layout of the graph that a function has made for this run: session, layout
 // chunks        to Node       what the graph has streamed in one turn of the event loop: session, chunks: [namespace, mode, shape]
 // end           to Node       the graph of the run has ended: session, error
+// trace         to Node       a step of the run has begun or ended: session, event, run, payloads. Parts: inputs and outputs
 // get           to Node       call: reads a checkpoint: session, thread, ns, id. Reply: tuple
 // list          to Node       call: reads checkpoints. Reply: tuples
 // deltas        to Node       call: the changes of delta channels: channels. Reply: channels

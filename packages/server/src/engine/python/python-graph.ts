@@ -4,7 +4,7 @@ import { onAbort } from '../../abort.ts';
 import type { IntrospectCommand, ParsedRunCommand, RunKwargs, StateUpdate } from '../dispatch/protocol.ts';
 import type { Chunk } from '../executor/events/chunk-events.ts';
 import { readChunk, type SentChunk } from './python-chunks.ts';
-import type { GraphFailure, GraphLayout, PythonHost } from './python-host.ts';
+import type { GraphFailure, GraphLayout, PythonHost, TracedStep } from './python-host.ts';
 import { readShape, type Shape } from './shapes.ts';
 
 interface Config {
@@ -19,6 +19,13 @@ export interface PythonRun {
   saver: BaseCheckpointSaver;
   store: BaseStore;
   signal: AbortSignal;
+  /** Undefined when the run is not traced. */
+  tracer: TraceSink | undefined;
+}
+
+/** Takes the steps of a run. */
+export interface TraceSink {
+  take(event: 'start' | 'end', run: TracedStep): void;
 }
 
 interface UpdateConfig {
@@ -107,6 +114,7 @@ export class PythonGraph {
           if (!signal.aborted && !hasFailed) take(chunk);
         }
       },
+      onTrace: (event, step) => run.tracer?.take(event, step),
       onFailure: fail,
     });
     const stopWaiting = onAbort(signal, () => process.send({ kind: 'cancel', session: session.number }));
@@ -126,7 +134,7 @@ export class PythonGraph {
     }
   }
 
-  #runHeader({ command, kwargs }: PythonRun, session: number) {
+  #runHeader({ command, kwargs, tracer }: PythonRun, session: number) {
     const { config, metadata, run_id, temporary, head } = command;
     const { durability, interrupt_before, interrupt_after, stream_mode, stream_subgraphs } = kwargs;
     const configurable = { ...config.configurable, ...kwargs.checkpoint };
@@ -141,6 +149,7 @@ export class PythonGraph {
       temporary,
       // Nothing is stored for the thread yet.
       blank: head === null,
+      traced: tracer !== undefined,
       ...(interrupt_before ? { interrupt_before } : {}),
       ...(interrupt_after ? { interrupt_after } : {}),
     };

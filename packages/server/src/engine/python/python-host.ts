@@ -36,9 +36,19 @@ export interface GraphFailure {
   stack?: string;
 }
 
+/** A step of a run, for its trace. */
+export interface TracedStep {
+  id: string;
+  parent_run_id?: string;
+  inputs: unknown;
+  outputs?: unknown;
+  [field: string]: unknown;
+}
+
 export interface StreamHandler {
   onLayout: (layout: GraphLayout) => void;
   onChunks: (chunks: unknown, parts: Buffer[]) => void;
+  onTrace: (event: 'start' | 'end', step: TracedStep) => void;
   onFailure: (error: unknown) => void;
 }
 
@@ -133,6 +143,9 @@ export class PythonHost {
       case 'chunks':
         if (followed) this.#take(followed, header['chunks'], parts);
         return;
+      case 'trace':
+        followed?.onTrace(header['event'] as 'start' | 'end', readStep(frame));
+        return;
       case 'layout':
         followed?.onLayout(header['layout'] as GraphLayout);
         return;
@@ -164,3 +177,9 @@ export class PythonHost {
     for (const { onLost } of this.#followed.values()) onLost(error);
   }
 }
+
+const readStep = ({ header, parts }: Frame): TracedStep => {
+  const payloads = Object.entries(header['payloads'] as Record<string, number>);
+  const values = payloads.map(([name, part]) => [name, JSON.parse(String(parts[part])) as unknown] as const);
+  return { ...(header['run'] as TracedStep), ...Object.fromEntries(values) };
+};

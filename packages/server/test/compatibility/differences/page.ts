@@ -1,4 +1,6 @@
 import { listed } from './all.ts';
+import type { ListedDifference } from './difference.ts';
+import { python } from './python.ts';
 
 const intro = `# Compatibility
 
@@ -14,17 +16,22 @@ with a \`langgraph.json\`: results have the keys that the types of its SDK requi
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
+const aboutPython = `Slow tests compare Python graphs with the in-memory server for Python in the same way. Differences above that concern both languages hold for
+them too. Further differences:
+`;
+
+const table = (differences: readonly ListedDifference[]): string =>
+  [
+    '| this server | why |',
+    '|---|---|',
+    ...differences.map(({ behaviour, reason }) => `| ${cell(behaviour)} | ${cell(reason)} |`),
+    '',
+  ].join('\n');
+
 /** docs/compatibility.md */
 export const compatibilityPage = (): string => {
-  const sections = Object.entries(listed).map(([title, differences]) =>
-    [
-      `## ${title}`,
-      '',
-      '| this server | why |',
-      '|---|---|',
-      ...differences.map(({ behaviour, reason }) => `| ${cell(behaviour)} | ${cell(reason)} |`),
-      '',
-    ].join('\n'),
+  const sections = Object.entries(listed).map(
+    ([title, differences]) => `## ${title}\n\n${table(differences)}`,
   );
-  return [intro, ...sections].join('\n');
+  return [intro, ...sections, `## Python graphs\n\n${aboutPython}\n${table(python)}`].join('\n');
 };

@@ -1,13 +1,12 @@
 import type { ListedDifference } from './difference.ts';
 
-const states = ['state.body', 'history.body.*', 'thread.body'] as const;
+const states = ['state.body', 'history.body.*'] as const;
 
 /** A member of the state, wherever a stored state is read. */
 const inStates = (member: string): string[] => [
   `~ ${states[0]}.values.${member}`,
   `~ ${states[1]}.values.${member}`,
   `~ ${states[1]}.tasks.*.result.${member}`,
-  `~ ${states[2]}.values.${member}`,
 ];
 
 /** Differences from the stock server for Python graphs. Others are those of JavaScript graphs. */
@@ -153,6 +152,7 @@ export const python: readonly ListedDifference[] = [
     where: {
       '*': [
         '- **.kwargs.command',
+        '- **.kwargs.context',
         '- **.kwargs.interrupt_before',
         '- **.kwargs.interrupt_after',
         '- **.kwargs.webhook',
@@ -187,6 +187,7 @@ export const python: readonly ListedDifference[] = [
     reason: 'One API has one kind of errors.',
     where: {
       errors: ['~ **.status', '~ **.problem.detail', '~ **.error'],
+      runs: ['* * deleted.problem.detail', '~ * deleted.error', '- join*.headers.*'],
       state: ['~ update of a thread without graph.**'],
     },
   },

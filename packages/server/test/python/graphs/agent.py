@@ -1,8 +1,10 @@
 """Graphs of the tests."""
 
 import asyncio
+import logging
 import operator
 import os
+import sys
 import time
 from typing import Annotated, Any, TypedDict
 
@@ -125,6 +127,16 @@ async def fail(state: Chosen) -> Any:
         time.sleep(60)
     if how == "crash":
         os.kill(os.getpid(), 9)
+    if how == "store":
+        get_store().get(("notes",), "last")
+    if how == "cycle":
+        items: list[Any] = []
+        items.append(items)
+        return {"items": items}
+    if how == "print":
+        print("printed by a node")
+        logging.getLogger("agent").warning("logged by a node")
+        assert sys.stdin.read() == ""
     if how == "fork" and os.fork() == 0:
         os.write(1, b"in the fork\n")
         os._exit(0)

@@ -174,7 +174,14 @@ export class RunExecution {
     const { command, graph, config, kwargs, checkpointer } = await this.#prepare();
     if (graph instanceof PythonGraph) {
       const { store } = this.#tools;
-      const run = { command, kwargs, saver: checkpointer, store, signal: this.#abort.signal };
+      const run = {
+        command,
+        kwargs,
+        saver: checkpointer,
+        store,
+        signal: this.#abort.signal,
+        tracer: this.#tracer,
+      };
       return graph.stream(run, (chunk) => this.#chunk(graph, chunk));
     }
     const input = toInput(kwargs);

@@ -101,6 +101,17 @@ export class RunTracer extends BaseTracer {
     }
   }
 
+  /** Takes a step of a Python graph, with its place in the tree. */
+  take(event: 'start' | 'end', step: object): void {
+    const run = step as Run;
+    if (event === 'start') {
+      if (run.parent_run_id !== undefined) this.#show(run.parent_run_id);
+      return this.onRunCreate(run);
+    }
+    const started = this.#open.get(run.id)?.run ?? this.#hidden.get(run.id);
+    if (started) this.onRunUpdate(Object.assign(started, run));
+  }
+
   override onRunCreate(run: Run): void {
     if (this.#isClosed) return;
     if (run.tags?.includes(hiddenTag)) this.#hidden.set(run.id, run);
