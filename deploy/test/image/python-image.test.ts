@@ -1,6 +1,7 @@
 // The image of a Python project: `svc build` writes its context, the commands of the Dockerfile are executed with the wheel of
 // `npm run build:wheel`, and its ENTRYPOINT is started.
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +18,7 @@ import { buildFrom, type BuiltImage } from './dockerfile-steps.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
+const wheels = join(root, 'build/wheels');
 
 const owned = new Owned();
 afterAll(() => owned[Symbol.asyncDispose]());
@@ -25,6 +27,7 @@ let image: BuiltImage;
 let databaseUri: string;
 
 beforeAll(async () => {
+  if (!existsSync(wheels)) throw new Error('build/wheels does not exist: npm run build:wheel');
   const scratch = await mkdtemp(join(tmpdir(), 'svc-image-'));
   await chmod(scratch, 0o755); // the user of the image reads it
   owned.keep({ [Symbol.asyncDispose]: () => rm(scratch, { recursive: true, force: true }) });
@@ -33,11 +36,11 @@ beforeAll(async () => {
   await run('node', [svcCommand, 'build'], { cwd: project });
   const context = join(project, '.svc/image');
   // pip finds the server here, which PyPI does not have before the release.
-  const wheels = `ENV PIP_FIND_LINKS=${join(root, 'build/wheels')}`;
+  const findLinks = `ENV PIP_FIND_LINKS=${wheels}`;
   const dockerfile = await readFile(join(context, 'Dockerfile'), 'utf8');
   image = await buildFrom(
     context,
-    dockerfile.replace('FROM base AS install\n', (line) => `${line}${wheels}\n`),
+    dockerfile.replace('FROM base AS install\n', (line) => `${line}${findLinks}\n`),
     join(scratch, 'stages'),
   );
   databaseUri = await reachable(owned.keep(await testDatabase()), owned);
