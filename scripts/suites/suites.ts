@@ -51,7 +51,7 @@ export const suites: Suite[] = [
   { name: 'console', command: npm('test:console'), minutes: 4 },
   { name: 'stock clients', command: npm('test:acceptance'), minutes: 3 },
   { name: 'compatibility', command: [...vitest, '--project', 'compatibility'], minutes: 2 },
-  { name: 'deploy', command: npm('test:deploy'), minutes: 4 },
+  { name: 'deploy', command: npm('test:deploy'), minutes: 6 },
   { name: 'older engines', command: [onPostgres15, ...npm('test:engines')], minutes: 4 },
   {
     name: 'fuzz',

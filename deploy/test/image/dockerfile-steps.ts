@@ -105,7 +105,7 @@ export const buildFrom = async (
       const as = / AS (\S+)$/.exec(text)?.[1] ?? 'last';
       stage = new Stage(join(scratch, as), npmrc);
       await mkdir(stage.root, { recursive: true });
-      await addPython(stage.root);
+      await addPrograms(stage.root, text);
       stages.set(as, stage);
     } else await execute(stage, { name, text }, { context, stages });
   }
@@ -114,11 +114,15 @@ export const buildFrom = async (
 
 const systemPython = '/usr/bin/python3';
 
-/** The Python of the system, as in the images of Python: the user of the image may not execute one in a home folder. */
-const addPython = async (root: string): Promise<void> => {
-  if (!existsSync(systemPython)) return;
-  await mkdir(join(root, 'usr/local/bin'), { recursive: true });
-  await symlink(systemPython, join(root, 'usr/local/bin/python3'));
+/**
+ * The programs of a base image, which the user of the image may execute: the Python of the system, since another one may be in a home folder,
+ * and Node in images of Node.
+ */
+const addPrograms = async (root: string, image: string): Promise<void> => {
+  const folder = join(root, 'usr/local/bin');
+  await mkdir(folder, { recursive: true });
+  if (existsSync(systemPython)) await symlink(systemPython, join(folder, 'python3'));
+  if (image.startsWith('node:')) await symlink(process.execPath, join(folder, 'node'));
 };
 
 const execute = async (
