@@ -60,7 +60,7 @@ python_environment() {
 
 if [[ " $groups " == *' pandas '* ]]; then python_environment python pandas==2.3.3 pyarrow==22.0.0; fi
 if [[ " $groups " == *' python-clients '* ]]; then
-  python_environment python-clients langgraph==1.2.24 langchain==1.5.2 langgraph-sdk==0.4.14 langsmith==0.15.1
+  python_environment python-clients langgraph==1.2.24 langchain==1.5.2 langgraph-sdk==0.4.14 langsmith==0.15.1 fastapi==0.165.0
 fi
 if [[ " $groups " == *' python-stock '* ]]; then
   python_environment python-stock 'langgraph-cli[inmem]==0.4.40' langgraph-api==0.16.7 langgraph-runtime-inmem==0.36.7 langgraph==1.2.24 \

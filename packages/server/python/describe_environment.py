@@ -3,7 +3,7 @@
 import json
 import sys
 
-PACKAGES = ("langgraph", "langgraph-checkpoint", "langchain-core", "langgraph-sdk")
+PACKAGES = ("langgraph", "langgraph-checkpoint", "langchain-core", "langgraph-sdk", "starlette")
 
 
 def version_of(package):

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from .asgi_scope import http_scope
 from .failures import ProjectMistake
 
 PARAMETERS = (
@@ -44,7 +45,7 @@ def parameter_names(function: Callable[..., Any]) -> frozenset[str]:
 
 def arguments_of(given: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
     """The arguments with these names for a request: method, path, query, headers, path_params."""
-    scope = _scope_of(given)
+    scope = http_scope(given)
     headers = dict(scope["headers"])
     makers: dict[str, Callable[[], Any]] = {
         "request": lambda: _request_of(scope),
@@ -59,26 +60,6 @@ def arguments_of(given: dict[str, Any], names: frozenset[str]) -> dict[str, Any]
         "user": lambda: None,
     }
     return {name: makers[name]() for name in names}
-
-
-def _scope_of(given: dict[str, Any]) -> dict[str, Any]:
-    """The request as ASGI describes it."""
-    return {
-        "type": "http",
-        "asgi": {"version": "3.0", "spec_version": "2.3"},
-        "http_version": "1.1",
-        "scheme": given["scheme"],
-        "server": (given["host"], given["port"]),
-        "client": None,
-        "root_path": "",
-        "method": given["method"],
-        "path": given["path"],
-        "raw_path": given["raw_path"].encode("latin-1"),
-        "query_string": given["query"].encode("latin-1"),
-        "headers": [(name.encode("latin-1"), value.encode("latin-1")) for name, value in given["headers"]],
-        "path_params": given["path_params"],
-        "state": {},
-    }
 
 
 def _request_of(scope: dict[str, Any]) -> Any:

@@ -1,6 +1,6 @@
 """The shapes of the engine's reports of checkpoints: stream modes `checkpoints` and `debug`.
 
-The reports lack the paths of tasks, which the Node process needs to name tasks of `Send`: `report_paths` adds them.
+The reports lack the paths of tasks, which the Node process needs to name tasks of `Send`: `note_paths` keeps them in the session.
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from .parts import Parts
-from .session import Session
+from .session import Session, current_session
 from .shapes import Shape, interrupts_shape, shape_of
 
-_PATH = "__svc_path"
+_PATHS_MAX = 10_000
+_TASKS_AT = 4
+"""Where the tasks are among the arguments of the engine's function."""
 
 
-def report_paths() -> bool:
-    """Adds the paths of tasks to the engine's reports. False when this version of the engine has no such reports."""
+def note_paths() -> bool:
+    """Notes the paths of the tasks that the engine reports. False when this version of the engine has no such reports."""
     from langgraph.pregel import _loop as loop
 
     original = getattr(loop, "map_debug_checkpoint", None)
@@ -24,14 +26,13 @@ def report_paths() -> bool:
         return original is not None
 
     def with_paths(*given: Any, **named: Any) -> Iterator[Any]:
-        for report in original(*given, **named):
-            try:
-                paths = {task.id: task.path for task in given[4]}
-                for task in report["tasks"]:
-                    task[_PATH] = paths.get(task["id"])
-            except (IndexError, KeyError, AttributeError, TypeError):
-                pass  # The paths of `Send` tasks are then derived from the state at the end of the run.
-            yield report
+        session = current_session.get()
+        if session is not None and len(given) > _TASKS_AT:
+            if len(session.task_paths) > _PATHS_MAX:
+                session.task_paths.clear()
+            # Without the path of a task, its usual path is assumed.
+            session.task_paths.update({task.id: task.path for task in given[_TASKS_AT] if hasattr(task, "path")})
+        yield from original(*given, **named)
 
     with_paths._svc = True  # type: ignore[attr-defined]
     loop.map_debug_checkpoint = with_paths  # type: ignore[assignment]
@@ -48,7 +49,7 @@ def checkpoint_shape(report: dict[str, Any], parts: Parts, session: Session, *, 
         ["parent_config", {"j": _config(report.get("parent_config"))}],
         ["metadata", {"j": metadata}],
         ["next", {"j": list(report["next"])}],
-        ["paths", {"j": [list(path_of(task.get(_PATH))) for task in report["tasks"]]}],
+        ["paths", {"j": [path_of(session.task_paths.get(task["id"])) for task in report["tasks"]]}],
         ["tasks", {"a": [_task(task, parts, wants_values=wants_values) for task in report["tasks"]]}],
     ]
     if not isinstance(values, dict):
@@ -89,14 +90,12 @@ def _config(config: Any) -> Any:
 
 def path_of(path: Any) -> Any:
     """The path of a task as JSON."""
-    return [list(path_of(one)) if isinstance(one, tuple) else one for one in path or ()]
+    return [path_of(one) if isinstance(one, tuple) else one for one in path or ()]
 
 
 def _task(task: dict[str, Any], parts: Parts, *, wants_values: bool) -> Shape:
     members: list[Any] = []
     for key, part in task.items():
-        if key == _PATH:
-            continue
         if key == "state":
             # Without a subgraph there is none.
             if isinstance(part, dict):

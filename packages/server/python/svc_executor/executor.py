@@ -10,7 +10,7 @@ from typing import Any
 
 from .allowlist import Allowlist
 from .channel import Channel, Handler
-from .checkpoint_shapes import report_paths
+from .checkpoint_shapes import note_paths
 from .frames import Header
 from .graphs import GraphNotLoaded, Graphs, layout_of
 from .introspection import drawing, schemas, subgraphs
@@ -32,7 +32,7 @@ async def start(setup: Header, channel: Channel) -> tuple[Header, Handler]:
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(_THREADS_MAX, thread_name_prefix="svc-node"))
     send_logs(channel, _session_number)
-    report_paths()
+    note_paths()
     executor = Executor(channel, setup)
     return {"versions": _versions()}, executor.receive
 

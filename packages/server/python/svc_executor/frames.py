@@ -41,8 +41,8 @@ def encode_frame(header: Header, parts: Sequence[bytes] = ()) -> list[bytes]:
 def _text(header: Header) -> str:
     try:
         return _dump(header)
-    except ValueError:
-        return _dump(_without_nan(header))
+    except (ValueError, TypeError):
+        return _dump(_representable(header))
 
 
 def _dump(header: Header) -> str:
@@ -50,13 +50,13 @@ def _dump(header: Header) -> str:
     return json.dumps(header, separators=(",", ":"), ensure_ascii=True, allow_nan=False, default=str)
 
 
-def _without_nan(value: Any) -> Any:
+def _representable(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, dict):
-        return {key: _without_nan(part) for key, part in value.items()}
+        return {str(key): _representable(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_without_nan(part) for part in value]
+        return [_representable(part) for part in value]
     return value
 
 

@@ -43,7 +43,10 @@ class Run:
         try:
             await self._stream()
         except asyncio.CancelledError:
-            error = {"name": "CancelledError", "message": "The run was cancelled"}
+            task = asyncio.current_task()
+            is_asked = task is not None and task.cancelling() > 0
+            message = "The run was cancelled" if is_asked else "A node has raised CancelledError"
+            error = {"name": "CancelledError", "message": message}
         except BaseException as thrown:  # SystemExit and KeyboardInterrupt of a node end the run, and not the process
             error = failure_of(thrown)
         self._end(error)

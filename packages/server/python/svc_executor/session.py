@@ -28,6 +28,8 @@ class Session:
         self.number = number
         self.allowed = allowed
         self.values = RunValues(allowed)
+        self.task_paths: dict[str, Any] = {}
+        """Paths of tasks by their ids."""
         self.flush: Callable[[], None] = lambda: None
         """Sends what was collected before: frames have to be sent in the order in which their values were described."""
         self._channel = channel

@@ -2,10 +2,9 @@
 // servers, so an asynchronous context identifies the server that running code belongs to.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Logger } from 'pino';
-import type { LoadedModules } from '../config/project/loaded-modules.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { SendOwnWebhook } from '../deployment/webhooks/own-webhook.ts';
-import { loadUserApp, type UserApp } from '../http/custom-app/user-app.ts';
+import type { UserApp } from '../http/custom-app/user-app.ts';
 
 type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
@@ -64,18 +63,14 @@ export class CustomCode {
     };
   }
 
-  static async load(
-    project: SvcJson,
-    { logger, modules }: { logger: Logger; modules: LoadedModules | undefined },
-  ): Promise<CustomCode | undefined> {
-    const { customApp } = project;
-    if (customApp === undefined) return undefined;
+  /** `loadApp` imports the app. */
+  static async load(logger: Logger, loadApp: () => Promise<UserApp>): Promise<CustomCode> {
     exposeFetch();
     const owner: CodeOwner = {
       fetch: () => Promise.reject(new Error('The server has not started yet')),
       onUncaught: (err) => logger.error({ err }, 'uncaught error in the code of http.app'),
     };
-    const app = await scope().run(owner, () => loadUserApp(customApp, modules));
+    const app = await scope().run(owner, loadApp);
     return new CustomCode(app, owner);
   }
 

@@ -58,6 +58,13 @@ const setUp = async (
   exposeLogger(logger);
   address.expose();
   waitForOperations(checkpoint.AsyncBatchedStore);
+  // Before the database is open: the imports of a Python process take most of the start.
+  const pythonGraphs = setup.graphs.filter(([, { file }]) => isPython(file));
+  const pythonIds = new Set<string | undefined>(pythonGraphs.map(([graph_id]) => graph_id));
+  const python =
+    setup.python && pythonGraphs.length > 0
+      ? startPython(setup.python, pythonGraphs, { logger, modules })
+      : undefined;
   // An outage ends the leases of runs, and with them their executors. The next ones wait for its end.
   const database = await retry(() => openDatabase(setup.database), {
     when: isUnavailable,
@@ -66,12 +73,6 @@ const setUp = async (
   });
   const checkpoints = checkpointStorage(database);
   const storeIndex = setup.storeIndex && openStoreIndex(setup.storeIndex, { database, modules, logger });
-  const pythonGraphs = setup.graphs.filter(([, { file }]) => isPython(file));
-  const pythonIds = new Set<string | undefined>(pythonGraphs.map(([graph_id]) => graph_id));
-  const python =
-    setup.python && pythonGraphs.length > 0
-      ? startPython(setup.python, pythonGraphs, { logger, modules })
-      : undefined;
   const codec = createCodec({ messages, langgraph, checkpoint, documents });
   const textCodec = createTextCodec();
   return new Executor({

@@ -2,12 +2,14 @@
 import type { Logger } from 'pino';
 import { type AuthDefinition, loadAuth } from '../auth/handlers/auth-definition.ts';
 import { createSchemeOf } from '../auth/principal/client-address.ts';
+import type { CustomAppConfig } from '../config/project/custom-app.ts';
 import type { Exposure } from '../config/settings/exposure.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import { LoadedModules } from '../config/project/loaded-modules.ts';
 import type { PythonLaunch } from '../config/project/python.ts';
 import { isPython } from '../config/project/python-modules.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
+import { loadUserApp, type UserApp } from '../http/custom-app/user-app.ts';
 import type { Observe } from '../http/routing/mount.ts';
 import { createApp } from '../http/server/app.ts';
 import type { ServedApp } from '../http/server/listen.ts';
@@ -80,7 +82,10 @@ const openServices = async (
   const authenticates = options.authenticate === undefined;
   const ownAuth = await openAuth(options, python, { modules, authenticates, owned });
   const authDefinition = withHostAuth(ownAuth, options.authenticate);
-  const customCode = await CustomCode.load(project, { logger, modules });
+  const { customApp } = project;
+  const customCode =
+    customApp &&
+    (await CustomCode.load(logger, () => openCustomApp(customApp, options, { python, modules, owned })));
   signal?.throwIfAborted();
   const connection = await early.connection;
   const databaseOptions = connection.options;
@@ -138,6 +143,22 @@ const openAuth = async (
   const { PythonAuth } = await import('./python-auth.ts');
   const options = { source, launch: python, timeoutMs, authenticates, logger, onModules };
   return owned.keep(await PythonAuth.open(options)).definition;
+};
+
+const openCustomApp = async (
+  customApp: CustomAppConfig,
+  { logger, onModules }: ServedAppOptions,
+  {
+    python,
+    modules,
+    owned,
+  }: { python: PythonLaunch | undefined; modules: LoadedModules | undefined; owned: Owned },
+): Promise<UserApp> => {
+  const { source } = customApp;
+  if (python === undefined || !isPython(source.file)) return loadUserApp(customApp, modules);
+  // Imported here, because most servers have no such file.
+  const { PythonApp } = await import('./python-app.ts');
+  return owned.keep(await PythonApp.open({ source, launch: python, logger, onModules })).app;
 };
 
 const startReplica = (

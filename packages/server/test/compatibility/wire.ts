@@ -155,7 +155,7 @@ const streamOf = (events: SseEvent[]): Json => {
 async function* eventsIn({ body }: Response): AsyncGenerator<SseEvent> {
   let text = '';
   for await (const part of body!.pipeThrough(new TextDecoderStream())) {
-    text += part;
+    text = (text + part).replaceAll('\r\n', '\n');
     const end = text.lastIndexOf('\n\n') + 2;
     if (end === 1) continue;
     yield* eventsOf(text.slice(0, end));

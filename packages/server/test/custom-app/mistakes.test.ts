@@ -17,7 +17,7 @@ describe('http.app', () => {
     ],
     ['', { http: { app: './app.ts' } }, ['names no export', './app.ts:app']],
     ['', { http: { app: './app.py:app' } }, ['there is no file']],
-    ['', { http: { app: 1 } }, ['http.app', 'expected string', 'of a Hono app']],
+    ['', { http: { app: 1 } }, ['http.app', 'expected string', 'of an app with custom routes']],
     [
       '',
       { http: { app: './app.ts:app', middleware_order: 'first' } },

@@ -1,6 +1,6 @@
 // Runs programs with the stock Python clients, where scripts/install-test-programs.sh has installed them.
 //   SVC_TEST_PYTHON_CLIENTS=required   the tests run, and fail where the clients are not installed
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -15,6 +15,16 @@ export const whyNoPythonClients = (): string | undefined =>
   existsSync(python) || process.env['SVC_TEST_PYTHON_CLIENTS'] === 'required'
     ? undefined
     : 'the Python clients are not installed; on Debian: scripts/install-test-programs.sh python-clients';
+
+/** Why the tests with apps of Starlette and FastAPI are not run; undefined when they are. */
+export const whyNoPythonApps = (): string | undefined => {
+  const why = whyNoPythonClients();
+  if (why !== undefined) return why;
+  const isInstalled = spawnSync(python, ['-c', 'import fastapi']).status === 0;
+  return isInstalled || process.env['SVC_TEST_PYTHON_CLIENTS'] === 'required'
+    ? undefined
+    : 'FastAPI is not installed with the Python clients; run scripts/install-test-programs.sh python-clients again';
+};
 
 export const itWithPythonClients = it.skipIf(whyNoPythonClients() !== undefined);
 

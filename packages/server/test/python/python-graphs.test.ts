@@ -278,6 +278,7 @@ describe.skipIf(whyNoPythonClients() !== undefined)('Python graphs', () => {
     ['interrupt', 'KeyboardInterrupt', ''],
     ['value', 'ValueNotStored', 'items[0] is of type object'],
     ['cycle', 'ValueNotStored', 'a cycle cannot be stored'],
+    ['cancel', 'NodeCancelledError', 'raised asyncio.CancelledError'],
     ['store', 'RuntimeError', 'await its asynchronous form, such as store.aget()'],
     ['forever', 'GraphRecursionError', 'Recursion limit of 5 reached'],
   ] as const)('a node that does "%s" ends the run with an error', async ([how, error, message]) => {
@@ -293,9 +294,12 @@ describe.skipIf(whyNoPythonClients() !== undefined)('Python graphs', () => {
     });
   });
 
-  it('a run is cancelled while a node waits', async () => {
+  it.for(['fail', 'hold'])('a run is cancelled while a node waits: graph %s', async (graph) => {
     const thread = await newThread();
-    const { run_id } = await client.runs.create(thread, 'fail', { input: { how: 'wait' } });
+    const { run_id } = await client.runs.create(thread, graph, { input: { how: 'wait', items: [] } });
+    await eventually(async () =>
+      expect(await client.threads.getState(thread)).toMatchObject({ next: [graph] }),
+    );
     await client.runs.cancel(thread, run_id, true);
     expect(await client.runs.get(thread, run_id)).toMatchObject({ status: 'interrupted' });
   });

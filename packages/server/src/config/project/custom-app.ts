@@ -1,9 +1,8 @@
-// `http.app` of svc.json: the project's Hono app, which is mounted around the built-in routes.
+// `http.app` of svc.json: the project's app of Hono, Starlette or FastAPI, which is mounted around the built-in routes.
 import { readSource } from './graphs.ts';
 import type { HttpSection } from './http-schema.ts';
 import type { Mistake } from './mistake.ts';
 import type { ProjectModule } from './project-export.ts';
-import { isPython } from './python-modules.ts';
 import { findTsconfig } from './tsconfig.ts';
 
 export interface CustomAppConfig {
@@ -18,25 +17,23 @@ export function readCustomApp(
   section: HttpSection,
   {
     dir,
+    paths,
     compat,
     where,
     mistakes,
-  }: { dir: string; compat: boolean; where: (path: string[]) => string; mistakes: Mistake[] },
+  }: {
+    dir: string;
+    paths: readonly string[];
+    compat: boolean;
+    where: (path: string[]) => string;
+    mistakes: Mistake[];
+  },
 ): CustomAppConfig | undefined {
   if (section?.app === undefined) return undefined;
   const at = where(['http', 'app']);
-  const source = readSource({ path: section.app }, dir, { example: 'app' });
+  const source = readSource({ path: section.app }, dir, { example: 'app', paths });
   if ('problem' in source) {
     mistakes.push({ where: at, ...source });
-    return undefined;
-  }
-  if (isPython(source.file)) {
-    mistakes.push({
-      where: at,
-      value: JSON.stringify(section.app),
-      problem: 'is a Python app, which svc does not serve yet',
-      remedy: 'Remove it, and serve its routes from a server of their own, or write them as a Hono app.',
-    });
     return undefined;
   }
   return {

@@ -40,7 +40,9 @@ export const HttpSection = z
       .string()
       .min(1)
       .optional()
-      .describe('"<file>:<export>" of a Hono app with custom routes and middleware: "./src/app.ts:app"'),
+      .describe(
+        '"<file>:<export>" of an app with custom routes and middleware, of Hono ("./src/app.ts:app"), Starlette or FastAPI ("./src/app.py:app")',
+      ),
     middleware_order: z
       .enum(['middleware_first', 'auth_first'])
       .optional()

@@ -46,6 +46,13 @@ describe('a project with Python files', () => {
     expect(project.python).toMatchObject({ paths: [dir], needs: { 'langgraph-sdk': '0.2' } });
   });
 
+  it('may have its app in Python, which needs Starlette', () => {
+    write('app.py');
+    const { python, customApp } = load({ http: { app: './app.py:app' } });
+    expect(python?.needs).toEqual({ langgraph: '1.0', starlette: '0.37' });
+    expect(customApp?.source).toMatchObject({ file: join(dir, 'app.py'), export: 'app' });
+  });
+
   it('finds modules in its folder, in local dependencies and in their src', () => {
     write('libs/tools/pyproject.toml');
     write('libs/tools/src/tools/__init__.py');
@@ -105,7 +112,6 @@ describe('a project with Python files', () => {
       ['there is no Python module team.agent in', '"dependencies"'],
     ],
     [{ dependencies: ['./libs'] }, ['dependencies.0 = "./libs"', 'there is no folder']],
-    [{ http: { app: './agent.py:app' } }, ['http.app = "./agent.py:app"', 'svc does not serve yet']],
     [
       { store: { index: { dims: 3, embed: './agent.py:embed' } } },
       ['store.index.embed = "./agent.py:embed"', 'svc does not call yet'],

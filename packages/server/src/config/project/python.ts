@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Mistake } from './mistake.ts';
-import { isLocal, modulePaths } from './python-modules.ts';
+import { isLocal, isPython, modulePaths } from './python-modules.ts';
 
 export interface PythonConfig {
   /** Folders that are appended to `sys.path`, absolute. */
@@ -38,14 +38,23 @@ interface Reading {
   dir: string;
   where: (path: (string | number)[]) => string;
   mistakes: Mistake[];
-  hasGraphs: boolean;
 }
 
-/** Of a project with Python files. `hasGraphs`: graphs are among them. */
+/** The files of a project, in any language. */
+interface Sources {
+  graphs: readonly { file: string }[];
+  auth: { file: string } | undefined;
+  app: { file: string } | undefined;
+}
+
+/** Undefined for a project without Python files. */
 export function readPython(
   sections: PythonSections,
-  { dir, where, mistakes, hasGraphs }: Reading,
-): PythonConfig {
+  { dir, where, mistakes }: Reading,
+  sources: Sources,
+): PythonConfig | undefined {
+  const needs = needsOf(sources);
+  if (Object.keys(needs).length === 0) return undefined;
   const { dependencies = [], python, python_version } = sections;
   for (const [at, dependency] of dependencies.entries()) {
     const folder = resolve(dir, dependency);
@@ -63,11 +72,19 @@ export function readPython(
     // A name without a slash is searched in the PATH.
     interpreter: python !== undefined && /[\\/]/.test(python) ? resolve(dir, python) : python,
     version: python_version,
-    // The auth object is a class of the SDK.
-    needs: hasGraphs ? { langgraph: '1.0' } : { 'langgraph-sdk': '0.2' },
+    needs,
     storedClasses: readClasses(sections.checkpointer?.['serde'], { where, mistakes }),
   };
 }
+
+/** By package, its oldest version. */
+const needsOf = ({ graphs, auth, app }: Sources): Record<string, string> => ({
+  ...(graphs.some(({ file }) => isPython(file)) ? { langgraph: '1.0' } : {}),
+  // The auth object is one of the SDK.
+  ...(auth && isPython(auth.file) ? { 'langgraph-sdk': '0.2' } : {}),
+  // FastAPI brings it.
+  ...(app && isPython(app.file) ? { starlette: '0.37' } : {}),
+});
 
 const readClasses = (
   serde: unknown,

@@ -20,7 +20,7 @@ import type { JsonText } from './json-text.ts';
 import { ConfigError } from './mistake.ts';
 import type { Mistake } from './mistake.ts';
 import { type PythonConfig, readPython } from './python.ts';
-import { isPython, modulePaths } from './python-modules.ts';
+import { modulePaths } from './python-modules.ts';
 import { readDisabledRoutes } from './route-switches.ts';
 import type { DisabledRoutes } from './route-switches.ts';
 import { isStockFile, readUnsupported } from './unsupported.ts';
@@ -115,12 +115,15 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
   const webhooks = readWebhookRules({ section, compat, env: { ...variables, ...env }, where, mistakes });
   const headersOf = (key: 'configurable_headers' | 'logging_headers') =>
     readHeaderPatterns({ section: raw.http?.[key], where, path: ['http', key], mistakes });
-  const auth = readAuth(raw.auth, { dir, paths: modulePaths(raw.dependencies, dir), where, mistakes });
-  const hasGraphs = [...graphs.values()].some(({ file: source }) => isPython(source));
-  const python =
-    hasGraphs || (auth && isPython(auth.source.file))
-      ? readPython(raw, { dir, where, mistakes, hasGraphs })
-      : undefined;
+  const reading = { dir, where, mistakes };
+  const paths = modulePaths(raw.dependencies, dir);
+  const auth = readAuth(raw.auth, { ...reading, paths });
+  const customApp = readCustomApp(raw.http, { ...reading, paths, compat });
+  const python = readPython(raw, reading, {
+    graphs: [...graphs.values()],
+    auth: auth?.source,
+    app: customApp?.source,
+  });
   const project: SvcJson = {
     file,
     dir,
@@ -135,7 +138,7 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
     settings: raw.settings ?? {},
     webhooks,
     auth,
-    customApp: readCustomApp(raw.http, { dir, compat, where, mistakes }),
+    customApp,
     cors: readCors({ section: raw.http?.cors, where, mistakes }),
     configurableHeaders: headersOf('configurable_headers'),
     loggedHeaders: headersOf('logging_headers'),

@@ -57,8 +57,8 @@ export const others: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'A [Python app](python-projects.md#what-is-not-supported) in `http.app`, and a Python function in `store.index.embed`, prevent the start.',
-    reason: 'They are not supported yet. Without the app, routes that it protects would be open.',
+      'An [app in Python](python-projects.md#routes-of-your-own) executes in a process of its own, and its WebSockets are not served. A Python function in `store.index.embed` prevents the start.',
+    reason: 'An app that blocks or crashes must not stop the server. The others are not supported yet.',
     where: {},
   },
 ];

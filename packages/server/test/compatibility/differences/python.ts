@@ -121,7 +121,7 @@ export const python: readonly ListedDifference[] = [
   {
     behaviour: 'A history has up to 10 states if the request has no `limit`.',
     reason: 'The default of the API is 10. The stock server returns one.',
-    where: { '*': ['+ history*.body.*'] },
+    where: { '*': ['+ history*.body.*'], 'cancelled runs': ['+ interrupt: history.*'] },
   },
   {
     behaviour: '`before` of a history may be the id of a checkpoint.',
@@ -169,6 +169,13 @@ export const python: readonly ListedDifference[] = [
     },
   },
   {
+    behaviour: 'Cancelling a run gets 204, without a body.',
+    reason: 'As for JavaScript graphs.',
+    where: {
+      'cancelled runs': ['~ *: cancel.status', '- *: cancel.headers.*', '~ *: cancel.body'],
+    },
+  },
+  {
     behaviour: 'An event stream of a finished run has the events that are stored.',
     reason: 'A client may join a run at any time. The stock server responds with 404.',
     where: {
@@ -189,6 +196,7 @@ export const python: readonly ListedDifference[] = [
       errors: ['~ **.status', '~ **.problem.detail', '~ **.error'],
       runs: ['* * deleted.problem.detail', '~ * deleted.error', '- join*.headers.*'],
       state: ['~ update of a thread without graph.**'],
+      'cancelled runs': ['~ *: update of a busy thread.**'],
     },
   },
 ];

@@ -2,7 +2,7 @@ import { streamModes } from '@svc/contract';
 import { errors } from '../scenarios/errors.ts';
 import { breakpoints, interrupts, parallelInterrupts } from '../scenarios/interrupts.ts';
 import { joins } from '../scenarios/joins.ts';
-import { runs, statelessRuns } from '../scenarios/runs.ts';
+import { cancelledRuns, runs, statelessRuns } from '../scenarios/runs.ts';
 import { messageState, state, subgraphState } from '../scenarios/state.ts';
 import { streams } from '../scenarios/streams.ts';
 import { newThread, type Scenario } from '../scenario.ts';
@@ -36,6 +36,7 @@ export const pythonScenarios: readonly Scenario[] = [
   subgraphState,
   runs,
   statelessRuns,
+  cancelledRuns,
   ...streams,
   joins,
   interrupts,

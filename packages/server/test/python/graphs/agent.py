@@ -137,6 +137,8 @@ async def fail(state: Chosen) -> Any:
         print("printed by a node")
         logging.getLogger("agent").warning("logged by a node")
         assert sys.stdin.read() == ""
+    if how == "cancel":
+        raise asyncio.CancelledError
     if how == "fork" and os.fork() == 0:
         os.write(1, b"in the fork\n")
         os._exit(0)
@@ -144,6 +146,14 @@ async def fail(state: Chosen) -> Any:
 
 
 fail_graph = StateGraph(Chosen).add_node("fail", fail).add_edge(START, "fail").compile()
+
+
+def hold(state: Items) -> dict[str, Any]:
+    time.sleep(20)
+    return {"items": ["held"]}
+
+
+hold_graph = StateGraph(Items).add_node("hold", hold).add_edge(START, "hold").compile()
 
 
 async def step(state: Items, name: str) -> dict[str, Any]:

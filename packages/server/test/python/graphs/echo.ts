@@ -6,4 +6,7 @@ const echo = ({ messages }: typeof MessagesAnnotation.State) => ({
   messages: [new AIMessage(`echo: ${String(messages.at(-1)?.content)}`)],
 });
 
-export const graph = new StateGraph(MessagesAnnotation).addNode('echo', echo).addEdge(START, 'echo').compile();
+export const graph = new StateGraph(MessagesAnnotation)
+  .addNode('echo', echo)
+  .addEdge(START, 'echo')
+  .compile();

@@ -32,8 +32,8 @@ class FramesTest(unittest.TestCase):
             self.assertEqual(self.decoded(data, len(data)), [(header, parts)])
 
     def test_what_json_lacks_is_sent_without_breaking_the_frame(self) -> None:
-        data = b"".join(encode_frame({"kind": "put", "metadata": {"score": float("nan"), "of": [b"x"]}}))
-        self.assertEqual(self.decoded(data, len(data))[0][0]["metadata"], {"score": None, "of": ["b'x'"]})
+        data = b"".join(encode_frame({"kind": "put", "metadata": {"score": float("nan"), "of": [b"x"], (1, 2): 3}}))
+        self.assertEqual(self.decoded(data, len(data))[0][0]["metadata"], {"score": None, "of": ["b'x'"], "(1, 2)": 3})
 
     def test_other_bytes_are_refused(self) -> None:
         for vector in VECTORS["broken"]:

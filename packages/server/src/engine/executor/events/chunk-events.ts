@@ -148,6 +148,12 @@ const checkpointEvent = (chunk: CheckpointChunk) => {
 export const isInterrupt = (value: unknown): value is { __interrupt__: unknown[] } =>
   typeof value === 'object' && value !== null && '__interrupt__' in value;
 
+/** True for the updates of a task that the engine has not executed in this run. */
+export const isCached = (value: unknown): value is object =>
+  typeof value === 'object' &&
+  value !== null &&
+  (value as { __metadata__?: { cached?: boolean } }).__metadata__?.cached === true;
+
 /** What the thread protocol reports of a checkpoint. */
 export const checkpointRef = ({ config, parentConfig, metadata }: CheckpointChunk) => {
   const parent_id = checkpointOf(parentConfig)?.checkpoint_id;

@@ -13,6 +13,7 @@ import {
   type Chunk,
   ChunkEvents,
   type CheckpointChunk,
+  isCached,
   isInterrupt,
   publicChunk,
 } from '../events/chunk-events.ts';
@@ -464,8 +465,3 @@ export class RunExecution {
     this.#tools.send({ run_id, lease_token, ...report });
   }
 }
-
-const isCached = (payload: unknown): payload is object =>
-  typeof payload === 'object' &&
-  payload !== null &&
-  (payload as { __metadata__?: { cached?: boolean } }).__metadata__?.cached === true;

@@ -1,0 +1,170 @@
+// A request that the project's app in Python serves. Bodies are sent in pieces, each of which the other side has to take before the next one.
+import type { Context } from 'hono';
+import type { Frame, FrameHeader } from '../engine/python/frames.ts';
+import type { PythonProcess, PythonReply } from '../engine/python/python-process.ts';
+import { PieceStream } from './piece-stream.ts';
+import { requestFields } from './python-request.ts';
+
+type Pairs = [name: string, value: string][];
+
+interface ExchangeParts {
+  process: PythonProcess;
+  context: Context;
+  /** Serves the request of the context by the built-in routes. */
+  inner: () => Promise<Response>;
+}
+
+/** Responses with these statuses have no body. */
+const emptyStatuses = new Set([204, 205, 304]);
+/** They describe a connection. */
+const hopHeaders = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade']);
+
+export class AppExchange {
+  readonly process: PythonProcess;
+  /** Resolves when nothing more is received of this request. */
+  readonly ended: Promise<void>;
+  readonly #number: number;
+  readonly #parts: ExchangeParts;
+  readonly #request: Request;
+  readonly #response: Promise<Response>;
+  #resolve!: (response: Response) => void;
+  #reject!: (error: Error) => void;
+  #end!: () => void;
+  /** Of the response. */
+  #body: PieceStream | undefined;
+  /** Of the request for the built-in routes, if the middleware has read it. */
+  #innerBody: PieceStream | undefined;
+  #isEmpty = false;
+
+  constructor(number: number, parts: ExchangeParts) {
+    this.#number = number;
+    this.#parts = parts;
+    this.process = parts.process;
+    this.#request = parts.context.req.raw;
+    this.ended = new Promise((resolve) => (this.#end = resolve));
+    this.#response = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** Sends the request. Resolves when the response begins. */
+  begin(): Promise<Response> {
+    const { context } = this.#parts;
+    const auth = context.get('auth') as { user: unknown; scopes: unknown } | undefined;
+    this.#send({ kind: 'request', ...requestFields(this.#request), ...auth });
+    this.#request.signal.addEventListener('abort', () => this.#disconnect(), { once: true });
+    return this.#response;
+  }
+
+  fail(error: Error): void {
+    this.#reject(error);
+    this.#body?.fail(error);
+    this.#innerBody?.fail(error);
+    this.#end();
+  }
+
+  /** Handles a frame. Returns the reply of a call. */
+  async receive({ header, parts }: Frame): Promise<PythonReply> {
+    const [data] = parts;
+    switch (header.kind) {
+      case 'want_body':
+        void this.#sendBody('chunk', this.#request.body);
+        return {};
+      case 'response':
+        this.#respond(header['status'] as number, header['headers'] as Pairs);
+        return {};
+      case 'body':
+        await this.#write(data, header['more'] === true);
+        return {};
+      case 'inner':
+        return this.#serveInner(header);
+      case 'inner_body':
+        await write(this.#innerBody, data, header['more'] === true);
+        return {};
+      default: {
+        const { message = 'the app has sent no response' } = (header['error'] ?? {}) as { message?: string };
+        this.fail(new Error(message));
+        return {};
+      }
+    }
+  }
+
+  #respond(status: number, given: Pairs): void {
+    if (!Number.isInteger(status) || status < 200 || status > 599)
+      throw new Error(`The app has sent the status ${status}; it must be between 200 and 599`);
+    const headers = new Headers();
+    for (const [name, value] of given) if (!hopHeaders.has(name.toLowerCase())) headers.append(name, value);
+    this.#isEmpty = emptyStatuses.has(status) || this.#request.method === 'HEAD';
+    if (this.#isEmpty) return this.#resolve(new Response(null, { status, headers }));
+    this.#body = new PieceStream(() => this.#disconnect());
+    this.#resolve(new Response(this.#body.readable, { status, headers }));
+  }
+
+  async #write(data: Buffer | undefined, more: boolean): Promise<void> {
+    try {
+      if (!this.#isEmpty) await write(this.#body, data, more);
+    } finally {
+      if (!more) this.#end();
+    }
+  }
+
+  /** The request as the app's middleware has left it. */
+  async #serveInner(header: FrameHeader): Promise<PythonReply> {
+    const { context, inner } = this.#parts;
+    const { origin } = new URL(this.#request.url);
+    const { method, path, query, headers, streamed } = header as unknown as {
+      method: string;
+      path: string;
+      query: string;
+      headers: Pairs;
+      streamed: boolean;
+    };
+    let body = this.#request.body;
+    if (streamed) {
+      // A built-in route may refuse the request before it has read the body.
+      this.#innerBody = new PieceStream(() => undefined);
+      body = this.#innerBody.readable;
+    }
+    const hasBody = method !== 'GET' && method !== 'HEAD' && body !== null;
+    context.req.raw = new Request(`${origin}${path}${query === '' ? '' : `?${query}`}`, {
+      method,
+      headers,
+      signal: this.#request.signal,
+      ...(hasBody ? { body, duplex: 'half' } : {}),
+    });
+    const response = await inner();
+    void this.#sendBody('inner_chunk', response.body);
+    return { header: { status: response.status, headers: [...response.headers] } };
+  }
+
+  async #sendBody(kind: 'chunk' | 'inner_chunk', body: ReadableStream<Uint8Array> | null): Promise<void> {
+    const request = this.#number;
+    try {
+      for await (const chunk of body ?? [])
+        await this.process.call({ kind, request, more: true }, [Buffer.from(chunk)]);
+    } catch {
+      // The client has gone, the body is too large, or the process has ended. All of them end the exchange.
+      this.#disconnect();
+    }
+    await this.process.call({ kind, request, more: false }).catch(() => undefined); // the same
+  }
+
+  #disconnect(): void {
+    this.#send({ kind: 'disconnect' });
+  }
+
+  #send(header: FrameHeader): void {
+    this.process.send({ ...header, request: this.#number });
+  }
+}
+
+/** Resolves when the reader has taken the piece. */
+const write = async (
+  body: PieceStream | undefined,
+  data: Buffer | undefined,
+  more: boolean,
+): Promise<void> => {
+  if (data !== undefined) await body?.write(data);
+  if (!more) body?.close();
+};
