@@ -8,7 +8,11 @@ import { itWithPythonClients, python } from '../python-clients/python.ts';
 
 itWithPythonClients('the unit tests of svc_executor pass', async () => {
   const folder = fileURLToPath(new URL('unit', import.meta.url));
-  const env = { ...process.env, PYTHONPATH: packageFile('python'), PYTHONDONTWRITEBYTECODE: '1' };
+  const env = {
+    ...process.env,
+    PYTHONPATH: fileURLToPath(packageFile('python')),
+    PYTHONDONTWRITEBYTECODE: '1',
+  };
   const { stderr } = await promisify(execFile)(python, ['-m', 'unittest', 'discover', '-s', folder], {
     cwd: folder,
     env,

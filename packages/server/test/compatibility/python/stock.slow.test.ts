@@ -53,7 +53,11 @@ describeWithPythonStock('the responses differ from those of the stock Python ser
 describeWithPythonStock('with numpy and pandas', () => {
   it('arrays and tables are stored and restored', async () => {
     const folder = fileURLToPath(new URL('../../python/unit-arrays', import.meta.url));
-    const env = { ...process.env, PYTHONPATH: packageFile('python'), PYTHONDONTWRITEBYTECODE: '1' };
+    const env = {
+      ...process.env,
+      PYTHONPATH: fileURLToPath(packageFile('python')),
+      PYTHONDONTWRITEBYTECODE: '1',
+    };
     const { stderr } = await promisify(execFile)(stockPython, ['-m', 'unittest', 'discover', '-s', folder], {
       cwd: folder,
       env,
