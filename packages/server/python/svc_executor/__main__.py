@@ -20,7 +20,7 @@ from .lifetime import end_with_parent, ignore_signals
 from .loaded_files import LoadedFiles
 
 # What a process works on: the module has `async def start(setup, channel) -> (facts, handler)`.
-WORK = {"graphs": "svc_executor.executor", "auth": "svc_executor.auth", "app": "svc_executor.asgi"}
+WORK = {"graphs": "svc_executor.executor", "auth": "svc_executor.auth", "app": "svc_executor.asgi", "embeddings": "svc_executor.embeddings"}
 
 PYTHON_MIN = (3, 11)
 

@@ -22,14 +22,20 @@ _OF_THE_ENGINE = {
 class Allowlist:
     """Classes by module and name: those of the state schemas, and those that the configuration names.
 
-    Objects of other classes become plain data when they are read. A stored value therefore never decides which module is imported.
+    Objects of other classes become plain data when they are read. A stored value therefore never decides which module is imported, unless
+    the configuration allows all classes.
     """
 
     def __init__(self, names: Iterable[Iterable[str]] = (), *, everything: bool = False) -> None:
-        self._names = _OF_THE_ENGINE | {tuple(name) for name in names}
+        self._names = _OF_THE_ENGINE | {_class_name(name) for name in names}
         self._classes: dict[tuple[str, str], type[Any]] = {}
         self._warned: set[tuple[str, str]] = set()
         self._everything = everything
+
+    @classmethod
+    def of(cls, configured: Iterable[Iterable[str]] | str) -> Allowlist:
+        """The list of the configuration: classes, or "all"."""
+        return cls(everything=True) if isinstance(configured, str) else cls(configured)
 
     def add(self, entries: Iterable[type[Any] | tuple[str, ...]]) -> None:
         """Allows classes, or their modules and names. The newest class of a name is the one that is used."""
@@ -37,7 +43,7 @@ class Allowlist:
             if isinstance(entry, type):
                 self._classes[entry.__module__, entry.__qualname__] = entry
             else:
-                self._names.add(tuple(entry))
+                self._names.add(_class_name(entry))
 
     def find(self, module: str, name: str) -> type[Any] | None:
         """The class; None, with one warning, when it is not allowed or does not exist any more."""
@@ -79,3 +85,9 @@ class Allowlist:
             return
         self._warned.add((module, name))
         _log.warning("a stored %s.%s is read as plain data: %s", module, name, why)
+
+
+def _class_name(parts: Iterable[str]) -> tuple[str, str]:
+    """Module and name; the module may be given in parts."""
+    *module, name = parts
+    return ".".join(module), name

@@ -49,6 +49,8 @@ class ChunkStream:
         elif mode == "checkpoints":
             wants_values = mode in self._requested and (self._subgraphs or not namespace)
             self._add(namespace, mode, checkpoint_shape(payload, self._parts, self._session, wants_values=wants_values))
+        elif mode in ("debug", "updates") and namespace and not self._subgraphs:
+            return
         elif mode == "debug":
             self._add(namespace, mode, debug_shape(payload, self._parts))
         else:
@@ -59,11 +61,11 @@ class ChunkStream:
         """Takes a callback event, for stream mode `events`."""
         self._add((), "events", shape_of(dict(event), self._parts, "events", 0))
 
-    def finish(self) -> None:
-        """Sends the final values, when they were not streamed, and what is left. Raises when a chunk could not be sent."""
+    def finish(self, *, has_result: bool) -> None:
+        """Sends what is left, and the final values if they were not streamed. Raises when a chunk could not be sent."""
         if self._failure is not None:
             raise self._failure
-        if self._has_result and "values" not in self._requested:
+        if has_result and self._has_result and "values" not in self._requested:
             self._add_values((), self._result)
         self.flush()
 

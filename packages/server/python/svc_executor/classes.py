@@ -156,8 +156,3 @@ _RESTORERS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 OBJECT_KINDS = frozenset(_RESTORERS)
-
-
-def read_secret(tree: dict[str, Any], value: Read) -> Any:
-    """A secret of pydantic."""
-    return (SecretBytes if tree["name"] == "SecretBytes" else SecretStr)(value(tree["of"]))

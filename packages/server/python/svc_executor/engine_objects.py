@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from langchain_core.documents import Document
@@ -65,39 +66,26 @@ def engine_form(cls: type[Any]) -> FormOf | None:
     return None
 
 
-def read_send(parts: dict[str, Any]) -> Send:
+def _read_send(tree: dict[str, Any], value: Read) -> Send:
     """A task for a node. Its arguments may be absent in what JavaScript has stored."""
-    timeout = parts.get("timeout")
-    more = {} if timeout is None else {"timeout": timeout}
-    return Send(str(parts.get("node")), parts.get("args"), **more)
+    more = {"timeout": value(tree["timeout"])} if tree.get("timeout") is not None else {}
+    return Send(str(tree.get("node")), value(tree.get("args")), **more)
 
 
-def read_command(parts: dict[str, Any]) -> Command[Any]:
-    """A command of a node."""
-    return Command(**{key: parts[key] for key in ("graph", "update", "resume", "goto") if key in parts})
+def _read_command(tree: dict[str, Any], value: Read) -> Command[Any]:
+    return Command(**{key: value(tree[key]) for key in ("graph", "update", "resume", "goto") if key in tree})
 
 
-def read_document(parts: dict[str, Any]) -> Document:
+def _read_document(tree: dict[str, Any], value: Read) -> Document:
     """A document, whose text has another name in JavaScript."""
-    return Document(id=parts.get("id"), page_content=parts["pageContent"], metadata=parts.get("metadata", {}))
+    return Document(id=tree.get("id"), page_content=tree["pageContent"], metadata=value(tree.get("metadata", {})))
 
 
-def read_engine_object(tree: dict[str, Any], value: Read) -> Any:
-    """An object of the engine; None when the tag is not one of these."""
-    match tree["$"]:
-        case "overwrite":
-            return Overwrite(value(tree["of"]))
-        case "delta":
-            return _DeltaSnapshot(value(tree["of"]))
-        case "send":
-            return read_send(_parts(tree, value))
-        case "command":
-            return read_command(_parts(tree, value))
-        case "document":
-            return read_document(_parts(tree, value))
-        case _:
-            return None
-
-
-def _parts(tree: dict[str, Any], value: Read) -> dict[str, Any]:
-    return {key: value(part) for key, part in tree.items() if key not in ("$", "py")}
+ENGINE_READERS: dict[str, Callable[[dict[str, Any], Read], Any]] = {
+    "send": _read_send,
+    "command": _read_command,
+    "overwrite": lambda tree, value: Overwrite(value(tree["of"])),
+    "delta": lambda tree, value: _DeltaSnapshot(value(tree["of"])),
+    "document": _read_document,
+}
+"""By tag: reads an object of the engine, or a document."""

@@ -57,7 +57,7 @@ class Executor:
 
     def __init__(self, channel: Channel, setup: Header) -> None:
         self._channel = channel
-        self._allowed = Allowlist(setup.get("stored_classes", ()))
+        self._allowed = Allowlist.of(setup.get("stored_classes", ()))
         self._ids = tuple(setup["graphs"])
         self._files = LoadedFiles(setup["paths"])
         self._graphs = Graphs(setup["graphs"], self._allowed, self._files)

@@ -100,7 +100,8 @@ class Run:
 
     def _end(self, error: dict[str, Any] | None) -> None:
         try:
-            self._chunks.finish()
+            # A run that has failed has no result.
+            self._chunks.finish(has_result=error is None or error["name"] == "CancelledError")
         except Exception as thrown:  # a value that cannot be sent
             error = error or failure_of(thrown)
         self._session.send({"kind": "end", **({} if error is None else {"error": error})})

@@ -14,6 +14,8 @@ from datetime import date, datetime, time, timedelta, timezone
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from pydantic import SecretBytes, SecretStr
+
 from .forms import Form, FormOf, Read, py_head
 
 _EXPONENT_MAX = 308
@@ -157,6 +159,9 @@ def standard_form(cls: type[Any]) -> FormOf | None:
     return next((form for known, form in _FORMS if issubclass(cls, known)), None)
 
 
+_SECRETS: dict[str, Callable[[Any], Any]] = {"SecretStr": SecretStr, "SecretBytes": SecretBytes}
+
+
 def _read_datetime(tree: dict[str, Any], _: Read) -> datetime:
     value = datetime.fromisoformat(tree["of"])
     if "zone" in tree:
@@ -202,5 +207,6 @@ READERS: dict[str, Callable[[dict[str, Any], Read], Any]] = {
     "regex": lambda tree, value: re.compile(value(tree["of"]), tree["flags"]),
     "ip": lambda tree, _: _IP_CLASSES[tree["name"]](tree["of"]),
     "complex": lambda tree, value: complex(*value(tree["of"])),
+    "secret": lambda tree, value: _SECRETS[tree["name"]](value(tree["of"])),
 }
 """By kind: reads a value of the tag "py"."""

@@ -6,49 +6,34 @@ import base64
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .arrays import ARRAY_READERS
-from .classes import OBJECT_KINDS, read_object, read_secret
-from .engine_objects import read_engine_object
+from .engine_objects import ENGINE_READERS
 from .forms import Read
-from .messages import is_message_tag, read_message
 from .standard import READERS
-
-if TYPE_CHECKING:
-    from .allowlist import Allowlist
 
 
 class ValueDamaged(ValueError):
     """A stored value cannot be read: an error of the storage, not of the graph."""
 
 
-def read_tagged(tree: dict[str, Any], value: Read, allowed: Allowlist) -> Any:
-    """The value of a tagged tree; `value` reads its parts."""
+TagReader = Callable[[dict[str, Any], Read], Any]
+
+
+def reader_of(tree: dict[str, Any]) -> TagReader:
+    """The function that reads a tagged tree. Messages and objects of a project have their own."""
     tag = tree["$"]
     if tag == "py":
-        return _read_python(tree, value, allowed)
-    if is_message_tag(tag):
-        return read_message(tree, value, allowed)
-    reader = _TAGS.get(tag)
-    if reader is not None:
-        return reader(tree, value)
-    found = read_engine_object(tree, value)
+        kind = tree["kind"]
+        found = READERS.get(kind) or ARRAY_READERS.get(kind)
+        if found is None:
+            raise ValueDamaged(f"the kind {kind!r} is unknown")
+        return found
+    found = _TAGS.get(tag) or ENGINE_READERS.get(tag)
     if found is None:
         raise ValueDamaged(f"the tag {tag!r} is unknown")
     return found
-
-
-def _read_python(tree: dict[str, Any], value: Read, allowed: Allowlist) -> Any:
-    kind = tree["kind"]
-    if kind in OBJECT_KINDS:
-        return read_object(tree, value, allowed)
-    reader = READERS.get(kind) or ARRAY_READERS.get(kind)
-    if reader is not None:
-        return reader(tree, value)
-    if kind == "secret":
-        return read_secret(tree, value)
-    raise ValueDamaged(f"the kind {kind!r} is unknown")
 
 
 def _read_map(tree: dict[str, Any], value: Read) -> Any:
@@ -99,8 +84,7 @@ def _read_number(tree: dict[str, Any], _: Read) -> float:
     return -0.0 if tree["of"] == "-0" else float(tree["of"])
 
 
-_TAGS: dict[str, Callable[[dict[str, Any], Read], Any]] = {
-    "object": lambda tree, value: {key: value(part) for key, part in tree["of"].items()},
+_TAGS: dict[str, TagReader] = {
     "undefined": lambda _tree, _value: None,
     "number": _read_number,
     "bigint": lambda tree, _: int(tree["of"]),

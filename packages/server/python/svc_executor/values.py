@@ -14,10 +14,12 @@ import math
 from typing import Any
 
 from .allowlist import Allowlist
+from .classes import OBJECT_KINDS, read_object
 from .json_text import exact_text_of, is_plain, text_of, tree_of
 from .kinds import form_of
+from .messages import is_message_tag, read_message
 from .refusal import Step, ValueRefused
-from .tags import read_tagged
+from .tags import ValueDamaged, reader_of
 
 DEPTH_MAX = 400
 """Levels of a value. Each costs a frame of Python's stack, which has 1000."""
@@ -56,25 +58,44 @@ def _encode(value: Any) -> bytes:
 def decode(text: bytes, allowed: Allowlist) -> Any:
     """The value of a text. Objects of classes that are not allowed, or no longer exist, become plain data."""
     tree = tree_of(text)
-    return read(tree, allowed) if b'"$"' in text else tree
+    if b'"$"' not in text:
+        return tree
+    try:
+        return _Decoder(allowed).value(tree)
+    except RecursionError:
+        raise ValueDamaged("it has more levels than Python can read") from None
 
 
-def read(tree: Any, allowed: Allowlist) -> Any:
-    """The value of a tree. Lists and dicts of the tree become parts of the value."""
-    cls = type(tree)
-    if cls is list:
-        for index, part in enumerate(tree):
+class _Decoder:
+    """Converts a tree to its value."""
+
+    def __init__(self, allowed: Allowlist) -> None:
+        self._allowed = allowed
+
+    def value(self, tree: Any) -> Any:
+        """The value of a tree. Lists and dicts of the tree become parts of the value."""
+        cls = type(tree)
+        if cls is list:
+            for index, part in enumerate(tree):
+                if type(part) is dict or type(part) is list:
+                    tree[index] = self.value(part)
+            return tree
+        if cls is not dict:
+            return tree
+        if "$" in tree:
+            # Called here and not in further functions, because each call costs a frame of the stack.
+            tag = tree["$"]
+            if tag == "py" and tree.get("kind") in OBJECT_KINDS:
+                return read_object(tree, self.value, self._allowed)
+            if is_message_tag(tag):
+                return read_message(tree, self.value, self._allowed)
+            if tag != "object":
+                return reader_of(tree)(tree, self.value)
+            tree = tree["of"]
+        for key, part in tree.items():
             if type(part) is dict or type(part) is list:
-                tree[index] = read(part, allowed)
+                tree[key] = self.value(part)
         return tree
-    if cls is not dict:
-        return tree
-    if "$" in tree:
-        return read_tagged(tree, lambda part: read(part, allowed), allowed)
-    for key, part in tree.items():
-        if type(part) is dict or type(part) is list:
-            tree[key] = read(part, allowed)
-    return tree
 
 
 class _Encoder:

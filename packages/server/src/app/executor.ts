@@ -28,7 +28,11 @@ import { RecentBlobs } from '../engine/checkpoints/recent-blobs.ts';
 import { openParentChannel } from '../jobs/process-channel.ts';
 import type { TracingSetup, ExecutorSetup, ToExecutor } from '../engine/dispatch/protocol.ts';
 import { Embedder } from '../engine/executor/store/embedder.ts';
-import { loadEmbeddingModel } from '../engine/executor/store/embedding-model.ts';
+import {
+  type EmbeddingModel,
+  loadEmbeddingModel,
+  type PythonEmbedSource,
+} from '../engine/executor/store/embedding-model.ts';
 import { waitForOperations, keepIndexOfPuts } from '../engine/executor/store/batched-store.ts';
 import { StoreIndex } from '../engine/executor/store/store-index.ts';
 import { EventBudget } from '../engine/executor/events/event-budget.ts';
@@ -72,7 +76,8 @@ const setUp = async (
     onError: (err) => logger.warn({ err }, 'no connection to the database yet, retrying'),
   });
   const checkpoints = checkpointStorage(database);
-  const storeIndex = setup.storeIndex && openStoreIndex(setup.storeIndex, { database, modules, logger });
+  const storeIndex =
+    setup.storeIndex && openStoreIndex(setup.storeIndex, { database, modules, logger, python: setup.python });
   const codec = createCodec({ messages, langgraph, checkpoint, documents });
   const textCodec = createTextCodec();
   return new Executor({
@@ -113,11 +118,27 @@ const startPython = (
 
 const openStoreIndex = (
   config: StoreIndexConfig,
-  { database, modules, logger }: { database: Database; modules: LoadedModules; logger: Logger },
+  {
+    database,
+    modules,
+    logger,
+    python,
+  }: { database: Database; modules: LoadedModules; logger: Logger; python: PythonLaunch | undefined },
 ): StoreIndex => {
   keepIndexOfPuts(checkpoint.AsyncBatchedStore);
+  const loadPython = async (source: PythonEmbedSource): Promise<EmbeddingModel> => {
+    if (python === undefined) throw new Error('the project has no Python interpreter');
+    // Imported here, because most projects have no such model.
+    const { loadPythonEmbeddings } = await import('../engine/python/python-embeddings.ts');
+    return loadPythonEmbeddings(source, {
+      python,
+      env: processEnvironment(),
+      logger,
+      onModules: (files) => files.forEach((file) => modules.add(pathToFileURL(file).href)),
+    });
+  };
   const embedder = new Embedder({
-    load: () => loadEmbeddingModel(config, modules.afterImport),
+    load: () => loadEmbeddingModel(config, modules.afterImport, loadPython),
     dims: config.dims,
     onError: (err) => logger.error({ err }, 'the embedding function of store.index failed'),
   });

@@ -8,6 +8,7 @@ import {
   restoresValues,
   writesTextOfJson,
 } from './codec.ts';
+import { readsTextAsValue, restoresTexts, sharesBlobs } from './text-codec.ts';
 
 describe('a value of any type', () => {
   it('is restored unchanged by decode()', () => {
@@ -32,5 +33,19 @@ describe('a value of any type', () => {
 
   it('is sent to clients as JSON, or rejected before it is stored', () => {
     expectJsonOrRejection(2_000);
+  });
+});
+
+describe('the stored text of a value of any type', () => {
+  it('is restored by join()', () => {
+    fc.assert(restoresTexts, { numRuns: 1_000 });
+  });
+
+  it('has the blobs of its value', () => {
+    fc.assert(sharesBlobs, { numRuns: 1_000 });
+  });
+
+  it('is the same for clients as its value', () => {
+    fc.assert(readsTextAsValue, { numRuns: 1_000 });
   });
 });

@@ -294,6 +294,12 @@ describe.skipIf(whyNoPythonClients() !== undefined)('Python graphs', () => {
     });
   });
 
+  it('a state that cannot be stored is named, also when only its reducer has made it so', async () => {
+    const failed = await client.runs.wait(await newThread(), 'unstorable', { input: {}, raiseError: false });
+    const message = expect.stringMatching(/^values\.second\[\d\] is of type object, which cannot be stored/);
+    expect(failed).toMatchObject({ __error__: { error: 'ValueNotStored', message } });
+  });
+
   it.for(['fail', 'hold'])('a run is cancelled while a node waits: graph %s', async (graph) => {
     const thread = await newThread();
     const { run_id } = await client.runs.create(thread, graph, { input: { how: 'wait', items: [] } });

@@ -81,7 +81,7 @@ async function serve(
 function filesOf({ project }: Config): string[] {
   const { graphs, auth, customApp, ui, storeIndex } = project;
   const loaded = [auth, customApp].flatMap((config) => (config ? [config.source] : []));
-  const embed = storeIndex?.embed.kind === 'export' ? [storeIndex.embed] : [];
+  const embed = storeIndex && 'file' in storeIndex.embed ? [storeIndex.embed] : [];
   const sources = [...graphs.values(), ...loaded, ...embed];
   const env = project.envFile === undefined ? [] : [project.envFile];
   return [project.file, ...env, ...ui.files.values(), ...sources.map(({ file }) => file)];

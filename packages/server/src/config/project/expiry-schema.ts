@@ -67,7 +67,7 @@ const IndexSection = strict(
       .string({ error: 'must be a text' })
       .min(1)
       .describe(
-        '"<file>:<export>" of a function (texts) => vectors or an Embeddings object, or "<provider>:<model>": "openai:text-embedding-3-small"',
+        '"<file>:<export>" of a function (texts) => vectors or an Embeddings object, in JavaScript or Python, or "<provider>:<model>": "openai:text-embedding-3-small"',
       ),
     fields: z
       .array(z.string().max(256))

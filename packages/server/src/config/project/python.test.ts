@@ -53,6 +53,17 @@ describe('a project with Python files', () => {
     expect(customApp?.source).toMatchObject({ file: join(dir, 'app.py'), export: 'app' });
   });
 
+  it('may have its embedding function in Python, or names a provider', () => {
+    const embedOf = (embed: string) => load({ store: { index: { dims: 3, embed } } }).storeIndex?.embed;
+    expect(embedOf('./agent.py:embed')).toEqual({
+      kind: 'python',
+      file: join(dir, 'agent.py'),
+      export: 'embed',
+    });
+    const model = 'openai:text-embedding-3-small';
+    expect(embedOf(model)).toEqual({ kind: 'python_provider', model });
+  });
+
   it('finds modules in its folder, in local dependencies and in their src', () => {
     write('libs/tools/pyproject.toml');
     write('libs/tools/src/tools/__init__.py');
@@ -92,6 +103,8 @@ describe('a project with Python files', () => {
     const { python, warnings } = load({ checkpointer: { serde } });
     expect(python?.storedClasses).toEqual([['team.models', 'Order']]);
     expect(warnings).toEqual([]);
+    const all = load({ checkpointer: { serde: { allowed_msgpack_modules: true } } });
+    expect(all.python?.storedClasses).toBe('all');
   });
 
   it('resolves a path of its interpreter, and leaves a name as it is', () => {
@@ -112,10 +125,6 @@ describe('a project with Python files', () => {
       ['there is no Python module team.agent in', '"dependencies"'],
     ],
     [{ dependencies: ['./libs'] }, ['dependencies.0 = "./libs"', 'there is no folder']],
-    [
-      { store: { index: { dims: 3, embed: './agent.py:embed' } } },
-      ['store.index.embed = "./agent.py:embed"', 'svc does not call yet'],
-    ],
     [{ encryption: { path: './agent.py:encryption' } }, ['encryption', 'is not supported']],
     [
       { checkpointer: { serde: { allowed_msgpack_modules: ['models'] } } },

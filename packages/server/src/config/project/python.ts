@@ -13,9 +13,12 @@ export interface PythonConfig {
   readonly version: string | undefined;
   /** The packages that the files need, with their oldest versions. */
   readonly needs: Readonly<Record<string, string>>;
-  /** `checkpointer.serde.allowed_msgpack_modules`: further classes, as [module, name], that stored values may have. */
-  readonly storedClasses: readonly (readonly string[])[];
+  /** `checkpointer.serde.allowed_msgpack_modules`. */
+  readonly storedClasses: StoredClasses;
 }
+
+/** Classes, as [module, name], that stored values may have in addition to those of the graphs. */
+export type StoredClasses = 'all' | readonly (readonly string[])[];
 
 /** How a Python process of the project is started. */
 export interface PythonLaunch {
@@ -23,8 +26,7 @@ export interface PythonLaunch {
   readonly interpreter: string;
   /** Folders that are appended to `sys.path`, absolute. */
   readonly paths: readonly string[];
-  /** Classes, as [module, name], that stored values may have in addition to those of the graphs. */
-  readonly storedClasses: readonly (readonly string[])[];
+  readonly storedClasses: StoredClasses;
 }
 
 interface PythonSections {
@@ -45,6 +47,7 @@ interface Sources {
   graphs: readonly { file: string }[];
   auth: { file: string } | undefined;
   app: { file: string } | undefined;
+  embed: { kind: string } | undefined;
 }
 
 /** Undefined for a project without Python files. */
@@ -54,7 +57,7 @@ export function readPython(
   sources: Sources,
 ): PythonConfig | undefined {
   const needs = needsOf(sources);
-  if (Object.keys(needs).length === 0) return undefined;
+  if (Object.keys(needs).length === 0 && sources.embed?.kind !== 'python') return undefined;
   const { dependencies = [], python, python_version } = sections;
   for (const [at, dependency] of dependencies.entries()) {
     const folder = resolve(dir, dependency);
@@ -89,17 +92,18 @@ const needsOf = ({ graphs, auth, app }: Sources): Record<string, string> => ({
 const readClasses = (
   serde: unknown,
   { where, mistakes }: Pick<Reading, 'where' | 'mistakes'>,
-): string[][] => {
+): StoredClasses => {
   const given = (serde as { allowed_msgpack_modules?: unknown } | undefined)?.allowed_msgpack_modules;
-  // The stock server accepts `true` for all classes of its own list.
-  if (given === undefined || given === null || given === true) return [];
+  if (given === true) return 'all';
+  if (given === undefined || given === null || given === false) return [];
   const isClass = (one: unknown): one is string[] =>
     Array.isArray(one) && one.length >= 2 && one.every((part) => typeof part === 'string');
   if (Array.isArray(given) && given.every(isClass)) return given;
   mistakes.push({
     where: where(['checkpointer', 'serde', 'allowed_msgpack_modules']),
     problem: 'is not a list of classes',
-    remedy: 'Write [["my_package.models", "Order"]]: the module of a class, and its name.',
+    remedy:
+      'Write [["my_package.models", "Order"]]: the module of a class, and its name; or true for all classes.',
   });
   return [];
 };

@@ -21,6 +21,9 @@ export interface StoreIndexConfig {
 
 export type EmbedSource =
   | { readonly kind: 'export'; readonly file: string; readonly export: string }
+  | { readonly kind: 'python'; readonly file: string; readonly export: string }
+  /** `<provider>:<model>` in a project with Python graphs: the package of the provider is one of Python. */
+  | { readonly kind: 'python_provider'; readonly model: string }
   /** The class of a LangChain package that is installed in the folder of the project. */
   | {
       readonly kind: 'provider';
@@ -46,6 +49,8 @@ const providers: Readonly<Record<string, Provider>> = {
 
 interface Reading {
   dir: string;
+  /** The graphs are in Python. */
+  hasPython: boolean;
   where: (path: (string | number)[]) => string;
   mistakes: Mistake[];
 }
@@ -53,7 +58,7 @@ interface Reading {
 /** Undefined without an index, or when it has mistakes. */
 export function readStoreIndex(
   section: IndexSection | undefined,
-  { dir, where, mistakes }: Reading,
+  { dir, hasPython, where, mistakes }: Reading,
 ): StoreIndexConfig | undefined {
   if (section === undefined) return undefined;
   const { dims, fields = ['$'] } = section;
@@ -66,7 +71,7 @@ export function readStoreIndex(
         remedy: 'Write a path such as "title", "author.name", "chapters[*].text" or "$".',
       });
   }
-  const embed = readEmbed(section.embed, dims, dir);
+  const embed = readEmbed(section.embed, { dims, dir, hasPython });
   if (!('problem' in embed)) return { dims, fields, embedName: section.embed, embed };
   mistakes.push({ where: where(['store', 'index', 'embed']), ...embed });
   return undefined;
@@ -82,15 +87,21 @@ const problemOfPath = (path: string): string | undefined => {
   }
 };
 
-const readEmbed = (embed: string, dims: number, dir: string): EmbedSource | Omit<Mistake, 'where'> => {
+const readEmbed = (
+  embed: string,
+  { dims, dir, hasPython }: { dims: number; dir: string; hasPython: boolean },
+): EmbedSource | Omit<Mistake, 'where'> => {
   const [, name, model] = /^([a-z][a-z0-9_-]*):(.+)$/s.exec(embed) ?? [];
   if (name === undefined || model === undefined) {
     const source = readSource(embed, dir, { example: 'embed' });
     if ('problem' in source) return source;
-    return isPython(source.file)
-      ? { value: JSON.stringify(embed), ...noPython }
-      : { kind: 'export', file: source.file, export: source.export };
+    return {
+      kind: isPython(source.file) ? 'python' : 'export',
+      file: source.file,
+      export: source.export,
+    };
   }
+  if (hasPython) return { kind: 'python_provider', model: embed };
   const id = name.replaceAll('-', '_');
   const provider = Object.hasOwn(providers, id) ? providers[id] : undefined;
   if (!provider) return unknownProvider(name, embed);
@@ -101,12 +112,6 @@ const readEmbed = (embed: string, dims: number, dir: string): EmbedSource | Omit
     };
   const options = { model, ...(model.startsWith('text-embedding-3') ? { dimensions: dims } : {}) };
   return { kind: 'provider', dir, ...provider, options };
-};
-
-const noPython = {
-  problem: 'is a Python function, which svc does not call yet',
-  remedy:
-    'Remove store.index, or name a JavaScript function ("./embed.ts:embed") or a provider ("openai:text-embedding-3-small").',
 };
 
 const unknownProvider = (name: string, embed: string): Omit<Mistake, 'where'> => {

@@ -20,7 +20,7 @@ import type { JsonText } from './json-text.ts';
 import { ConfigError } from './mistake.ts';
 import type { Mistake } from './mistake.ts';
 import { type PythonConfig, readPython } from './python.ts';
-import { modulePaths } from './python-modules.ts';
+import { isPython, modulePaths } from './python-modules.ts';
 import { readDisabledRoutes } from './route-switches.ts';
 import type { DisabledRoutes } from './route-switches.ts';
 import { isStockFile, readUnsupported } from './unsupported.ts';
@@ -119,10 +119,13 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
   const paths = modulePaths(raw.dependencies, dir);
   const auth = readAuth(raw.auth, { ...reading, paths });
   const customApp = readCustomApp(raw.http, { ...reading, paths, compat });
+  const hasPython = [...graphs.values()].some((source) => isPython(source.file));
+  const storeIndex = readStoreIndex(raw.store?.index, { ...reading, hasPython });
   const python = readPython(raw, reading, {
     graphs: [...graphs.values()],
     auth: auth?.source,
     app: customApp?.source,
+    embed: storeIndex?.embed,
   });
   const project: SvcJson = {
     file,
@@ -144,7 +147,7 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
     loggedHeaders: headersOf('logging_headers'),
     disabled: readDisabledRoutes(raw.http),
     ui: readUi(raw, { dir, where, mistakes }),
-    storeIndex: readStoreIndex(raw.store?.index, { dir, where, mistakes }),
+    storeIndex,
     python,
     raw,
     warnings: [...warnings, ...readUnsupported(raw, { where, mistakes, hasPython: python !== undefined })],

@@ -1,67 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Blob, Lookup } from './blob.ts';
 import { RefCache } from './ref-cache.ts';
 import { StoredText } from './stored-text.ts';
 import { createTextCodec } from './text-codec.ts';
-import { joinWire } from './wire.ts';
-import { anyValue, assertSame, jsonValue, testCodec } from '../../../test/codec-values.ts';
+import { jsonValue, testCodec } from '../../../test/codec-values.ts';
+import {
+  lookupIn,
+  readsTextAsValue,
+  restored,
+  restoresTexts,
+  sharesBlobs,
+} from '../../../test/properties/text-codec.ts';
 
 const codec = createTextCodec();
 
-const lookupIn = (blobs: readonly Blob[]): Lookup => {
-  const map = new Map(blobs.map((blob) => [blob.hash, blob]));
-  return (hash) => map.get(hash);
-};
-
-const restored = (value: unknown): unknown => {
-  const { ref, blobs } = codec.split(value);
-  return codec.join(ref, lookupIn(blobs));
-};
-
-const jsonOr = (make: () => string): unknown => {
-  try {
-    return JSON.parse(make()) as unknown;
-  } catch (error) {
-    return (error as Error).name;
-  }
-};
-
-const values = fc.oneof(
-  anyValue,
-  fc.array(anyValue, { maxLength: 40, size: 'max' }),
-  fc.record({
-    list: fc.array(jsonValue),
-    other: anyValue,
-    text: fc.string({ minLength: 1_100, maxLength: 1_200 }),
-  }),
-);
-
 describe('a stored text', () => {
   test('is restored as it was by split() and join()', () => {
-    fc.assert(
-      fc.property(values, (value) => {
-        const text = testCodec.encode(value);
-        expect(codec.encode(restored(new StoredText(text)))).toBe(text);
-      }),
-      { numRuns: 40 },
-    );
+    fc.assert(restoresTexts, { numRuns: 40 });
   });
 
   test('is split into blobs that JavaScript graphs can read, and the other way round', () => {
-    fc.assert(
-      fc.property(values, (value) => {
-        const text = testCodec.encode(value);
-        const byText = codec.split(new StoredText(text));
-        assertSame(testCodec.join(byText.ref, lookupIn(byText.blobs)), testCodec.decode(text));
-        const byValue = testCodec.split(value);
-        assertSame(
-          testCodec.decode(codec.encode(codec.join(byValue.ref, lookupIn(byValue.blobs)))),
-          testCodec.join(byValue.ref, lookupIn(byValue.blobs)),
-        );
-      }),
-      { numRuns: 40 },
-    );
+    fc.assert(sharesBlobs, { numRuns: 40 });
   });
 
   test('is split as the list of its elements', () => {
@@ -76,16 +35,7 @@ describe('a stored text', () => {
   });
 
   test('is for clients what its value is', () => {
-    fc.assert(
-      fc.property(values, (value) => {
-        const text = testCodec.encode(value);
-        const expected = jsonOr(() => testCodec.toJson(value));
-        expect(jsonOr(() => codec.toJson(new StoredText(text)))).toEqual(expected);
-        const { ref, blobs } = codec.split(new StoredText(text));
-        expect(jsonOr(() => JSON.stringify(joinWire(ref, lookupIn(blobs))) ?? 'null')).toEqual(expected);
-      }),
-      { numRuns: 40 },
-    );
+    fc.assert(readsTextAsValue, { numRuns: 40 });
   });
 
   test('may be a part of lists and objects of JavaScript', () => {

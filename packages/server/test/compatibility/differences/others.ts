@@ -57,8 +57,8 @@ export const others: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'An [app in Python](python-projects.md#routes-of-your-own) executes in a process of its own, and its WebSockets are not served. A Python function in `store.index.embed` prevents the start.',
-    reason: 'An app that blocks or crashes must not stop the server. The others are not supported yet.',
+      'An [app in Python](python-projects.md#routes-of-your-own) executes in a process of its own, and its WebSockets are not served.',
+    reason: 'An app that blocks or crashes must not stop the server. Apps in JavaScript have no WebSockets either.',
     where: {},
   },
 ];

@@ -124,3 +124,20 @@ retry_graph = (
     .add_edge(START, "flaky")
     .compile()
 )
+
+
+def keep_last(state: list[Any], writes: list[Any]) -> list[Any]:
+    # What the reducer makes cannot be stored, although what the node has written can.
+    return [*state, *writes, object()]
+
+
+class Unstorable(TypedDict):
+    first: Annotated[list[Any], operator.add]
+    second: Annotated[list[Any], keep_last]
+
+
+def write(state: Unstorable) -> dict[str, Any]:
+    return {"first": [{"text": "x" * 100}], "second": ["x"]}
+
+
+unstorable_graph = StateGraph(Unstorable).add_node("write", write).add_edge(START, "write").compile()

@@ -96,6 +96,30 @@ class RefusalTest(unittest.TestCase):
         self.assert_refused(nested(DEPTH_MAX + 1), f"values.x{'[0]' * 8}… is nested more than {DEPTH_MAX} levels deep")
         self.assert_refused(nested(5_000), f"values.x{'[0]' * 8}… is nested more than {DEPTH_MAX} levels deep")
 
+    def test_what_is_stored_can_be_read_at_any_depth(self) -> None:
+        shells: list[Any] = [
+            lambda value: (value,),
+            lambda value: {1: value},
+            lambda value: {"$": value},
+            lambda value: value_classes.Place("p", value),
+            lambda value: value_classes.Item.model_construct(name=value),
+            lambda value: ToolMessage.model_construct(content="x", tool_call_id="c", artifact=value),
+            lambda value: SCOPE["Send"]("n", value),
+        ]
+        for shell in shells:
+            value: Any = 1
+            depth = 0
+            while True:
+                try:
+                    text = encode(value)
+                except ValueRefused:
+                    break
+                value = shell(value)
+                depth += 1
+            with self.subTest(shell(0)):
+                self.assertGreater(depth, DEPTH_MAX // 4)
+                self.assertEqual(encode(decode(text, allowed())), text)
+
     def test_the_size_is_limited(self) -> None:
         self.assertGreater(len(encode("x" * (BYTES_MAX - 2))), 50_000_000)
         self.assert_refused(
@@ -105,6 +129,12 @@ class RefusalTest(unittest.TestCase):
 
     def test_an_integer_with_too_many_digits_is_refused(self) -> None:
         self.assert_refused([10**5000], "values.x[0] is an integer with too many digits to be stored")
+
+
+class InterruptTest(unittest.TestCase):
+    def test_the_schema_of_an_answer_is_json(self) -> None:
+        tree = json.loads(encode(SCOPE["Interrupt"]("ask", id="i", response_schema=value_classes.Item)))
+        self.assertEqual(tree["response_schema"]["title"], "Item")
 
 
 class ClassesTest(unittest.TestCase):
@@ -118,7 +148,11 @@ class ClassesTest(unittest.TestCase):
 
     def test_a_class_is_allowed_by_its_name(self) -> None:
         text = encode(value_classes.Place("here"))
-        self.assertEqual(decode(text, Allowlist([("value_classes", "Place")])), value_classes.Place("here"))
+        for allowed_ in (
+            Allowlist.of([["value_classes", "Place"]]),
+            Allowlist.of("all"),
+        ):
+            self.assertEqual(decode(text, allowed_), value_classes.Place("here"))
 
     def test_a_class_that_is_gone_becomes_plain_data(self) -> None:
         text = encode(value_classes.Item(name="n")).replace(b'"name":"Item"', b'"name":"Gone"')

@@ -14,13 +14,15 @@ export interface EmbeddingModel {
 
 type Embed = (texts: string[]) => unknown;
 
-/** `onImport` is called after the import, with its error if it failed. Throws an EmbeddingError with the place, the cause and the remedy. */
+/** `loadPython` loads a model in Python. `onImport` is called after the import, with its error if it failed. Throws an EmbeddingError with the place, the cause and the remedy. */
 export const loadEmbeddingModel = async (
   { embed, embedName }: Pick<StoreIndexConfig, 'embed' | 'embedName'>,
   onImport: (error?: unknown) => void,
+  loadPython: (source: PythonEmbedSource) => Promise<EmbeddingModel>,
 ): Promise<EmbeddingModel> => {
   try {
-    return await (embed.kind === 'export' ? ofExport(embed, onImport) : ofProvider(embed));
+    if (embed.kind === 'export') return await ofExport(embed, onImport);
+    return embed.kind === 'provider' ? ofProvider(embed) : await loadPython(embed);
   } catch (cause) {
     const what = `store.index.embed ${JSON.stringify(embedName)} cannot be loaded`;
     throw new EmbeddingError(`${what}: ${messageOf(cause)}`, { cause });
@@ -66,6 +68,8 @@ const ofFunction = (embed: Embed): EmbeddingModel => ({
     return Array.isArray(vectors) ? (vectors[0] as unknown) : vectors;
   },
 });
+
+export type PythonEmbedSource = Extract<EmbedSource, { kind: 'python' | 'python_provider' }>;
 
 type Provider = Extract<EmbedSource, { kind: 'provider' }>;
 
