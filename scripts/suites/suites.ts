@@ -22,6 +22,7 @@ export const preparations: string[][] = [
   ['scripts/install-test-programs.sh', 'all'],
   ['npx', 'tsx', 'packages/acceptance/install.ts'],
   npm('build'),
+  npm('build:wheel'),
 ];
 
 export const suites: Suite[] = [
@@ -50,7 +51,7 @@ export const suites: Suite[] = [
   { name: 'console', command: npm('test:console'), minutes: 4 },
   { name: 'stock clients', command: npm('test:acceptance'), minutes: 3 },
   { name: 'compatibility', command: [...vitest, '--project', 'compatibility'], minutes: 2 },
-  { name: 'deploy', command: npm('test:deploy'), minutes: 4 },
+  { name: 'deploy', command: npm('test:deploy'), minutes: 6 },
   { name: 'older engines', command: [onPostgres15, ...npm('test:engines')], minutes: 4 },
   {
     name: 'fuzz',
@@ -76,6 +77,7 @@ export const suites: Suite[] = [
     command: npm('test:install', '--node', '22', '--node', '24', '--manager', 'pnpm', '--manager', 'yarn'),
     minutes: 8,
   },
+  { name: 'the wheel in an environment without Node', command: npm('test:wheel'), minutes: 2 },
 ];
 
 /** The suites fail where a part is missing, instead of leaving tests out. */

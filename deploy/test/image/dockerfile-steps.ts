@@ -1,7 +1,8 @@
 // Executes the instructions of a Dockerfile without a container engine: a stage is a folder, and its absolute paths are below that
 // folder. The base image is replaced by the programs of this machine. Knows the instructions that `svc dockerfile` writes.
 import { execFile } from 'node:child_process';
-import { cp, mkdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, symlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -37,7 +38,12 @@ export const instructionsOf = (dockerfile: string): Instruction[] =>
 
 /** `KEY=value KEY=value`, without quotes. */
 const assignments = (text: string): Record<string, string> =>
-  Object.fromEntries(text.split(/\s+/).map((pair) => pair.split(/=(.*)/s, 2) as [string, string]));
+  Object.fromEntries(
+    text
+      .replaceAll('$PATH', process.env['PATH'] ?? '')
+      .split(/\s+/)
+      .map((pair) => pair.split(/=(.*)/s, 2) as [string, string]),
+  );
 
 const program = (text: string): string[] => JSON.parse(text) as string[];
 
@@ -60,14 +66,16 @@ class Stage implements BuiltImage {
 
   /** The text with the absolute paths of this stage instead of those of the image. */
   placed(text: string): string {
-    return text.replaceAll(/(^|[\s="])(\/(?:app|data)\b)/g, (_, before: string, path: string) =>
+    return text.replaceAll(/(^|[\s="])(\/(?:app|data|opt)\b)/g, (_, before: string, path: string) =>
       before.concat(this.root, path),
     );
   }
 
   async run(command: string): Promise<void> {
     const isRoot = process.getuid?.() === 0;
-    await run('sh', ['-c', `exec < /dev/null\n${isRoot ? '' : 'chown() { :; }\n'}${this.placed(command)}`], {
+    // The users of this machine stay as they are.
+    const replaced = ['useradd', ...(isRoot ? [] : ['chown'])].map((name) => `${name}() { :; }\n`).join('');
+    await run('sh', ['-c', `exec < /dev/null\n${replaced}${this.placed(command)}`], {
       cwd: join(this.root, this.workdir),
       env: {
         HOME: process.env['HOME'],
@@ -97,10 +105,24 @@ export const buildFrom = async (
       const as = / AS (\S+)$/.exec(text)?.[1] ?? 'last';
       stage = new Stage(join(scratch, as), npmrc);
       await mkdir(stage.root, { recursive: true });
+      await addPrograms(stage.root, text);
       stages.set(as, stage);
     } else await execute(stage, { name, text }, { context, stages });
   }
   return stage;
+};
+
+const systemPython = '/usr/bin/python3';
+
+/**
+ * The programs of a base image, which the user of the image may execute: the Python of the system, since another one may be in a home folder,
+ * and Node in images of Node.
+ */
+const addPrograms = async (root: string, image: string): Promise<void> => {
+  const folder = join(root, 'usr/local/bin');
+  await mkdir(folder, { recursive: true });
+  if (existsSync(systemPython)) await symlink(systemPython, join(folder, 'python3'));
+  if (image.startsWith('node:')) await symlink(process.execPath, join(folder, 'node'));
 };
 
 const execute = async (

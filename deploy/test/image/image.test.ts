@@ -1,34 +1,27 @@
 // The image of a new project: `svc build` writes its context, the commands of the Dockerfile are executed, and its ENTRYPOINT is started. As root
 // on Linux, it starts in namespaces like those of a container.
 // try.sh does the same with an image that buildah has built.
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { chmod, cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createClient } from '../../../packages/sdk/src/index.ts';
 import { Owned } from '../../../packages/server/src/app/owned.ts';
-import { testDatabase, type TestDatabase } from '../../../packages/server/test/database.ts';
+import { testDatabase } from '../../../packages/server/test/database.ts';
 import { eventually } from '../../../packages/server/test/eventually.ts';
 import { svcCommand } from '../../../packages/server/test/svc-command.ts';
-import { freePort } from '../../../packages/server/test/faults/free-port.ts';
-import { openProxy } from '../../../packages/server/test/faults/tcp-proxy.ts';
 import { buildFrom, type BuiltImage } from './dockerfile-steps.ts';
-import { canUseNamespaces, makeWritable, pidOf, spawnInNamespace } from './namespace.ts';
+import { type Container, isIsolated, reachable, startContainer } from './container.ts';
 import { scaled } from '../../../packages/server/test/speed.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const tarballs = join(root, 'build/tarballs');
-const apiKey = '0123456789abcdef0123456789abcdef';
 
 const owned = new Owned();
 afterAll(() => owned[Symbol.asyncDispose]());
-
-const isIsolated = canUseNamespaces();
 
 let context: string;
 let image: BuiltImage;
@@ -55,76 +48,11 @@ beforeAll(async () => {
     await readFile(join(context, 'Dockerfile'), 'utf8'),
     join(scratch, 'stages'),
   );
-  databaseUri = await reachable(owned.keep(await testDatabase()));
+  databaseUri = await reachable(owned.keep(await testDatabase()), owned);
 }, scaled(900_000));
 
-/** The URI of the database for the user of the image, who may not open the folder of its socket. */
-const reachable = async ({ options: { connection } }: TestDatabase): Promise<string> => {
-  const { host = '', port = 5432, user, database: name } = connection;
-  const proxy = owned.keep(
-    await openProxy(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }),
-  );
-  return `postgresql://${user}@127.0.0.1:${proxy.port}/${name}`;
-};
-
-/** What the image starts, with the variables that a deployment sets. */
-const start = async (more: Record<string, string> = {}) => {
-  const port = await freePort();
-  // Each container has a volume of its own.
-  const own = await mkdtemp(join(image.root, 'container-'));
-  await chmod(own, 0o755);
-  const writable = await makeWritable(own, image.user);
-  const [program = '', ...args] = [...image.entrypoint, ...image.command];
-  const env = {
-    PATH: process.env['PATH'] ?? '',
-    ...image.env,
-    DATABASE_URI: databaseUri,
-    SVC_API_KEY: apiKey,
-    SVC_PORT: String(port),
-    SVC_DATA_DIR: writable.data,
-    ...more,
-  };
-  const cwd = join(image.root, image.workdir);
-  const child = isIsolated
-    ? spawnInNamespace([program, ...args], { owner: image.user, cwd, env, writable })
-    : spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += String(data)));
-  const ended = once(child, 'exit');
-  owned.keep({
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL');
-      await ended;
-    },
-  });
-  const health = async (): Promise<string> => {
-    if (child.exitCode !== null) throw new Error(`the server has ended: ${output}`);
-    const [check = '', ...words] = image.health;
-    return (await run(check, words, { cwd, env })).stdout;
-  };
-  return {
-    client: createClient({ apiUrl: `http://127.0.0.1:${port}`, apiKey }),
-    health,
-    /** Facts of the process, from /proc. */
-    async status(): Promise<{ pid: string; uid: string; capabilities: string; root: string }> {
-      const proc = `/proc/${pidOf(child)}`;
-      const text = await readFile(`${proc}/status`, 'utf8');
-      const fact = (name: string) => new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(text)?.[1]?.split('\t') ?? [];
-      const mounts = (await readFile(`${proc}/mountinfo`, 'utf8')).split('\n').map((line) => line.split(' '));
-      return {
-        pid: fact('NSpid').at(-1) ?? '',
-        uid: fact('Uid')[0] ?? '',
-        capabilities: fact('CapEff')[0] ?? '',
-        root: mounts.find((mount) => mount[4] === '/')?.[5]?.split(',')[0] ?? '',
-      };
-    },
-    async stop(): Promise<unknown> {
-      process.kill(isIsolated ? pidOf(child) : child.pid!, 'SIGTERM');
-      const [code] = (await ended) as [number | null];
-      return code;
-    },
-  };
-};
+const start = (variables: Record<string, string> = {}): Promise<Container> =>
+  startContainer(image, { DATABASE_URI: databaseUri, ...variables }, owned);
 
 describe('the image of a new project', () => {
   it('has no secret, no package of this machine and no embedded PostgreSQL, and lists its packages', async () => {

@@ -191,9 +191,12 @@ function addCompletionCommand(program: Command): void {
 
 function addImageCommands(program: Command): void {
   const withBase = (command: Command): Command =>
-    addFlags(command, []).option('--base-image <image>', 'image to start from (default: node:24-slim)');
+    addFlags(command, []).option(
+      '--base-image <image>',
+      'image to start from (default: node:24-slim, with Python files python:3.12-slim)',
+    );
   withBase(program.command('dockerfile'))
-    .description('print a Dockerfile for this project, by its lock file (npm, pnpm, yarn)')
+    .description('print a Dockerfile for this project, by its lock file (npm, pnpm, yarn, uv, poetry, pip)')
     .option('--dockerignore', 'print the .dockerignore instead')
     .addHelpText(
       'after',

@@ -3,9 +3,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { copyFile, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import type { FlagValues } from '../flags.ts';
-import { dockerfileOf, dockerignore, mark } from '../image/dockerfile.ts';
+import { dockerfileOf, dockerignore, leftOut, mark } from '../image/dockerfile.ts';
 import { type ImageProject, readImageProject } from '../image/image-project.ts';
 import { isInside, withTargets } from '../image/local-packages.ts';
+import type { NodePackages } from '../image/node-packages.ts';
 import { ConfigError } from '../../config/project/mistake.ts';
 
 const projectOf = ({ config }: FlagValues): ImageProject =>
@@ -18,7 +19,7 @@ const baseImageOf = ({ baseImage }: FlagValues): string | undefined =>
 export function printDockerfile(values: FlagValues): void {
   if (values['dockerignore'] === true) return void process.stdout.write(dockerignore);
   const project = projectOf(values);
-  const outside = project.tarballs.filter(({ file }) => !isInside(project.root, file));
+  const outside = (project.node?.tarballs ?? []).filter(({ file }) => !isInside(project.root, file));
   if (outside.length > 0)
     throw new ConfigError([
       {
@@ -28,8 +29,7 @@ export function printDockerfile(values: FlagValues): void {
       },
     ]);
   process.stdout.write(dockerfileOf(project, baseImageOf(values)));
-  const remedy = ignoreRemedy(project.root);
-  if (remedy !== undefined) console.error(remedy);
+  warn(project, project.root);
 }
 
 /** Writes the folder from which the image is built. */
@@ -43,23 +43,31 @@ export async function buildContext(values: FlagValues): Promise<void> {
   const shown = near === '' ? '.' : near.startsWith('..') || isAbsolute(near) ? folder : near;
   const quoted = /\s/.test(shown) ? JSON.stringify(shown) : shown;
   console.log(`${shown} has the image context. Build the image: docker build --tag my-agent ${quoted}`);
-  const remedy = ignoreRemedy(folder);
-  if (remedy !== undefined) console.error(remedy);
+  warn(project, folder);
 }
 
-/** What to do when an image would contain the packages of this machine. */
-function ignoreRemedy(root: string): string | undefined {
-  const file = join(root, '.dockerignore');
-  if (existsSync(file) && readFileSync(file, 'utf8').includes('node_modules')) return undefined;
-  const problem = existsSync(file) ? `${file} does not name node_modules` : `${root} has no .dockerignore`;
-  return `${problem}: node_modules and .env of this machine would be in the image. svc dockerfile --dockerignore prints what to ignore.`;
+/** Also says what to do when an image that is built in `folder` would contain the packages of this machine. */
+function warn({ node, python, warnings }: ImageProject, folder: string): void {
+  for (const warning of warnings) console.error(warning);
+  const file = join(folder, '.dockerignore');
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+  const names = [...(node === undefined ? [] : ['node_modules']), ...(python === undefined ? [] : ['.venv'])];
+  const missing = names.filter((name) => text?.includes(name) !== true);
+  if (missing.length === 0) return;
+  const problem =
+    text === undefined ? `${folder} has no .dockerignore` : `${file} does not name ${missing.join(', ')}`;
+  console.error(
+    `${problem}: ${[...missing, '.env'].join(' and ')} of this machine would be in the image. svc dockerfile --dockerignore prints what to ignore.`,
+  );
 }
 
 // A folder from which an image can be built without anything else: the project, the tarballs that it installs, and a Dockerfile.
 
 /** Names that are not copied, as in the .dockerignore. */
-const isLeftOut = (name: string): boolean =>
-  ['node_modules', '.git', '.svc', '.env', '.npmrc'].includes(name) || name.startsWith('.env.');
+const isLeftOut = (name: string): boolean => leftOut.includes(name) || name.startsWith('.env.');
+
+/** An environment of Python has this file, whatever the name of its folder. */
+const isEnvironment = (folder: string): boolean => existsSync(join(folder, 'pyvenv.cfg'));
 
 /** Fills the folder, which may be new, empty or an earlier context. */
 export async function writeContext(
@@ -67,20 +75,25 @@ export async function writeContext(
   output: string,
   baseImage: string | undefined,
 ): Promise<void> {
-  const { root, manager, tarballs } = project;
+  const { root, node } = project;
   if (isInside(output, root))
     throw refused(output, 'contains the project', 'Choose another folder with --output.');
   await empty(output);
   await copyTree(root, output, output);
+  if (node !== undefined) await copyTarballs(node, output);
+  await writeFile(join(output, 'Dockerfile'), dockerfileOf(project, baseImage));
+  if (!existsSync(join(output, '.dockerignore')))
+    await writeFile(join(output, '.dockerignore'), dockerignore);
+}
+
+/** Tarballs from outside of the project get a place in it, which package.json and the lock file name then. */
+async function copyTarballs({ root, manager, tarballs }: NodePackages, output: string): Promise<void> {
   for (const { file, target } of tarballs) {
     await mkdir(dirname(join(output, target)), { recursive: true });
     await copyFile(file, join(output, target));
   }
   for (const name of ['package.json', manager.lockFile])
     await writeFile(join(output, name), withTargets(await readFile(join(root, name), 'utf8'), tarballs));
-  await writeFile(join(output, 'Dockerfile'), dockerfileOf(project, baseImage));
-  if (!existsSync(join(output, '.dockerignore')))
-    await writeFile(join(output, '.dockerignore'), dockerignore);
 }
 
 async function empty(folder: string): Promise<void> {
@@ -103,6 +116,7 @@ async function copyTree(source: string, target: string, except: string): Promise
     const from = join(source, entry.name);
     const to = join(target, entry.name);
     if (isLeftOut(basename(from)) || from === except) continue;
+    if (entry.isDirectory() && isEnvironment(from)) continue;
     if (entry.isDirectory()) await copyTree(from, to, except);
     else if (entry.isSymbolicLink()) await symlink(await readlink(from), to);
     else if (entry.isFile()) await copyFile(from, to);

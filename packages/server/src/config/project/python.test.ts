@@ -112,10 +112,10 @@ describe('a project with Python files', () => {
     expect(load({ python: 'python3.12' }).python?.interpreter).toBe('python3.12');
   });
 
-  it('warns of the keys that only image builds use', () => {
-    const { python, warnings } = load({ python_version: '3.12', pip_installer: 'uv' });
+  it('warns of the keys that only images of other servers use', () => {
+    const { python, warnings } = load({ python_version: '3.12', pip_installer: 'uv', base_image: 'x' });
     expect(python?.version).toBe('3.12');
-    expect(warnings).toEqual([expect.stringMatching(/image builds use pip_installer; svc does not$/)]);
+    expect(warnings).toEqual([expect.stringMatching(/image builds use base_image; svc does not$/)]);
   });
 
   it.each<[object, string[]]>([

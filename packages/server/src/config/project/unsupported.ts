@@ -106,9 +106,12 @@ export function readUnsupported(raw: SvcJsonFile, { where, mistakes, hasPython }
   ];
 }
 
-/** Whether the key has an effect for the Python files of the project. */
+/** With Python files, `svc build` uses these, and names values that it cannot use. */
+const pythonImageKeys = ['python_version', 'pip_config_file', 'pip_installer', 'image_distro', 'source'];
+
+/** Whether the key has an effect for the Python files of the project, or for its image. */
 const isPythonKey = (raw: Values, path: Path): boolean => {
-  if (path[0] === 'python_version') return true;
+  if (pythonImageKeys.includes(path[0] ?? '')) return true;
   const value = valueAt(raw, path);
   return path[1] === 'serde' && isRecord(value) && Object.keys(value).join() === 'allowed_msgpack_modules';
 };

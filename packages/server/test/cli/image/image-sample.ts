@@ -1,4 +1,4 @@
-// Projects of which images are made: a config file, a package.json and a lock file, without packages.
+// Projects of which images are made: a config file and a list of packages, which are not installed.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -15,19 +15,29 @@ const manifest = {
 };
 
 /** `files` are written over those of a project with npm. */
-export function createImageSample(files: Record<string, unknown> = {}): ImageSample {
+export const createImageSample = (files: Record<string, unknown> = {}): ImageSample =>
+  createSample({
+    'svc.json': { graphs: { agent: './agent.ts:graph' } },
+    'agent.ts': 'export const graph = {};\n',
+    'package.json': manifest,
+    ...files,
+  });
+
+/** `files` are written over those of a Python project, which names no packages. */
+export const createPythonSample = (files: Record<string, unknown> = {}): ImageSample =>
+  createSample({
+    'langgraph.json': { graphs: { agent: './agent.py:graph' } },
+    'agent.py': 'graph = None\n',
+    ...files,
+  });
+
+function createSample(files: Record<string, unknown>): ImageSample {
   const dir = mkdtempSync(join(tmpdir(), 'svc image '));
   const write = (name: string, content: unknown): void => {
     mkdirSync(dirname(join(dir, name)), { recursive: true });
     writeFileSync(join(dir, name), typeof content === 'string' ? content : JSON.stringify(content));
   };
-  const all: Record<string, unknown> = {
-    'svc.json': { graphs: { agent: './agent.ts:graph' } },
-    'agent.ts': 'export const graph = {};\n',
-    'package.json': manifest,
-    ...files,
-  };
-  for (const [name, content] of Object.entries(all)) write(name, content);
+  for (const [name, content] of Object.entries(files)) write(name, content);
   return { dir, write, [Symbol.dispose]: () => rmSync(dir, { recursive: true, force: true }) };
 }
 
