@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, get_type_hints
 
 from langgraph.pregel import Pregel
 from pydantic import create_model
@@ -20,9 +20,9 @@ def drawing(graph: Pregel, config: Any, xray: bool | int) -> dict[str, Any]:
 def schemas(graph: Pregel) -> dict[str, Any]:
     """JSON Schemas. One that cannot be derived is None."""
     return {
-        "input_schema": _derived(graph.get_input_jsonschema),
-        "output_schema": _derived(graph.get_output_jsonschema),
-        "state_schema": _derived(lambda: _state_schema(graph)),
+        "input_schema": _derived(graph.get_input_jsonschema) or _derived(lambda: _channels_schema(graph, "input_schema")),
+        "output_schema": _derived(graph.get_output_jsonschema) or _derived(lambda: _channels_schema(graph, "output_schema")),
+        "state_schema": _derived(lambda: _state_schema(graph, graph.stream_channels_list)),
         "config_schema": _derived(lambda: _config_schema(graph)),
         "context_schema": _derived(graph.get_context_jsonschema),
     }
@@ -53,13 +53,19 @@ def _derived(derive: Callable[[], Any]) -> Any:
         return None
 
 
-def _state_schema(graph: Pregel) -> Any:
+def _channels_schema(graph: Pregel, kind: str) -> Any:
+    """For a class that pydantic refuses, such as typing.TypedDict before Python 3.12: its keys, with the types of their channels."""
+    keys = get_type_hints(getattr(graph.builder, kind))
+    return _state_schema(graph, [name for name in keys if name in graph.channels])
+
+
+def _state_schema(graph: Pregel, names: Sequence[str]) -> Any:
     fields: dict[str, Any] = {}
-    for name in graph.stream_channels_list:
+    for name in names:
         value_type = getattr(graph.channels[name], "UpdateType", Any)
         try:
             create_model(name, value=(value_type, None)).model_json_schema()
-        except Exception:  # as above
+        except Exception:  # a type of the project without a JSON Schema
             value_type = Any
         fields[name] = (value_type, None)
     return create_model(graph.get_name("State"), **fields).model_json_schema()
