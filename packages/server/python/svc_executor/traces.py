@@ -48,6 +48,9 @@ class RunTracer(BaseTracer):
         return f"{error}\n{stack_of(error)}"
 
     def _on_run_create(self, run: Run) -> None:
+        if run.run_type == "chat_model":
+            # As other tracers of LangChain report it: tokens are counted in the outputs of this type.
+            run.run_type = "llm"
         self._report("start", run)
 
     def _on_run_update(self, run: Run) -> None:

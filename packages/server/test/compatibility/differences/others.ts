@@ -58,7 +58,8 @@ export const others: readonly ListedDifference[] = [
   {
     behaviour:
       'An [app in Python](python-projects.md#routes-of-your-own) executes in a process of its own, and its WebSockets are not served.',
-    reason: 'An app that blocks or crashes must not stop the server. Apps in JavaScript have no WebSockets either.',
+    reason:
+      'An app that blocks or crashes must not stop the server. Apps in JavaScript have no WebSockets either.',
     where: {},
   },
 ];
