@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { collectGarbage } from '../../test/collect-garbage.ts';
 import { freeMapped, mappedBytes, mappedText } from './mapped-bytes.ts';
 
 const mb = 1_048_576;
@@ -11,13 +10,11 @@ const residentMb = (): number =>
 
 describe('mapped bytes', () => {
   it.runIf(process.platform === 'linux')('return their memory to the system when they are freed', () => {
-    // What other files of this process have left would be collected meanwhile.
-    collectGarbage();
-    const before = residentMb();
     const all = Array.from({ length: 64 }, () => mappedBytes(mb).fill(1));
-    expect(residentMb() - before).toBeGreaterThan(60);
+    const full = residentMb();
     for (const one of all) freeMapped(one);
-    expect(residentMb() - before).toBeLessThan(16);
+    // Not 64: other files of this process may have left garbage, whose memory is returned at any time.
+    expect(full - residentMb()).toBeGreaterThan(48);
   });
 
   it('can be transferred with their content', () => {
