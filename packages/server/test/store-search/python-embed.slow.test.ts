@@ -1,5 +1,5 @@
 // store.index.embed in Python.
-import { symlinkSync } from 'node:fs';
+import { readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
@@ -55,5 +55,21 @@ describe.skipIf(whyNoPythonClients() !== undefined)('an embedding model in Pytho
     // The process ends with this text, and is started again for the next one.
     expect((await put('three', 'crash')).status).toBeGreaterThanOrEqual(500);
     await eventually(async () => expect(await search()).toEqual(['one']));
+  });
+
+  it('is started again once for all calls that find its process ended', async () => {
+    using projects = embedProjects();
+    const counted = `${code}\nwith open(__file__ + ".starts", "a") as file:\n    file.write("x")\n`;
+    const project = projects.write('./embed.py:embed', { 'embed.py': counted });
+    symlinkSync(join(python, '../..'), join(dirname(project), '.venv'));
+    await using server = await startTestServer({ project, executors: 'ready' });
+    const starts = () => readFileSync(join(dirname(project), 'embed.py.starts'), 'utf8').length;
+    expect((await server.call('PUT', '/store/items', item('one', { text: 'crash' }))).status).toBe(503);
+    expect(starts()).toBe(1);
+    const puts = Array.from({ length: 5 }, (_, at) =>
+      server.call('PUT', '/store/items', item(`cat ${at}`, { text: `cat ${at}` })),
+    );
+    expect((await Promise.all(puts)).map(({ status }) => status)).toEqual([204, 204, 204, 204, 204]);
+    expect(starts()).toBe(2);
   });
 });

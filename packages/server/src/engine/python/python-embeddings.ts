@@ -16,9 +16,18 @@ export const loadPythonEmbeddings = async (
   source: PythonEmbedSource,
   options: PythonEmbeddingsOptions,
 ): Promise<EmbeddingModel> => {
-  let process = await startProcess(source, options);
+  let current = await startProcess(source, options);
+  let restarting: Promise<PythonProcess> | undefined;
+  /** Calls that find the process ended wait for the same new one. */
+  const restart = async (): Promise<PythonProcess> => {
+    try {
+      return (current = await startProcess(source, options));
+    } finally {
+      restarting = undefined;
+    }
+  };
   const embed = async (texts: string[], isQuery: boolean): Promise<unknown> => {
-    if (!process.isAlive) process = await startProcess(source, options);
+    const process = current.isAlive ? current : await (restarting ??= restart());
     const header = { kind: 'embed', is_query: isQuery };
     const { parts } = await process.call(header, [JSON.stringify(texts)]);
     return JSON.parse(String(parts[0])) as unknown;
