@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BrokenFrame, encodeFrame, FrameDecoder } from './process-channel.ts';
+import { BrokenFrame, clones, encodeFrame, FrameDecoder } from './process-channel.ts';
 
 const messages = [
   { text: 'ü'.repeat(100) },
@@ -14,7 +14,7 @@ describe('frames', () => {
   it('carry structured-clone values, however the bytes are split', () => {
     const bytes = Buffer.concat(messages.map(encodeFrame));
     for (const size of [1, 3, 7, 64, bytes.length]) {
-      const decoder = new FrameDecoder();
+      const decoder = new FrameDecoder(clones);
       const decoded: unknown[] = [];
       for (let at = 0; at < bytes.length; at += size)
         decoded.push(...decoder.push(bytes.subarray(at, at + size)));
@@ -23,8 +23,8 @@ describe('frames', () => {
   });
 
   it('with an impossible length or an invalid message are rejected', () => {
-    expect(() => new FrameDecoder().push(Buffer.from('garbage'))).toThrow(BrokenFrame);
-    expect(() => new FrameDecoder().push(Buffer.from([3, 0, 0, 0, 1, 2, 3]))).toThrow(BrokenFrame);
+    expect(() => new FrameDecoder(clones).push(Buffer.from('garbage'))).toThrow(BrokenFrame);
+    expect(() => new FrameDecoder(clones).push(Buffer.from([3, 0, 0, 0, 1, 2, 3]))).toThrow(BrokenFrame);
   });
 
   it('cannot be created from values that cannot be cloned', () => {

@@ -6,19 +6,36 @@ import { DefaultSerializer, deserialize } from 'node:v8';
 /** The file descriptor of the channel in the started process. */
 export const channelFd = 3;
 
-export interface ChannelEvents {
-  onMessage: (message: unknown) => void;
+/** How messages become frames: a length in four bytes, little endian, then as many bytes. */
+export interface Framing<Sent, Received> {
+  /** The bytes of a frame, with its length. */
+  encode: (message: Sent) => Buffer;
+  /** The message of a frame, from the bytes after its length. Throws BrokenFrame. */
+  decode: (bytes: Buffer) => Received;
+  /** Limits of the length. Other code has written to the channel when a length is outside of them. */
+  bytesMin: number;
+  bytesMax: number;
+}
+
+export interface ChannelEvents<Received = unknown> {
+  onMessage: (message: Received) => void;
   /** Called once, when the other side has closed its end, or when the bytes are no frames: then `broken` is the error. */
   onClose: (broken?: BrokenFrame) => void;
 }
 
-export class ProcessChannel {
+export class ProcessChannel<Sent = unknown, Received = unknown> {
   readonly #socket: Socket;
+  readonly #encode: (message: Sent) => Buffer;
   #isCorked = false;
 
-  constructor(socket: Socket, { onMessage, onClose }: ChannelEvents) {
+  constructor(
+    socket: Socket,
+    framing: Framing<Sent, Received>,
+    { onMessage, onClose }: ChannelEvents<Received>,
+  ) {
     this.#socket = socket;
-    const decoder = new FrameDecoder();
+    this.#encode = framing.encode;
+    const decoder = new FrameDecoder(framing);
     let broken: BrokenFrame | undefined;
     socket.on('data', (chunk: Buffer) => {
       try {
@@ -37,11 +54,11 @@ export class ProcessChannel {
 
   /**
    * Messages of one turn of the event loop are sent together at its end; an urgent one is sent at once, with those before it. Drops a message
-   * that cannot be delivered any more. Throws when the message cannot be cloned.
+   * that cannot be delivered any more. Throws when the message cannot be encoded.
    */
-  send(message: unknown, isUrgent = false): void {
+  send(message: Sent, isUrgent = false): void {
     const socket = this.#socket;
-    const frame = encodeFrame(message);
+    const frame = this.#encode(message);
     if (socket.destroyed || !socket.writable) return;
     if (!this.#isCorked) {
       // One system call for all messages of a turn.
@@ -65,54 +82,46 @@ export class ProcessChannel {
 
 /** The channel to the process that started this one as a ProgramProcess. */
 export const openParentChannel = (events: ChannelEvents): ProcessChannel =>
-  new ProcessChannel(new Socket({ fd: channelFd, readable: true, writable: true }), events);
+  new ProcessChannel(new Socket({ fd: channelFd, readable: true, writable: true }), clones, events);
 
-// Messages as bytes: the length of a message in four bytes, then the message as V8's structured clone.
-const headBytes = 4;
-/** No message of svc is longer: other code has written to the channel. */
-const frameBytesMax = 1024 ** 3;
+const lengthBytes = 4;
 
 /** The bytes are not frames, so the bytes that follow cannot be decoded either. */
 export class BrokenFrame extends Error {
   override readonly name = 'BrokenFrame';
 }
 
-/** Throws for a message that cannot be cloned, such as one that holds a function. */
-export const encodeFrame = (message: unknown): Buffer => {
-  const serializer = new DefaultSerializer();
-  serializer.writeRawBytes(Buffer.alloc(headBytes));
-  serializer.writeHeader();
-  serializer.writeValue(message);
-  const frame = serializer.releaseBuffer();
-  frame.writeUInt32LE(frame.length - headBytes);
-  return frame;
-};
-
 /** Decodes bytes as they arrive; returns the messages that are complete. */
-export class FrameDecoder {
+export class FrameDecoder<Received> {
+  readonly #framing: Omit<Framing<never, Received>, 'encode'>;
   #chunks: Buffer[] = [];
   #size = 0;
   /** Bytes that are needed to decode the next message. */
-  #wanted = headBytes;
+  #wanted = lengthBytes;
+
+  constructor(framing: Omit<Framing<never, Received>, 'encode'>) {
+    this.#framing = framing;
+  }
 
   /** Throws BrokenFrame. */
-  push(chunk: Buffer): unknown[] {
+  push(chunk: Buffer): Received[] {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
     if (this.#size < this.#wanted) return [];
+    const { decode, bytesMin, bytesMax } = this.#framing;
     const bytes = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks, this.#size);
-    const messages: unknown[] = [];
+    const messages: Received[] = [];
     let at = 0;
-    this.#wanted = headBytes;
-    while (bytes.length - at >= headBytes) {
+    this.#wanted = lengthBytes;
+    while (bytes.length - at >= lengthBytes) {
       const length = bytes.readUInt32LE(at);
-      if (length > frameBytesMax) throw new BrokenFrame(`a frame of ${length} bytes`);
-      const end = at + headBytes + length;
+      if (length > bytesMax || length < bytesMin) throw new BrokenFrame(`a frame of ${length} bytes`);
+      const end = at + lengthBytes + length;
       if (end > bytes.length) {
-        this.#wanted = headBytes + length;
+        this.#wanted = lengthBytes + length;
         break;
       }
-      messages.push(decode(bytes.subarray(at + headBytes, end)));
+      messages.push(decode(bytes.subarray(at + lengthBytes, end)));
       at = end;
     }
     this.#chunks = at === bytes.length ? [] : [bytes.subarray(at)];
@@ -121,10 +130,29 @@ export class FrameDecoder {
   }
 }
 
-const decode = (bytes: Buffer): unknown => {
+/** Throws for a message that cannot be cloned, such as one that holds a function. */
+export const encodeFrame = (message: unknown): Buffer => {
+  const serializer = new DefaultSerializer();
+  serializer.writeRawBytes(Buffer.alloc(lengthBytes));
+  serializer.writeHeader();
+  serializer.writeValue(message);
+  const frame = serializer.releaseBuffer();
+  frame.writeUInt32LE(frame.length - lengthBytes);
+  return frame;
+};
+
+const decodeClone = (bytes: Buffer): unknown => {
   try {
     return deserialize(bytes);
   } catch (cause) {
     throw new BrokenFrame('a frame that holds no message', { cause });
   }
+};
+
+/** Messages as V8's structured clones. */
+export const clones: Framing<unknown, unknown> = {
+  encode: encodeFrame,
+  decode: decodeClone,
+  bytesMin: 0,
+  bytesMax: 1024 ** 3, // no message of svc is longer
 };

@@ -1,11 +1,9 @@
-// A child process that does work for the server, such as an executor or an exporter, with a private channel to it.
-//
-//   started ──'ready'──▶ ready ──kill(), its own exit, or a broken channel──▶ ended
+// A child process of Node that does work for the server, such as an executor or an exporter.
 import { spawn, type ChildProcess } from 'node:child_process';
-import type { Socket } from 'node:net';
 import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
-import { channelFd, ProcessChannel } from './process-channel.ts';
+import { ChannelProcess } from './channel-process.ts';
+import { clones } from './process-channel.ts';
 
 /** How a process is started. */
 export interface ProgramLaunch {
@@ -42,78 +40,27 @@ export const launchProgram = ({ program, args = [], execArgv = [], env }: Progra
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
   });
 
-/** How long to wait, after the exit of a process, for its channel to close: a child of the process may hold the other end. */
-const closingMsMax = 1_000;
-
 /** `Command`: messages to the process. `Message`: messages from it. */
-export class ProgramProcess<Command, Message extends { kind: string }> {
-  /** Rejects with `unavailable` when the process ends before it is ready. */
-  readonly ready: Promise<void>;
+export class ProgramProcess<Command, Message extends { kind: string }> extends ChannelProcess<
+  unknown,
+  unknown,
+  void
+> {
   isReady = false;
   readonly #options: ProgramProcessOptions<Message>;
-  readonly #child: ChildProcess;
-  /** Undefined when the process could not be started because no file descriptors were left: an 'error' event follows. */
-  readonly #channel: ProcessChannel | undefined;
-  readonly #ended: Promise<void>;
-  #exit: string | undefined;
-  #broken: string | undefined;
-  #isChannelClosed = false;
-  #hasEnded = false;
   #hasSentUnknown = false;
-  #becomeReady!: () => void;
-  #failReady!: (error: Problem) => void;
-  #resolveEnded!: () => void;
 
   constructor(options: ProgramProcessOptions<Message>) {
+    super(options.started ?? launchProgram(options), clones);
     this.#options = options;
-    this.ready = new Promise((resolve, reject) => {
-      this.#becomeReady = resolve;
-      this.#failReady = reject;
-    });
-    // Without a caller that waits for it, the rejection is reported by onEnd alone.
-    this.ready.catch(() => undefined);
-    this.#ended = new Promise((resolve) => (this.#resolveEnded = resolve));
-    this.#child = options.started ?? launchProgram(options);
-    const socket = (this.#child.stdio as ChildProcess['stdio'] | undefined)?.[channelFd] as
-      | Socket
-      | undefined;
-    this.#channel =
-      socket &&
-      new ProcessChannel(socket, {
-        onMessage: (value) => this.#receive(value),
-        onClose: (broken) => this.#onChannelClosed(broken?.message),
-      });
-    this.#child.once('exit', (code, signal) =>
-      this.#onExit(signal ? `signal ${signal}` : `exit code ${code}`),
-    );
-    this.#child.once('error', (error) => this.#onExit(error.message));
-  }
-
-  get pid(): number | undefined {
-    return this.#child.pid;
-  }
-
-  get isAlive(): boolean {
-    return !this.#hasEnded;
   }
 
   /** A message that cannot be delivered is dropped: onEnd follows. */
   send(message: Command): void {
-    this.#channel?.send(message);
+    this.sendMessage(message);
   }
 
-  /** Ends the process at once, whatever it does. */
-  kill(): void {
-    if (this.#exit === undefined) this.#child.kill('SIGKILL');
-  }
-
-  /** Ends the process and resolves when it has ended. */
-  async end(): Promise<void> {
-    this.kill();
-    await this.#ended;
-  }
-
-  #receive(value: unknown): void {
+  protected override onMessage(value: unknown): void {
     const { name, parse, onMessage, logger } = this.#options;
     const message = parse(value);
     if (message === undefined) {
@@ -121,34 +68,16 @@ export class ProgramProcess<Command, Message extends { kind: string }> {
       this.#hasSentUnknown = true;
     } else if (message.kind === 'ready') {
       this.isReady = true;
-      this.#becomeReady();
+      this.becomeReady();
     } else onMessage(message as Exclude<Message, Ready>);
   }
 
-  #onExit(reason: string): void {
-    this.#exit ??= reason;
-    if (this.#isChannelClosed || !this.#channel) return this.#end();
-    setTimeout(() => this.#end(), closingMsMax).unref();
-  }
-
-  /** A process without its channel is useless: it ends itself, or is killed. */
-  #onChannelClosed(broken: string | undefined): void {
-    this.#isChannelClosed = true;
-    if (broken !== undefined) this.#broken = `it wrote to the server's channel: ${broken}`;
-    if (this.#exit === undefined) this.#child.kill('SIGKILL');
-    else this.#end();
-  }
-
-  #end(): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    this.#channel?.close();
-    const reason = this.#broken ?? this.#exit ?? '';
-    this.#failReady(
-      new Problem('unavailable', `The ${this.#options.name} ended before it was ready (${reason})`),
-    );
+  protected override onEnded(reason: string): void {
     this.#options.onEnd(reason);
-    this.#resolveEnded();
+  }
+
+  protected override endError(reason: string): Problem {
+    return new Problem('unavailable', `The ${this.#options.name} ended before it was ready (${reason})`);
   }
 }
 

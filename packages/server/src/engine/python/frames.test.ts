@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { packageFile } from '../../config/package-files.ts';
-import { BrokenFrame, encodeFrame, FrameDecoder, type FrameHeader } from './frames.ts';
+import { BrokenFrame, FrameDecoder } from '../../jobs/process-channel.ts';
+import { type FrameHeader, pythonFraming } from './frames.ts';
 
 interface Vectors {
   frames: { header: FrameHeader; parts: string[]; hex: string }[];
@@ -13,14 +14,14 @@ const vectors = JSON.parse(readFileSync(packageFile('test/vectors/frames.json'),
 test.each(vectors.frames)(
   'a frame of kind $header.kind has the bytes of the vector',
   ({ header, parts, hex }) => {
-    expect(encodeFrame(header, parts).toString('hex')).toBe(hex);
+    expect(pythonFraming.encode({ header, parts }).toString('hex')).toBe(hex);
   },
 );
 
 test('frames are decoded from any pieces', () => {
   const bytes = Buffer.from(vectors.frames.map(({ hex }) => hex).join(''), 'hex');
   for (const size of [1, 7, bytes.length]) {
-    const decoder = new FrameDecoder();
+    const decoder = new FrameDecoder(pythonFraming);
     const decoded = [];
     for (let at = 0; at < bytes.length; at += size)
       for (const { header, parts } of decoder.push(bytes.subarray(at, at + size)))
@@ -30,5 +31,5 @@ test('frames are decoded from any pieces', () => {
 });
 
 test.each(vectors.broken)('$why is no frame', ({ hex }) => {
-  expect(() => new FrameDecoder().push(Buffer.from(hex, 'hex'))).toThrow(BrokenFrame);
+  expect(() => new FrameDecoder(pythonFraming).push(Buffer.from(hex, 'hex'))).toThrow(BrokenFrame);
 });

@@ -40,6 +40,8 @@
 //
 // Values of channels are described as in svc_executor/lists.py, chunks and states as in svc_executor/shapes.py. Work "auth": src/app/python-auth.ts.
 
+import { BrokenFrame, type Framing } from '../../jobs/process-channel.ts';
+
 /** Changes with every change that the other side has to know. */
 export const protocolVersion = 1;
 
@@ -49,9 +51,9 @@ export interface FrameHeader {
   [field: string]: unknown;
 }
 
-export interface Frame {
+export interface Frame<Part = Buffer> {
   header: FrameHeader;
-  parts: Buffer[];
+  parts: readonly Part[];
 }
 
 /** No frame of svc is longer: other code has written to the channel, or a step has more values than can be stored. */
@@ -59,19 +61,11 @@ export const frameBytesMax = 512 * 1024 * 1024;
 
 const lengthBytes = 4;
 
-/** The bytes are not frames, so the bytes that follow cannot be decoded either. */
-export class BrokenFrame extends Error {
-  override readonly name = 'BrokenFrame';
-}
-
 export class FrameTooLarge extends Error {
   override readonly name = 'FrameTooLarge';
 }
 
-const emptyParts: readonly (string | Buffer)[] = [];
-
-/** Throws FrameTooLarge. */
-export const encodeFrame = (header: FrameHeader, parts = emptyParts): Buffer => {
+const encode = ({ header, parts }: Frame<string | Buffer>): Buffer => {
   const sizes = parts.map((part) => Buffer.byteLength(part));
   const head = JSON.stringify(parts.length > 0 ? { ...header, parts: sizes } : header);
   const headBytes = Buffer.byteLength(head);
@@ -89,39 +83,6 @@ export const encodeFrame = (header: FrameHeader, parts = emptyParts): Buffer => 
   }
   return frame;
 };
-
-/** Decodes bytes as they arrive; returns the frames that are complete. */
-export class FrameDecoder {
-  #chunks: Buffer[] = [];
-  #size = 0;
-  /** Bytes that are needed to decode the next frame. */
-  #wanted = lengthBytes;
-
-  /** Throws BrokenFrame. */
-  push(chunk: Buffer): Frame[] {
-    this.#chunks.push(chunk);
-    this.#size += chunk.length;
-    if (this.#size < this.#wanted) return [];
-    const bytes = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks, this.#size);
-    const frames: Frame[] = [];
-    let at = 0;
-    this.#wanted = lengthBytes;
-    while (bytes.length - at >= lengthBytes) {
-      const length = bytes.readUInt32LE(at);
-      if (length > frameBytesMax || length < lengthBytes) throw new BrokenFrame(`a frame of ${length} bytes`);
-      const end = at + lengthBytes + length;
-      if (end > bytes.length) {
-        this.#wanted = lengthBytes + length;
-        break;
-      }
-      frames.push(decode(bytes.subarray(at + lengthBytes, end)));
-      at = end;
-    }
-    this.#chunks = at === bytes.length ? [] : [bytes.subarray(at)];
-    this.#size = bytes.length - at;
-    return frames;
-  }
-}
 
 const decode = (bytes: Buffer): Frame => {
   const headBytes = bytes.readUInt32LE(0);
@@ -153,4 +114,12 @@ const isHeader = (value: unknown): value is FrameHeader & { parts?: number[] } =
   const { kind, parts } = value as { kind?: unknown; parts?: unknown };
   const isCount = (size: unknown): boolean => Number.isSafeInteger(size) && (size as number) >= 0;
   return typeof kind === 'string' && (parts === undefined || (Array.isArray(parts) && parts.every(isCount)));
+};
+
+/** Encoding throws FrameTooLarge. */
+export const pythonFraming: Framing<Frame<string | Buffer>, Frame> = {
+  encode,
+  decode,
+  bytesMin: lengthBytes,
+  bytesMax: frameBytesMax,
 };

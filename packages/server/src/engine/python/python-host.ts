@@ -47,7 +47,7 @@ export interface TracedStep {
 
 export interface StreamHandler {
   onLayout: (layout: GraphLayout) => void;
-  onChunks: (chunks: unknown, parts: Buffer[]) => void;
+  onChunks: (chunks: unknown, parts: readonly Buffer[]) => void;
   onTrace: (event: 'start' | 'end', step: TracedStep) => void;
   onFailure: (error: unknown) => void;
 }
@@ -161,7 +161,7 @@ export class PythonHost {
     return answer;
   }
 
-  #take(followed: Followed, chunks: unknown, parts: Buffer[]): void {
+  #take(followed: Followed, chunks: unknown, parts: readonly Buffer[]): void {
     try {
       followed.onChunks(chunks, parts);
     } catch (error) {

@@ -15,7 +15,7 @@ export class BrokenValue extends Error {
   override readonly name = 'BrokenValue';
 }
 
-const textOf = (parts: readonly Buffer[], at: number): StoredText => {
+export const textAt = (parts: readonly Buffer[], at: number): StoredText => {
   const part = parts[at];
   if (part === undefined) throw new BrokenValue(`a value names the part ${at} of ${parts.length}`);
   return new StoredText(part.toString('utf8'));
@@ -28,12 +28,12 @@ export class RunValues {
 
   /** The value that the Python process describes. `key` names the channel, with its namespace. */
   read(key: string, spec: ValueSpec, parts: readonly Buffer[]): StoredText | StoredText[] {
-    if ('t' in spec) return textOf(parts, spec.t);
+    if ('t' in spec) return textAt(parts, spec.t);
     if (spec.reset) {
       this.#elements.clear();
       this.#lists.clear();
     }
-    for (const [handle, part] of spec.n) this.#elements.set(handle, textOf(parts, part));
+    for (const [handle, part] of spec.n) this.#elements.set(handle, textAt(parts, part));
     const [shared, added] = spec.l;
     const handles = [...(this.#lists.get(key) ?? []).slice(0, shared), ...added];
     this.#lists.set(key, handles);

@@ -1,7 +1,7 @@
 // Reads the shapes of chunks and states (svc_executor/shapes.py). Values stay texts.
-import { StoredText } from '../codec/stored-text.ts';
+import type { StoredText } from '../codec/stored-text.ts';
 import { setOwn } from '../codec/tagged.ts';
-import { BrokenValue, type RunValues, type ValueSpec } from './run-values.ts';
+import { BrokenValue, type RunValues, textAt, type ValueSpec } from './run-values.ts';
 
 export type Shape =
   | number
@@ -36,10 +36,4 @@ const readMetadata = ({ m: number, of }: { m: number; of?: number }, reader: Sha
   const found = reader.metadata.get(number);
   if (!found) throw new BrokenValue(`the metadata ${number} of a message are missing`);
   return found;
-};
-
-const textAt = (parts: readonly Buffer[], at: number): StoredText => {
-  const part = parts[at];
-  if (part === undefined) throw new BrokenValue(`a value names the part ${at} of ${parts.length}`);
-  return new StoredText(part.toString('utf8'));
 };
