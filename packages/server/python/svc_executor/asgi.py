@@ -14,7 +14,7 @@ from .failures import ProjectMistake, failure_of
 from .frames import Header
 from .loaded_files import LoadedFiles
 from .logs import send_logs
-from .modules import import_file
+from .modules import exported
 
 _THREADS = 40
 """Synchronous endpoints that execute at the same time outside of Starlette's own pool."""
@@ -39,11 +39,7 @@ async def start(setup: Header, channel: Channel) -> tuple[Header, Handler]:
 
 def _load(source: Header) -> Any:
     file, name = source["file"], source["export"]
-    module = import_file(file)
-    if not hasattr(module, name):
-        names = ", ".join(each for each in vars(module) if not each.startswith("_"))
-        raise ProjectMistake(f"{file} has no {name}; it has {names or 'nothing'}")
-    app = getattr(module, name)
+    app = exported(file, name)
     try:
         from starlette.applications import Starlette
     except ImportError:

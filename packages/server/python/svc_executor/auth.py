@@ -6,7 +6,6 @@ Its handlers are looked up and chosen in Node; this process calls the one that i
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 import traceback
 import uuid
@@ -18,12 +17,13 @@ from langgraph_sdk import Auth
 
 from .auth_request import arguments_of, parameter_names
 from .auth_user import plain, user_text
+from .calls import result_of
 from .channel import Channel, Handler
 from .failures import ProjectMistake
 from .frames import Header
 from .loaded_files import LoadedFiles
 from .logs import send_logs
-from .modules import import_file
+from .modules import exported
 from .users import AuthUser
 
 Reply = tuple[Header, list[bytes]]
@@ -49,11 +49,7 @@ async def start(setup: Header, channel: Channel) -> tuple[Header, Handler]:
 
 def _load(source: Header) -> Auth:
     file, name = source["file"], source["export"]
-    module = import_file(file)
-    if not hasattr(module, name):
-        names = ", ".join(each for each in vars(module) if not each.startswith("_"))
-        raise InvalidAuth(f"{file} has no {name}; it has {names or 'nothing'}")
-    auth = getattr(module, name)
+    auth = exported(file, name)
     if not isinstance(auth, Auth):
         raise InvalidAuth(
             f"{name} in {file} is not an Auth object, but {type(auth).__name__}. Write: from langgraph_sdk import Auth; {name} = Auth()"
@@ -93,7 +89,7 @@ class AuthHandlers:
     async def _user_of(self, header: Header) -> Reply:
         assert self._authenticate is not None
         arguments = arguments_of(header["request"], self._parameters)
-        return {"outcome": "done"}, [user_text(await _result_of(self._authenticate, arguments)).encode()]
+        return {"outcome": "done"}, [user_text(await result_of(self._authenticate, **arguments)).encode()]
 
     async def _decision_of(self, header: Header, text: bytes) -> Reply:
         given = json.loads(text)
@@ -106,7 +102,7 @@ class AuthHandlers:
             action=header["action"],
         )
         handler = self._handlers[header["handler"]]
-        decision = await _result_of(handler, {"ctx": context, "value": value})
+        decision = await result_of(handler, ctx=context, value=value)
         if decision is not None and not isinstance(decision, (bool, Mapping)):
             raise InvalidAuth(
                 f"the handler for {header['handler']} must return a filter, True, False or None, and returned {type(decision).__name__}"
@@ -125,13 +121,6 @@ def _key(resource: str, action: str) -> str:
     if action == "*":
         return resource
     return f"{resource}:{action}"
-
-
-async def _result_of(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-    if inspect.iscoroutinefunction(function):
-        return await function(**arguments)
-    result = await asyncio.to_thread(function, **arguments)
-    return await result if inspect.isawaitable(result) else result
 
 
 def _as_handlers_expect(value: dict[str, Any]) -> dict[str, Any]:

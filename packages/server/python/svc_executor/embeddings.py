@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import json
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
+from .calls import result_of
 from .channel import Channel, Handler
 from .failures import ProjectMistake, failure_of
 from .frames import Header
 from .loaded_files import LoadedFiles
 from .logs import send_logs
-from .modules import import_file
+from .modules import exported
 
 Embed = Callable[[list[str]], Awaitable[Iterable[Iterable[float]]]]
 
@@ -53,11 +52,7 @@ def _of_provider(name: str) -> tuple[Embed, Embed]:
 
 def _of_file(source: Header) -> tuple[Embed, Embed]:
     file, name = source["file"], source["export"]
-    module = import_file(file)
-    found = getattr(module, name, None)
-    if found is None:
-        own = ", ".join(each for each in vars(module) if not each.startswith("_"))
-        raise ProjectMistake(f"{file} has no {name}; it has {own or 'nothing'}. Name one of them after the colon")
+    found = exported(file, name)
     if hasattr(found, "embed_documents") and hasattr(found, "embed_query"):
         return _of_model(found)
     if callable(found):
@@ -75,10 +70,4 @@ def _of_model(model: Any) -> tuple[Embed, Embed]:
 
 
 def _of_function(function: Callable[[list[str]], Any]) -> Embed:
-    async def embed(texts: list[str]) -> Any:
-        if inspect.iscoroutinefunction(function):
-            return await function(texts)
-        answer = await asyncio.to_thread(function, texts)
-        return await answer if inspect.isawaitable(answer) else answer
-
-    return embed
+    return lambda texts: result_of(function, texts)

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 from types import ModuleType
+from typing import Any
 
 from .failures import ProjectMistake, first_error, place_of
 
@@ -32,6 +33,15 @@ def import_file(file: str) -> ModuleType:
         raise ImportFailed(f"{file}: it ends the process while it is imported ({type(error).__name__})") from error
     except Exception as error:
         raise ImportFailed(_explain(file, error)) from error
+
+
+def exported(file: str, name: str) -> Any:
+    """An object of a file. Raises ProjectMistake."""
+    module = import_file(file)
+    if not hasattr(module, name):
+        names = ", ".join(each for each in vars(module) if not each.startswith("_"))
+        raise ProjectMistake(f"{file} has no {name}; it has {names or 'nothing'}. Name one of them after the colon")
+    return getattr(module, name)
 
 
 def _names(path: str) -> Iterator[str]:

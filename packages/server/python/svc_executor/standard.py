@@ -44,22 +44,16 @@ def _deque_form(value: deque[Any]) -> Form:
     return py_head("deque", **more), {"of": list(value)}
 
 
-def _datetime_form(value: datetime) -> Form:
-    head = py_head("datetime", of=value.isoformat())
-    if isinstance(value.tzinfo, ZoneInfo) and value.tzinfo.key is not None:
-        head["zone"] = value.tzinfo.key
-    if value.fold:
-        head["fold"] = value.fold
-    return head, {}
+def _zoned_form(kind: str) -> FormOf:
+    def form(value: Any) -> Form:
+        head = py_head(kind, of=value.isoformat())
+        if isinstance(value.tzinfo, ZoneInfo) and value.tzinfo.key is not None:
+            head["zone"] = value.tzinfo.key
+        if value.fold:
+            head["fold"] = value.fold
+        return head, {}
 
-
-def _time_form(value: time) -> Form:
-    head = py_head("time", of=value.isoformat())
-    if isinstance(value.tzinfo, ZoneInfo) and value.tzinfo.key is not None:
-        head["zone"] = value.tzinfo.key
-    if value.fold:
-        head["fold"] = value.fold
-    return head, {}
+    return form
 
 
 def _timedelta_form(value: timedelta) -> Form:
@@ -131,9 +125,9 @@ _FORMS: list[tuple[type[Any], FormOf]] = [
     (bytes, _bytes_form),
     (bytearray, _bytes_form),
     (memoryview, lambda value: (None, value.tobytes())),
-    (datetime, _datetime_form),
+    (datetime, _zoned_form("datetime")),
     (date, _text_form("date", lambda value: value.isoformat())),
-    (time, _time_form),
+    (time, _zoned_form("time")),
     (timedelta, _timedelta_form),
     (timezone, _timezone_form),
     (ZoneInfo, _zone_form),
