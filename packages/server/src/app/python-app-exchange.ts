@@ -2,10 +2,33 @@
 import type { Context } from 'hono';
 import type { Frame, FrameHeader } from '../engine/python/frames.ts';
 import type { PythonProcess, PythonReply } from '../engine/python/python-process.ts';
-import { PieceStream } from './piece-stream.ts';
 import { requestFields } from './python-request.ts';
 
 type Pairs = [name: string, value: string][];
+
+/** A body that is written in pieces. A write resolves when the reader has taken the piece, and rejects when it has gone. */
+class WrittenBody {
+  readonly readable: ReadableStream<Uint8Array>;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+
+  /** `onCancel` is called when the reader stops reading before the end, and when the body fails. */
+  constructor(onCancel: () => void) {
+    // Its default queues hold no piece that is not read.
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    this.readable = readable;
+    this.#writer = writable.getWriter();
+    this.#writer.closed.catch(onCancel);
+  }
+
+  async write(data: Buffer | undefined, more: boolean): Promise<void> {
+    if (data !== undefined) await this.#writer.write(data);
+    if (!more) await this.#writer.close();
+  }
+
+  fail(error: Error): void {
+    void this.#writer.abort(error).catch(() => undefined); // it has ended already
+  }
+}
 
 interface ExchangeParts {
   process: PythonProcess;
@@ -31,9 +54,9 @@ export class AppExchange {
   #reject!: (error: Error) => void;
   #end!: () => void;
   /** Of the response. */
-  #body: PieceStream | undefined;
+  #body: WrittenBody | undefined;
   /** Of the request for the built-in routes, if the middleware has read it. */
-  #innerBody: PieceStream | undefined;
+  #innerBody: WrittenBody | undefined;
   #isEmpty = false;
 
   constructor(number: number, parts: ExchangeParts) {
@@ -80,7 +103,7 @@ export class AppExchange {
       case 'inner':
         return this.#serveInner(header);
       case 'inner_body':
-        await write(this.#innerBody, data, header['more'] === true);
+        await this.#innerBody?.write(data, header['more'] === true);
         return {};
       default: {
         const { message = 'the app has sent no response' } = (header['error'] ?? {}) as { message?: string };
@@ -97,13 +120,13 @@ export class AppExchange {
     for (const [name, value] of given) if (!hopHeaders.has(name.toLowerCase())) headers.append(name, value);
     this.#isEmpty = emptyStatuses.has(status) || this.#request.method === 'HEAD';
     if (this.#isEmpty) return this.#resolve(new Response(null, { status, headers }));
-    this.#body = new PieceStream(() => this.#disconnect());
+    this.#body = new WrittenBody(() => this.#disconnect());
     this.#resolve(new Response(this.#body.readable, { status, headers }));
   }
 
   async #write(data: Buffer | undefined, more: boolean): Promise<void> {
     try {
-      if (!this.#isEmpty) await write(this.#body, data, more);
+      if (!this.#isEmpty) await this.#body?.write(data, more);
     } finally {
       if (!more) this.#end();
     }
@@ -123,7 +146,7 @@ export class AppExchange {
     let body = this.#request.body;
     if (streamed) {
       // A built-in route may refuse the request before it has read the body.
-      this.#innerBody = new PieceStream(() => undefined);
+      this.#innerBody = new WrittenBody(() => undefined);
       body = this.#innerBody.readable;
     }
     const hasBody = method !== 'GET' && method !== 'HEAD' && body !== null;
@@ -158,13 +181,3 @@ export class AppExchange {
     this.process.send({ ...header, request: this.#number });
   }
 }
-
-/** Resolves when the reader has taken the piece. */
-const write = async (
-  body: PieceStream | undefined,
-  data: Buffer | undefined,
-  more: boolean,
-): Promise<void> => {
-  if (data !== undefined) await body?.write(data);
-  if (!more) body?.close();
-};
