@@ -23,6 +23,7 @@ export interface PythonServiceOptions {
   onModules: ((files: string[]) => void) | undefined;
 }
 
+/** A process that is not ready by then is ended: an import of its file hangs. */
 const startMs = 120_000;
 /** How long a blocked event loop has to respond. */
 const pingMs = 2_000;
@@ -79,12 +80,12 @@ export class PythonService implements AsyncDisposable {
     }
   }
 
-  /** Throws `unavailable` when the process ends. If there is no reply after `lateMs`, a process whose event loop is blocked is ended. */
+  /** Throws `unavailable` when the process ends. Checks after `lateMs` whether the process still responds. */
   async call(header: FrameHeader, parts: string[] | undefined, lateMs: number): Promise<Frame> {
-    const timer = setTimeout(() => void this.check(this.#process), lateMs);
+    const process = await this.process();
+    const timer = setTimeout(() => void this.check(process), lateMs);
     timer.unref();
     try {
-      const process = await this.process();
       return await process.call(header, parts);
     } catch (error) {
       throw error instanceof PythonEnded ? this.#unavailable(error) : error;
@@ -102,7 +103,6 @@ export class PythonService implements AsyncDisposable {
   async #open(): Promise<void> {
     const { source, onModules } = this.#options;
     const process = this.#process;
-    const timer = setTimeout(() => process.kill(), startMs);
     try {
       this.header = await process.ready;
     } catch (error) {
@@ -113,8 +113,6 @@ export class PythonService implements AsyncDisposable {
         `${source.file} cannot be loaded: ${message}`,
         'Fix the file; the server does not start without it.',
       );
-    } finally {
-      clearTimeout(timer);
     }
     onModules?.(this.header['modules'] as string[]);
     this.#isOpen = true;
@@ -136,6 +134,9 @@ export class PythonService implements AsyncDisposable {
       onLine: (line) => logger.info(line),
       onEnd: (reason) => this.#onEnd(process, reason),
     });
+    const timer = setTimeout(() => process.kill(), startMs);
+    const stop = (): void => clearTimeout(timer);
+    process.ready.then(stop, stop);
     return process;
   }
 
@@ -152,7 +153,7 @@ export class PythonService implements AsyncDisposable {
     this.#timer.unref();
   }
 
-  /** Ends a process whose event loop is blocked. */
+  /** Ends the process when its event loop does not respond. Only for a process that is ready: an import blocks the event loop too. */
   async check(process: PythonProcess): Promise<void> {
     if (this.#isChecking || !process.isAlive) return;
     this.#isChecking = true;

@@ -319,6 +319,25 @@ async def who(authorization):
     await eventually(async () => expect(await user()).toEqual({ identity: 'ann' }));
   });
 
+  it('may take longer to import than its handlers have time', async () => {
+    const { user, dir } = await open(
+      `import os, time
+if os.path.exists(__file__ + ".slow"):
+    time.sleep(4.5)
+@auth.authenticate
+async def who(authorization: str | None):
+    if authorization == "end":
+        os._exit(1)
+    return "ann"
+`,
+      { timeoutMs: 200 },
+    );
+    writeFileSync(join(dir, 'auth.py.slow'), '');
+    await expect(user({ headers: { authorization: 'end' } })).rejects.toThrow(/auth process has ended/);
+    // The new process imports the file for longer than the limit of the call and the time that a blocked event loop has to respond.
+    await eventually(async () => expect(await user()).toMatchObject({ identity: 'ann' }));
+  });
+
   it('keeps its process when a handler raises SystemExit, or prints', async () => {
     const { user } = await open(`import sys, os
 @auth.authenticate
