@@ -13,7 +13,6 @@ import { type Connection, openConnection } from '../storage/postgres/connection.
 import { type NodeProcesses, wantedConnections } from '../storage/postgres/connection-plan.ts';
 import { type LogExport, openLogExport } from '../telemetry/log-export.ts';
 import type { Owned } from './owned.ts';
-import { preparePython } from './python-start.ts';
 
 export interface EarlyParts {
   node: NodeProcesses;
@@ -57,7 +56,14 @@ export const startEarlyParts = (
   if (project.auth !== undefined || project.customApp !== undefined) exposeEnvironment(project.env);
   const program = executorProgram(findTsconfig(project.dir));
   const executors = owned.keep(new StandbyProcesses(program, node.executors));
-  const python = preparePython(project, logger);
+  const python = findPython(project, logger);
   python.catch(() => undefined); // the caller awaits it
   return { node, connection, executors, python, instanceId, logExport };
+};
+
+/** Imports the search for interpreters here: a server without Python files starts faster without it. */
+const findPython = async (project: SvcJson, logger: Logger): Promise<PythonLaunch | undefined> => {
+  if (project.python === undefined) return undefined;
+  const { preparePython } = await import('./python-start.ts');
+  return preparePython(project, project.python, logger);
 };

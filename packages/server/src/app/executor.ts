@@ -13,7 +13,7 @@ import { isPython } from '../config/project/python-modules.ts';
 import type { PythonLaunch } from '../config/project/python.ts';
 import { createTextCodec } from '../engine/codec/text-codec.ts';
 import { createCodec } from '../engine/codec/value-codec.ts';
-import { PythonGraphs } from '../engine/python/python-graphs.ts';
+import type { PythonGraphs } from '../engine/python/python-graphs.ts';
 import { retry } from '../backoff.ts';
 import { openDatabase, type Database } from '../storage/postgres/database.ts';
 import { isUnavailable } from '../storage/postgres/sql-state.ts';
@@ -65,10 +65,8 @@ const setUp = async (
   // Before the database is open: the imports of a Python process take most of the start.
   const pythonGraphs = setup.graphs.filter(([, { file }]) => isPython(file));
   const pythonIds = new Set<string | undefined>(pythonGraphs.map(([graph_id]) => graph_id));
-  const python =
-    setup.python && pythonGraphs.length > 0
-      ? startPython(setup.python, pythonGraphs, { logger, modules })
-      : undefined;
+  const launch = setup.python && { python: setup.python, ...pythonParts(logger, modules) };
+  const python = launch && pythonGraphs.length > 0 ? await startPython(launch, pythonGraphs) : undefined;
   // An outage ends the leases of runs, and with them their executors. The next ones wait for its end.
   const database = await retry(() => openDatabase(setup.database), {
     when: isUnavailable,
@@ -77,7 +75,7 @@ const setUp = async (
   });
   const checkpoints = checkpointStorage(database);
   const storeIndex =
-    setup.storeIndex && openStoreIndex(setup.storeIndex, { database, modules, logger, python: setup.python });
+    setup.storeIndex && openStoreIndex(setup.storeIndex, { database, modules, logger, launch });
   const codec = createCodec({ messages, langgraph, checkpoint, documents });
   const textCodec = createTextCodec();
   return new Executor({
@@ -99,22 +97,30 @@ const setUp = async (
   });
 };
 
-const startPython = (
-  python: PythonLaunch,
-  graphs: ExecutorSetup['graphs'],
-  { logger, modules }: { logger: Logger; modules: LoadedModules },
-): PythonGraphs =>
-  new PythonGraphs({
-    python,
+/** What a Python process of this executor is started with, besides its interpreter. */
+const pythonParts = (logger: Logger, modules: LoadedModules) => ({
+  env: processEnvironment(),
+  logger,
+  onModules: (files: string[]) => files.forEach((file) => modules.add(pathToFileURL(file).href)),
+});
+
+type PythonOptions = ReturnType<typeof pythonParts> & { python: PythonLaunch };
+
+/** Imports the modules here: an executor without Python graphs starts faster without them. */
+const startPython = async (launch: PythonOptions, graphs: ExecutorSetup['graphs']): Promise<PythonGraphs> => {
+  const { PythonGraphs: Graphs } = await import('../engine/python/python-graphs.ts');
+  return new Graphs({
+    ...launch,
     sources: Object.fromEntries(graphs),
-    env: processEnvironment(),
-    logger,
-    onModules: (files) => files.forEach((file) => modules.add(pathToFileURL(file).href)),
     onLost: (reason) => {
-      logger.fatal({ reason }, 'the Python process of this executor has ended, so the executor ends too');
+      launch.logger.fatal(
+        { reason },
+        'the Python process of this executor has ended, so the executor ends too',
+      );
       process.exit(1);
     },
   });
+};
 
 const openStoreIndex = (
   config: StoreIndexConfig,
@@ -122,20 +128,15 @@ const openStoreIndex = (
     database,
     modules,
     logger,
-    python,
-  }: { database: Database; modules: LoadedModules; logger: Logger; python: PythonLaunch | undefined },
+    launch,
+  }: { database: Database; modules: LoadedModules; logger: Logger; launch: PythonOptions | undefined },
 ): StoreIndex => {
   keepIndexOfPuts(checkpoint.AsyncBatchedStore);
   const loadPython = async (source: PythonEmbedSource): Promise<EmbeddingModel> => {
-    if (python === undefined) throw new Error('the project has no Python interpreter');
+    if (launch === undefined) throw new Error('the project has no Python interpreter');
     // Imported here, because most projects have no such model.
     const { loadPythonEmbeddings } = await import('../engine/python/python-embeddings.ts');
-    return loadPythonEmbeddings(source, {
-      python,
-      env: processEnvironment(),
-      logger,
-      onModules: (files) => files.forEach((file) => modules.add(pathToFileURL(file).href)),
-    });
+    return loadPythonEmbeddings(source, launch);
   };
   const embedder = new Embedder({
     load: () => loadEmbeddingModel(config, modules.afterImport, loadPython),

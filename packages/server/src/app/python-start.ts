@@ -1,7 +1,7 @@
 // Finds the Python interpreter of a project at the start of a server.
 import type { Logger } from 'pino';
 import { executorEnvironment } from '../config/environment.ts';
-import type { PythonLaunch } from '../config/project/python.ts';
+import type { PythonConfig, PythonLaunch } from '../config/project/python.ts';
 import {
   findInterpreter,
   interpreterText,
@@ -9,12 +9,12 @@ import {
 } from '../config/project/python-interpreter.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
 
-/** Undefined for a project without Python files. Throws a ConfigError when no interpreter can execute them. */
+/** Throws a ConfigError when no interpreter can execute the files of the project. */
 export const preparePython = async (
-  { dir, file, python, env }: SvcJson,
+  { dir, file, env }: SvcJson,
+  python: PythonConfig,
   logger: Logger,
-): Promise<PythonLaunch | undefined> => {
-  if (python === undefined) return undefined;
+): Promise<PythonLaunch> => {
   const project = { dir, file, python };
   const interpreter = await findInterpreter(project, { ...env, ...executorEnvironment() });
   logger.info(interpreterText(interpreter));
