@@ -158,7 +158,7 @@ const readRunning = async (client: Client, signal: AbortSignal): Promise<Running
 
 // Runs that have been pending for a minute, by the reason. The reason is read run by run.
 const pendingMs = 60_000;
-/** The maximum number of pending runs whose reason is read, the oldest first. */
+/** The reasons of at most so many pending runs are read, the oldest runs first. */
 const examinedMax = 50;
 const shownMax = 5;
 

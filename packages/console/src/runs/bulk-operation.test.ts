@@ -105,7 +105,7 @@ const matching = (n: number, status: BulkRun['status'] = 'pending'): BulkRun => 
 type Search = Parameters<typeof readerOf>[0]['runs']['searchPage'];
 type Request = NonNullable<Parameters<Search>[0]>;
 
-/** A server whose pages hold the given numbers of runs, in turn. */
+/** A server that returns pages with these numbers of runs, one after another. */
 const serverOf = (...sizes: number[]) => {
   const requests: Request[] = [];
   let at = 0;
@@ -157,7 +157,7 @@ it('runs are restricted to those that ended in the range of the filter', async (
   expect(requests[0]).toMatchObject({ ended_after: filter.ended_from, ended_before: filter.ended_to });
 });
 
-it('nothing is read for a filter whose runs have ended', async () => {
+it('nothing is read when all runs of the filter have ended', async () => {
   const { client, requests } = serverOf(1);
   const read = readerOf(client, 'retry', { kind: 'filter', filter: { status: ['success'] } }, 0);
   expect(await read()).toEqual({ runs: [], next: undefined });

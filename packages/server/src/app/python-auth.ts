@@ -1,4 +1,4 @@
-// The project's auth object in Python. It has a process of its own, which is never one that executes graphs.
+// The project's auth object in Python, in a process of its own. This process executes no graphs.
 import { Problem } from '@svc/contract/problem';
 import {
   type AuthDefinition,

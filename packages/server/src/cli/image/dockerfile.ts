@@ -89,7 +89,7 @@ const rest = ({ envFile }: ImageProject, hasAll: boolean): string[] => [
   ...(envFile === undefined ? [] : [`RUN touch ${JSON.stringify(envFile)}`]),
 ];
 
-/** Installs the packages of Python into an environment in /app, whose programs have absolute paths. */
+/** Installs the Python packages into an environment in /app. Its programs contain absolute paths. */
 function pythonStage(project: ImageProject, { packages, server }: PythonImage): string[] {
   const { root, node } = project;
   const { tools, files, env, install, complete, add } = packages;

@@ -1,4 +1,4 @@
-// The progress of work whose length is not known: one line of a terminal, or a line of a log every ten seconds.
+// Shows progress: in one line of a terminal, or in a line of a log every ten seconds.
 
 interface Terminal {
   isTTY?: boolean;

@@ -34,7 +34,7 @@ const run = promisify(execFile);
 const oldest = [3, 11] as const;
 const probeMs = 20_000;
 
-/** Throws a ConfigError when there is no interpreter, or one that cannot execute the project. */
+/** Throws a ConfigError when no interpreter is found, or when the one that is found cannot execute the project. */
 export async function findInterpreter(
   project: PythonProject,
   env: Readonly<Record<string, string>>,

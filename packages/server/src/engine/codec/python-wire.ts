@@ -9,7 +9,7 @@ type Fields = Record<string, unknown>;
 
 export const isMadeByPython = (tree: Tagged): boolean => tree['py'] !== undefined;
 
-/** Dataclasses are printed without the fields whose names begin with an underscore. */
+/** Fields of dataclasses are omitted when their names begin with an underscore. */
 const publicFields = (of: unknown): unknown =>
   isRecord(of) ? Object.fromEntries(Object.entries(of).filter(([key]) => !key.startsWith('_'))) : of;
 

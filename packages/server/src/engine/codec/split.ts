@@ -26,7 +26,7 @@ export interface Split {
   blobs: Blob[];
 }
 
-/** True for objects whose own properties are all that is stored. */
+/** True for objects that are stored by their own properties alone. */
 export const isPlain = (value: object): value is Record<string, unknown> => {
   const prototype: unknown = Object.getPrototypeOf(value);
   return (

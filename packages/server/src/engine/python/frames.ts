@@ -12,7 +12,7 @@
 // setup         to Python     first frame: protocol, work, paths, and what the work needs
 // ready         to Node       answer to setup: protocol, python (version), versions (of packages), and what the work reports
 // reply         both          answer to a call
-// error         to Node       setup has failed: message, and files whose change may mend it. The process ends
+// error         to Node       setup has failed: message, files (a change of them may correct it). The process ends
 // modules       to Node       files of the project that were imported since the last one: files
 // ping          to Python     call; its reply has cpu_ms, the time that the thread of the event loop has computed
 // log           to Node       a record of the Python logger: level, logger, message, and run where it is known

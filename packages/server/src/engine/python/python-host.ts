@@ -20,7 +20,7 @@ export interface PythonHostOptions {
 
 /** What is known of a graph without asking its process. */
 export interface GraphLayout {
-  /** Names of the channels of its state, or the name of the one that is its state. */
+  /** Names of the channels of its state. A text: the state is the value of this channel. */
   keys: string | string[];
   /** Names of the channels that start each node. */
   nodes: Record<string, string[]>;

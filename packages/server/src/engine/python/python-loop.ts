@@ -1,4 +1,4 @@
-// How busy the event loop of a Python process is: by pings, whose replies it delays while it is blocked.
+// Measures how busy the event loop of a Python process is, by pings: a blocked event loop delays their replies.
 import type { OtherLoop } from '../executor/event-loop-monitor.ts';
 import type { Frame } from './frames.ts';
 

@@ -49,7 +49,7 @@ export class PythonCallError extends Error {
   }
 }
 
-/** The process has ended, so nothing can be asked of it. */
+/** The process has ended, so it answers no call. */
 export class PythonEnded extends Error {
   override readonly name = 'PythonEnded';
 }

@@ -13,7 +13,7 @@ const inStates = (member: string): string[] => [
 export const python: readonly ListedDifference[] = [
   {
     behaviour:
-      'A value has one form in states, results and events: a `date` is a text, a `timedelta` its seconds, a `Decimal` a number, a path and a regular expression a text, a dataclass has no fields whose names begin with an underscore.',
+      'States, results and events show a value in the same form. Dates, paths and regular expressions are texts. A `timedelta` is its seconds, a `Decimal` a number. Fields of a dataclass are omitted when their names begin with an underscore.',
     reason:
       'In states, the stock server shows how its checkpoints store these values: lists of arguments, and all fields. A client needs one reader.',
     where: {
@@ -141,7 +141,7 @@ export const python: readonly ListedDifference[] = [
     },
   },
   {
-    behaviour: 'A thread whose state was updated is idle.',
+    behaviour: 'After a state update, the thread is idle.',
     reason: 'No task waits for an answer.',
     where: { state: ['~ thread of updated.body.status'] },
   },

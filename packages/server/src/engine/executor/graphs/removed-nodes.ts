@@ -69,7 +69,7 @@ export const assertLanguage = (
   if (!isOpen || typeof made_by !== 'string' || isPython(made_by) === isPython(graph_id)) return;
   const languages = isPython(made_by) ? ['Python', 'JavaScript'] : ['JavaScript', 'Python'];
   throw new RunRefused(
-    `The thread waits in the ${languages[0]} graph "${made_by}", whose open tasks the ${languages[1]} graph "${graph_id}" cannot continue. ` +
+    `The thread waits in the ${languages[0]} graph "${made_by}". The ${languages[1]} graph "${graph_id}" cannot continue its open tasks. ` +
       `Continue it with "${made_by}", or start a run with an input`,
   );
 };
