@@ -7,6 +7,7 @@ import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, until } from '../eventually.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
+import { scaled } from '../speed.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { sharedFolder } from '../folders.ts';
 
@@ -14,8 +15,9 @@ let server: TestServer;
 let client: Client;
 const dir = sharedFolder();
 beforeAll(async () => {
-  // The loss of a lease is noticed after two seconds at most, which is before the end of the grace period.
-  server = await startTestServer({ settings: { executors: '1', lease: '5s', cancelGraceMs: 4_000 } });
+  // The loss of a lease is noticed after two fifths of it at most, which is before the end of the grace period.
+  const settings = { executors: '1', lease: `${scaled(5)}s`, cancelGraceMs: scaled(4_000) };
+  server = await startTestServer({ settings });
   client = createClient({ apiUrl: server.url });
 });
 afterAll(async () => {
@@ -68,7 +70,7 @@ describe('a graph that never yields, whose thread is deleted,', () => {
 });
 
 describe('a cancelled run whose graph obeys, while its end cannot be stored,', () => {
-  const graceMs = 2_000;
+  const graceMs = scaled(2_000);
 
   it('keeps its executor, so that other runs of the executor are not executed again', async () => {
     await using server = await startTestServer({

@@ -1,10 +1,11 @@
 // A graph that harms its executor does not harm the server or the runs of others.
 import { createClient } from '@svc/sdk';
 import { describe, expect, it } from 'vitest';
+import { scaled } from '../speed.ts';
 import { startTestServer } from '../server.ts';
 import { fixture } from '../fixture.ts';
 
-const server = fixture(() => startTestServer({ settings: { executors: '2', lease: '6s' } }));
+const server = fixture(() => startTestServer({ settings: { executors: '2', lease: `${scaled(6)}s` } }));
 const client = fixture(() => createClient({ apiUrl: server.url }));
 
 const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;

@@ -4,11 +4,12 @@ import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
+import { scaled } from '../speed.ts';
 import { startTestServer } from '../server.ts';
 import { sharedFolder } from '../folders.ts';
 import { fixture } from '../fixture.ts';
 
-const server = fixture(() => startTestServer({ settings: { lease: '12s' } }));
+const server = fixture(() => startTestServer({ settings: { lease: `${scaled(12)}s` } }));
 const dir = sharedFolder();
 
 const run = (input: object) => ({ assistant_id: 'probe', input });

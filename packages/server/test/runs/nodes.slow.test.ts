@@ -5,6 +5,7 @@ import { eventually } from '../eventually.ts';
 import { testDatabase } from '../database.ts';
 import { chatInput } from '../chat-input.ts';
 import { collect } from '../collect.ts';
+import { scaled } from '../speed.ts';
 import { startTestServer } from '../server.ts';
 import { fixture } from '../fixture.ts';
 
@@ -14,7 +15,7 @@ const other = fixture(() => startTestServer({ database, settings: { ...settings,
 fixture(() => startTestServer({ database, settings: { ...settings, role: 'worker' } }));
 const client = fixture(() => createClient({ apiUrl: api.url }));
 const elsewhere = fixture(() => createClient({ apiUrl: other.url }));
-const settings = { lease: '6s', streamTtl: '60s' };
+const settings = { lease: `${scaled(6)}s`, streamTtl: '60s' };
 
 const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
 const idsOf = (events: RunStreamEvent[]): number[] => events.map(({ id }) => Number(id));
