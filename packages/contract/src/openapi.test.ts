@@ -84,6 +84,8 @@ describe('the OpenAPI document', () => {
     for (const { properties } of variants) expect(properties).toMatchObject({ meta });
     for (const name of ['getUiFile', 'openAttachmentLink'])
       expect(Object.keys(responsesOf(name)['200']?.content ?? {})[0]).toBe('application/octet-stream');
+    // Of two constants, they accept the first only.
+    expect(document.components.schemas['LayoutVersion']).toMatchObject({ enum: [1, 2] });
   });
 
   it('names successes without a body', () => {
