@@ -101,6 +101,7 @@ export const endpoints = {
   getTraceRun: { method: 'get', path: '/api/v1/runs/:id' },
   listTraceAttachments: { method: 'get', path: '/api/v1/runs/:id/attachments' },
   getTraceAttachment: { method: 'get', path: '/api/v1/runs/:id/attachments/:name' },
+  openAttachmentLink: { method: 'get', path: '/api/v1/attachments/:token' },
   getTrace: { method: 'get', path: '/api/v1/traces/:trace_id' },
   getRunStats: { method: 'post', path: '/api/v1/runs/stats' },
   getRunStatsSeries: { method: 'post', path: '/api/v1/runs/stats/series' },

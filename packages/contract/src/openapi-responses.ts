@@ -15,8 +15,10 @@ const contentTypes = {
   sse: events,
   html: 'text/html',
   text: 'text/plain',
-  file: '*/*',
+  file: 'application/octet-stream',
 };
+
+const bytes = { type: 'string', format: 'binary' };
 
 /** Errors with a status of their own, whose code in the body is that of another status. */
 const specific = {
@@ -98,8 +100,11 @@ const anEvent = ref('schemas', 'ServerSentEvent');
 const contentOf = (route: RouteShape, schema: Schema): Schema => {
   const { kind = 'json', upload, requestHeaders } = route;
   const sendsEvents = kind === 'rpc' || requestHeaders?.['accept']?.includes(events) === true;
+  const ofKind = kind === 'sse' ? anEvent : kind === 'file' ? bytes : schema;
   return {
-    [contentTypes[kind as keyof typeof contentTypes]]: { schema: kind === 'sse' ? anEvent : schema },
+    [contentTypes[kind as keyof typeof contentTypes]]: { schema: ofKind },
+    // A file has a content type of its own. Generators of clients do not know this range, and use the first type.
+    ...(kind === 'file' ? { '*/*': { schema: bytes } } : {}),
     ...(sendsEvents ? { [events]: { schema: anEvent } } : {}),
     ...(upload?.includes(protobuf) === true ? { [protobuf]: { schema: {} } } : {}),
   };

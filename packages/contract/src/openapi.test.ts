@@ -76,6 +76,18 @@ describe('the OpenAPI document', () => {
     );
   });
 
+  it('lets generators of clients name the models of variants, and read files', () => {
+    const variants = (
+      document.components.schemas['ThreadCommandResponse'] as { anyOf: { properties: object }[] }
+    ).anyOf;
+    const meta = { $ref: '#/components/schemas/ThreadCommandMeta' };
+    for (const { properties } of variants) expect(properties).toMatchObject({ meta });
+    for (const name of ['getUiFile', 'openAttachmentLink'])
+      expect(Object.keys(responsesOf(name)['200']?.content ?? {})[0]).toBe('application/octet-stream');
+    // Of two constants, they accept the first only.
+    expect(document.components.schemas['LayoutVersion']).toMatchObject({ enum: [1, 2] });
+  });
+
   it('names successes without a body', () => {
     const empty = { patchThread: 204, cancelRun: 204, cancelRuns: 204, callMcp: 202, deleteThread: 204 };
     for (const [name, status] of Object.entries(empty)) {

@@ -130,6 +130,7 @@ const errorCodes = [
 ] as const;
 export type CommandErrorCode = (typeof errorCodes)[number];
 
+// With an id, because generators of clients make one model of both uses.
 const meta = z
   .object({
     thread_id: Id,
@@ -138,6 +139,7 @@ const meta = z
       .optional()
       .describe('Always 0. Clients find the first event of their run by its `event_id`'),
   })
+  .meta({ id: 'ThreadCommandMeta' })
   .optional();
 
 export const ThreadCommandResponse = z

@@ -29,7 +29,7 @@ export const FormatVersion = z.enum(['v1', 'v2_beta']).meta({
 });
 export type FormatVersion = z.output<typeof FormatVersion>;
 
-export const LayoutVersion = z.union([z.literal(1), z.literal(2)]).meta({
+export const LayoutVersion = z.literal([1, 2]).meta({
   id: 'LayoutVersion',
   description:
     'The folders of an export. 2: no folder key has the name of a column, so Hive partitioning reads them',

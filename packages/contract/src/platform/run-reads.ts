@@ -58,7 +58,7 @@ export const SelectedRun = z
     tags: optional(z.array(z.string())),
     app_path: optional(z.string()),
     attachments: optional(z.record(z.string(), z.string())).describe(
-      'By name, the path at which the content is read with the same key',
+      'By name, a link that returns the content without a key for an hour',
     ),
     feedback_stats: optional(z.record(z.string(), z.object({ n: z.int(), avg: z.number().nullable() }))),
   })

@@ -39,6 +39,13 @@ export const TraceRun = z
       .record(z.string(), z.object({ n: z.int(), avg: z.number().nullable() }))
       .optional()
       .describe('By key: the number of scores and their mean'),
+    s3_urls: z
+      .record(z.string(), z.object({ presigned_url: z.url(), mime_type: z.string() }))
+      .nullable()
+      .optional()
+      .describe(
+        'Attachments by `attachment.` and their name; for an hour, `presigned_url` returns the content without a key',
+      ),
     app_path: z.string(),
   })
   .meta({ id: 'TraceRun', description: 'One step of a trace' });
@@ -280,6 +287,18 @@ export const traceRoutes = {
     access: { permission: 'read' },
     params: z.object({ id: Id, name: z.string().min(1).max(256) }),
     response: z.object({ name: z.string(), content_type: z.string(), content: z.base64() }),
+    errors: ['not_found'],
+  }),
+  openAttachmentLink: route({
+    method: 'get',
+    path: '/api/v1/attachments/:token',
+    summary: 'The content of an attachment, by a link in a trace run',
+    description: 'Public: the link is the permission. It expires an hour after the trace run was read.',
+    tag,
+    access: 'public',
+    kind: 'file',
+    params: z.object({ token: z.string().min(1).max(4_096).describe('From `s3_urls` or `attachments`') }),
+    response: z.string(),
     errors: ['not_found'],
   }),
   getTrace: route({

@@ -19,6 +19,7 @@ import { projectHandlers, ProjectService } from '../tracing/projects/project-ser
 import { Admission } from '../tracing/ingest/admission.ts';
 import type { OnRefused } from '../tracing/ingest/split-store.ts';
 import { type IngestObserver, IngestService, type ReadingParts } from '../tracing/ingest/ingest-service.ts';
+import { AttachmentService } from '../tracing/traces/attachment-service.ts';
 import { runReadHandlers } from '../tracing/traces/run-read-handlers.ts';
 import { RunReadService } from '../tracing/traces/run-read-service.ts';
 import { threadReadHandlers, traceThreadHandlers } from '../tracing/threads/thread-handlers.ts';
@@ -91,7 +92,8 @@ export const createPlatform = (parts: PlatformParts): Platform => {
     observer,
     ...parts.reading,
   });
-  const traces = new TraceService(storage.traces, storage.feedback, queryMs);
+  const attachments = new AttachmentService(storage.traces, sealer);
+  const traces = new TraceService(storage, attachments, queryMs);
   const vault = new CredentialVault(sealer);
   const destinations = new DestinationService({ destinations: storage.destinations, vault, stores });
   return {
@@ -102,8 +104,8 @@ export const createPlatform = (parts: PlatformParts): Platform => {
       ...serverHandlers({ ...parts, workspaces: storage.workspaces, workers: storage.workers }),
       ...keyHandlers(new KeyService(storage.apiKeys)),
       ...projectHandlers(projects),
-      ...traceHandlers({ ingest, traces }),
-      ...runReadHandlers(new RunReadService(traces)),
+      ...traceHandlers({ ingest, traces, attachments }),
+      ...runReadHandlers(new RunReadService(traces, attachments)),
       ...threadReadHandlers(new ThreadReadService(traces, storage.traces)),
       ...traceThreadHandlers(new TraceThreadService(storage.traces, queryMs), traces),
       ...priceHandlers(prices),

@@ -114,6 +114,8 @@ const cases: Record<keyof typeof platformRoutes, ((named: Named) => RequestCase)
   getTraceRun: [({ id }) => ({ path: `/runs/${id}` })],
   listTraceAttachments: [({ id }) => ({ path: `/runs/${id}/attachments` })],
   getTraceAttachment: [({ id }) => ({ path: `/runs/${id}/attachments/x` })],
+  // The link is the permission.
+  openAttachmentLink: [],
   getTrace: [({ id }) => ({ path: `/traces/${id}` })],
   getRunStats: [
     ({ session_id }) => ({ path: '/runs/stats', json: { session: [session_id] } }),

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Project } from '@svc/contract';
 import { Client } from 'langsmith';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { fixture } from '../fixture.ts';
 import { startPlatform } from './platform-server.ts';
 
@@ -71,7 +71,7 @@ describe('runs.queryV2 and runs.retrieveV2', () => {
     expect(all).toHaveLength(3);
   });
 
-  it('return the names of attachments, with paths that return their contents', async () => {
+  it('return the names of attachments, with links that return their contents without a key', async () => {
     const form = new FormData();
     for (const name of ['a/b.txt', 'picture'])
       form.append(`attachment.${model}.${name}`, new Blob([`content of ${name}`], { type: 'text/plain' }));
@@ -83,16 +83,41 @@ describe('runs.queryV2 and runs.retrieveV2', () => {
       client.runs.queryV2({ project_ids: [project_id], selects: [...selects] }),
     );
     expect(first).toEqual({ id: root });
-    expect(second).toEqual({
-      id: model,
-      attachments: {
-        'a/b.txt': `/api/v1/runs/${model}/attachments?name=a%2Fb.txt`,
-        picture: `/api/v1/runs/${model}/attachments?name=picture`,
-      },
+    const links = Object.entries(second?.attachments ?? {});
+    expect(links.map(([name]) => name)).toEqual(['a/b.txt', 'picture']);
+    for (const [name, link] of links) {
+      const file = await fetch(link);
+      expect(await file.text()).toBe(`content of ${name}`);
+      expect(Object.fromEntries(file.headers)).toMatchObject({
+        'content-type': 'text/plain',
+        // A page that somebody has attached must not execute as a page of this server.
+        'content-disposition': 'attachment',
+      });
+    }
+    const file = { presigned_url: expect.stringMatching(/^http/) as unknown, mime_type: 'text/plain' };
+    const s3_urls = { 'attachment.a/b.txt': file, 'attachment.picture': file };
+    expect((await platform.call('GET', `/runs/${model}`)).body).toMatchObject({ s3_urls });
+    const query = { id: [root, model], select: ['s3_urls'] };
+    const { body } = await platform.call('POST', '/runs/query', { json: query });
+    expect(body).toMatchObject({
+      runs: [
+        { id: model, s3_urls },
+        { id: root, s3_urls: null },
+      ],
     });
-    const { body } = await platform.call('GET', second?.attachments?.['a/b.txt'] ?? '');
-    const content = Buffer.from('content of a/b.txt').toString('base64');
-    expect(body).toEqual([{ name: 'a/b.txt', content_type: 'text/plain', bytes: 18, content }]);
+  });
+
+  it('refuse links to attachments that were changed or have expired', async () => {
+    const { body } = await platform.call('GET', `/runs/${model}`);
+    const { s3_urls } = body as { s3_urls: Record<string, { presigned_url: string }> };
+    const link = s3_urls['attachment.picture']?.presigned_url ?? '';
+    const changed = await fetch(link.replace(/.$/, link.endsWith('A') ? 'B' : 'A'));
+    expect(changed.status).toBe(404);
+    expect(await changed.text()).toContain('Link to an attachment');
+    vi.useFakeTimers({ now: Date.now() + 3_600_001, toFake: ['Date'] });
+    const expired = await fetch(link).finally(() => vi.useRealTimers());
+    expect(expired.status).toBe(404);
+    expect((await fetch(link)).status).toBe(200);
   });
 
   it('return selected fields in the format of version 2', async () => {

@@ -154,6 +154,25 @@ def refused_call(method: Any, seen: Seen) -> Any:
     return method(*positional, **{name: value for name, value in named.items() if parameters[name].kind is not parameters[name].POSITIONAL_ONLY})
 
 
+def attachment_problems(client: Client) -> list[str]:
+    """A sentence for each method that does not return the contents of attachments, which the client requests without a key."""
+    run = a_run(attachments={"notes/a": ("text/plain", b"it snows"), "empty": ("image/png", b"")})
+    client.multipart_ingest(create=[run])
+    [in_thread] = [found for thread in client.list_threads(project_name="written") for found in thread["runs"] if found.id == run["id"]]
+    read = {
+        "read_run": client.read_run(run["id"]),
+        "list_runs": next(iter(client.list_runs(run_ids=[run["id"]]))),
+        "list_threads": in_thread,
+    }
+    expected = {"notes/a": ("text/plain", b"it snows"), "empty": ("image/png", b"")}
+    problems = []
+    for name, found in read.items():
+        files = {file: (info["mime_type"], info["reader"].read()) for file, info in (found.attachments or {}).items()}
+        if files != expected:
+            problems.append(f"Client.{name}: attachments are {files}")
+    return problems
+
+
 async def finished(result: Any) -> Any:
     if inspect.isawaitable(result):
         result = await result
@@ -193,6 +212,7 @@ async def main(url: str, key: str) -> dict[str, list[str]]:
                     found["refused"].append(f"{kind}.{name}")
                 else:
                     found["problems"].append(f"{kind}.{name}: {text[:300]}")
+    found["problems"].extend(attachment_problems(sync))
     return found
 
 

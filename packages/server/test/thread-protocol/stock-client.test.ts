@@ -176,6 +176,49 @@ describe.each(['sse', 'websocket'] as const)('over %s, the client', (transport) 
   });
 });
 
+it('a client that reconnects when its run has ended and another has begun gets the events of both, each once', async () => {
+  const thread_id = randomUUID();
+  let cut = (): void => undefined;
+  let returned = Promise.resolve();
+  /** Ends the first run while the client is away, and starts another one. */
+  const whileAway = async (): Promise<void> => {
+    await eventually(async () =>
+      expect(await client.runs.list(thread_id)).toMatchObject([{ status: 'success' }]),
+    );
+    await client.runs.wait(thread_id, 'probe', { input: { do: 'sleep', ms: 1 } });
+  };
+  const thread = client.threads.stream(thread_id, {
+    assistantId: 'probe',
+    transport: 'sse',
+    reconnectDelayMs: () => 0,
+    onReconnect: () => void (returned = whileAway()),
+    fetch: async (url, init) => {
+      if (!String(url).endsWith('/stream/events')) return fetch(url, init);
+      await returned;
+      const lost = new AbortController();
+      cut = () => lost.abort(new TypeError('the connection was lost'));
+      return fetch(url, { ...init, signal: lost.signal });
+    },
+  });
+  const ends: unknown[] = [];
+  thread.onEvent(({ event_id }) => {
+    if (event_id?.endsWith(':end') === true) ends.push(event_id);
+  });
+  const custom = await thread.subscribe('custom');
+  await thread.run.start({ input: { do: 'tick', ms: 100 } });
+  const ticks: unknown[] = [];
+  for await (const { params } of custom) {
+    ticks.push((params.data as { payload: { at: number } }).payload.at);
+    if (ticks.length === 20) cut();
+  }
+  expect(ticks).toEqual(Array.from({ length: 100 }, (_, at) => at));
+  // The end of the first run is not replayed, so the client waits for that of the second one.
+  const { run_id } = (await client.runs.list(thread_id))[0] ?? {};
+  expect(await thread.output).toMatchObject({ out: 'slept' });
+  expect(ends).toEqual([`synth:${run_id}:end`]);
+  await thread.close();
+});
+
 // The state of a page of the stock hook `useStream` (its StreamController), without a browser.
 
 describe.each(['sse', 'websocket'] as const)('over %s, a page', (transport) => {

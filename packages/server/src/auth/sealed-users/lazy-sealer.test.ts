@@ -33,6 +33,7 @@ it('rejects a key other than that of the database, until it is corrected', async
   await open(ours).get();
   const other = open(theirs);
   await expect(other.get()).rejects.toThrow(ConfigError);
+  expect(await other.find()).toBeUndefined();
   await database.query({ name: 'test_forget_key', text: 'delete from encryption_keys' }, []);
   await other.get();
   for (const dir of [ours, theirs]) await rm(dir ?? '', { recursive: true });

@@ -1,4 +1,5 @@
 // Opens the sealer for the first secret: servers without secrets need no key, and need not have the same one.
+import { ConfigError } from '../../config/project/mistake.ts';
 import type { Secret } from '../../config/settings/secret.ts';
 import type { EncryptionKeyStorage } from '../../storage/auth/encryption-keys.ts';
 import { assertSameKey, openSealer } from './encryption-key.ts';
@@ -25,6 +26,16 @@ export class LazySealer {
       return await this.#opened;
     } catch (error) {
       this.#opened = undefined;
+      throw error;
+    }
+  }
+
+  /** Like `get`; undefined when this server's key is not the database's. */
+  async find(): Promise<Sealer | undefined> {
+    try {
+      return await this.get();
+    } catch (error) {
+      if (error instanceof ConfigError) return undefined;
       throw error;
     }
   }

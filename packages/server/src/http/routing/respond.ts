@@ -138,7 +138,8 @@ const withHeaders = (
 });
 
 const headersOf = (facts: ReplyFacts): Record<string, string> => {
-  const { self, continuation, total, next, cursor, limitedBy, session, cacheControl, cookie } = facts;
+  const { self, continuation, total, next, cursor, limitedBy, session, isDownload, cacheControl, cookie } =
+    facts;
   return {
     ...(self === undefined ? {} : { 'content-location': self }),
     ...(continuation === undefined ? {} : { location: continuation }),
@@ -147,6 +148,7 @@ const headersOf = (facts: ReplyFacts): Record<string, string> => {
     ...(cursor === undefined ? {} : { 'x-pagination-cursor': cursor }),
     ...(limitedBy === undefined ? {} : { 'x-pagination-limited-by': limitedBy }),
     ...(session === undefined ? {} : { 'mcp-session-id': session }),
+    ...(isDownload === true ? { 'content-disposition': 'attachment' } : {}),
     ...(cacheControl === undefined ? {} : { 'cache-control': cacheControl }),
     ...(cookie === undefined ? {} : { 'set-cookie': cookieText(cookie) }),
   };

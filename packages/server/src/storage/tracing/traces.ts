@@ -88,8 +88,10 @@ export const statements = {
       where a.tenant_id = $1 and a.run_id = $2
         and a.day = (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = $2)
       order by a.name limit ${attachmentsMax}`),
-  attachmentsOf: statement(`select a.run_id, a.name from trace_run_days d cross join lateral (
-        select a.run_id, a.name from trace_attachments a where a.tenant_id = $1 and a.run_id = d.id and a.day = d.day
+  attachmentsOf: statement<
+    Omit<Attachment, 'content'>
+  >(`select a.run_id, a.name, a.content_type from trace_run_days d cross join lateral (
+        select a.run_id, a.name, a.content_type from trace_attachments a where a.tenant_id = $1 and a.run_id = d.id and a.day = d.day
         order by a.name limit ${attachmentsMax}) a
       where d.tenant_id = $1 and d.id = any ($2::uuid[]) order by a.run_id, a.name`),
   find: statement<TraceRunRow>(`select ${traceColumns} from tenant_runs r where r.tenant_id = $1 and r.id = $2
@@ -163,11 +165,8 @@ export const traceStorage = (db: Database, answers = defaultAnswerLimits, reads:
   listAttachments: (tenant_id: string, run_id: string): Promise<AttachmentName[]> =>
     asTenant(db, tenant_id, (tx) => tx.query(statements.attachments, [tenant_id, run_id])),
 
-  /** Names of the attachments of several trace runs. */
-  attachmentsOf: (
-    tenant_id: string,
-    run_ids: readonly string[],
-  ): Promise<Pick<Attachment, 'run_id' | 'name'>[]> =>
+  /** The attachments of several trace runs, without their contents. */
+  attachmentsOf: (tenant_id: string, run_ids: readonly string[]): Promise<Omit<Attachment, 'content'>[]> =>
     asTenant(db, tenant_id, (tx) => tx.query(statements.attachmentsOf, [tenant_id, run_ids])),
 
   findAttachment: (

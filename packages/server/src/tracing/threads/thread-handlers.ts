@@ -1,6 +1,7 @@
 import type { RouteInput, threadReadRoutes, traceThreadRoutes } from '@svc/contract';
 import type { Call, Handlers } from '../../api/handlers.ts';
 import { tenantOf } from '../../auth/principal/caller.ts';
+import { readerOf } from '../traces/attachment-service.ts';
 import { toRunPage } from '../traces/run-page.ts';
 import { dayAgo } from '../traces/run-read-service.ts';
 import type { ThreadReadService } from './thread-read-service.ts';
@@ -38,7 +39,7 @@ export const traceThreadHandlers = (
     const { session_id, is_root, limit, cursor } = query;
     const filter = `eq(thread_id, ${JSON.stringify(thread_id)})`;
     const runQuery = { session: [session_id], is_root, filter, order: 'asc' as const, limit, cursor };
-    return toRunPage(await traces.query(tenantOf(call), runQuery));
+    return toRunPage(await traces.query(readerOf(call), runQuery));
   };
   return {
     queryTraceThreads: async ({ body }, call) => {

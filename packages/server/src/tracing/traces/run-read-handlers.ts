@@ -1,7 +1,7 @@
 import type { runReadRoutes } from '@svc/contract';
 import { type Call, type Handlers, RawBytes, RawJson, type Reply } from '../../api/handlers.ts';
 import { pageReply } from '../../api/pagination.ts';
-import { tenantOf } from '../../auth/principal/caller.ts';
+import { readerOf } from './attachment-service.ts';
 import type { TraceRunPage } from './run-page.ts';
 import { dayAgo, type RunReadService } from './run-read-service.ts';
 
@@ -24,11 +24,11 @@ export const runReadHandlers = (runs: RunReadService): Handlers<typeof runReadRo
       tree_filter: body.tree_filter,
     };
     const page = { selects, cursor, page_size, withTotals: body.include_subtree_usage === true };
-    return asRequested(await runs.query(tenantOf(call), selection, page), call);
+    return asRequested(await runs.query(readerOf(call), selection, page), call);
   },
 
   getSelectedRun: async ({ params, query }, call) =>
-    new RawJson(await runs.get(tenantOf(call), params.id, query.project_id, query.selects)),
+    new RawJson(await runs.get(readerOf(call), params.id, query.project_id, query.selects)),
 
   queryTraces: async ({ body }, call) => {
     const { project_id, trace_ids, max_start_time, trace_filter, tree_filter } = body;
@@ -41,7 +41,7 @@ export const runReadHandlers = (runs: RunReadService): Handlers<typeof runReadRo
       filter_name: 'trace_filter',
       tree_filter,
     };
-    return asRequested(await runs.traces(tenantOf(call), selection, body), call);
+    return asRequested(await runs.traces(readerOf(call), selection, body), call);
   },
 
   listTraceRuns: async ({ params, query }, call) => {
@@ -53,7 +53,7 @@ export const runReadHandlers = (runs: RunReadService): Handlers<typeof runReadRo
       start_time: min_start_time,
       end_time: max_start_time,
     };
-    const { text, isCut } = await runs.ofTrace(tenantOf(call), selection, query);
+    const { text, isCut } = await runs.ofTrace(readerOf(call), selection, query);
     return pageReply(new RawJson(text), { hasMore: false, isCut });
   },
 });

@@ -2,6 +2,7 @@
 import { invalid, notFound } from '@svc/contract/problem';
 import type { TraceRunRow } from '../../storage/tracing/trace-row.ts';
 import type { TraceTotals } from '../../storage/tracing/trace-totals.ts';
+import type { AttachmentService, Reader } from './attachment-service.ts';
 import type { TraceRunPage } from './run-page.ts';
 import type { RunSelection } from './run-scope.ts';
 import { payloadsOf, selectedRunText } from './selected-run.ts';
@@ -27,37 +28,41 @@ const aggregateFields = ['TOTAL_TOKENS', 'TOTAL_COST', 'FIRST_TOKEN_TIME'];
 
 export class RunReadService {
   readonly #traces: TraceService;
+  readonly #attachments: AttachmentService;
 
-  constructor(traces: TraceService) {
+  constructor(traces: TraceService, attachments: AttachmentService) {
     this.#traces = traces;
+    this.#attachments = attachments;
   }
 
   async query(
-    tenant_id: string,
+    reader: Reader,
     selection: RunSelection,
     page: SelectedPage & { withTotals: boolean },
   ): Promise<TraceRunPage> {
+    const { tenant_id } = reader;
     const found = await this.#search(tenant_id, selection, page, 'desc');
     const rows = page.withTotals
       ? withTotals(found.rows, await this.#traces.totalsOf(tenant_id, found.rows))
       : found.rows;
-    return toItems(found, await this.#texts(tenant_id, rows, page.selects ?? []));
+    return toItems(found, await this.#texts(reader, rows, page.selects ?? []));
   }
 
   /** Throws not_found when the trace run belongs to another project. */
-  async get(tenant_id: string, id: string, project_id: string, selects: string[] = []): Promise<string> {
-    const row = await this.#traces.find(tenant_id, id);
+  async get(reader: Reader, id: string, project_id: string, selects: string[] = []): Promise<string> {
+    const row = await this.#traces.find(reader.tenant_id, id);
     if (row === undefined || row.session_id !== project_id) throw notFound('Run', id);
-    return (await this.#texts(tenant_id, [row], selects))[0] ?? '';
+    return (await this.#texts(reader, [row], selects))[0] ?? '';
   }
 
-  async traces(tenant_id: string, selection: RunSelection, page: SelectedPage): Promise<TraceRunPage> {
+  async traces(reader: Reader, selection: RunSelection, page: SelectedPage): Promise<TraceRunPage> {
+    const { tenant_id } = reader;
     const selects = page.selects ?? [];
     const aggregates = selects.filter((field) => aggregateFields.includes(field));
     const found = await this.#search(tenant_id, { ...selection, is_root: true }, page, 'desc');
     const totals = aggregates.length === 0 ? new Map() : await this.#traces.totalsOf(tenant_id, found.rows);
     const own = selects.filter((field) => !aggregateFields.includes(field));
-    const roots = await this.#texts(tenant_id, found.rows, own);
+    const roots = await this.#texts(reader, found.rows, own);
     const items = found.rows.map((row, at) => {
       const sums = aggregateText(aggregates, totals.get(row.trace_id ?? row.id));
       return `{"root_run":${roots[at] ?? 'null'}${sums}}`;
@@ -66,9 +71,14 @@ export class RunReadService {
   }
 
   /** The trace runs of a trace, oldest first. */
-  async ofTrace(tenant_id: string, selection: RunSelection, page: SelectedPage): Promise<TraceRunPage> {
-    const found = await this.#search(tenant_id, selection, { ...page, page_size: traceRunsMax }, 'asc');
-    return toItems(found, await this.#texts(tenant_id, found.rows, page.selects ?? []));
+  async ofTrace(reader: Reader, selection: RunSelection, page: SelectedPage): Promise<TraceRunPage> {
+    const found = await this.#search(
+      reader.tenant_id,
+      selection,
+      { ...page, page_size: traceRunsMax },
+      'asc',
+    );
+    return toItems(found, await this.#texts(reader, found.rows, page.selects ?? []));
   }
 
   async #search(
@@ -86,15 +96,12 @@ export class RunReadService {
     );
   }
 
-  async #texts(
-    tenant_id: string,
-    rows: readonly TraceRunRow[],
-    selects: readonly string[],
-  ): Promise<string[]> {
+  async #texts(reader: Reader, rows: readonly TraceRunRow[], selects: readonly string[]): Promise<string[]> {
     const none = new Map<string, never>();
+    const ids = rows.map(({ id }) => id);
     const [feedback, attachments] = await Promise.all([
-      selects.includes('FEEDBACK_STATS') ? this.#traces.feedbackOf(tenant_id, rows) : none,
-      selects.includes('ATTACHMENTS') ? this.#traces.attachmentsOf(tenant_id, rows) : none,
+      selects.includes('FEEDBACK_STATS') ? this.#traces.feedbackOf(reader.tenant_id, rows) : none,
+      selects.includes('ATTACHMENTS') ? this.#attachments.linksOf(reader, ids) : none,
     ]);
     return rows.map((row) =>
       selectedRunText(row, selects, {

@@ -1,9 +1,17 @@
 // Writes stored trace runs as JSON text. Payloads are inserted as the text that was sent, without parsing.
 import { exactMark, fromExactJson, fromExactText } from '../../storage/postgres/exact-text.ts';
+import type { AttachmentLink } from './attachment-service.ts';
 import type { TraceRunRow } from '../../storage/tracing/trace-row.ts';
 
 /** By key: number of feedback entries, and mean score. */
 export type FeedbackStats = Record<string, { n: number; avg: number | null }>;
+
+/** What is stored beside the trace run. */
+export interface BesideRun {
+  feedback?: FeedbackStats | undefined;
+  /** Undefined when they were not read. */
+  attachments?: readonly AttachmentLink[] | undefined;
+}
 
 /** Fields that every row has, because the stock API and the models of its clients require them. */
 const required: ReadonlySet<string> = new Set([
@@ -29,7 +37,7 @@ const withField: ReadonlyMap<string, string> = new Map([
 /** `select`: the fields to include besides the required ones; undefined for all. */
 export const toRunText = (
   row: TraceRunRow,
-  feedback_stats: FeedbackStats,
+  { feedback = {}, attachments }: BesideRun,
   select?: ReadonlySet<string>,
 ): string => {
   const { inputs, outputs, events, serialized, extra, metadata, usage_details, inserted_at, ...plain } = row;
@@ -49,7 +57,8 @@ export const toRunText = (
     parent_run_ids: ids.slice(0, -1),
     is_root: row.parent_run_id === null,
     ...detailsOf(usage_details),
-    feedback_stats,
+    feedback_stats: feedback,
+    s3_urls: attachments && attachmentUrls(attachments),
     app_path: appPath(row),
   };
   const isSelected = ([name]: [string, unknown]): boolean =>
@@ -66,6 +75,17 @@ export const toRunText = (
   }).filter(isSelected);
   return `${head.slice(0, -1)}${payloads.map(([name, text]) => `,"${name}":${text ?? 'null'}`).join('')}}`;
 };
+
+/** The links in the form of the stock API, whose clients read the contents from there. */
+const attachmentUrls = (links: readonly AttachmentLink[]): Record<string, unknown> | null =>
+  links.length === 0
+    ? null
+    : Object.fromEntries(
+        links.map(({ name, content_type, url }) => [
+          `attachment.${name}`,
+          { presigned_url: url, mime_type: content_type },
+        ]),
+      );
 
 const startsWith = (bracket: string, text: string): boolean => text.trimStart().startsWith(bracket);
 

@@ -4,7 +4,7 @@ import { fromExactJson, fromExactText } from '../../storage/postgres/exact-text.
 import type { TraceRunRow } from '../../storage/tracing/trace-row.ts';
 import { microsOf } from '../../api/time.ts';
 import { previewOf } from '../threads/preview.ts';
-import { appPath, extraText, type FeedbackStats } from './run-text.ts';
+import { appPath, type BesideRun, extraText } from './run-text.ts';
 import { isRecord } from '../../json/is-record.ts';
 
 type RunField = (typeof runFields)[number];
@@ -13,13 +13,6 @@ type Details =
   | 'completion_token_details'
   | 'prompt_cost_details'
   | 'completion_cost_details';
-
-/** What is stored beside the trace run. */
-interface BesideRun {
-  feedback?: FeedbackStats | undefined;
-  /** Names. */
-  attachments?: readonly string[] | undefined;
-}
 
 interface Source {
   /** The field of a stored trace run whose payload it needs. */
@@ -49,13 +42,6 @@ const details = (name: Details): Source => ({
     return json({ raw: Object.fromEntries(Object.entries(raw).map(([key, value]) => [key, Number(value)])) });
   },
 });
-
-/** Addresses of the contents of attachments, by name, on the server that answers. */
-const addressesOf = (run_id: string, names: readonly string[]): string | null => {
-  const address = (name: string): string =>
-    `/api/v1/runs/${run_id}/attachments?name=${encodeURIComponent(name)}`;
-  return names.length === 0 ? null : json(Object.fromEntries(names.map((name) => [name, address(name)])));
-};
 
 const sources: Record<RunField, Source> = {
   ID: { text: ({ id }) => json(id) },
@@ -99,7 +85,12 @@ const sources: Record<RunField, Source> = {
   TAGS: { text: ({ tags }) => json(fromExactJson(tags)) },
   APP_PATH: { text: (row) => json(appPath(row)) },
   FEEDBACK_STATS: { text: (_, { feedback = {} }) => json(feedback) },
-  ATTACHMENTS: { text: ({ id }, { attachments = [] }) => addressesOf(id, attachments) },
+  ATTACHMENTS: {
+    text: (_, { attachments = [] }) =>
+      attachments.length === 0
+        ? null
+        : json(Object.fromEntries(attachments.map(({ name, url }) => [name, url]))),
+  },
 };
 
 const isKnown = (field: string): field is RunField => Object.hasOwn(sources, field);

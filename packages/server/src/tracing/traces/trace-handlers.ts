@@ -1,15 +1,17 @@
 import type { traceRoutes } from '@svc/contract';
-import { type Handlers, RawBytes, RawJson } from '../../api/handlers.ts';
+import { type Handlers, RawBytes, RawJson, Reply } from '../../api/handlers.ts';
 import { tenantOf } from '../../auth/principal/caller.ts';
 import type { IngestService } from '../ingest/ingest-service.ts';
 import { boundaryOf } from '../ingest/multipart.ts';
 import { toOtlpAnswer, toProtobuf } from '../ingest/otlp/otlp-answer.ts';
 import { toRunPage } from './run-page.ts';
+import { type AttachmentService, readerOf } from './attachment-service.ts';
 import type { TraceService } from './trace-service.ts';
 
 export interface TraceParts {
   ingest: IngestService;
   traces: TraceService;
+  attachments: AttachmentService;
 }
 
 /** The version of the stock server whose reads svc has; older ones make stock clients warn. Unrelated to the version of svc. */
@@ -38,7 +40,7 @@ const ingestInfo = {
   customer_info: null,
 };
 
-export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof traceRoutes> => ({
+export const traceHandlers = ({ ingest, traces, attachments }: TraceParts): Handlers<typeof traceRoutes> => ({
   getIngestInfo: () => ingestInfo,
 
   ingestMultipart: ({ body }, call) => {
@@ -67,18 +69,23 @@ export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof t
     return isJson ? answer : new RawBytes('application/x-protobuf', toProtobuf(answer));
   },
 
-  getTraceRun: async ({ params }, call) => new RawJson(await traces.get(tenantOf(call), params.id)),
+  getTraceRun: async ({ params }, call) => new RawJson(await traces.get(readerOf(call), params.id)),
 
   listTraceAttachments: async ({ params, query }, call) => {
     const tenant_id = tenantOf(call);
-    if (query.name === undefined) return traces.attachments(tenant_id, params.id);
-    const { name, content_type, content } = await traces.attachment(tenant_id, params.id, query.name);
+    if (query.name === undefined) return attachments.list(tenant_id, params.id);
+    const { name, content_type, content } = await attachments.get(tenant_id, params.id, query.name);
     return [{ name, content_type, bytes: content.length, content: content.toString('base64') }];
   },
 
   getTraceAttachment: async ({ params }, call) => {
-    const { name, content_type, content } = await traces.attachment(tenantOf(call), params.id, params.name);
+    const { name, content_type, content } = await attachments.get(tenantOf(call), params.id, params.name);
     return { name, content_type, content: content.toString('base64') };
+  },
+
+  openAttachmentLink: async ({ params }) => {
+    const { content_type, content } = await attachments.open(params.token);
+    return new Reply(new RawBytes(content_type, Uint8Array.from(content)), { isDownload: true });
   },
 
   getTrace: async ({ params }, call) => new RawJson(await traces.tree(tenantOf(call), params.trace_id)),
@@ -87,5 +94,5 @@ export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof t
 
   getRunStatsSeries: ({ body }, call) => traces.series(tenantOf(call), body),
 
-  queryTraceRuns: async ({ body }, call) => toRunPage(await traces.query(tenantOf(call), body)),
+  queryTraceRuns: async ({ body }, call) => toRunPage(await traces.query(readerOf(call), body)),
 });

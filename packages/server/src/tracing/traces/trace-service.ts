@@ -1,10 +1,11 @@
 import { type RunStats, type RunStatsPoint, type RunStatsSeries, statsPointsMax } from '@svc/contract';
 import { notFound } from '@svc/contract/problem';
-import type { Attachment, AttachmentName, TraceStorage } from '../../storage/tracing/traces.ts';
+import type { TraceStorage } from '../../storage/tracing/traces.ts';
 import type { FeedbackStat, FeedbackStorage } from '../../storage/tracing/feedback.ts';
 import { type PayloadColumn, payloadColumns, type TraceRunRow } from '../../storage/tracing/trace-row.ts';
 import type { SearchPosition } from '../../storage/tracing/trace-search.ts';
 import type { TraceTotals } from '../../storage/tracing/trace-totals.ts';
+import type { AttachmentService, Reader } from './attachment-service.ts';
 import { type PartialAnswer, partialOf, withTimeoutAdvice } from '../ingest/partial.ts';
 import { type FeedbackStats, toRunText, treeText } from './run-text.ts';
 import type { TraceRunPage } from './run-page.ts';
@@ -27,33 +28,26 @@ const treeRunsMax = 10_000;
 export class TraceService {
   readonly #traces: TraceStorage;
   readonly #feedback: FeedbackStorage;
+  readonly #attachments: AttachmentService;
   readonly #budgetMs: number;
 
   /** `budgetMs`: time after which a query returns a partial page. */
-  constructor(traces: TraceStorage, feedback: FeedbackStorage, budgetMs: number) {
+  constructor(
+    { traces, feedback }: { traces: TraceStorage; feedback: FeedbackStorage },
+    attachments: AttachmentService,
+    budgetMs: number,
+  ) {
     this.#traces = traces;
     this.#feedback = feedback;
+    this.#attachments = attachments;
     this.#budgetMs = budgetMs;
   }
 
   /** Returns JSON text. */
-  async get(tenant_id: string, id: string): Promise<string> {
-    const row = await this.#traces.find(tenant_id, id);
+  async get(reader: Reader, id: string): Promise<string> {
+    const row = await this.#traces.find(reader.tenant_id, id);
     if (row === undefined) throw notFound('Run', id);
-    return (await this.#texts(tenant_id, [row], undefined))[0] ?? '';
-  }
-
-  async attachments(tenant_id: string, run_id: string): Promise<AttachmentName[]> {
-    const found = await this.#traces.listAttachments(tenant_id, run_id);
-    if (found.length === 0 && (await this.#traces.find(tenant_id, run_id)) === undefined)
-      throw notFound('Run', run_id);
-    return found;
-  }
-
-  async attachment(tenant_id: string, run_id: string, name: string): Promise<Omit<Attachment, 'run_id'>> {
-    const found = await this.#traces.findAttachment(tenant_id, run_id, name);
-    if (found === undefined) throw notFound('Attachment', name);
-    return found;
+    return (await this.#texts(reader, [row], undefined))[0] ?? '';
   }
 
   /** Returns the OpenTelemetry trace ids of runs that were sent as spans, by run id. */
@@ -88,16 +82,17 @@ export class TraceService {
   }
 
   /** A page of runs. A page by ids has no cursor; when it is cut, clients request the missing ids again. */
-  async query(tenant_id: string, query: RunQuery): Promise<TraceRunPage> {
+  async query(reader: Reader, query: RunQuery): Promise<TraceRunPage> {
+    const { tenant_id } = reader;
     const select = query.select && new Set(['id', ...query.select]);
     if (query.id) {
       const columns = select ? columnsOf(select) : null;
       const { rows, isCut } = await this.#traces.listByIds(tenant_id, query.id, columns);
-      const texts = await this.#texts(tenant_id, rows, select);
+      const texts = await this.#texts(reader, rows, select);
       return { text: toPage(texts, null, partialOf(null, 0, '')), isCut };
     }
     const { rows, next, partial, isCut } = await this.search(tenant_id, query, select);
-    const texts = await withTimeoutAdvice(sumOfRuns, this.#texts(tenant_id, rows, select));
+    const texts = await withTimeoutAdvice(sumOfRuns, this.#texts(reader, rows, select));
     return { text: toPage(texts, next, partial('cursors.next')), isCut };
   }
 
@@ -130,11 +125,17 @@ export class TraceService {
     return this.#traces.find(tenant_id, id);
   }
 
-  async #texts(tenant_id: string, rows: readonly TraceRunRow[], select: Select): Promise<string[]> {
+  async #texts(reader: Reader, rows: readonly TraceRunRow[], select: Select): Promise<string[]> {
+    const { tenant_id } = reader;
     const stats =
       (select?.has('feedback_stats') ?? true) ? await this.feedbackOf(tenant_id, rows) : new Map();
+    const ids = rows.map(({ id }) => id);
+    const links = (select?.has('s3_urls') ?? true) ? await this.#attachments.linksOf(reader, ids) : undefined;
     const summed = await this.#withTotals(tenant_id, rows, select);
-    return summed.map((row) => toRunText(row, stats.get(row.id) ?? {}, select));
+    return summed.map((row) => {
+      const attachments = links && (links.get(row.id) ?? []);
+      return toRunText(row, { feedback: stats.get(row.id), attachments }, select);
+    });
   }
 
   /** Feedback by trace run. */
@@ -146,19 +147,6 @@ export class TraceService {
         rows.map(({ id }) => id),
       ),
     );
-  }
-
-  /** Names of attachments by trace run. */
-  async attachmentsOf(
-    tenant_id: string,
-    rows: readonly TraceRunRow[],
-  ): Promise<ReadonlyMap<string, string[]>> {
-    const found = new Map<string, string[]>();
-    if (rows.length === 0) return found;
-    const ids = rows.map(({ id }) => id);
-    for (const { run_id, name } of await this.#traces.attachmentsOf(tenant_id, ids))
-      found.set(run_id, [...(found.get(run_id) ?? []), name]);
-    return found;
   }
 
   /** Totals of the whole traces of those rows that are roots, by trace. Traces without tokens, costs and first token have none. */
