@@ -10,6 +10,7 @@ from uuid import UUID
 from langgraph.types import Command, Send
 
 from .chunks import ChunkStream
+from .context import context_for
 from .failures import failure_of
 from .frames import Header
 from .graphs import Graphs, layout_of, with_storage
@@ -65,7 +66,7 @@ class Run:
             arguments: dict[str, Any] = {
                 "input": _input_of(self._input),
                 "config": config,
-                "context": self._context,
+                "context": context_for(graph, self._context),
                 "stream_mode": _engine_modes(header["modes"]),
                 "subgraphs": True,
                 "interrupt_before": header.get("interrupt_before"),
