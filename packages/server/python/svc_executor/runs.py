@@ -18,6 +18,7 @@ from .json_text import tree_of
 from .saver import EphemeralSaver, SvcSaver
 from .session import Session, current_session
 from .store import SvcStore
+from .tool_events import TASKS_NAMED_BY
 from .traces import RunTracer
 from .users import with_user
 
@@ -35,6 +36,7 @@ class Run:
         self._graphs = graphs
         self._input = tree_of(parts[0])
         self._context = tree_of(parts[1])
+        session.names_tool_tasks = TASKS_NAMED_BY in header["modes"]
         self._chunks = ChunkStream(session, header["modes"], subgraphs=header["subgraphs"])
 
     async def execute(self) -> None:

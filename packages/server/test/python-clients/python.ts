@@ -1,6 +1,6 @@
 // Runs programs with the stock Python clients, where scripts/install-test-programs.sh has installed them.
 //   SVC_TEST_PYTHON_CLIENTS=required   the tests run, and fail where the clients are not installed
-//   SVC_TEST_PYTHON=<interpreter>      another version of Python, or other versions of the packages
+// For another version of Python, or other versions of the packages, build/python-clients may be a link to another environment.
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -9,9 +9,7 @@ import { it } from 'vitest';
 import { scaled } from '../speed.ts';
 
 /** The interpreter that has the stock clients, langgraph and langchain. */
-export const python =
-  process.env['SVC_TEST_PYTHON'] ??
-  fileURLToPath(new URL('../../../../build/python-clients/bin/python3', import.meta.url));
+export const python = fileURLToPath(new URL('../../../../build/python-clients/bin/python3', import.meta.url));
 
 /** Why the tests with the Python clients are not run; undefined when they are. */
 export const whyNoPythonClients = (): string | undefined =>
