@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-groups='s3 browser postgres15 faults deploy pandas python-clients python-stock schemathesis'
+groups='s3 browser postgres15 faults deploy pandas python-clients python-projects python-stock schemathesis'
 [ $# -gt 0 ] && [ "$1" != --help ] || { echo "usage: $0 all | GROUP...   groups: $groups" >&2; exit 2; }
 [ "$*" = all ] || groups=$*
 
@@ -31,9 +31,9 @@ for group in $groups; do
     deploy)
       need /usr/bin/caddy caddy; need /usr/bin/docker-compose docker-compose; need /usr/sbin/nginx nginx-light
       need /usr/bin/promtool prometheus; need /usr/bin/systemd-analyze systemd ;;
-    # Exported files as a data scientist reads them, the stock clients for Python, the stock server for Python graphs, and requests made from
+    # Exported files as a data scientist reads them, the stock clients for Python, what projects install, the stock server for Python graphs, and requests made from
     # the OpenAPI document. In environments of their own, since the system's Python may not be changed.
-    pandas | python-clients | python-stock | schemathesis) /usr/bin/python3 -c 'import ensurepip' 2> /dev/null || packages+=(python3-venv) ;;
+    pandas | python-clients | python-projects | python-stock | schemathesis) /usr/bin/python3 -c 'import ensurepip' 2> /dev/null || packages+=(python3-venv) ;;
     *) echo "$0: unknown group $group; groups: $groups" >&2; exit 2 ;;
   esac
 done
@@ -61,6 +61,10 @@ python_environment() {
 if [[ " $groups " == *' pandas '* ]]; then python_environment python pandas==2.3.3 pyarrow==22.0.0; fi
 if [[ " $groups " == *' python-clients '* ]]; then
   python_environment python-clients langgraph==1.2.24 langchain==1.5.2 langgraph-sdk==0.4.14 langsmith==0.15.1 fastapi==0.165.0
+fi
+if [[ " $groups " == *' python-projects '* ]]; then
+  python_environment python-projects langgraph==1.2.24 langchain==1.5.2 langgraph-sdk==0.4.14 fastapi==0.165.0 deepagents==0.7.32 \
+    langgraph-checkpoint-conformance==0.0.2
 fi
 if [[ " $groups " == *' python-stock '* ]]; then
   python_environment python-stock 'langgraph-cli[inmem]==0.4.40' langgraph-api==0.16.7 langgraph-runtime-inmem==0.36.7 langgraph==1.2.24 \

@@ -11,6 +11,7 @@ from .message_events import MessageEvents
 from .parts import Parts
 from .session import Session
 from .shapes import Shape, interrupts_shape, shape_of
+from .tool_events import tool_event
 
 _FRAME_BYTES = 256 * 1024
 """A frame with more bytes is sent before the turn ends."""
@@ -49,8 +50,10 @@ class ChunkStream:
         elif mode == "checkpoints":
             wants_values = mode in self._requested and (self._subgraphs or not namespace)
             self._add(namespace, mode, checkpoint_shape(payload, self._parts, self._session, wants_values=wants_values))
-        elif mode in ("debug", "updates") and namespace and not self._subgraphs:
+        elif mode in ("debug", "updates", "tools") and namespace and not self._subgraphs:
             return
+        elif mode == "tools":
+            self._add(namespace, mode, shape_of(tool_event(payload), self._parts, mode, _DEPTHS["tools"]))
         elif mode == "debug":
             self._add(namespace, mode, debug_shape(payload, self._parts))
         else:

@@ -20,6 +20,7 @@ from .loop_watch import LoopWatch
 from .runs import Run, run_config
 from .session import Session, current_session
 from .states import read_state, update_state
+from .tool_events import name_tool_tasks
 
 _THREADS_MAX = 128
 """Synchronous nodes that execute at the same time. Threads are started when they are needed."""
@@ -33,6 +34,7 @@ async def start(setup: Header, channel: Channel) -> tuple[Header, Handler]:
     loop.set_default_executor(ThreadPoolExecutor(_THREADS_MAX, thread_name_prefix="svc-node"))
     send_logs(channel, _session_number)
     note_paths()
+    name_tool_tasks()
     executor = Executor(channel, setup)
     return {"versions": _versions()}, executor.receive
 

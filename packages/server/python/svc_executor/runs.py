@@ -10,6 +10,7 @@ from uuid import UUID
 from langgraph.types import Command, Send
 
 from .chunks import ChunkStream
+from .context import context_for
 from .failures import failure_of
 from .frames import Header
 from .graphs import Graphs, layout_of, with_storage
@@ -17,6 +18,7 @@ from .json_text import tree_of
 from .saver import EphemeralSaver, SvcSaver
 from .session import Session, current_session
 from .store import SvcStore
+from .tool_events import TASKS_NAMED_BY
 from .traces import RunTracer
 from .users import with_user
 
@@ -34,6 +36,7 @@ class Run:
         self._graphs = graphs
         self._input = tree_of(parts[0])
         self._context = tree_of(parts[1])
+        session.names_tool_tasks = TASKS_NAMED_BY in header["modes"]
         self._chunks = ChunkStream(session, header["modes"], subgraphs=header["subgraphs"])
 
     async def execute(self) -> None:
@@ -65,7 +68,7 @@ class Run:
             arguments: dict[str, Any] = {
                 "input": _input_of(self._input),
                 "config": config,
-                "context": self._context,
+                "context": context_for(graph, self._context),
                 "stream_mode": _engine_modes(header["modes"]),
                 "subgraphs": True,
                 "interrupt_before": header.get("interrupt_before"),

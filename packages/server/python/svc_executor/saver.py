@@ -105,6 +105,9 @@ class SvcSaver(BaseCheckpointSaver[int]):
         place = _place(config["configurable"])
         await self._deliver({"kind": "writes", **place, "writes": shapes, "task": task_id, "path": task_path}, parts)
 
+    async def adelete_thread(self, thread_id: str) -> None:
+        await self._session.call({"kind": "delete", "thread": thread_id})
+
     # A graph that a synchronous node calls: on a thread of the pool.
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
@@ -122,6 +125,9 @@ class SvcSaver(BaseCheckpointSaver[int]):
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         self._session.from_thread(self.aput_writes(config, writes, task_id, task_path))
+
+    def delete_thread(self, thread_id: str) -> None:
+        self._session.from_thread(self.adelete_thread(thread_id))
 
     def get_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
@@ -161,8 +167,9 @@ class SvcSaver(BaseCheckpointSaver[int]):
         value = decode(text, self._session.allowed)
         if channel != "__interrupt__":
             return value
-        asked = value if isinstance(value, list) else [value]
-        return [_interrupt(one) for one in asked]
+        if isinstance(value, list):
+            return [_interrupt(one) for one in value]
+        return [_interrupt(value)] if _is_interrupt(value) else value
 
     def _history(self, channel: str, found: dict[str, Any], parts: Sequence[bytes]) -> DeltaChannelHistory:
         allowed = self._session.allowed
@@ -221,8 +228,12 @@ def _write_shape(channel: str, value: Any, parts: Parts) -> Any:
     return parts.value(value, channel)
 
 
+def _is_interrupt(value: Any) -> bool:
+    return isinstance(value, dict) and "value" in value
+
+
 def _interrupt(value: Any) -> Any:
-    if not isinstance(value, dict):
+    if not _is_interrupt(value):
         return value
     known = {key: part for key, part in value.items() if key in ("value", "id", "response_schema")}
     return Interrupt(**known)

@@ -30,6 +30,8 @@ class Session:
         self.values = RunValues(allowed)
         self.task_paths: dict[str, Any] = {}
         """Paths of tasks by their ids."""
+        self.names_tool_tasks = False
+        """Events of tools name the task that calls the tool."""
         self.flush: Callable[[], None] = lambda: None
         """Sends what was collected before: frames have to be sent in the order in which their values were described."""
         self._channel = channel

@@ -17,7 +17,7 @@ import { SvcCheckpointer } from '../../src/engine/checkpoints/checkpointer.ts';
 import { CommitQueue } from '../../src/engine/checkpoints/commit-queue.ts';
 import { RecentBlobs } from '../../src/engine/checkpoints/recent-blobs.ts';
 import { ThreadSession } from '../../src/engine/checkpoints/thread-session.ts';
-import { createCodec } from '../../src/engine/codec/value-codec.ts';
+import { createCodec, type ValueCodec } from '../../src/engine/codec/value-codec.ts';
 import {
   checkpointStorage,
   type CheckpointStorage,
@@ -33,12 +33,17 @@ export class ThreadSavers extends BaseCheckpointSaver {
   readonly #queue: CommitQueue;
   #recent = new RecentBlobs();
   readonly #sync: boolean;
+  readonly #codec: ValueCodec;
   readonly #sessions = new Map<string, Promise<{ saver: SvcCheckpointer; session: ThreadSession }>>();
 
-  constructor(database: Database, { sync = true } = {}) {
+  constructor(
+    database: Database,
+    { sync = true, values = codec }: { sync?: boolean; values?: ValueCodec } = {},
+  ) {
     super();
     this.#database = database;
     this.#sync = sync;
+    this.#codec = values;
     this.storage = checkpointStorage(database);
     this.#queue = new CommitQueue(this.storage);
   }
@@ -76,7 +81,8 @@ export class ThreadSavers extends BaseCheckpointSaver {
 
   async deleteThread(thread_id: string): Promise<void> {
     await (await this.#of({ configurable: { thread_id } })).saver.deleteThread(thread_id);
-    this.forget();
+    this.#sessions.delete(thread_id);
+    this.#recent = new RecentBlobs();
   }
 
   /** Forgets all sessions and blobs: the next use reads everything from storage, as a new run of another process would. */
@@ -115,7 +121,7 @@ export class ThreadSavers extends BaseCheckpointSaver {
       metadata: {},
       sync: this.#sync,
       committer: this.#queue,
-      codec,
+      codec: this.#codec,
       recent: this.#recent,
       onFailure: () => undefined,
     });

@@ -1,5 +1,6 @@
 // Runs programs with the stock Python clients, where scripts/install-test-programs.sh has installed them.
 //   SVC_TEST_PYTHON_CLIENTS=required   the tests run, and fail where the clients are not installed
+// For another version of Python, or other versions of the packages, build/python-clients may be a link to another environment.
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

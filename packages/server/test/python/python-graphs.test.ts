@@ -233,6 +233,10 @@ describe.skipIf(whyNoPythonClients() !== undefined)('Python graphs', () => {
     const context = { name: 'Ada' };
     const greeted = await client.runs.wait(await newThread(), 'context', { input: { items: [] }, context });
     expect(greeted).toEqual({ items: ['hello Ada', 'True'] });
+    const configurable = { name: 'Ben', unknown: 1 };
+    expect(
+      await client.runs.wait(null, 'context', { input: { items: [] }, config: { configurable } }),
+    ).toMatchObject({ items: ['hello Ben', expect.any(String)] });
     const open = (): Promise<unknown> => client.runs.wait(null, 'opened', { input: { items: [] }, context });
     expect(await open()).toMatchObject({
       items: ['threads.create_run', "{'name': 'Ada'}", 'open'],

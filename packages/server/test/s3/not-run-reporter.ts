@@ -7,6 +7,7 @@ import { whyNoPostgres15 } from '../faults/postgres-15.ts';
 import { whyNoSchemathesis } from '../fuzz/schemathesis.ts';
 import { NotRun } from '../not-run.ts';
 import { whyNoPythonClients } from '../python-clients/python.ts';
+import { whyNoPythonProjects } from '../python/projects/environment.ts';
 import { whyNoS3 } from './availability.ts';
 
 export default class NotRunReporter extends NotRun {
@@ -16,6 +17,11 @@ export default class NotRunReporter extends NotRun {
       { call: 'itInShell(', need: 'a shell with its programs', why: whyNoShell },
       { call: 'itInPandas(', need: 'pandas', why: whyNoPandas },
       { call: 'itWithPythonClients(', need: 'the Python clients', why: whyNoPythonClients },
+      {
+        call: 'describeWithPythonProjects(',
+        need: 'packages of Python projects',
+        why: whyNoPythonProjects,
+      },
       { call: 'describeWithPythonStock(', need: 'the stock Python server', why: whyNoPythonStock },
       { call: 'itWithSchemathesis(', need: 'Schemathesis', why: whyNoSchemathesis },
       { call: 'describeWithPatroni(', need: 'Patroni', why: whyNoPatroni },

@@ -17,8 +17,6 @@
 // ping          to Python     call; its reply has cpu_ms, the time that the thread of the event loop has computed
 // log           to Node       a record of the Python logger: level, logger, message, and run where it is known
 //
-// modules       to Node       files of the project that were imported since the last one: files
-//
 // Work "graphs" (python-host.ts, svc_executor/executor.py). A session is one run, update or read; this side numbers them.
 // load          to Python     call: imports all graphs. Reply: layouts, failures, notices
 // layout        to Python     call: the layout of a graph that a function makes: graph, access, config. Reply: layout
@@ -36,6 +34,7 @@
 // deltas        to Node       call: the changes of delta channels: channels. Reply: channels
 // put           to Node       stores a checkpoint: checkpoint, metadata, values; a call when the graph waits for it
 // writes        to Node       stores writes of a task: writes, task, path; a call when the graph waits for it
+// delete        to Node       call: deletes the checkpoints of the thread: thread
 // store         to Node       call: operations on the store: operations. Reply: results
 //
 // Values of channels are described as in svc_executor/lists.py, chunks and states as in svc_executor/shapes.py. Work "auth": src/app/python-auth.ts.

@@ -1,6 +1,8 @@
 // A graph of a Python file, with what the executor uses of a graph of LangGraph.js.
 import type { BaseCheckpointSaver, BaseStore } from '@langchain/langgraph-checkpoint';
 import { onAbort } from '../../abort.ts';
+import { isRecord } from '../../json/is-record.ts';
+import { clientConfigurable } from '../dispatch/run-command.ts';
 import type { IntrospectCommand, ParsedRunCommand, RunKwargs, StateUpdate } from '../dispatch/protocol.ts';
 import type { Chunk } from '../executor/events/chunk-events.ts';
 import { readChunk, type SentChunk } from './python-chunks.ts';
@@ -121,7 +123,7 @@ export class PythonGraph {
     try {
       process.send(this.#runHeader(run, session.number), [
         JSON.stringify({ input: run.kwargs.input ?? null, command: run.kwargs.command ?? null }),
-        JSON.stringify(run.command.context ?? null),
+        JSON.stringify(pythonContext(run.command) ?? null),
       ]);
       if (signal.aborted) process.send({ kind: 'cancel', session: session.number });
       const error = await ended;
@@ -135,9 +137,10 @@ export class PythonGraph {
   }
 
   #runHeader({ command, kwargs, tracer }: PythonRun, session: number) {
-    const { config, metadata, run_id, temporary, head } = command;
+    const { config, context, metadata, run_id, temporary, head } = command;
     const { durability, interrupt_before, interrupt_after, stream_mode, stream_subgraphs } = kwargs;
-    const configurable = { ...config.configurable, ...kwargs.checkpoint };
+    const given = isRecord(context) ? clientConfigurable(context) : {};
+    const configurable = { ...given, ...config.configurable, ...kwargs.checkpoint };
     return {
       kind: 'run',
       session,
@@ -226,6 +229,15 @@ export class PythonGraph {
 
 /** The engine's own default in Python. */
 const recursionLimitDefault = 10_007;
+
+/**
+ * As in the stock server, `context` has the values of `configurable` too, and `configurable` those of `context`: older graphs and clients know
+ * only one of them. Without both it is empty, and fields of a context schema have their defaults.
+ */
+const pythonContext = ({ config, context }: ParsedRunCommand): unknown =>
+  context === undefined || isRecord(context)
+    ? { ...clientConfigurable(config.configurable), ...context }
+    : context;
 
 const layoutAt = (layout: GraphLayout | null | undefined, path: string): GraphLayout | undefined =>
   path === '' ? (layout ?? undefined) : layout?.subgraphs?.[path];

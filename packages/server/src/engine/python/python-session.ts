@@ -80,6 +80,9 @@ export class PythonSession {
         return this.#put(frame);
       case 'writes':
         return this.#putWrites(frame);
+      case 'delete':
+        await this.#saver.deleteThread(frame.header['thread'] as string);
+        return {};
       default:
         throw new BrokenValue(`a frame of the unknown kind ${frame.header.kind}`);
     }

@@ -1,0 +1,4 @@
+// The Python clients work with Python graphs as they are.
+import { testPythonClients } from './client-tests.ts';
+
+testPythonClients('python.json');
