@@ -35,17 +35,26 @@ class Run:
         self._input = tree_of(parts[0])
         self._context = tree_of(parts[1])
         self._chunks = ChunkStream(session, header["modes"], subgraphs=header["subgraphs"])
+        self._task: asyncio.Task[Any] | None = None
+        self._is_cancelled = False
+
+    def cancel(self) -> None:
+        """Cancels the run. Before `execute` has begun, its task is not cancelled: it would end without reporting it."""
+        self._is_cancelled = True
+        if self._task is not None:
+            self._task.cancel()
 
     async def execute(self) -> None:
         """Streams the graph and reports its end. Raises nothing."""
         current_session.set(self._session)
+        self._task = asyncio.current_task()
         error: dict[str, Any] | None = None
         try:
+            if self._is_cancelled:
+                raise asyncio.CancelledError
             await self._stream()
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            is_asked = task is not None and task.cancelling() > 0
-            message = "The run was cancelled" if is_asked else "A node has raised CancelledError"
+            message = "The run was cancelled" if self._is_cancelled else "A node has raised CancelledError"
             error = {"name": "CancelledError", "message": message}
         except BaseException as thrown:  # SystemExit and KeyboardInterrupt of a node end the run, and not the process
             error = failure_of(thrown)
