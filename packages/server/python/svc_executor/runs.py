@@ -86,7 +86,9 @@ class Run:
                 return
             chunks: AsyncIterator[Any] = graph.astream(**arguments)
             async for namespace, mode, payload in chunks:
-                await self._chunks.take(namespace, mode, payload)
+                self._chunks.take(namespace, mode, payload)
+                if self._session.is_behind:
+                    await self._session.drain()
 
     async def _stream_events(self, graph: Any, arguments: dict[str, Any]) -> None:
         """Stream mode `events`: the callback events of all graphs of the tree. The chunks of the run itself are events of the other modes."""
@@ -97,9 +99,11 @@ class Run:
             if event["event"] == "on_chain_stream" and event["run_id"] == run_id:
                 chunk = event["data"].get("chunk")
                 if isinstance(chunk, tuple) and len(chunk) == 3:
-                    await self._chunks.take(*chunk)
-                continue
-            self._chunks.event(event)
+                    self._chunks.take(*chunk)
+            else:
+                self._chunks.event(event)
+            if self._session.is_behind:
+                await self._session.drain()
 
     def _saver(self) -> Any:
         if self._header["temporary"]:
