@@ -110,6 +110,11 @@ class Channel(asyncio.Protocol):
         finally:
             self._waiting.pop(call, None)
 
+    @property
+    def is_behind(self) -> bool:
+        """True while the Node process does not read."""
+        return not self._drained.is_set()
+
     async def drain(self) -> None:
         """Waits until the Node process reads again, when it has fallen behind."""
         await self._drained.wait()

@@ -12,6 +12,8 @@ from .parts import Parts
 from .session import Session, current_session
 from .shapes import Shape, interrupts_shape, shape_of
 
+_PLACE = ("thread_id", "checkpoint_ns", "checkpoint_id")
+
 _PATHS_MAX = 10_000
 _TASKS_AT = 4
 """Where the tasks are among the arguments of the engine's function."""
@@ -44,6 +46,8 @@ def checkpoint_shape(report: dict[str, Any], parts: Parts, session: Session, *, 
     metadata = report["metadata"]
     deltas = metadata.get("counters_since_delta_snapshot") or {}
     values = report["values"]
+    if not wants_values and not deltas and isinstance(values, dict):
+        return {"j": _brief_report(report, session)}
     members: list[Any] = [
         ["config", {"j": _config(report["config"])}],
         ["parent_config", {"j": _config(report.get("parent_config"))}],
@@ -61,6 +65,27 @@ def checkpoint_shape(report: dict[str, Any], parts: Parts, session: Session, *, 
         for key, part in values.items()
     ]
     return {"o": [*members, ["values", {"o": shapes}]]}
+
+
+def _brief_report(report: dict[str, Any], session: Session) -> dict[str, Any]:
+    """What the Node process stores of a report."""
+    paths = session.task_paths
+    return {
+        "config": _place(report["config"]),
+        "parent_config": _place(report.get("parent_config")),
+        "metadata": report["metadata"],
+        "next": report["next"],
+        "paths": [path_of(paths.get(task["id"])) for task in report["tasks"]],
+        "tasks": [_brief_task(task) for task in report["tasks"]],
+        "values": dict.fromkeys(report["values"]),
+    }
+
+
+def _brief_task(task: dict[str, Any]) -> dict[str, Any]:
+    brief = {"id": task["id"], "name": task["name"], "interrupts": ()}
+    state = task.get("state")
+    # Without a subgraph there is none.
+    return {**brief, "state": _config(state)} if isinstance(state, dict) else brief
 
 
 def debug_shape(chunk: dict[str, Any], parts: Parts) -> Shape:
@@ -86,6 +111,14 @@ def _config(config: Any) -> Any:
         return None
     kept = {key: part for key, part in config.get("configurable", {}).items() if not key.startswith("__")}
     return {"configurable": kept}
+
+
+def _place(config: Any) -> Any:
+    """The config without what only clients read."""
+    if not config:
+        return None
+    configurable = config.get("configurable", {})
+    return {"configurable": {key: configurable[key] for key in _PLACE if key in configurable}}
 
 
 def path_of(path: Any) -> Any:

@@ -39,7 +39,7 @@ class ChunkStream:
         self._failure: Exception | None = None
         session.flush = self.flush
 
-    async def take(self, namespace: tuple[str, ...], mode: str, payload: Any) -> None:
+    def take(self, namespace: tuple[str, ...], mode: str, payload: Any) -> None:
         """Takes a chunk of the engine. Raises when an earlier one could not be sent."""
         if self._failure is not None:
             raise self._failure
@@ -58,7 +58,6 @@ class ChunkStream:
             self._add(namespace, mode, debug_shape(payload, self._parts))
         else:
             self._add(namespace, mode, shape_of(payload, self._parts, mode, _DEPTHS.get(mode, 0)))
-        await self._session.drain()
 
     def event(self, event: Mapping[str, Any]) -> None:
         """Takes a callback event, for stream mode `events`."""

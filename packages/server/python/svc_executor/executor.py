@@ -63,7 +63,7 @@ class Executor:
         self._ids = tuple(setup["graphs"])
         self._files = LoadedFiles(setup["paths"])
         self._graphs = Graphs(setup["graphs"], self._allowed, self._files)
-        self._running: dict[int, asyncio.Task[None]] = {}
+        self._running: dict[int, tuple[Run, asyncio.Task[None]]] = {}
         self._watch = LoopWatch()
 
     async def receive(self, header: Header, parts: list[bytes]) -> tuple[Header, Sequence[bytes]] | Header | None:
@@ -73,9 +73,9 @@ class Executor:
             self._run(header, parts)
             return None
         if kind == "cancel":
-            task = self._running.get(header["session"])
-            if task is not None:
-                task.cancel()
+            running = self._running.get(header["session"])
+            if running is not None:
+                running[0].cancel()
             return None
         if kind == "load":
             return await self._load()
@@ -97,7 +97,7 @@ class Executor:
         number = header["session"]
         run = Run(Session(number, self._channel, self._allowed), header, parts, self._graphs)
         task = asyncio.get_running_loop().create_task(run.execute())
-        self._running[number] = task
+        self._running[number] = (run, task)
         self._watch.begin()
         task.add_done_callback(lambda _: self._ended(number))
 

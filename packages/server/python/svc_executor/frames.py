@@ -8,12 +8,21 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
+try:
+    import orjson
+except ImportError:  # an environment without langgraph, which the setup reports
+    orjson = None  # type: ignore[assignment]
+
 PROTOCOL_VERSION = 1
 
 FRAME_BYTES_MAX = 512 * 1024 * 1024
 
 Header = dict[str, Any]
 Frame = tuple[Header, list[bytes]]
+
+_OPTIONS = (
+    0 if orjson is None else orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+)
 
 _LENGTH = struct.Struct("<I")
 _LENGTHS = struct.Struct("<II")
@@ -31,23 +40,28 @@ def encode_frame(header: Header, parts: Sequence[bytes] = ()) -> list[bytes]:
     """The pieces of a frame, in order. Raises FrameTooLarge."""
     if parts:
         header = {**header, "parts": [len(part) for part in parts]}
-    head = _text(header).encode()
+    head = _text(header)
     total = _LENGTH.size + len(head) + sum(map(len, parts))
     if total > FRAME_BYTES_MAX:
         raise FrameTooLarge(f"a frame of {total} bytes, at most {FRAME_BYTES_MAX}")
     return [_LENGTHS.pack(total, len(head)), head, *parts]
 
 
-def _text(header: Header) -> str:
+def _text(header: Header) -> bytes:
+    # Fields that come from a graph, such as metadata, may hold anything: what JSON lacks is sent as its text.
+    if orjson is not None:
+        try:
+            return orjson.dumps(header, default=str, option=_OPTIONS)
+        except TypeError:  # lone surrogates, integers of more than 64 bits, keys that are no text
+            pass
     try:
         return _dump(header)
     except (ValueError, TypeError):
         return _dump(_representable(header))
 
 
-def _dump(header: Header) -> str:
-    # Fields that come from a graph, such as metadata, may hold anything: what JSON lacks is sent as its text.
-    return json.dumps(header, separators=(",", ":"), ensure_ascii=True, allow_nan=False, default=str)
+def _dump(header: Header) -> bytes:
+    return json.dumps(header, separators=(",", ":"), ensure_ascii=True, allow_nan=False, default=str).encode()
 
 
 def _representable(value: Any) -> Any:
@@ -91,10 +105,7 @@ def _decode(held: bytearray, start: int, end: int) -> Frame:
     at = start + _LENGTH.size + head_bytes
     if at > end:
         raise BrokenFrame("a header that is longer than its frame")
-    try:
-        header = json.loads(held[start + _LENGTH.size : at])
-    except ValueError as error:
-        raise BrokenFrame("a header that is not JSON") from error
+    header = _header_of(held[start + _LENGTH.size : at])
     if type(header) is not dict or type(header.get("kind")) is not str:
         raise BrokenFrame("a header without a kind")
     parts: list[bytes] = []
@@ -104,3 +115,15 @@ def _decode(held: bytearray, start: int, end: int) -> Frame:
     if at != end:
         raise BrokenFrame("parts that do not fill their frame")
     return header, parts
+
+
+def _header_of(text: bytearray) -> Any:
+    if orjson is not None:
+        try:
+            return orjson.loads(text)
+        except ValueError:  # perhaps only lone surrogates
+            pass
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise BrokenFrame("a header that is not JSON") from error

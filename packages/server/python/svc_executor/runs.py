@@ -38,17 +38,26 @@ class Run:
         self._context = tree_of(parts[1])
         session.names_tool_tasks = TASKS_NAMED_BY in header["modes"]
         self._chunks = ChunkStream(session, header["modes"], subgraphs=header["subgraphs"])
+        self._task: asyncio.Task[Any] | None = None
+        self._is_cancelled = False
+
+    def cancel(self) -> None:
+        """Cancels the run. Before `execute` has begun, its task is not cancelled: it would end without reporting it."""
+        self._is_cancelled = True
+        if self._task is not None:
+            self._task.cancel()
 
     async def execute(self) -> None:
         """Streams the graph and reports its end. Raises nothing."""
         current_session.set(self._session)
+        self._task = asyncio.current_task()
         error: dict[str, Any] | None = None
         try:
+            if self._is_cancelled:
+                raise asyncio.CancelledError
             await self._stream()
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            is_asked = task is not None and task.cancelling() > 0
-            message = "The run was cancelled" if is_asked else "A node has raised CancelledError"
+            message = "The run was cancelled" if self._is_cancelled else "A node has raised CancelledError"
             error = {"name": "CancelledError", "message": message}
         except BaseException as thrown:  # SystemExit and KeyboardInterrupt of a node end the run, and not the process
             error = failure_of(thrown)
@@ -80,7 +89,9 @@ class Run:
                 return
             chunks: AsyncIterator[Any] = graph.astream(**arguments)
             async for namespace, mode, payload in chunks:
-                await self._chunks.take(namespace, mode, payload)
+                self._chunks.take(namespace, mode, payload)
+                if self._session.is_behind:
+                    await self._session.drain()
 
     async def _stream_events(self, graph: Any, arguments: dict[str, Any]) -> None:
         """Stream mode `events`: the callback events of all graphs of the tree. The chunks of the run itself are events of the other modes."""
@@ -91,9 +102,11 @@ class Run:
             if event["event"] == "on_chain_stream" and event["run_id"] == run_id:
                 chunk = event["data"].get("chunk")
                 if isinstance(chunk, tuple) and len(chunk) == 3:
-                    await self._chunks.take(*chunk)
-                continue
-            self._chunks.event(event)
+                    self._chunks.take(*chunk)
+            else:
+                self._chunks.event(event)
+            if self._session.is_behind:
+                await self._session.drain()
 
     def _saver(self) -> Any:
         if self._header["temporary"]:

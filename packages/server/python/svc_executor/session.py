@@ -67,8 +67,13 @@ class Session:
         """The result of a coroutine, for a synchronous node in a thread."""
         return self._channel.from_thread(work)
 
+    @property
+    def is_behind(self) -> bool:
+        """True while the Node process does not read."""
+        return self._channel.is_behind
+
     async def drain(self) -> None:
-        """Waits while the Node process does not read."""
+        """Waits until the Node process reads."""
         await self._channel.drain()
 
     def _assert_open(self) -> None:

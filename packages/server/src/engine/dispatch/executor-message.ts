@@ -44,12 +44,12 @@ const isAnswer = ({ call, problem }: Fields): boolean =>
       (problem['faults'] === undefined ||
         (Array.isArray(problem['faults']) && problem['faults'].every(isFault)))));
 
-const isEventLoop = ({ running, delayMs, utilization, isHeapFull }: Fields): boolean =>
+const isEventLoop = ({ running, delayMs, utilization, isHeapFull, silentMs }: Fields): boolean =>
   isCount(running) &&
-  Number.isFinite(delayMs) &&
-  (delayMs as number) >= 0 &&
+  isDuration(delayMs) &&
   Number.isFinite(utilization) &&
-  typeof isHeapFull === 'boolean';
+  typeof isHeapFull === 'boolean' &&
+  isDuration(silentMs);
 
 const isFault = (value: unknown): boolean =>
   isRecord(value) &&
@@ -120,6 +120,8 @@ const isOfAttempt = (fields: Fields): boolean => {
 
 const isEvents = ({ first_id, events, ack }: Fields): boolean =>
   isCount(first_id) && (ack === undefined || isCount(ack)) && Array.isArray(events) && events.every(isEvent);
+
+const isDuration = (value: unknown): boolean => Number.isFinite(value) && (value as number) >= 0;
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 

@@ -94,6 +94,8 @@ export class ExecutorProcess implements PooledProcess {
   readonly #blockedAfterMs: number;
   /** Monotonic time of its last message, or of the beginning of its work. */
   #heardMs = performance.now();
+  /** Monotonic time since which its Python process does not respond; undefined when it does. */
+  #silentSinceMs: number | undefined;
   /** Why this process has killed it; undefined when it has not. */
   killReason: string | undefined;
   readonly #isTracing: boolean;
@@ -168,10 +170,18 @@ export class ExecutorProcess implements PooledProcess {
     for (const message of held) this.#send(message);
   }
 
-  /** For how long its event loop has been blocked, in milliseconds: it works, and has sent nothing for long. 0 when it is not. */
+  /** Monotonic time at which its event loops have responded. */
+  get #respondedMs(): number {
+    return Math.min(this.#heardMs, this.#silentSinceMs ?? this.#heardMs);
+  }
+
+  /**
+   * For how long its event loop, or that of its Python process, has been blocked, in milliseconds: it works, and has not responded for long.
+   * 0 when it is not.
+   */
   get blockedMs(): number {
     if (!this.isLoaded || this.attempts.size + this.#calls.size === 0) return 0;
-    const silentMs = performance.now() - this.#heardMs;
+    const silentMs = performance.now() - this.#respondedMs;
     return silentMs < this.#blockedAfterMs ? 0 : silentMs;
   }
 
@@ -300,7 +310,9 @@ export class ExecutorProcess implements PooledProcess {
 
   /** An idle executor sends nothing. */
   #noteWork(): void {
-    if (this.attempts.size + this.#calls.size === 0) this.#heardMs = performance.now();
+    if (this.attempts.size + this.#calls.size > 0) return;
+    this.#heardMs = performance.now();
+    this.#silentSinceMs = undefined;
   }
 
   /**
@@ -308,7 +320,7 @@ export class ExecutorProcess implements PooledProcess {
    * ends after its own time limit.
    */
   #onLateCall({ sentMs, limitMs, isExclusive }: LateCall): boolean {
-    const hasBlocked = this.blockedMs > 0 && this.#heardMs >= sentMs - reportsMs;
+    const hasBlocked = this.blockedMs > 0 && this.#respondedMs >= sentMs - reportsMs;
     if (!hasBlocked && !isExclusive) return false;
     this.kill(`it did not answer a request within ${limitMs / 1_000} s, and was blocked by it`);
     return true;
@@ -330,8 +342,9 @@ export class ExecutorProcess implements PooledProcess {
   }
 
   #onEventLoop(report: EventLoopReport): void {
-    if (this.attempts.size === 0) return; // it answers a call
     const nowMs = performance.now();
+    this.#silentSinceMs = report.silentMs > 0 ? nowMs - report.silentMs : undefined;
+    if (this.attempts.size === 0) return; // it answers a call
     this.#admission.report(report, nowMs);
     this.#events.onSlots(this.#load.report(report, nowMs));
   }

@@ -257,6 +257,8 @@ export interface EventLoopReport {
   utilization: number;
   /** More than three quarters of the heap are used. */
   isHeapFull: boolean;
+  /** For how long the event loop of its Python process has not responded; 0 when it does. */
+  silentMs: number;
 }
 
 export interface AnsweredProblem {

@@ -37,6 +37,7 @@ describe('a monitor of the event loop', () => {
         delayMs: expect.any(Number) as number,
         utilization: expect.closeTo(1, 1) as number,
         isHeapFull: false,
+        silentMs: 0,
       },
     ]);
     // Its timer was due after 50 ms.

@@ -10,8 +10,8 @@ const heapFull = 0.75;
 
 /** The load of an event loop in another process that executes runs of this one. */
 export interface OtherLoop {
-  /** Since the last call; undefined when it executes nothing. */
-  sample(): { delayMs: number; utilization: number } | undefined;
+  /** Since the last call; undefined when it executes nothing. `silentMs`: for how long it has not responded. */
+  sample(): { delayMs: number; utilization: number; silentMs: number } | undefined;
 }
 
 export class EventLoopMonitor {
@@ -70,6 +70,7 @@ export class EventLoopMonitor {
       delayMs: Math.max(delayMs, other?.delayMs ?? 0),
       utilization: Math.max(utilization, other?.utilization ?? 0),
       isHeapFull: used_heap_size > heapFull * heap_size_limit,
+      silentMs: other?.silentMs ?? 0,
     });
   }
 }

@@ -18,16 +18,16 @@ export class PythonLoop implements OtherLoop {
     this.#isWorking = isWorking;
   }
 
-  sample(): { delayMs: number; utilization: number } | undefined {
+  sample(): { delayMs: number; utilization: number; silentMs: number } | undefined {
     const now = performance.now();
     const waitedMs = this.#sentMs === undefined ? 0 : now - this.#sentMs;
     if (this.#sentMs === undefined && this.#isWorking()) void this.#send(now);
-    if (waitedMs > lateMs) return { delayMs: waitedMs, utilization: 1 };
+    if (waitedMs > lateMs) return { delayMs: waitedMs, utilization: 1, silentMs: waitedMs };
     if (!this.#isWorking()) {
       this.#last = undefined;
       return undefined;
     }
-    return this.#last && { delayMs: this.#last.delayMs, utilization: this.#utilization };
+    return this.#last && { delayMs: this.#last.delayMs, utilization: this.#utilization, silentMs: 0 };
   }
 
   async #send(sentMs: number): Promise<void> {

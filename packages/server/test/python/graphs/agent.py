@@ -127,6 +127,8 @@ async def fail(state: Chosen) -> Any:
         time.sleep(60)
     if how == "crash":
         os.kill(os.getpid(), 9)
+    if how == "leave":
+        os._exit(7)
     if how == "store":
         get_store().get(("notes",), "last")
     if how == "cycle":

@@ -1,0 +1,33 @@
+"""The graphs `barrier` and `probe` of the tests in TypeScript, in Python."""
+
+import asyncio
+import operator
+from typing import Annotated, Any, TypedDict
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_store
+from langgraph.graph import START, StateGraph
+
+
+class State(TypedDict):
+    do: str
+    ms: int
+    log: Annotated[list[str], operator.add]
+
+
+async def wait(state: State, config: RunnableConfig) -> dict[str, Any]:
+    """Waits until the test opens the barrier of the run, then adds the id of the run to the log."""
+    key = str(config["configurable"]["run_id"])
+    while await get_store().aget(("barriers",), key) is None:
+        await asyncio.sleep(0.005)
+    return {"log": [key]}
+
+
+async def sleep(state: State) -> dict[str, Any]:
+    """Waits."""
+    await asyncio.sleep(state["ms"] / 1000)
+    return {"log": []}
+
+
+barrier = StateGraph(State).add_node("wait", wait).add_edge(START, "wait").compile()
+probe = StateGraph(State).add_node("sleep", sleep).add_edge(START, "sleep").compile()

@@ -1,0 +1,61 @@
+"""The executor ends every run that it has received."""
+
+import asyncio
+import socket
+import unittest
+from pathlib import Path
+from typing import Any
+
+from svc_executor import executor
+from svc_executor.channel import Channel
+from svc_executor.frames import Header, encode_frame
+from test_channel import Peer
+
+GRAPHS = Path(__file__).parents[1] / "graphs"
+
+
+class ExecutorTest(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self) -> None:
+        own, self.other = socket.socketpair()
+        own.setblocking(False)
+        self.other.setblocking(False)
+        self.peer = Peer(self.other)
+        loop = asyncio.get_running_loop()
+        self.transport, channel = await loop.create_connection(lambda: Channel(self.receive, lambda: None), sock=own)
+        source = {"file": str(GRAPHS / "barrier.py"), "export": "probe"}
+        setup = {"graphs": {"probe": source}, "paths": [str(GRAPHS)]}
+        _, self.handler = await executor.start(setup, channel)
+
+    async def asyncTearDown(self) -> None:
+        self.transport.close()
+        self.other.close()
+
+    async def receive(self, header: Header, parts: list[bytes]) -> Any:
+        return await self.handler(header, parts)
+
+    async def end(self) -> Header:
+        while (frame := await self.peer.next())[0]["kind"] != "end":
+            pass
+        return frame[0]
+
+    async def test_a_run_that_is_cancelled_before_it_begins_ends(self) -> None:
+        run = {
+            "kind": "run",
+            "session": 1,
+            "graph": "probe",
+            "config": {"configurable": {"thread_id": "1"}},
+            "modes": ["values"],
+            "subgraphs": False,
+            "durability": "async",
+            "temporary": False,
+            "blank": True,
+        }
+        # Both frames arrive in one turn of the event loop.
+        frames = [*encode_frame(run, [b'{"input": {"ms": 60000}}', b"null"]), *encode_frame({"kind": "cancel", "session": 1})]
+        await asyncio.get_running_loop().sock_sendall(self.other, b"".join(frames))
+        async with asyncio.timeout(20):
+            self.assertEqual((await self.end())["error"]["name"], "CancelledError")
+
+
+if __name__ == "__main__":
+    unittest.main()
