@@ -10,10 +10,12 @@ import { reloadOnceFor } from './app/stale-chunks.ts';
 import { LiveRuns } from './live/live-runs.tsx';
 import { createConsoleRouter } from './routes.ts';
 import { BulkJobProvider } from './runs/bulk-job-provider.tsx';
+import { applyColors } from './ui/preferences.ts';
 import './ui/tokens.css';
 import './ui/base.css';
 
 reloadOnceFor(window);
+applyColors();
 
 // Queries pause while the server is away, and are read again when it is back. A server on this machine needs no network.
 onlineManager.setEventListener((setOnline) => reach.subscribe(() => setOnline(!reach.isAway())));

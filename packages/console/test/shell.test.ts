@@ -67,6 +67,27 @@ describeInBrowser('every page', () => {
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
   });
 
+  it('has the colours that the person chooses, also after a reload', async () => {
+    const page = await console.open('/');
+    const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await background();
+    await page.getByLabel('Colours').selectOption('dark');
+    await expect.poll(background).not.toBe(light);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    expect(await background()).not.toBe(light);
+    await page.getByLabel('Colours').selectOption('system');
+    await expect.poll(background).toBe(light);
+  });
+
+  it('names the object of a page first in the title of its tab', async () => {
+    const { threadId } = await run(console.client, 'agent', says('hello'));
+    const page = await console.open(`/threads/${threadId}`);
+    await expect
+      .poll(() => page.title())
+      .toMatch(new RegExp(`^(\\(\\d+\\) )?${threadId.slice(0, 8)} · Threads · svc console$`));
+  });
+
   it('keeps single letters for text while a field has the focus', async () => {
     const page = await console.open('/playground?assistant=agent');
     await page.getByLabel('Message', { exact: true }).fill('');

@@ -7,6 +7,7 @@ import { SignInGate } from '../session/sign-in-gate.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { applyColors, choose, preferences, usePreference } from '../ui/preferences.ts';
 import { State } from '../ui/states.tsx';
 import { apiUrl } from './addresses.ts';
 import { Connection } from './connection.tsx';
@@ -27,6 +28,9 @@ export const Shell = (): ReactNode => {
   const { pathname } = useLocation();
   useEffect(() => setRailOpen(false), [pathname]);
   useTitle(pathname);
+  const colors = usePreference('colors');
+  const times = usePreference('times');
+  useEffect(applyColors, [colors]);
   return (
     <div className="shell" data-rail={isRailOpen}>
       <a className="skip" href="#content">
@@ -62,7 +66,8 @@ export const Shell = (): ReactNode => {
       <Rail onHelp={openHelp} />
       <main id="content" className="content" tabIndex={-1}>
         <SignInGate>
-          <Outlet />
+          {/* Pages are drawn anew with another time zone. */}
+          <Outlet key={times} />
         </SignInGate>
       </main>
       {overlay === 'palette' && <Palette onClose={close} />}
@@ -95,6 +100,8 @@ const Rail = ({ onHelp }: { onHelp: () => void }): ReactNode => {
         </Link>
       ))}
       <div className="rail-foot">
+        <Preference name="colors" label="Colours" />
+        <Preference name="times" label="Times" />
         <a className="rail-link" href={`${apiUrl}/docs`} target="_blank" rel="noopener noreferrer">
           <Icon name="book" />
           API reference
@@ -108,15 +115,41 @@ const Rail = ({ onHelp }: { onHelp: () => void }): ReactNode => {
   );
 };
 
+const Preference = ({ name, label }: { name: keyof typeof preferences; label: string }): ReactNode => (
+  <label className="rail-choice">
+    {label}
+    <select
+      className="field"
+      value={usePreference(name)}
+      onChange={(event) => choose(name, event.target.value as never)}
+    >
+      {preferences[name].map((option) => (
+        <option key={option}>{option}</option>
+      ))}
+    </select>
+  </label>
+);
+
 /** The title of the tab, and the place where a screen reader continues after a change of the page. */
 const useTitle = (pathname: string): void => {
   const isFirst = useRef(true);
   const label = useCurrentPage()?.label ?? 'svc';
+  const waiting = useThreadCount({ has_interrupts: true }).data ?? 0;
+  const title = titleOf(pathname, label, waiting);
   useEffect(() => {
-    document.title = `${label} · svc console`;
+    document.title = title;
+  }, [title]);
+  useEffect(() => {
     if (!isFirst.current) document.getElementById('content')?.focus({ preventScroll: true });
     isFirst.current = false;
   }, [pathname, label]);
+};
+
+/** The id of an object is first, and the number of threads that wait for a person: tabs are narrow. */
+const titleOf = (pathname: string, label: string, waiting: number): string => {
+  const [, id] = /^\/\w+\/([\da-f]{8})-/.exec(pathname) ?? [];
+  const parts = [id, label, 'svc console'].filter((part) => part !== undefined);
+  return `${waiting > 0 ? `(${waiting}) ` : ''}${parts.join(' · ')}`;
 };
 
 export const NotFound = (): ReactNode => (

@@ -1,4 +1,6 @@
-// Times of buckets, in the time zone of the browser and with a clock of 24 hours.
+// Times of buckets, in the chosen time zone and with a clock of 24 hours.
+import { chosenTimeZone } from '../ui/preferences.ts';
+
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
@@ -11,7 +13,7 @@ export interface BucketText {
 
 const clockOf = (timeZone: string | undefined, seconds: boolean): Intl.DateTimeFormat =>
   new Intl.DateTimeFormat('en-GB', {
-    ...(timeZone === undefined ? {} : { timeZone }),
+    timeZone: timeZone ?? chosenTimeZone(),
     hour: '2-digit',
     minute: '2-digit',
     ...(seconds ? { second: '2-digit' } : {}),
@@ -20,7 +22,7 @@ const clockOf = (timeZone: string | undefined, seconds: boolean): Intl.DateTimeF
 
 const dayOf = (timeZone: string | undefined): Intl.DateTimeFormat =>
   new Intl.DateTimeFormat('en-GB', {
-    ...(timeZone === undefined ? {} : { timeZone }),
+    timeZone: timeZone ?? chosenTimeZone(),
     day: 'numeric',
     month: 'short',
   });

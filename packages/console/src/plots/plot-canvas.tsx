@@ -5,6 +5,7 @@ import { useEffect, useRef, useSyncExternalStore, type ReactNode } from 'react';
 import { readColors } from './plot-colors.ts';
 import { plotOptions, type PlotContent } from './plot-options.ts';
 import { plotData, stepsOf } from './plot-series.ts';
+import { usePreference } from '../ui/preferences.ts';
 
 export interface PlotCanvasProps {
   content: PlotContent;
@@ -77,6 +78,9 @@ const subscribe = (listener: () => void): (() => void) => {
   return () => query.removeEventListener('change', listener);
 };
 
-/** Changes when the browser changes between light and dark. */
-const useColorScheme = (): 'light' | 'dark' =>
-  useSyncExternalStore(subscribe, () => (matchMedia(dark).matches ? 'dark' : 'light'));
+/** Changes when the person, or the system, changes between light and dark. */
+const useColorScheme = (): 'light' | 'dark' => {
+  const ofSystem = useSyncExternalStore(subscribe, () => (matchMedia(dark).matches ? 'dark' : 'light'));
+  const chosen = usePreference('colors');
+  return chosen === 'system' ? ofSystem : chosen;
+};

@@ -1,4 +1,6 @@
-// Times in the time zone of the browser. The title of each time also has it in UTC, as the server wrote it.
+// Times in the time zone of the browser, or in UTC if the person has chosen so. The title of each time also has it in UTC, as the server wrote
+// it.
+import { chosenTimeZone } from './preferences.ts';
 
 const minutes: Intl.DateTimeFormatOptions = {
   day: 'numeric',
@@ -9,17 +11,15 @@ const minutes: Intl.DateTimeFormatOptions = {
   hourCycle: 'h23',
 };
 
-const format = (at: string, options: Intl.DateTimeFormatOptions): string =>
-  new Intl.DateTimeFormat('en-GB', options).format(Date.parse(at));
+const format = (
+  at: string,
+  options: Intl.DateTimeFormatOptions,
+  timeZone: string | undefined = chosenTimeZone(),
+): string => new Intl.DateTimeFormat('en-GB', { ...options, timeZone }).format(Date.parse(at));
 
 /** `26 Nov 2026, 14:05:59 GMT+1`. Another time zone is for tests. */
 export const timeText = (at: string, timeZone?: string): string =>
-  format(at, {
-    ...minutes,
-    ...(timeZone === undefined ? {} : { timeZone }),
-    second: '2-digit',
-    timeZoneName: 'short',
-  });
+  format(at, { ...minutes, second: '2-digit', timeZoneName: 'short' }, timeZone);
 
 /** `26 Nov 2026, 14:05`, for narrow columns. */
 export const minuteText = (at: string): string => format(at, minutes);
@@ -27,16 +27,17 @@ export const minuteText = (at: string): string => format(at, minutes);
 /** The local time, and below it the same time in UTC. */
 export const timeTitle = (at: string, timeZone?: string): string => `${timeText(at, timeZone)}\nUTC: ${at}`;
 
-/** What a field for date and time has for a time: `2026-11-26T14:05:59.25`, local and without a zone. */
+/** What a field for date and time has for a time: `2026-11-26T14:05:59.25`, in the chosen time zone and without it. */
 export const fieldTime = (at: string): string => {
   const date = new Date(at);
-  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString();
-  return local.replace(/(?::00)?(?:\.0*)?Z$/, '').replace(/Z$/, '');
+  const offsetMinutes = chosenTimeZone() === 'UTC' ? 0 : date.getTimezoneOffset();
+  const text = new Date(date.getTime() - offsetMinutes * 60_000).toISOString();
+  return text.replace(/(?::00)?(?:\.0*)?Z$/, '').replace(/Z$/, '');
 };
 
 /** The time that a field has, in UTC. A text that is no time is returned as it is: the server explains what is wrong with it. */
 export const timeOfField = (text: string): string => {
-  const ms = Date.parse(text);
+  const ms = Date.parse(chosenTimeZone() === 'UTC' ? `${text}Z` : text);
   return Number.isNaN(ms) ? text : new Date(ms).toISOString().replace('.000Z', 'Z');
 };
 

@@ -5,9 +5,9 @@ import { run, says } from '../conversations.ts';
 
 const timeZone = 'Asia/Tokyo';
 
-const localText = (at: string): string =>
+const localText = (at: string, zone = timeZone): string =>
   new Date(at)
-    .toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone })
+    .toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: zone })
     .replace(/ at /, ', ');
 
 describeInBrowser('the times of the console', () => {
@@ -27,6 +27,22 @@ describeInBrowser('the times of the console', () => {
       .getByText(`${localText(thread.created_at)} GMT+9`)
       .first()
       .waitFor();
+  });
+
+  it('are in UTC on every page when the person chooses so, also after a reload', async () => {
+    const { threadId, runId } = await run(console.client, 'agent', says('hello'));
+    const { created_at: at } = await console.client.runs.get(threadId, runId);
+    const page = await console.open(`/runs/${runId}?thread=${threadId}`, { timeZone });
+    const local = page.locator('time', { hasText: `${localText(at)} GMT+9` });
+    await local.first().waitFor();
+    await page.getByLabel('Times').selectOption('UTC');
+    const utc = page.locator('time', { hasText: `${localText(at, 'UTC')} UTC` });
+    await utc.first().waitFor();
+    expect(await local.count()).toBe(0);
+    await page.reload();
+    await utc.first().waitFor();
+    await page.getByLabel('Times').selectOption('local');
+    await local.first().waitFor();
   });
 
   it('says in the time of the browser when a delayed run may start', async () => {
