@@ -16,7 +16,7 @@ export const bearer = (token: string = tokens.ann) => ({ authorization: `Bearer 
 export const platformKey = 'a-platform-key-of-acceptance-tests';
 
 export interface Deployment extends AsyncDisposable {
-  start(options?: Pick<NodeOptions, 'config' | 'role' | 'port'>): Promise<Node>;
+  start(options?: Pick<NodeOptions, 'config' | 'role' | 'tracing' | 'port'>): Promise<Node>;
   /** A gate that is closed. `count <name>` lets the agent wait at it. */
   gate(): { name: string; open(): Promise<void> };
 }

@@ -21,6 +21,8 @@ export interface NodeOptions {
   /** A config file of the project, or that of another project. */
   config?: 'svc.json' | 'generative-ui.json' | 'private-ui.json' | '../agents/svc.json';
   role?: 'all' | 'api' | 'worker';
+  /** Messages of models get other ids when their runs are traced. */
+  tracing?: 'on' | 'off';
   /** That of a node which was killed, for clients to connect again. */
   port?: string;
 }
@@ -38,6 +40,7 @@ export const startNode = async ({
   platformKey,
   config = 'svc.json',
   role = 'all',
+  tracing = 'on',
   port = '0',
 }: NodeOptions): Promise<Node> => {
   const args = ['start', '--config', configFile(config), '--role', role, '--port', port, '--executors', '1'];
@@ -51,7 +54,7 @@ export const startNode = async ({
       SVC_BOOTSTRAP_API_KEY: platformKey,
       SVC_CORS_ORIGINS: '*',
       SVC_RATE_LIMIT: 'none',
-      SVC_TRACING: 'on',
+      SVC_TRACING: tracing,
       SVC_LOG_LEVEL: 'error',
     },
   });

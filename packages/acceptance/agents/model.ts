@@ -5,24 +5,35 @@ import type { ChatResult } from '@langchain/core/outputs';
 
 type Call = Pick<NonNullable<AIMessage['tool_calls']>[0], 'name' | 'args'>;
 
+const weather = { name: 'weather', args: { city: 'Oslo' } };
+
+const taskOf = (subagent_type: string, description: string): Call => ({
+  name: 'task',
+  args: { description, subagent_type },
+});
+
 /** By a word of the question. */
-const calls: Record<string, Call> = {
-  weather: { name: 'weather', args: { city: 'Oslo' } },
-  letter: { name: 'send_letter', args: { to: 'Ben' } },
-  note: { name: 'write_file', args: { file_path: '/note.md', content: 'a note' } },
-  delegate: {
-    name: 'task',
-    args: { description: 'How is the weather?', subagent_type: 'general-purpose' },
-  },
+const calls: Record<string, Call[]> = {
+  weather: [weather],
+  letter: [{ name: 'send_letter', args: { to: 'Ben' } }],
+  note: [{ name: 'write_file', args: { file_path: '/note.md', content: 'a note' } }],
+  change: [{ name: 'edit_file', args: { file_path: '/note.md', old_string: 'a', new_string: 'my' } }],
+  delegate: [taskOf('general-purpose', 'How is the weather?')],
+  clerk: [taskOf('clerk', 'Send a letter')],
+  both: [taskOf('general-purpose', 'Write a note'), taskOf('clerk', 'Send a letter'), weather],
 };
 
 const answerTo = (message: BaseMessage): AIMessage => {
   if (message.type === 'tool') return new AIMessage(`The tool said: ${message.text}`);
-  const call = Object.entries(calls).find(([word]) => message.text.includes(word))?.[1];
-  if (!call) return new AIMessage(`You said: ${message.text}`);
+  const called = Object.entries(calls).find(([word]) => message.text.includes(word))?.[1];
+  if (!called) return new AIMessage(`You said: ${message.text}`);
   return new AIMessage({
     content: '',
-    tool_calls: [{ type: 'tool_call', id: `call_${call.name}`, ...call }],
+    tool_calls: called.map((call, index) => ({
+      type: 'tool_call',
+      id: index === 0 ? `call_${call.name}` : `call_${call.name}_${index}`,
+      ...call,
+    })),
   });
 };
 

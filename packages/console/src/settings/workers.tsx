@@ -61,6 +61,18 @@ const columns: readonly Column<ServerWorker>[] = [
   },
   { name: 'Running', className: 'number', cell: ({ running }) => running },
   { name: 'Slots', className: 'number', cell: ({ slots }) => slots },
+  {
+    name: 'Blocked executors',
+    className: 'number',
+    cell: ({ blocked_executors: blocked }) =>
+      blocked === 0 ? (
+        0
+      ) : (
+        <span className="badge" data-tone="red">
+          {blocked}
+        </span>
+      ),
+  },
   { name: 'Graphs', className: 'optional', cell: ({ graphs }) => graphsText(graphs) },
   { name: 'Connections', className: 'number optional', cell: ({ connections }) => connections },
   { name: 'Started', cell: (worker) => <Ago at={worker.started_at} /> },

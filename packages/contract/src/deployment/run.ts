@@ -50,7 +50,7 @@ export const Run = z
           charged: z
             .boolean()
             .describe(
-              'False when the attempt does not count: it had stored the work of a node, or the server gave the run back',
+              'False when the attempt does not count: it had stored the work of a node, or it was not the reason for the loss',
             ),
           lease_token: z.int().describe('The lease of the run that was lost'),
           worker: z

@@ -39,6 +39,11 @@ export const ServerWorker = z
       ),
     slots: z.int().describe('Runs that it may execute at a time'),
     running: z.int(),
+    blocked_executors: z
+      .int()
+      .describe(
+        'Executors with an event loop that a graph has blocked for more than 20 seconds. They execute no other run, and `slots` does not count them',
+      ),
     graphs: z.array(z.string()),
     connections: z.int().describe('The most connections to PostgreSQL that its processes open'),
     started_at: Time,

@@ -40,6 +40,7 @@ const reportWorker = (executed: string[]) =>
     name: 'host:7',
     slots: 1,
     running: 0,
+    blocked_executors: 0,
     connections: 0,
     draining: false,
     graphs: executed,

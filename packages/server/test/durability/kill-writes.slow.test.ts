@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scaled } from '../speed.ts';
 import { openSink } from '../webhooks/sink.ts';
 import { startSvc, type SvcProcess } from './svc-process.ts';
-import { writes, type Api } from './writes.ts';
+import { writes, type Api, type Write } from './writes.ts';
 import { sharedFolder } from '../folders.ts';
 import { fixture } from '../fixture.ts';
 
@@ -17,6 +17,7 @@ const roundsOfEach = Math.ceil(Number(process.env['SVC_KILL_ROUNDS'] ?? kinds.le
 
 const dataDir = sharedFolder();
 const sink = fixture(() => openSink());
+const acknowledged: Write[] = [];
 let svc: SvcProcess;
 let api: Api;
 
@@ -26,6 +27,7 @@ const start = async (): Promise<void> => {
   api = {
     client: createClient({ apiUrl: svc.url }),
     platform: createPlatformClient({ apiUrl: svc.url, apiKey }),
+    exportFolder: join(dataDir, 'exports'),
   };
 };
 
@@ -44,11 +46,21 @@ describe('kill -9 of every process after the response', () => {
       for (let round = 0; round < roundsOfEach; round++) {
         const write = await prepare(api, sink);
         await write.send();
+        acknowledged.push(write);
         await svc.killAll();
         await start();
         await write.check(api);
       }
     },
     scaled(60_000 * roundsOfEach),
+  );
+
+  it(
+    'changes no write that was acknowledged before an earlier kill',
+    async () => {
+      expect.hasAssertions();
+      for (const write of acknowledged) await write.check(api);
+    },
+    scaled(60_000 + 2_000 * kinds.length * roundsOfEach),
   );
 });

@@ -1,17 +1,21 @@
 // Every kind of write that a client can have acknowledged, each with a check that it is stored, once.
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import type { Client, PlatformClient } from '@svc/sdk';
 import { expect } from 'vitest';
 import { eventually } from '../eventually.ts';
+import { folderView } from '../exports/export-audit.ts';
 import type { Sink } from '../webhooks/sink.ts';
 
 export interface Api {
   client: Client;
   platform: PlatformClient;
+  /** Of destinations with a relative path. */
+  exportFolder: string;
 }
 
 /** One write of which the other objects are prepared. */
-interface Write {
+export interface Write {
   /** The last request before the kill. */
   send(): Promise<unknown>;
   /** Expects, of the server that was started after the kill, what `send` has acknowledged. */
@@ -123,7 +127,7 @@ export const writes: Record<string, (api: Api, sink: Sink) => Promise<Write>> = 
       send: () => api.client.runs.cancel(thread_id, run_id),
       check: async ({ client }) => {
         await eventually(async () => {
-          expect((await client.runs.get(thread_id, run_id)).status).toBe('interrupted');
+          expect(await client.runs.list(thread_id)).toMatchObject([{ run_id, status: 'interrupted' }]);
         });
       },
     };
@@ -160,12 +164,19 @@ export const writes: Record<string, (api: Api, sink: Sink) => Promise<Write>> = 
     const { length } = sink.received;
     return {
       send: () => api.client.runs.wait(thread_id, 'chat', { input, webhook: sink.url }),
-      check: async () => {
-        const ofThread = () =>
-          sink.received.slice(length).filter(({ body }) => body['thread_id'] === thread_id);
-        await eventually(() => expect(ofThread().length).toBeGreaterThan(0));
+      check: async ({ client }) => {
+        const runs = await client.runs.list(thread_id);
+        expect(runs).toHaveLength(1);
+        const [delivery] = await eventually(async () => {
+          const deliveries = await client.runs.webhooks(thread_id, runs[0]?.run_id ?? '');
+          expect(deliveries).toMatchObject([{ status: 'delivered' }]);
+          return deliveries;
+        });
         // A delivery whose answer was lost is repeated, with the same id.
-        expect(new Set(ofThread().map(({ headers }) => headers['svc-delivery-id'])).size).toBe(1);
+        const ofThread = sink.received.slice(length).filter(({ body }) => body['thread_id'] === thread_id);
+        expect(new Set(ofThread.map(({ headers }) => headers['svc-delivery-id']))).toEqual(
+          new Set([delivery?.delivery_id]),
+        );
       },
     };
   },
@@ -191,7 +202,7 @@ export const writes: Record<string, (api: Api, sink: Sink) => Promise<Write>> = 
       },
     };
   },
-  export: async ({ platform }) => {
+  export: async ({ platform, exportFolder }) => {
     const run = trace();
     const session_name = `kill ${run.id}`;
     await platform.traces.create({ ...run, session_name });
@@ -219,10 +230,16 @@ export const writes: Record<string, (api: Api, sink: Sink) => Promise<Write>> = 
         const all = await after.platform.exports.list();
         const ofProject = all.filter(({ session_id }) => session_id === project?.id);
         expect(ofProject).toHaveLength(1);
-        expect(await after.platform.exports.waitFor(ofProject[0]?.id ?? '')).toMatchObject({
+        const id = ofProject[0]?.id ?? '';
+        expect(await after.platform.exports.waitFor(id, { pollMs: 200 })).toMatchObject({
           status: 'COMPLETED',
           progress: { rows_written: 1, files: 1 },
         });
+        const { files } = await after.platform.exports.manifest(id);
+        const stored = await folderView(join(exportFolder, run.id)).objects();
+        expect(stored.filter(({ key }) => key.endsWith('.parquet'))).toEqual(
+          files.map(({ key, bytes }) => ({ key, size: bytes })),
+        );
       },
     };
   },

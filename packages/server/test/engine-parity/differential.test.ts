@@ -3,7 +3,9 @@
 import type { Client } from '@svc/sdk';
 import { afterAll, beforeAll, it } from 'vitest';
 import type { TestServer } from '../server.ts';
-import { checkSequences, graphNames, startSequenceServer } from './sequences/check-sequences.ts';
+import { cases } from './sequences/cases.ts';
+import { checkSequences } from './sequences/check-sequences.ts';
+import { startSequenceServer } from './sequences/sequence-server.ts';
 
 let server: TestServer;
 let client: Client;
@@ -12,6 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-it.each(graphNames)('sequences of operations on the graph %s', (name) =>
-  checkSequences(client, name, { seed: graphNames.indexOf(name), count: 5, lengthMax: 4, kills: false }),
+it.each(Object.entries(cases).map(([name, one], seed) => ({ name, one, seed })))(
+  'sequences of operations on the graph $name',
+  ({ name, one, seed }) =>
+    checkSequences(client, [name, one], { seed, count: 5, lengthMax: 4, kills: false }),
 );

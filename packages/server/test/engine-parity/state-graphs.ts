@@ -53,6 +53,14 @@ export const half = new StateGraph(Noted)
   .addEdge(START, 'fail')
   .compile();
 
+/** Two nodes that write to a channel for one value. */
+export const conflict = new StateGraph(Noted)
+  .addNode('one', () => ({ topic: 'one' }))
+  .addNode('other', () => ({ topic: 'other' }))
+  .addEdge(START, 'one')
+  .addEdge(START, 'other')
+  .compile();
+
 /** Two questions in one node. */
 export const pair = new StateGraph(Noted)
   .addNode('ask', () => ({

@@ -8,7 +8,7 @@ import { withCheckpointer } from '../engine-copy.ts';
 import { fixture } from '../fixture.ts';
 import { startTestServer } from '../server.ts';
 import { functions, memory, optional, questions } from './graphs.ts';
-import { fanout, functional, half, noted, outer, pair, two } from './state-graphs.ts';
+import { conflict, fanout, functional, half, noted, outer, pair, two } from './state-graphs.ts';
 
 const server = fixture(() =>
   startTestServer({ project: fileURLToPath(new URL('./svc.json', import.meta.url)) }),
@@ -33,6 +33,7 @@ interface Engine {
 }
 
 const graphs = {
+  conflict,
   fanout,
   functional,
   functions,
@@ -256,6 +257,11 @@ it.each(['async', 'sync', 'exit'] as const)(
     await compare('noted', [begin, { update: { notes: ['this'] } }], durability);
   },
 );
+
+it('the state after a superstep that could not be applied has the tasks that are left, with durability exit', async () => {
+  const { view } = await compare('conflict', [{ input: { topic: 'a' } }, { input: null }], 'exit');
+  expect(view.head.next).toEqual([]);
+});
 
 it('values of a delta channel are complete after forks', async () => {
   await compare('noted', [

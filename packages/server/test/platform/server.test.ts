@@ -69,18 +69,21 @@ describe('GET /server/workers', () => {
       const { status, body } = await read(platform.workspace_id);
       expect({ status, body }).toMatchObject({
         status: 200,
-        body: [{ state: 'live', slots: 7, running: 0 }],
+        body: [{ state: 'live', slots: 7, running: 0, blocked_executors: 0 }],
       });
     });
     await platform.server.database
-      .script(`insert into workers (worker_id, name, slots, running, draining, connections, graphs, seen_at) values
-      (gen_random_uuid(), 'draining', 5, 1, true, 9, '{}', now() - interval '1 second'),
-      (gen_random_uuid(), 'left', 0, 0, true, 0, '{}', now() - interval '1 hour'),
-      (gen_random_uuid(), 'silent', 5, 2, false, 9, '{}', now() - interval '2 hours'),
-      (gen_random_uuid(), 'forgotten', 5, 2, false, 9, '{}', now() - interval '25 hours')`);
+      .script(`insert into workers (worker_id, name, slots, running, blocked_executors, draining, connections, graphs, seen_at) values
+      (gen_random_uuid(), 'draining', 5, 1, 3, true, 9, '{}', now() - interval '1 second'),
+      (gen_random_uuid(), 'left', 0, 0, 0, true, 0, '{}', now() - interval '1 hour'),
+      (gen_random_uuid(), 'silent', 5, 2, 0, false, 9, '{}', now() - interval '2 hours'),
+      (gen_random_uuid(), 'forgotten', 5, 2, 0, false, 9, '{}', now() - interval '25 hours')`);
     const { body } = await read(platform.workspace_id);
-    const states = (body as ServerWorker[]).slice(1).map(({ name, state }) => [name, state]);
-    expect(states).toEqual(['draining', 'left', 'silent'].map((state) => [state, state]));
+    const others = (body as ServerWorker[]).slice(1);
+    expect(others.map(({ name, state }) => [name, state])).toEqual(
+      ['draining', 'left', 'silent'].map((state) => [state, state]),
+    );
+    expect(others.map(({ blocked_executors }) => blocked_executors)).toEqual([3, 0, 0]);
   });
 
   it('is for administrators of the first workspace only', async () => {

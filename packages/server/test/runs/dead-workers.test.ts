@@ -42,6 +42,7 @@ const reportBusy = ({ worker_id }: QueueWorker, identity: Identity): Promise<voi
     name: `host:${identity.process}`,
     slots: 1,
     running: 1,
+    blocked_executors: 0,
     connections: 10,
     draining: false,
     graphs: [],

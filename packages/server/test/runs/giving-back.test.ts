@@ -41,7 +41,7 @@ const lostRelease = { charge: false, lost: true, reason: 'the database could not
 /** A worker that has reported itself, and whose process may still execute: it was cut off or paused. */
 const pausedWorker = async (): Promise<string> => {
   const worker_id = randomUUID();
-  const facts = { slots: 1, running: 1, connections: 0, draining: false, graphs: [] };
+  const facts = { slots: 1, running: 1, blocked_executors: 0, connections: 0, draining: false, graphs: [] };
   await storage.workers.report({ worker_id, name: 'host:7', ...facts, machine: null, process: '7 0' });
   return worker_id;
 };

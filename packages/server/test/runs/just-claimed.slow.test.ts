@@ -244,7 +244,7 @@ describe('a claim that is answered after its lease has ended', () => {
 
   it('starts no attempt, and is not charged when the run was recovered meanwhile', async () => {
     const { run_id } = await probe({ do: 'write', ms: 1, out: 'wrote' });
-    const facts = { slots: 2, running: 0, connections: 0, draining: false, graphs: [] };
+    const facts = { slots: 2, running: 0, blocked_executors: 0, connections: 0, draining: false, graphs: [] };
     const { worker_id } = worker;
     await storage.workers.report({ worker_id, name: 'host:7', ...facts, machine: null, process: '7 0' });
     whileStarting.before = async () => {

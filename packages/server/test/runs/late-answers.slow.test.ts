@@ -11,7 +11,7 @@ import { ExecutorPool } from '../../src/engine/dispatch/executor-pool.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
-import { startTestServer } from '../server.ts';
+import { startPlatform } from '../platform/platform-server.ts';
 import { testFolder } from '../folders.ts';
 
 let db: TestDatabase;
@@ -75,9 +75,12 @@ describe('a request to an executor', () => {
 });
 
 describe('/ready', () => {
-  it('is 503 while all executors are blocked by runs, and the worker offers no slots', async () => {
+  it('is 503 while all executors are blocked by runs, and the worker reports them and offers no slots', async () => {
     const dir = testFolder();
-    await using server = await startTestServer();
+    await using platform = await startPlatform({}, { executors: 'started' });
+    const { server } = platform;
+    const workers = () =>
+      platform.call('GET', '/server/workers', { headers: { 'x-tenant-id': platform.workspace_id } });
     const ready = async () => server.call('GET', '/ready');
     await eventually(async () => expect((await ready()).status).toBe(200));
     const input = { do: 'spinUntil', out: join(dir, 'go') };
@@ -87,10 +90,16 @@ describe('/ready', () => {
     await eventually(async () =>
       expect((await server.call('GET', '/metrics')).body).toMatch(/^svc_worker_slots 0$/m),
     );
+    await eventually(async () =>
+      expect(await workers()).toMatchObject({ body: [{ slots: 0, running: 1, blocked_executors: 1 }] }),
+    );
     await writeFile(join(dir, 'go'), '');
     expect((await run).status).toBe(200);
     await eventually(async () =>
       expect(await ready()).toMatchObject({ status: 200, body: { workers: 1, slots: 500 } }),
+    );
+    await eventually(async () =>
+      expect(await workers()).toMatchObject({ body: [{ slots: 500, blocked_executors: 0 }] }),
     );
   });
 });

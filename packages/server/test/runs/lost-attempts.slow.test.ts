@@ -178,6 +178,7 @@ describe('a lost lease', () => {
       name: 'host:7',
       slots: 1,
       running: 1,
+      blocked_executors: 0,
       connections: 0,
       draining: false,
       graphs: [],

@@ -217,6 +217,7 @@ describe('a pending run', () => {
       name: 'a worker',
       slots: 10,
       running: 0,
+      blocked_executors: 0,
       connections: 0,
       draining: false,
       machine: null,

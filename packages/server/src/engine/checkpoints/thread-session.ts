@@ -358,6 +358,11 @@ export class ThreadSession implements Writer {
     return placesOf(this.#records, (records) => records.undescribed());
   }
 
+  /** The checkpoints to which this session has moved the heads. */
+  moved(): CheckpointPlace[] {
+    return [...this.#heads].map(([checkpoint_ns, checkpoint_id]) => ({ checkpoint_ns, checkpoint_id }));
+  }
+
   /** The tasks that are left to run, from the newest summary of the namespace. */
   nextTasks(ns: string): SummaryTask[] {
     return this.#recordsOf(ns).described?.summary?.tasks ?? [];

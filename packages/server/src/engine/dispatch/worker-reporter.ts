@@ -57,6 +57,7 @@ export class WorkerReporter implements AsyncDisposable {
       // Only loaded executors count. The others claim runs too, which wait until the graphs are loaded.
       slots: pool.capacity,
       running,
+      blocked_executors: pool.blocked,
       draining: isDraining || !this.#node.executesRuns,
       connections: this.#node.connections,
       graphs: this.#node.executesRuns ? graphs : [],

@@ -8,6 +8,7 @@ export interface WorkerReport extends ProcessIdentity {
   name: string;
   slots: number;
   running: number;
+  blocked_executors: number;
   draining: boolean;
   /** Maximum number of connections of all its processes. */
   connections: number;
@@ -51,15 +52,16 @@ const hasEndableLease = `r.status = 'running' and r.lease_until > now() and r.at
 
 export const statements = {
   report:
-    statement(`insert into workers (worker_id, name, slots, running, draining, connections, graphs, machine, process)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    statement(`insert into workers (worker_id, name, slots, running, blocked_executors, draining, connections, graphs, machine, process)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
       on conflict (worker_id) do update
-      set slots = excluded.slots, running = excluded.running, draining = excluded.draining, graphs = excluded.graphs,
-        connections = excluded.connections, seen_at = now(),
+      set slots = excluded.slots, running = excluded.running, blocked_executors = excluded.blocked_executors,
+        draining = excluded.draining, graphs = excluded.graphs, connections = excluded.connections, seen_at = now(),
         machine = case when workers.ended_at is null then workers.machine end, ended_at = null`),
   // The row is kept for a day, because it shows which graphs were executed lately.
   leave: statement(
-    'update workers set draining = true, slots = 0, running = 0, connections = 0, seen_at = now() where worker_id = $1',
+    `update workers set draining = true, slots = 0, running = 0, blocked_executors = 0, connections = 0, seen_at = now()
+      where worker_id = $1`,
   ),
   open: readStatement<OpenWorker>(`select worker_id, name, process from workers
       where machine = $1 and worker_id <> $2 and seen_at > now() - interval '1 day'
@@ -68,8 +70,8 @@ export const statements = {
       order by seen_at desc, worker_id limit 1000`),
   // Locks in the order of ids, as the flush of an executor does.
   end: statement(`with ended as (
-        update workers set ended_at = coalesce(ended_at, now()), draining = true, slots = 0, running = 0, connections = 0
-        where worker_id = any ($1) returning worker_id
+        update workers set ended_at = coalesce(ended_at, now()), draining = true, slots = 0, running = 0,
+          blocked_executors = 0, connections = 0 where worker_id = any ($1) returning worker_id
       ), held as (
         select r.run_id from runs r join ended e on e.worker_id = r.worker_id
         where ${hasEndableLease} order by r.run_id for update of r
@@ -77,8 +79,8 @@ export const statements = {
       update runs r set lease_until = now() from held where r.run_id = held.run_id returning r.run_id`),
   prune: statement(`delete from workers where seen_at < now() - interval '1 day'`),
   // The table has the processes of the last day.
-  list: readStatement<ListedWorker>(`select worker_id, name, slots, running, graphs, connections, started_at, seen_at,
-        case when ended_at is not null then 'silent' when ${hasLeft} then 'left'
+  list: readStatement<ListedWorker>(`select worker_id, name, slots, running, blocked_executors, graphs, connections,
+        started_at, seen_at, case when ended_at is not null then 'silent' when ${hasLeft} then 'left'
           when seen_at <= now() - $1 * interval '1 ms' then 'silent' when draining then 'draining' else 'live' end as state
       from workers where seen_at > now() - interval '1 day' order by seen_at desc, worker_id limit $2`),
   served: readStatement<{ served: boolean }>(`select is_graph_served($1, $2 * interval '1 ms') as served`),
@@ -105,8 +107,10 @@ export type WorkerStorage = ReturnType<typeof workerStorage>;
 
 export const workerStorage = (db: Database) => ({
   async report(report: WorkerReport): Promise<void> {
-    const { worker_id, name, slots, running, draining, connections, graphs, machine, process } = report;
-    const values = [worker_id, name, slots, running, draining, connections, graphs, machine, process];
+    const { worker_id, name, slots, running, blocked_executors, draining } = report;
+    const { connections, graphs, machine, process } = report;
+    const doing = [slots, running, blocked_executors, draining];
+    const values = [worker_id, name, ...doing, connections, graphs, machine, process];
     await db.query(statements.report, values);
   },
 

@@ -473,6 +473,7 @@ workers.worker_id uuid not null
 workers.name text not null
 workers.slots integer not null
 workers.running integer not null
+workers.blocked_executors integer not null default 0
 workers.draining boolean not null default false
 workers.started_at timestamp with time zone not null default now()
 workers.seen_at timestamp with time zone not null default now()

@@ -1,6 +1,7 @@
 // The oracle: a thread of the bare engine, with its own saver in memory.
 import { type CheckpointTuple, Command, Send, type StateSnapshot } from '@langchain/langgraph';
 import { withCheckpointer } from '../../engine-copy.ts';
+import type { GraphCase } from './cases.ts';
 import type { RunOptions } from './operations.ts';
 import { OracleSaver } from './oracle-saver.ts';
 import {
@@ -39,9 +40,11 @@ export class EngineThread {
   readonly #graph: Graph;
   readonly #saver = new OracleSaver();
   readonly #at: Config;
+  readonly #Send: typeof Send;
 
-  constructor(graph: object, thread_id: string) {
+  constructor({ graph, Send: ofCopy = Send }: Pick<GraphCase, 'graph' | 'Send'>, thread_id: string) {
     this.#graph = withCheckpointer(graph, this.#saver);
+    this.#Send = ofCopy;
     this.#at = { configurable: { thread_id } };
   }
 
@@ -54,7 +57,7 @@ export class EngineThread {
     const events: SeenEvent[] = [];
     const { durability, before, after } = options;
     try {
-      const stream = await this.#graph.stream(command ? toCommand(command) : input, {
+      const stream = await this.#graph.stream(command ? this.#toCommand(command) : input, {
         ...this.#configAt(at),
         streamMode: [...streamModes],
         subgraphs: true,
@@ -130,6 +133,21 @@ export class EngineThread {
     );
   }
 
+  #toCommand({ resume, update, goto }: CommandValue): Command {
+    const toGoto = (target: unknown): unknown => {
+      if (typeof target !== 'object' || target === null) return target;
+      const { node, input } = target as { node: string; input: unknown };
+      return new this.#Send(node, input);
+    };
+    return new Command({
+      ...(resume === undefined ? {} : { resume }),
+      ...(update === undefined ? {} : { update: update as never }),
+      ...(goto === undefined
+        ? {}
+        : { goto: (Array.isArray(goto) ? goto.map(toGoto) : toGoto(goto)) as never }),
+    });
+  }
+
   /** As the state of a subgraph says: the namespace, and the checkpoints of the graphs around it. */
   #configAt(at: SeenState | undefined): Config {
     if (!at) return this.#at;
@@ -159,20 +177,10 @@ const toUnreadable = ({ config, metadata, parentConfig }: CheckpointTuple): Seen
   isUnreadable: true,
 });
 
-const toCommand = ({ resume, update, goto }: CommandValue): Command =>
-  new Command({
-    ...(resume === undefined ? {} : { resume }),
-    ...(update === undefined ? {} : { update: update as never }),
-    ...(goto === undefined ? {} : { goto: (Array.isArray(goto) ? goto.map(toGoto) : toGoto(goto)) as never }),
-  });
-
-const toGoto = (target: unknown): unknown =>
-  typeof target === 'object' && target !== null
-    ? new Send((target as { node: string }).node, (target as { input: unknown }).input)
-    : target;
-
 const isMessage = (value: object): value is { type: string; lc_kwargs: Fields } & Fields =>
   'lc_kwargs' in value && Symbol.for('langchain.message') in value;
+
+const isSend = (value: object): value is Send => 'lg_name' in value && value.lg_name === 'Send';
 
 const messageKeys = [
   'content',
@@ -197,7 +205,7 @@ const wire = (value: unknown): unknown => {
     if (part instanceof Error) return { name: part.name, message: part.message };
     if (isMessage(part)) return Object.fromEntries(messageKeys.map((key) => [key, plain(part[key])]));
     if (Array.isArray(part)) return part.map(plain);
-    if (part instanceof Send) return { lg_name: 'Send', node: part.node, args: plain(part.args) };
+    if (isSend(part)) return { lg_name: 'Send', node: part.node, args: plain(part.args) };
     return Object.fromEntries(Object.entries(part).map(([key, inner]) => [key, plain(inner)]));
   };
   const text = JSON.stringify(plain(value)) as string | undefined;

@@ -1,10 +1,13 @@
 // The graphs, and what operations on them can be given.
+import type { Send } from '@langchain/langgraph';
 import { agent, approvals } from './agent-graphs.ts';
 import * as basic from './basic-graphs.ts';
 import * as nested from './nested-graphs.ts';
 
 export interface GraphCase {
   graph: object;
+  /** Of the copy of the engine that has made the graph, if it is another one: the engine takes no other. */
+  Send?: typeof Send;
   inputs: readonly unknown[];
   /** Values of updates, and of the updates of commands. */
   updates: readonly unknown[];

@@ -60,8 +60,12 @@ const isFields = (value: unknown): value is Fields => typeof value === 'object' 
 
 const isMessage = (value: Fields): boolean => messageTypes.has(value['type']) && 'content' in value;
 
-/** Plain JSON with messages in their common form. */
+/** Deep agents store when they wrote a file. */
+const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+
+/** Plain JSON with messages in their common form, and without times. */
 export const common = (value: unknown): unknown => {
+  if (typeof value === 'string') return timePattern.test(value) ? 'a time' : value;
   if (Array.isArray(value)) return value.map(common);
   if (typeof value !== 'object' || value === null) return value;
   const fields = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, common(part)]));
@@ -274,11 +278,14 @@ export const earliest = (events: SeenEvent[], others: SeenEvent[]): SeenEvent[] 
   events.slice(0, others.length);
 
 /** Metadata of a task is that of its run, which has other keys on the server (docs/compatibility.md). */
-const withoutMetadata = (task: unknown): unknown => {
+const taskData = (task: unknown): unknown => {
   const { metadata: _, ...rest } = task as Fields;
-  return rest;
+  return 'result' in rest ? { ...rest, result: withoutGeneratedIds(rest['result']) } : rest;
 };
 
-/** The data of an event as JSON. The engine adds ids to the messages of an update when it applies it, which may be after it reports it. */
+/**
+ * The data of an event as JSON. The engine adds ids to the messages of a result when it applies it, which may be before or after it reports
+ * it as a task or update.
+ */
 export const eventData = (mode: string, data: unknown): unknown =>
-  mode === 'tasks' ? withoutMetadata(data) : mode === 'updates' ? withoutGeneratedIds(data) : data;
+  mode === 'tasks' ? taskData(data) : mode === 'updates' ? withoutGeneratedIds(data) : data;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@svc/sdk';
 import { type CommandValue, EngineThread } from './bare-engine.ts';
-import { cases } from './cases.ts';
+import type { GraphCase } from './cases.ts';
 import { compare } from './difference.ts';
 import {
   aligned,
@@ -229,10 +229,12 @@ const innerOf = (state: SeenState): SeenState => {
   return state;
 };
 
-export const play = async (client: Client, name: string, operations: readonly Operation[]): Promise<void> => {
-  const graph = cases[name]?.graph;
-  if (!graph) throw new Error(`There is no graph ${name}`);
-  const one = new Play(new EngineThread(graph, randomUUID()), await ServerThread.create(client, name));
-  for (const operation of operations) if (!one.isOver) await one.perform(operation);
-  if (!one.isOver) await one.end();
+export const play = async (
+  client: Client,
+  [name, one]: [string, GraphCase],
+  operations: readonly Operation[],
+): Promise<void> => {
+  const both = new Play(new EngineThread(one, randomUUID()), await ServerThread.create(client, name));
+  for (const operation of operations) if (!both.isOver) await both.perform(operation);
+  if (!both.isOver) await both.end();
 };

@@ -419,7 +419,9 @@ export class RunExecution {
     const session = this.#session;
     if (!session || !this.#graph) return;
     try {
-      await recordStates(this.#graph, session, this.#tools.checkpoints);
+      // With durability `exit` the engine puts the last checkpoint when it has failed to apply the writes of its tasks, and has changed it.
+      const isUnapplied = isFailed && this.#command.kwargs.durability === 'exit';
+      await recordStates(this.#graph, session, this.#tools.checkpoints, isUnapplied);
     } catch (error) {
       // The run has ended with an error, which may be why its state cannot be computed either: a reducer that throws.
       if (!isFailed || isAttemptLost(error) || session.hasFailed) throw error;

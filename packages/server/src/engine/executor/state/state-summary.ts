@@ -56,15 +56,16 @@ export const describedState = async (
 
 /**
  * Records the states that the engine has not reported when a run ends: of checkpoints without tasks, of those that a command has changed, and of
- * supersteps that wait.
+ * supersteps that wait. `isUnapplied`: a superstep may have been applied in part before its checkpoint was put.
  */
 export const recordStates = async (
   graph: Graph,
   session: ThreadSession,
   checkpoints: CheckpointStorage,
+  isUnapplied: boolean,
 ): Promise<void> => {
   const { thread_id } = session;
-  for (const put of session.undescribed())
+  for (const put of [...session.undescribed(), ...(isUnapplied ? session.moved() : [])])
     if (await subgraphOf(graph, put.checkpoint_ns)) await describeByState(graph, session, put, checkpoints);
   for (const place of session.commanded()) {
     const saver = new SvcCheckpointer(session, checkpoints);

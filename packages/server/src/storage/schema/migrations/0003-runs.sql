@@ -175,6 +175,8 @@ create table workers (
   name        text        not null,
   slots       integer     not null,
   running     integer     not null,
+  -- Executors with an event loop that a graph blocks.
+  blocked_executors integer not null default 0,
   draining    boolean     not null default false,
   started_at  timestamptz not null default now(),
   seen_at     timestamptz not null default now(),
