@@ -58,16 +58,23 @@ const memory = async (dataDir: string) => {
   await sleep(2 * idleMs);
   const later = server.allMb();
   await server.stop();
-  const sum = (of: typeof idle): number => of.server + of.executors + of.database;
   return {
-    idle: sum(idle),
-    'idle, server': idle.server,
-    'idle, executor': idle.executors,
-    'idle, PostgreSQL': idle.database,
-    [`after ${burst.runs} runs`]: sum(after),
-    'a minute later': sum(later),
+    ...parts('idle', idle),
+    ...parts(`after ${burst.runs} runs`, after),
+    ...parts('a minute later', later),
   };
 };
+
+/** The sum of all processes, and each part of it. */
+const parts = (
+  moment: string,
+  { server, executors, database }: ReturnType<Measured['allMb']>,
+): Record<string, number> => ({
+  [moment]: server + executors + database,
+  [`${moment}, server`]: server,
+  [`${moment}, executor`]: executors,
+  [`${moment}, PostgreSQL`]: database,
+});
 
 const print = (unit: string, all: Record<string, number>[]): void => {
   for (const name of Object.keys(all[0] ?? {}))

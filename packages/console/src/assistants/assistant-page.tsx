@@ -1,16 +1,20 @@
 // An assistant with its versions: what one has changed since another one, and which is the current one.
 import type { Assistant } from '@svc/sdk';
-import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
 import { useClient, useServerQuery } from '../api/client.tsx';
 import { usePagedQuery } from '../api/paged-query.ts';
 import { MissingAssistant } from '../app/missing.tsx';
+import { Button } from '../ui/button.tsx';
 import { CopyId } from '../ui/copy.tsx';
+import { AskFirst } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { LoadOlder } from '../ui/paging.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
+import { NewVersion } from './assistant-form.tsx';
 import { VersionView } from './version-view.tsx';
 import './versions.css';
 
@@ -41,6 +45,8 @@ const AssistantView = ({ assistant }: { assistant: Assistant }): ReactNode => (
         graph {visibleText(assistant.graph_id)} · version {assistant.version}
       </span>
       <div className="page-actions">
+        <EditAssistant assistant={assistant} />
+        <DeleteAssistant assistant={assistant} />
         <Link className="button" to="/crons" search={{ assistant: assistant.assistant_id }}>
           <Icon name="crons" size={14} /> Crons
         </Link>
@@ -52,6 +58,46 @@ const AssistantView = ({ assistant }: { assistant: Assistant }): ReactNode => (
     <Versions assistant={assistant} />
   </div>
 );
+
+const EditAssistant = ({ assistant }: { assistant: Assistant }): ReactNode => {
+  const [isEditing, setEditing] = useState(false);
+  return (
+    <>
+      <Button onClick={() => setEditing(true)}>Edit…</Button>
+      {isEditing && <NewVersion assistant={assistant} onClose={() => setEditing(false)} />}
+    </>
+  );
+};
+
+const DeleteAssistant = ({ assistant }: { assistant: Assistant }): ReactNode => {
+  const client = useClient();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const remove = useMutation({
+    mutationFn: () => client.assistants.delete(assistant.assistant_id),
+    onSuccess: async () => {
+      await navigate({ to: '/assistants' });
+      await queries.invalidateQueries({ queryKey: ['assistants'] });
+    },
+  });
+  return (
+    <AskFirst
+      trigger={(ask) => (
+        <Button kind="danger" onClick={ask}>
+          <Icon name="trash" size={14} /> Delete…
+        </Button>
+      )}
+      title="Delete this assistant?"
+      action="Delete the assistant"
+      request={remove}
+    >
+      <p>
+        Its {assistant.version === 1 ? 'version is' : 'versions are'} deleted with it, and its crons. Threads
+        and runs stay. This cannot be undone.
+      </p>
+    </AskFirst>
+  );
+};
 
 const useVersions = (assistantId: string) => {
   const client = useClient();

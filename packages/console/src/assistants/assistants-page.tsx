@@ -1,15 +1,17 @@
 import { keepPreviousData, type UseQueryResult } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Assistant } from '@svc/sdk';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useServerQuery } from '../api/client.tsx';
 import { GraphSelect } from '../graph/graph-select.tsx';
+import { Button } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { FilterField } from '../ui/filters.tsx';
 import { pageNumber, Pager, pageSize, pageText } from '../ui/paging.tsx';
 import { Loaded, NoMatch, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
+import { NewAssistant } from './assistant-form.tsx';
 
 const route = getRouteApi('/assistants');
 const pollMs = 10_000;
@@ -41,12 +43,18 @@ export const AssistantsPage = (): ReactNode => {
   const navigate = route.useNavigate();
   const found = useFound(search);
   const page = pageNumber(search.page);
+  const [isCreating, setCreating] = useState(false);
   const change = (changed: Partial<Search>): void =>
     void navigate({ search: { ...search, page: undefined, ...changed }, replace: true });
   return (
     <div className="page">
       <header className="page-head">
         <h1>Assistants</h1>
+        <div className="page-actions">
+          <Button kind="primary" onClick={() => setCreating(true)}>
+            New assistant
+          </Button>
+        </div>
       </header>
       <div className="filters" role="search" aria-label="Filter of assistants">
         <GraphSelect graph={search.graph} onChange={(graph) => change({ graph })} />
@@ -73,6 +81,7 @@ export const AssistantsPage = (): ReactNode => {
         </Loaded>
         <Pager page={page} count={found.data?.length} onPage={(next) => change({ page: pageText(next) })} />
       </div>
+      {isCreating && <NewAssistant graph={search.graph} onClose={() => setCreating(false)} />}
     </div>
   );
 };

@@ -77,7 +77,7 @@ export const VersionView = ({
       <h2>Content</h2>
       <dl className="facts">
         <Fact name="Name" value={visibleText(selected.name)} />
-        <Fact name="Description" value={visibleText(selected.description ?? 'none')} />
+        <Fact name="Description" value={visibleText(selected.description || 'none')} />
         <Fact name="Config" value={<JsonTree value={selected.config} openDepth={2} />} />
         <Fact name="Context" value={<JsonTree value={selected.context} openDepth={2} />} />
         <Fact name="Metadata" value={<JsonTree value={selected.metadata} openDepth={2} />} />

@@ -4,7 +4,7 @@ import type { Assistant } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { useSchemas } from '../api/queries.ts';
 import { isObject } from '../messages/read-messages.ts';
-import { fieldsOf, messagesField } from './read-schema.ts';
+import { fieldsOf, messagesField } from '../graph/read-schema.ts';
 import { Tabs } from '../ui/tabs.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 import { AssistantSelect } from './assistant-select.tsx';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fieldsOf } from './read-schema.ts';
+import { fieldsOf } from '../graph/read-schema.ts';
 import { readForm, readInput } from './composer.tsx';
 
 it('an input is an object', () => {

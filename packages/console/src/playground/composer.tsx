@@ -1,7 +1,7 @@
 // The input of the next run: a message, a form, or JSON, as the schema of the graph says.
 import { useMemo, useRef, type ReactNode, type RefObject } from 'react';
-import { fieldsOf, messagesField } from './read-schema.ts';
-import { readDraft, SchemaForm, type Draft } from './schema-form.tsx';
+import { fieldsOf, messagesField } from '../graph/read-schema.ts';
+import { readDraft, SchemaForm, type Draft } from '../graph/schema-form.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { useDraft, useFieldsDraft } from '../ui/use-draft.ts';
 import { JsonField } from '../values/json-field.tsx';

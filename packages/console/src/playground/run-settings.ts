@@ -1,28 +1,30 @@
 import type { RunOptions } from '@svc/sdk';
 import { useState } from 'react';
+import { type ObjectDraft, readObject } from '../graph/object-draft.ts';
 import { isObject } from '../messages/read-messages.ts';
-import { readExactJson } from '../values/read-json.ts';
 
-/** What a person sets for the runs of the playground, as it was typed. */
+/** What a person sets for the runs of the playground, as it was typed. An object that was not touched is undefined. */
 export interface RunSettings {
-  configurable: string;
-  context: string;
+  configurable: ObjectDraft | undefined;
+  context: ObjectDraft | undefined;
   /** Nodes before which a run stops, with commas between. */
   stopBefore: string;
 }
 
-export const noSettings: RunSettings = { configurable: '', context: '', stopBefore: '' };
+export const noSettings: RunSettings = { configurable: undefined, context: undefined, stopBefore: '' };
+
+const untouched: ObjectDraft = { as: 'json', text: '' };
 
 export const readSettings = ({
-  configurable,
-  context,
+  configurable = untouched,
+  context = untouched,
   stopBefore,
 }: RunSettings): { options: RunOptions } | { problem: string } => {
-  const config = readExactJson(configurable);
+  const config = readObject(configurable);
   if ('problem' in config) return { problem: `Configurable: ${config.problem}` };
   if (config.value !== undefined && !isObject(config.value))
     return { problem: 'Configurable must be an object.' };
-  const given = readExactJson(context);
+  const given = readObject(context);
   if ('problem' in given) return { problem: `Context: ${given.problem}` };
   const nodes = stopBefore.split(/[\s,]+/).filter((name) => name !== '');
   return {

@@ -1,8 +1,9 @@
 import type { GraphSchemas, ThreadState } from '@svc/sdk';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { configurableSchema, objectDraft } from '../graph/object-draft.ts';
+import { ObjectFields } from '../graph/object-fields.tsx';
 import { Tabs } from '../ui/tabs.tsx';
-import { JsonField } from '../values/json-field.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import type { RunSettings } from './run-settings.ts';
 
@@ -65,21 +66,19 @@ export const ConfigForm = ({
   settings: RunSettings;
   onChange: (settings: RunSettings) => void;
 }): ReactNode => (
-  <div className="stack">
-    <JsonField
-      label="Configurable, as JSON"
-      value={settings.configurable}
+  <div className="form">
+    <ObjectFields
+      label="Configurable"
+      schema={schemas?.config_schema}
+      draft={settings.configurable ?? objectDraft(undefined, configurableSchema(schemas))}
       onChange={(configurable) => onChange({ ...settings, configurable })}
-      rows={4}
     />
-    <SchemaOf name="Schema of configurable" schema={schemas?.config_schema} />
-    <JsonField
-      label="Context, as JSON"
-      value={settings.context}
+    <ObjectFields
+      label="Context"
+      schema={schemas?.context_schema}
+      draft={settings.context ?? objectDraft(undefined, schemas?.context_schema)}
       onChange={(context) => onChange({ ...settings, context })}
-      rows={4}
     />
-    <SchemaOf name="Schema of the context" schema={schemas?.context_schema} />
     <label className="stack" style={{ gap: 4 }}>
       Stop before these nodes
       <input
@@ -91,14 +90,6 @@ export const ConfigForm = ({
     </label>
   </div>
 );
-
-const SchemaOf = ({ name, schema }: { name: string; schema: unknown }): ReactNode =>
-  schema === null || schema === undefined ? null : (
-    <details>
-      <summary className="muted">{name}</summary>
-      <JsonTree value={schema} openDepth={2} />
-    </details>
-  );
 
 const Schemas = ({ schemas }: { schemas: GraphSchemas | undefined }): ReactNode =>
   schemas === undefined ? (

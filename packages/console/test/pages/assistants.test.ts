@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { says } from '../conversations.ts';
 import { describeInBrowser, useConsole } from '../browser.ts';
 
 describeInBrowser('the assistants', () => {
@@ -47,6 +48,41 @@ describeInBrowser('an assistant', () => {
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
     expect(await assistants.get(id)).toMatchObject({ version: 2, config: configOf('terse') });
     await page.getByRole('region', { name: 'Version 2' }).locator('.badge', { hasText: 'current' }).waitFor();
+  });
+
+  it('is created, edited and deleted, with a form of what its graph reads', async () => {
+    const { assistants, runs } = console.client;
+    const page = await console.open('/assistants');
+    await page.getByRole('button', { name: 'New assistant' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Graph').selectOption('patient');
+    await dialog.getByLabel('Name').fill('Repeater');
+    await dialog.getByLabel('manner').fill('slowly,\nword by word');
+    await dialog.getByLabel('tone').selectOption('warm');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.waitForURL('**/assistants/*');
+    const [, id = ''] = /assistants\/([\w-]+)/.exec(page.url()) ?? [];
+    const context = { manner: 'slowly,\nword by word', tone: 'warm' };
+    expect(await assistants.get(id)).toMatchObject({ name: 'Repeater', graph_id: 'patient', context });
+    await page.getByRole('button', { name: 'Edit…' }).click();
+    await dialog.getByLabel('tone').selectOption('dry');
+    await dialog.getByRole('button', { name: 'Edit context as JSON' }).click();
+    await dialog.getByLabel('Context, as JSON').fill('{ "tone": "dry", "speed": 9007199254740993 }');
+    const save = dialog.getByRole('button', { name: 'Save as a new version' });
+    await expect.poll(() => save.isDisabled()).toBe(true);
+    await dialog.getByLabel('Context, as JSON').fill('{ "tone": "dry", "speed": 2 }');
+    await save.click();
+    await page.getByRole('region', { name: 'changed context.tone' }).getByText('dry').waitFor();
+    const state = await runs.wait(null, id, { input: says('one two') });
+    expect(state).toMatchObject({ plan: 'Repeat 1 messages  dry' });
+    await page.reload();
+    await page.getByRole('button', { name: 'Edit…' }).click();
+    await dialog.getByText('Also set, and not in the schema: speed').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    await page.getByRole('button', { name: 'Delete the assistant' }).click();
+    await page.waitForURL('**/assistants');
+    await expect(assistants.get(id)).rejects.toMatchObject({ status: 404 });
   });
 
   it('that does not exist is said to be missing', async () => {

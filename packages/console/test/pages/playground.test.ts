@@ -468,4 +468,12 @@ describeInBrowser('the playground', () => {
     await page.getByText('Configurable must be an object.').waitFor();
     await expect.poll(() => page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
   });
+
+  it('has a form of the context that the graph reads', async () => {
+    const page = await console.open('/playground?assistant=patient&panel=config');
+    await page.getByLabel('tone').selectOption('warm');
+    await send(page, 'hello');
+    await page.getByRole('tab', { name: 'State' }).click();
+    await page.getByText('Repeat 1 messages  warm').waitFor();
+  });
 });

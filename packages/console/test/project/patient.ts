@@ -8,6 +8,7 @@ import { AIMessage, AIMessageChunk, type BaseMessage } from '@langchain/core/mes
 import type { CallbackManagerForLLMRun } from '@langchain/core/callbacks/manager';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs';
+import * as z from 'zod';
 import { Annotation, END, interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 
 const pauseMs = 20;
@@ -46,12 +47,17 @@ const model = new PatientModel();
 
 const State = Annotation.Root({ ...MessagesAnnotation.spec, plan: Annotation<string> });
 
-export const patient = new StateGraph(State)
-  .addNode('prepare', ({ messages }) => {
+const Context = z.object({
+  manner: z.string().optional().describe('How the words are repeated'),
+  tone: z.enum(['dry', 'warm']).optional(),
+});
+
+export const patient = new StateGraph(State, Context)
+  .addNode('prepare', ({ messages }, { context }) => {
     const text = String(messages.at(-1)?.content);
     if (text.startsWith('fail')) throw new TypeError('The plan has no first step.');
     if (text.startsWith('ask')) interrupt('Go on?');
-    return { plan: `Repeat ${messages.length} messages` };
+    return { plan: [`Repeat ${messages.length} messages`, context?.manner, context?.tone].join(' ').trim() };
   })
   .addNode('repeat', async ({ messages }) => {
     let whole: AIMessageChunk | undefined;

@@ -8,6 +8,7 @@ import type { Run, RunTimeline } from '@svc/contract';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { fixture } from '../fixture.ts';
+import { untilOneWaits } from '../lock-waiters.ts';
 import { startTestServer } from '../server.ts';
 import { scaled } from '../speed.ts';
 import { readTokensAtOnce } from './tokens-at-once.ts';
@@ -24,6 +25,29 @@ const streamed = async (streamMode: Mode[], graph = 'chat', streamSubgraphs = fa
   for await (const { event, data } of stream) seen.push({ event, data });
   return seen;
 };
+
+describe('a run that is created while its server claims waiting runs', () => {
+  /** Every claim waits for an advisory lock before it looks for runs. */
+  const claimsWait = [
+    'alter function claim_runs rename to claim_runs_at_once',
+    `create function claim_runs(integer, uuid, interval, integer, text[], uuid[], integer[]) returns setof runs language plpgsql as $$
+    begin
+      perform pg_advisory_xact_lock(1);
+      return query select * from claim_runs_at_once($1, $2, $3, $4, $5, $6, $7);
+    end $$`,
+  ];
+
+  it('starts at once', async () => {
+    const { database } = server;
+    await database.transact(async (tx) => {
+      await tx.query({ text: 'select pg_advisory_xact_lock(1)' }, []);
+      for (const text of claimsWait) await database.query({ text }, []);
+      await untilOneWaits(database);
+      const { thread_id } = await client.threads.create();
+      expect(await client.runs.create(thread_id, 'chat', { input })).toMatchObject({ status: 'running' });
+    });
+  });
+});
 
 describe('a stream', () => {
   it('has the events of a node while it executes in one turn of the event loop', async () => {

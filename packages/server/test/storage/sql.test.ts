@@ -83,6 +83,12 @@ it('rows of a run are deleted with it, in every table that has its id', async ()
   expect(await forgotten('run_id', functions)).toEqual(['cron_ticks']);
 });
 
+it('rows of an assistant or a cron are deleted with it, in every table that has its id', async () => {
+  // The tables of both themselves, and runs, which stay until they expire, with the id of the assistant that they were created for.
+  expect(await forgotten('assistant_id', [])).toEqual(['assistants', 'runs']);
+  expect(await forgotten('cron_id', [])).toEqual(['crons']);
+});
+
 it('rows of a workspace are deleted with it or expire, in every table that has its id', async () => {
   const functions = [
     'delete_old_traces',

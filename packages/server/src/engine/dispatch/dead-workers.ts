@@ -1,6 +1,6 @@
 // A dead worker is a worker whose process has ended without a report, for example by kill -9. This loop finds the dead workers of this
-// machine and ends the leases of their runs, so that these runs continue at once. The runs of dead workers on other machines continue
-// when their leases end.
+// machine and ends the leases of their runs, so that these runs continue at once. Other runs continue when their leases end: those of dead
+// workers on other machines, and those with a charged attempt, which would otherwise crash one server after the other within seconds.
 import type { Logger } from 'pino';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import { hasEnded } from '../../config/process-identity.ts';

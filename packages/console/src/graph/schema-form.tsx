@@ -36,10 +36,13 @@ export const readDraft = (
 
 export const SchemaForm = ({
   fields,
+  isLong = false,
   draft,
   onChange,
 }: {
   fields: readonly Field[];
+  /** Texts have fields of several lines, which grow with them. */
+  isLong?: boolean;
   draft: Draft;
   onChange: (draft: Draft) => void;
 }): ReactNode => (
@@ -48,6 +51,7 @@ export const SchemaForm = ({
       <FieldBox
         key={field.name}
         field={field}
+        isLong={isLong}
         text={textIn(field, draft)}
         onChange={(text) => onChange({ ...draft, [field.name]: text })}
       />
@@ -57,10 +61,12 @@ export const SchemaForm = ({
 
 const FieldBox = ({
   field,
+  isLong,
   text,
   onChange,
 }: {
   field: Field;
+  isLong: boolean;
   text: string;
   onChange: (text: string) => void;
 }): ReactNode => {
@@ -90,6 +96,14 @@ const FieldBox = ({
             <option key={choice}>{choice}</option>
           ))}
         </select>
+      ) : isLong && field.kind === 'text' ? (
+        <textarea
+          {...common}
+          dir="auto"
+          rows={Math.min(16, text.split('\n').length + Math.floor(text.length / 100))}
+          placeholder={placeholder}
+          onChange={(event) => onChange(event.target.value)}
+        />
       ) : (
         <input
           {...common}
