@@ -72,7 +72,12 @@ export const Palette = ({ onClose }: { onClose: () => void }): ReactNode => {
           </div>
         ))}
       </div>
-      {commands.length === 0 && <p className="muted">Nothing is found for this text.</p>}
+      {commands.length === 0 && (
+        <p className="muted">
+          Nothing is found for this text. Threads are found by their metadata on the page Threads, for example{' '}
+          <code>customer:"Ann Lee"</code>.
+        </p>
+      )}
     </Dialog>
   );
 };

@@ -12,7 +12,7 @@ import { CopyId } from '../ui/copy.tsx';
 import { Fact } from '../ui/panel.tsx';
 import { Loaded, State } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
-import { Ago, Moment } from '../ui/time.tsx';
+import { Moment } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 import { isBranch } from '../values/json-entries.ts';
 import { JsonTree } from '../values/json-tree.tsx';
@@ -20,6 +20,7 @@ import { Checkpoints } from './checkpoints.tsx';
 import { type Pruned, PruneResult } from './prune-dialog.tsx';
 import { ThreadActions } from './thread-actions.tsx';
 import { ThreadBadge } from './thread-badge.tsx';
+import { ThreadNotice } from './thread-notice.tsx';
 import { ownerOf } from './thread-filter.ts';
 import { useAsks } from './thread-queries.ts';
 import { Expiry, ExpirySummary } from './ttl-dialog.tsx';
@@ -67,7 +68,7 @@ const ThreadView = ({ thread }: { thread: Thread }): ReactNode => {
         active={tab}
         onChange={(next) => void navigate({ search: { tab: next }, replace: true })}
       />
-      {tab === 'chat' && <Chat thread={thread} />}
+      {tab === 'chat' && <Chat thread={thread} asks={asks} />}
       {tab === 'checkpoints' && <Checkpoints thread={thread} />}
       {tab === 'runs' && <ThreadRuns threadId={threadId} />}
       {tab === 'details' && <ThreadDetails thread={thread} />}
@@ -75,11 +76,11 @@ const ThreadView = ({ thread }: { thread: Thread }): ReactNode => {
   );
 };
 
-const Chat = ({ thread }: { thread: Thread }): ReactNode => {
+const Chat = ({ thread, asks }: { thread: Thread; asks: boolean | undefined }): ReactNode => {
   const query = useStoredState(thread.thread_id, undefined, { isLive: thread.status === 'busy' });
   return (
     <div className="page-body" tabIndex={0} role="region" aria-label="Conversation">
-      {thread.status === 'busy' && <OpenRuns threadId={thread.thread_id} />}
+      <ThreadNotice thread={thread} asks={asks} />
       <Loaded query={query}>
         {(state) =>
           isBranch(state.values) && Object.keys(state.values).length > 0 ? (
@@ -114,49 +115,6 @@ const ThreadRuns = ({ threadId }: { threadId: string }): ReactNode => {
           />
         )}
       </Loaded>
-    </div>
-  );
-};
-
-const openRunsMax = 10;
-
-/** The runs of a busy thread that have not ended: what the thread waits for. */
-const OpenRuns = ({ threadId }: { threadId: string }): ReactNode => {
-  const { data: runs = [] } = useServerQuery({
-    // A change of a run of the thread reads everything below this key again.
-    queryKey: ['thread', threadId, 'open-runs'],
-    read: (client, call) =>
-      client.runs.search(
-        {
-          thread_id: threadId,
-          status: ['pending', 'running'],
-          sort_order: 'asc',
-          limit: openRunsMax,
-          select: ['run_id', 'status', 'created_at'],
-        },
-        call,
-      ),
-    refetchInterval: usePollMs(4_000),
-  });
-  const first = runs.find(({ status }) => status === 'running') ?? runs[0];
-  if (!first) return null;
-  const { run_id: runId, status, created_at: at } = first;
-  const others = runs.length - 1;
-  return (
-    <div className="pad">
-      <div className="notice" data-tone="blue">
-        <span className="notice-text">
-          {/* The time is outside of the live region: screen readers would announce each change. */}
-          <span role="status">
-            Run {runId.slice(0, 8)} is {status}
-            {others > 0 && `; ${others}${runs.length === openRunsMax ? '+' : ''} more behind it`}.
-          </span>{' '}
-          Created <Ago at={at} />.
-        </span>
-        <Link to="/runs/$runId" params={{ runId }} search={{ thread: threadId }} className="button">
-          Open the run
-        </Link>
-      </div>
     </div>
   );
 };

@@ -38,6 +38,14 @@ describeInBrowser('the threads', () => {
     await notice.waitFor({ state: 'detached' });
   });
 
+  it('whose last run has failed show the error, and lead to the run', async () => {
+    const { threadId, runId } = await run(console.client, 'patient', says('fail'));
+    const page = await console.open(`/threads/${threadId}`);
+    await page.getByText('The last run failed').waitFor();
+    await page.getByRole('link', { name: 'Open the run' }).click();
+    await page.waitForURL(`**/runs/${runId}?**`);
+  });
+
   it('are found by the time by which they are sorted', async () => {
     const metadata = { case: 'time' };
     const earlier = await console.client.threads.create({ metadata });
@@ -77,6 +85,8 @@ describeInBrowser('the threads', () => {
     await page.getByText('idle', { exact: true }).waitFor();
     await page.goto(`${console.url}/console/threads/${asking.threadId}`);
     await page.getByText('interrupted · asks', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Answer in the inbox' }).click();
+    await page.waitForURL(`**/inbox?sel=${asking.threadId}`);
   });
 
   it('say when nothing matches, and clear the filter', async () => {

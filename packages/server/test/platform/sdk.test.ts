@@ -137,6 +137,7 @@ describe('the client of the platform', () => {
       '/api/v1/runs/group',
       '/api/v1/feedback/tokens',
       '/api/v1/feedback/tokens/*',
+      '/api/v1/attachments/*',
     ];
     // Exports have tests of their own.
     const others = '/api/v1/bulk-exports';
