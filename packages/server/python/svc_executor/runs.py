@@ -15,6 +15,7 @@ from .failures import failure_of
 from .frames import Header
 from .graphs import Graphs, layout_of, with_storage
 from .json_text import tree_of
+from .own_server import current_credential
 from .saver import EphemeralSaver, SvcSaver
 from .session import Session, current_session
 from .store import SvcStore
@@ -42,6 +43,7 @@ class Run:
     async def execute(self) -> None:
         """Streams the graph and reports its end. Raises nothing."""
         current_session.set(self._session)
+        current_credential.set(self._header.get("credential"))
         error: dict[str, Any] | None = None
         try:
             await self._stream()
