@@ -15,6 +15,7 @@ from .frames import Header
 from .loaded_files import LoadedFiles
 from .logs import send_logs
 from .modules import exported
+from .own_server import connect_clients, current_credential
 
 _THREADS = 40
 """Synchronous endpoints that execute at the same time outside of Starlette's own pool."""
@@ -26,6 +27,7 @@ async def start(setup: Header, channel: Channel) -> tuple[Header, Handler]:
     """Loads the app and starts its lifespan. Reports its routes."""
     send_logs(channel)
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "svc-app"))
+    connect_clients(channel)
     app = _load(setup["source"])
     from .built_in_routes import BuiltInRoutes, routes_of
 
@@ -83,11 +85,12 @@ class AppHost:
         number = header["request"]
         exchange = Exchange(number, header, self._channel, self._lifespan.state)
         self._exchanges[number] = exchange
-        task = asyncio.get_running_loop().create_task(self._serve(number, exchange))
+        task = asyncio.get_running_loop().create_task(self._serve(number, exchange, header.get("credential")))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _serve(self, number: int, exchange: Exchange) -> None:
+    async def _serve(self, number: int, exchange: Exchange, credential: str | None) -> None:
+        current_credential.set(credential)
         try:
             await self._app(exchange.scope, exchange.receive, exchange.send)
             failure = None

@@ -15,6 +15,8 @@ from typing import Any
 
 from langgraph_sdk import Auth
 
+from .asgi_scope import http_scope
+from .auth_dependencies import Dependencies, dependencies_of
 from .auth_request import arguments_of, parameter_names
 from .auth_user import plain, user_text
 from .calls import result_of
@@ -63,8 +65,10 @@ class AuthHandlers:
     def __init__(self, auth: Auth, authenticates: bool) -> None:
         self._authenticate = auth._authenticate_handler
         self._parameters: frozenset[str] = frozenset()
+        self._dependencies = Dependencies({})
         if self._authenticate is not None:
-            self._parameters = parameter_names(self._authenticate)
+            self._dependencies = dependencies_of(self._authenticate)
+            self._parameters = parameter_names(self._authenticate, self._dependencies.names)
         elif authenticates:
             raise InvalidAuth("the auth object has no authenticate handler. Write: @auth.authenticate")
         self._handlers = dict(_handlers_of(auth))
@@ -88,7 +92,8 @@ class AuthHandlers:
 
     async def _user_of(self, header: Header) -> Reply:
         assert self._authenticate is not None
-        arguments = arguments_of(header["request"], self._parameters)
+        scope = http_scope(header["request"])
+        arguments = {**arguments_of(scope, self._parameters), **await self._dependencies.resolve(scope)}
         return {"outcome": "done"}, [user_text(await result_of(self._authenticate, **arguments)).encode()]
 
     async def _decision_of(self, header: Header, text: bytes) -> Reply:

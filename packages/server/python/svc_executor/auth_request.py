@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from .asgi_scope import http_scope
 from .failures import ProjectMistake
 
 PARAMETERS = (
@@ -27,13 +26,13 @@ class UnsupportedParameter(ProjectMistake):
     """`authenticate` requires a parameter that it is never called with."""
 
 
-def parameter_names(function: Callable[..., Any]) -> frozenset[str]:
-    """The parameters to pass. Raises UnsupportedParameter."""
+def parameter_names(function: Callable[..., Any], resolved: frozenset[str] = frozenset()) -> frozenset[str]:
+    """The parameters to pass, besides those that are resolved. Raises UnsupportedParameter."""
     parameters = inspect.signature(function).parameters
     named = {
         name: parameter
         for name, parameter in parameters.items()
-        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) and name not in resolved
     }
     unknown = [name for name, each in named.items() if name not in PARAMETERS and each.default is each.empty]
     if unknown:
@@ -43,9 +42,8 @@ def parameter_names(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(name for name in named if name in PARAMETERS)
 
 
-def arguments_of(given: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
-    """The arguments with these names for a request: method, path, query, headers, path_params."""
-    scope = http_scope(given)
+def arguments_of(scope: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    """The arguments with these names for the ASGI scope of a request."""
     headers = dict(scope["headers"])
     makers: dict[str, Callable[[], Any]] = {
         "request": lambda: _request_of(scope),

@@ -7,11 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from langchain_core.documents import Document
-from langgraph.checkpoint.serde.types import _DeltaSnapshot
-from langgraph.types import Command, Interrupt, Overwrite, Send
+from langgraph import types as engine_types
+from langgraph.checkpoint.serde import types as serde_types
+from langgraph.types import Command, Interrupt, Send
 from pydantic import TypeAdapter
 
 from .forms import Form, FormOf, Read
+
+# Older versions of the engine lack these.
+_OVERWRITE: type[Any] | None = getattr(engine_types, "Overwrite", None)
+_DELTA: type[Any] | None = getattr(serde_types, "_DeltaSnapshot", None)
 
 
 def _send_form(send: Send) -> Form:
@@ -53,9 +58,9 @@ def engine_form(cls: type[Any]) -> FormOf | None:
         return _command_form
     if issubclass(cls, Interrupt):
         return _interrupt_form
-    if issubclass(cls, Overwrite):
+    if _OVERWRITE is not None and issubclass(cls, _OVERWRITE):
         return lambda value: ({"$": "overwrite", "py": 1}, {"of": value.value})
-    if issubclass(cls, _DeltaSnapshot):
+    if _DELTA is not None and issubclass(cls, _DELTA):
         return lambda value: ({"$": "delta"}, {"of": value.value})
     if cls is Document:
         return _document_form
@@ -81,11 +86,16 @@ def _read_document(tree: dict[str, Any], value: Read) -> Document:
     return Document(id=tree.get("id"), page_content=tree["pageContent"], metadata=value(tree.get("metadata", {})))
 
 
+def _made(cls: type[Any] | None, of: Any) -> Any:
+    """An object of the class; its plain value where the engine has no such class."""
+    return of if cls is None else cls(of)
+
+
 ENGINE_READERS: dict[str, Callable[[dict[str, Any], Read], Any]] = {
     "send": _read_send,
     "command": _read_command,
-    "overwrite": lambda tree, value: Overwrite(value(tree["of"])),
-    "delta": lambda tree, value: _DeltaSnapshot(value(tree["of"])),
+    "overwrite": lambda tree, value: _made(_OVERWRITE, value(tree["of"])),
+    "delta": lambda tree, value: _made(_DELTA, value(tree["of"])),
     "document": _read_document,
 }
 """By tag: reads an object of the engine, or a document."""

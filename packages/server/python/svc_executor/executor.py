@@ -17,6 +17,7 @@ from .introspection import drawing, schemas, subgraphs
 from .loaded_files import LoadedFiles
 from .logs import send_logs
 from .loop_watch import LoopWatch
+from .own_server import connect_clients
 from .runs import Run, run_config
 from .session import Session, current_session
 from .states import read_state, update_state
@@ -35,6 +36,7 @@ async def start(setup: Header, channel: Channel) -> tuple[Header, Handler]:
     send_logs(channel, _session_number)
     note_paths()
     name_tool_tasks()
+    connect_clients(channel)
     executor = Executor(channel, setup)
     return {"versions": _versions()}, executor.receive
 

@@ -15,6 +15,7 @@ from .failures import failure_of
 from .frames import Header
 from .graphs import Graphs, layout_of, with_storage
 from .json_text import tree_of
+from .own_server import current_credential
 from .saver import EphemeralSaver, SvcSaver
 from .session import Session, current_session
 from .store import SvcStore
@@ -51,6 +52,7 @@ class Run:
         """Streams the graph and reports its end. Raises nothing."""
         current_session.set(self._session)
         self._task = asyncio.current_task()
+        current_credential.set(self._header.get("credential"))
         error: dict[str, Any] | None = None
         try:
             if self._is_cancelled:

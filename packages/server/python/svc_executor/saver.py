@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -12,7 +12,6 @@ from langgraph.checkpoint.base import (
     Checkpoint,
     CheckpointMetadata,
     CheckpointTuple,
-    DeltaChannelHistory,
 )
 from langgraph.types import Interrupt
 
@@ -21,6 +20,10 @@ from .parts import Parts
 from .session import Session
 from .shapes import interrupts_shape
 from .values import decode
+
+if TYPE_CHECKING:
+    # Older versions of the engine lack it.
+    from langgraph.checkpoint.base import DeltaChannelHistory
 
 _WAIT_BYTES = 1024 * 1024
 """A put of more bytes waits for the Node process, so that it does not collect them."""

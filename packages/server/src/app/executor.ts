@@ -38,7 +38,8 @@ import { StoreIndex } from '../engine/executor/store/store-index.ts';
 import { EventBudget } from '../engine/executor/events/event-budget.ts';
 import { Executor } from '../engine/executor/executor.ts';
 import { GraphRegistry } from '../engine/executor/graphs/graph-registry.ts';
-import { exposeLogger, OwnAddress } from '../engine/executor/server-globals.ts';
+import { OwnAddress } from '../engine/executor/own-address.ts';
+import { exposeLogger, exposeServer } from '../engine/executor/server-globals.ts';
 import type { SendToServer } from '../engine/executor/runs/run-tools.ts';
 import { SvcStore } from '../engine/executor/store/svc-store.ts';
 import { TraceOutbox } from '../engine/executor/tracing/trace-outbox.ts';
@@ -60,13 +61,14 @@ const setUp = async (
 ): Promise<Executor> => {
   exposeEnvironment(setup.env);
   exposeLogger(logger);
-  address.expose();
+  exposeServer(address);
   waitForOperations(checkpoint.AsyncBatchedStore);
   // Before the database is open: the imports of a Python process take most of the start.
   const pythonGraphs = setup.graphs.filter(([, { file }]) => isPython(file));
   const pythonIds = new Set<string | undefined>(pythonGraphs.map(([graph_id]) => graph_id));
   const launch = setup.python && { python: setup.python, ...pythonParts(logger, modules) };
-  const python = launch && pythonGraphs.length > 0 ? await startPython(launch, pythonGraphs) : undefined;
+  const python =
+    launch && pythonGraphs.length > 0 ? await startPython(launch, pythonGraphs, address) : undefined;
   // An outage ends the leases of runs, and with them their executors. The next ones wait for its end.
   const database = await retry(() => openDatabase(setup.database), {
     when: isUnavailable,
@@ -107,11 +109,16 @@ const pythonParts = (logger: Logger, modules: LoadedModules) => ({
 type PythonOptions = ReturnType<typeof pythonParts> & { python: PythonLaunch };
 
 /** Imports the modules here: an executor without Python graphs starts faster without them. */
-const startPython = async (launch: PythonOptions, graphs: ExecutorSetup['graphs']): Promise<PythonGraphs> => {
+const startPython = async (
+  launch: PythonOptions,
+  graphs: ExecutorSetup['graphs'],
+  address: OwnAddress,
+): Promise<PythonGraphs> => {
   const { PythonGraphs: Graphs } = await import('../engine/python/python-graphs.ts');
   return new Graphs({
     ...launch,
     sources: Object.fromEntries(graphs),
+    address,
     onLost: (reason) => {
       launch.logger.fatal(
         { reason },

@@ -72,7 +72,7 @@ export const createSvcHandler = async (options: SvcHandlerOptions = {}): Promise
       owned.keep({ [Symbol.asyncDispose]: () => upgrades.close(socketGraceMs) });
       owned.keep({ [Symbol.asyncDispose]: () => streams.interrupt() });
       owned.keep(services.runChanges);
-      services.dispatcher.pool.setAddress(options.url ?? null);
+      services.setAddress(options.url ?? null);
       const prefix = mountPrefix({ settings, project });
       const guard = pageGuard(served, exposure);
       return {

@@ -1,5 +1,7 @@
 // A request that the project's app in Python serves. Bodies are sent in pieces, each of which the other side has to take before the next one.
 import type { Context } from 'hono';
+import type { OwnRequests } from '../auth/principal/own-requests.ts';
+import type { User } from '../auth/principal/caller.ts';
 import type { Frame, FrameHeader } from '../engine/python/frames.ts';
 import type { PythonProcess, PythonReply } from '../engine/python/python-process.ts';
 import { requestFields } from './python-request.ts';
@@ -33,6 +35,7 @@ class WrittenBody {
 interface ExchangeParts {
   process: PythonProcess;
   context: Context;
+  ownRequests: OwnRequests | undefined;
   /** Serves the request of the context by the built-in routes. */
   inner: () => Promise<Response>;
 }
@@ -73,9 +76,11 @@ export class AppExchange {
 
   /** Sends the request. Resolves when the response begins. */
   begin(): Promise<Response> {
-    const { context } = this.#parts;
-    const auth = context.get('auth') as { user: unknown; scopes: unknown } | undefined;
-    this.#send({ kind: 'request', ...requestFields(this.#request), ...auth });
+    const { context, ownRequests } = this.#parts;
+    const auth = context.get('auth') as { user: User; scopes: unknown } | undefined;
+    // A route for which nobody has authenticated acts for nobody.
+    const credential = auth && ownRequests?.issue(auth.user);
+    this.#send({ kind: 'request', ...requestFields(this.#request), ...auth, credential });
     this.#request.signal.addEventListener('abort', () => this.#disconnect(), { once: true });
     return this.#response;
   }

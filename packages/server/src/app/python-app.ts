@@ -3,6 +3,8 @@
 import type { Logger } from 'pino';
 import { Problem } from '@svc/contract/problem';
 import { type Context, Hono } from 'hono';
+import type { OwnRequests } from '../auth/principal/own-requests.ts';
+import type { OwnAddress } from '../engine/executor/own-address.ts';
 import type { Frame } from '../engine/python/frames.ts';
 import type { PythonProcess, PythonReply } from '../engine/python/python-process.ts';
 import type { UserApp } from '../http/custom-app/user-app.ts';
@@ -23,11 +25,17 @@ const lateMs = 10_000;
 export class PythonApp implements AsyncDisposable {
   readonly #service: PythonService;
   readonly #exchanges: Map<number, AppExchange>;
+  readonly #ownRequests: OwnRequests | undefined;
   #numbers = 0;
   readonly app: UserApp;
 
-  private constructor(service: PythonService, exchanges: Map<number, AppExchange>) {
+  private constructor(
+    service: PythonService,
+    exchanges: Map<number, AppExchange>,
+    ownRequests: OwnRequests | undefined,
+  ) {
     this.#service = service;
+    this.#ownRequests = ownRequests;
     this.#exchanges = exchanges;
     const { routes, middleware } = service.header as unknown as { routes: AppRoute[]; middleware: boolean };
     // Hono and the interface have other types of the same members.
@@ -35,19 +43,28 @@ export class PythonApp implements AsyncDisposable {
   }
 
   /** Throws a ConfigError when the app cannot be used: its middleware may protect routes, so the server must not start without it. */
-  static async open(
-    options: Pick<PythonServiceOptions, 'source' | 'launch' | 'onModules'> & { logger: Logger },
-  ): Promise<PythonApp> {
+  static async open({
+    ownRequests,
+    ownAddress,
+    ...options
+  }: Pick<PythonServiceOptions, 'source' | 'launch' | 'onModules'> & {
+    ownRequests: OwnRequests | undefined;
+    ownAddress: OwnAddress;
+    logger: Logger;
+  }): Promise<PythonApp> {
     const exchanges = new Map<number, AppExchange>();
     const service = await PythonService.open({
       ...options,
       work: 'app',
-      onFrame: (frame) => receive(exchanges, frame),
+      onFrame: async (frame) =>
+        frame.header.kind === 'address'
+          ? { header: { url: await ownAddress.url } }
+          : receive(exchanges, frame),
       onLost: (process) => endAll(exchanges, process),
     });
     for (const path of service.header['sockets'] as string[])
       options.logger.warn(`The WebSocket ${path} of http.app is not served`);
-    return new PythonApp(service, exchanges);
+    return new PythonApp(service, exchanges, ownRequests);
   }
 
   /** Ends the process after the shutdown of the app's lifespan. */
@@ -94,7 +111,7 @@ export class PythonApp implements AsyncDisposable {
   async #serve(context: Context, inner: () => Promise<Response>): Promise<Response> {
     const process = await this.#service.process();
     const number = ++this.#numbers;
-    const exchange = new AppExchange(number, { process, context, inner });
+    const exchange = new AppExchange(number, { process, context, inner, ownRequests: this.#ownRequests });
     this.#exchanges.set(number, exchange);
     const timer = setTimeout(() => void this.#service.check(process), lateMs);
     timer.unref();

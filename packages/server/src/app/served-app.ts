@@ -1,6 +1,7 @@
 // The services of a server and the app that serves them, without a socket.
 import type { Logger } from 'pino';
 import { type AuthDefinition, loadAuth } from '../auth/handlers/auth-definition.ts';
+import { OwnRequests } from '../auth/principal/own-requests.ts';
 import { createSchemeOf } from '../auth/principal/client-address.ts';
 import type { CustomAppConfig } from '../config/project/custom-app.ts';
 import type { Exposure } from '../config/settings/exposure.ts';
@@ -9,6 +10,7 @@ import { LoadedModules } from '../config/project/loaded-modules.ts';
 import type { PythonLaunch } from '../config/project/python.ts';
 import { isPython } from '../config/project/python-modules.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
+import { OwnAddress } from '../engine/executor/own-address.ts';
 import { loadUserApp, type UserApp } from '../http/custom-app/user-app.ts';
 import type { Observe } from '../http/routing/mount.ts';
 import { createApp } from '../http/server/app.ts';
@@ -79,13 +81,17 @@ const openServices = async (
   await prepareGlobals(project, logger);
   const modules = options.onModules && new LoadedModules(options.onModules);
   const python = await early.python;
+  const ownRequests = python && new OwnRequests(mode);
+  const ownAddress = new OwnAddress();
   const authenticates = options.authenticate === undefined;
   const ownAuth = await openAuth(options, python, { modules, authenticates, owned });
   const authDefinition = withHostAuth(ownAuth, options.authenticate);
   const { customApp } = project;
   const customCode =
     customApp &&
-    (await CustomCode.load(logger, () => openCustomApp(customApp, options, { python, modules, owned })));
+    (await CustomCode.load(logger, () =>
+      openCustomApp(customApp, options, { python, modules, ownRequests, ownAddress, owned }),
+    ));
   signal?.throwIfAborted();
   const connection = await early.connection;
   const databaseOptions = connection.options;
@@ -115,6 +121,8 @@ const openServices = async (
     settings,
     project,
     python,
+    ownRequests,
+    ownAddress,
     mode,
     authDefinition,
     customCode,
@@ -151,14 +159,24 @@ const openCustomApp = async (
   {
     python,
     modules,
+    ownRequests,
+    ownAddress,
     owned,
-  }: { python: PythonLaunch | undefined; modules: LoadedModules | undefined; owned: Owned },
+  }: {
+    python: PythonLaunch | undefined;
+    modules: LoadedModules | undefined;
+    ownRequests: OwnRequests | undefined;
+    ownAddress: OwnAddress;
+    owned: Owned;
+  },
 ): Promise<UserApp> => {
   const { source } = customApp;
   if (python === undefined || !isPython(source.file)) return loadUserApp(customApp, modules);
   // Imported here, because most servers have no such file.
   const { PythonApp } = await import('./python-app.ts');
-  return owned.keep(await PythonApp.open({ source, launch: python, logger, onModules })).app;
+  return owned.keep(
+    await PythonApp.open({ source, launch: python, ownRequests, ownAddress, logger, onModules }),
+  ).app;
 };
 
 const startReplica = (

@@ -70,7 +70,7 @@ const build = async (
   owned.keep(services.runChanges);
   const url = listener.url + mountPrefix(options);
   if (settings.role !== 'worker') owned.keep(await announced(url, settings, logger));
-  services.dispatcher.pool.setAddress(settings.role === 'worker' ? null : reachableUrl(url));
+  services.setAddress(settings.role === 'worker' ? null : reachableUrl(url));
   options.signal?.throwIfAborted();
   return {
     url,

@@ -1,11 +1,13 @@
 // The inputs from which the composition root builds the services.
 import type { Logger } from 'pino';
 import type { AuthDefinition } from '../auth/handlers/auth-definition.ts';
+import type { OwnRequests } from '../auth/principal/own-requests.ts';
 import type { AccessMode } from '../config/settings/exposure.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import type { PythonLaunch } from '../config/project/python.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { CustomCode } from './custom-code.ts';
+import type { OwnAddress } from '../engine/executor/own-address.ts';
 import type { ServerParsing } from './parser-tasks.ts';
 import type { StandbyProcesses } from '../jobs/program-process.ts';
 import type { ConnectionPlan } from '../storage/postgres/connection-plan.ts';
@@ -28,6 +30,9 @@ export interface ServiceParts {
   project: SvcJson;
   /** How Python processes are started; undefined for a project without Python files. */
   python: PythonLaunch | undefined;
+  /** Credentials of the project's own requests; undefined for a project without Python files. */
+  ownRequests: OwnRequests | undefined;
+  ownAddress: OwnAddress;
   /** How callers authenticate. */
   mode: AccessMode;
   /** The project's auth object; undefined when it has none. */

@@ -4,9 +4,11 @@ import { consoleRoutes, type deploymentRoutes } from '@svc/contract';
 import { servesConsole } from '../config/settings/exposure.ts';
 import { shownSettings } from '../config/settings/shown-settings.ts';
 import { customAuth, type CustomAuth } from '../auth/handlers/custom-auth.ts';
-import { RunUsers } from '../auth/sealed-users/run-users.ts';
+import { type CredentialFor, RunUsers } from '../auth/sealed-users/run-users.ts';
 import { TicketService } from '../auth/tickets/ticket-service.ts';
 import { LazySealer } from '../auth/sealed-users/lazy-sealer.ts';
+import type { OwnRequests } from '../auth/principal/own-requests.ts';
+import { credentialKey } from '../engine/dispatch/run-command.ts';
 import { AssistantService } from '../deployment/assistants/assistant-service.ts';
 import { expiryDefaults } from '../deployment/expiry.ts';
 import type { Handlers } from '../api/handlers.ts';
@@ -38,6 +40,7 @@ export interface Services extends AsyncDisposable {
   /** Undefined without custom authentication: all callers are the same user. */
   auth: CustomAuth | undefined;
   tickets: TicketService;
+  ownRequests: OwnRequests | undefined;
   /** For signing in to the console. */
   signInStorage: SignInStorage;
   sealer: LazySealer;
@@ -50,6 +53,8 @@ export interface Services extends AsyncDisposable {
   telemetry: ServerTelemetry;
   /** To be disposed before the listener, which waits for open responses. */
   runChanges: AsyncDisposable;
+  /** Where code of the project reaches the API; null for a process without one. */
+  setAddress(url: string | null): void;
   /**
    * Gives the runs that execute here back to other workers. Readers on this node follow the logs of these runs. Resolves when no run is
    * executed here.
@@ -61,7 +66,7 @@ export interface Services extends AsyncDisposable {
 
 /** A node without custom authentication may execute runs that another node created for its users. */
 const createAuth = async (
-  { settings, project, authDefinition, logger }: ServiceParts,
+  { settings, project, authDefinition, ownRequests, logger }: ServiceParts,
   lazySealer: LazySealer,
 ) => {
   const { auth: config, compat } = project;
@@ -70,7 +75,11 @@ const createAuth = async (
   const sealer = hasSecrets ? await lazySealer.get() : undefined;
   const auth =
     authDefinition && customAuth(authDefinition, { config, settings: settings.auth, compat, logger });
-  return { auth, users: new RunUsers(sealer, compat) };
+  const credentialFor: CredentialFor = (user) => {
+    const credential = ownRequests?.issue(user);
+    return credential === undefined ? {} : { [credentialKey]: credential };
+  };
+  return { auth, users: new RunUsers(sealer, compat, credentialFor) };
 };
 
 /** A worker serves no platform API. */
@@ -158,6 +167,13 @@ const readFacts = ({ settings, project, mode }: ServiceParts): ServerFacts => {
   return serverFacts(routes);
 };
 
+const addressSetter =
+  ({ pool }: Dispatcher, { ownAddress }: ServiceParts) =>
+  (url: string | null): void => {
+    pool.setAddress(url);
+    ownAddress.set(url);
+  };
+
 const buildServices = async (
   parts: ServiceParts,
   owned: Owned,
@@ -220,6 +236,8 @@ const buildServices = async (
     metrics,
     telemetry,
     runChanges,
+    ownRequests: parts.ownRequests,
+    setAddress: addressSetter(dispatcher, parts),
     handOver: async () => {
       const handedOver = dispatcher.handOver();
       reporter.report();

@@ -56,10 +56,11 @@ export const createSurfaces = (
     : undefined;
   const withSessions = (api: ConsoleApi): Authenticate =>
     signIn?.sessions.around(api, authenticate[api]) ?? authenticate[api];
+  const withOwnRequests = (inner: Authenticate): Authenticate => services.ownRequests?.around(inner) ?? inner;
   const deployment = {
     routes: servedRoutes(settings.role, project),
     handlers: services.handlers as Handlers<Routes>,
-    authenticate: limits.around(services.tickets.around(withSessions('deployment'))),
+    authenticate: limits.around(services.tickets.around(withOwnRequests(withSessions('deployment')))),
     authorizerFor: (caller: Caller) =>
       services.auth?.handlers.authorizerFor(caller) ?? unrestrictedAuthorizer,
   };

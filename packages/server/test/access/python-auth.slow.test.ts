@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { python, whyNoPythonClients } from '../python-clients/python.ts';
+import { python, whyNoPythonApps, whyNoPythonClients } from '../python-clients/python.ts';
 import { PythonAuth } from '../../src/app/python-auth.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { eventually } from '../eventually.ts';
@@ -91,6 +91,25 @@ def who(method, path, headers, authorization, query_params, path_params, scopes,
       type: 'http',
       more: 1,
     });
+  });
+
+  it.skipIf(whyNoPythonApps() !== undefined)('gets what FastAPI resolves', async () => {
+    const { user } = await open(`from typing import Annotated
+from fastapi import Depends, Header
+from fastapi.security import OAuth2PasswordBearer
+
+def team(token: Annotated[str, Depends(OAuth2PasswordBearer(tokenUrl="token"))], x_team: Annotated[str, Header()] = "none"):
+    yield f"{token} of {x_team}"
+
+@auth.authenticate
+async def who(member: Annotated[str, Depends(team)], path: str):
+    return {"identity": member, "path": path}
+`);
+    expect(await user({ headers: { authorization: 'Bearer ann', 'x-team': 'red' } })).toEqual({
+      identity: 'ann of red',
+      path: '/threads',
+    });
+    await expect(user()).rejects.toMatchObject({ name: 'HTTPException', status: 401 });
   });
 
   it('may return a text, a dict, an object, a model, or permissions with one of them', async () => {

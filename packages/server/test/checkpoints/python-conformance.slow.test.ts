@@ -8,6 +8,7 @@ import { expect, it } from 'vitest';
 import { executorEnvironment } from '../../src/config/environment.ts';
 import type { StoredText } from '../../src/engine/codec/stored-text.ts';
 import { createTextCodec } from '../../src/engine/codec/text-codec.ts';
+import { OwnAddress } from '../../src/engine/executor/own-address.ts';
 import { PythonGraph } from '../../src/engine/python/python-graph.ts';
 import { type GraphLayout, PythonHost } from '../../src/engine/python/python-host.ts';
 import { pino } from 'pino';
@@ -49,6 +50,7 @@ describeWithPythonProjects('the checkpointer of Python graphs', () => {
         suite: { file: fileURLToPath(new URL('conformance.py', import.meta.url)), export: 'graph' },
       },
       env: executorEnvironment(),
+      address: new OwnAddress(),
       logger: pino({ level: 'silent' }),
       onModules: () => undefined,
       onLost: () => undefined,

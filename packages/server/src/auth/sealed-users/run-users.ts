@@ -4,14 +4,19 @@ import type { Sealer } from './sealer.ts';
 import { ownerKey } from '../authorization/authorizer.ts';
 import type { User } from '../principal/caller.ts';
 
+/** A key with the credential of the user for requests to this server, if they need one. */
+export type CredentialFor = (user: User | undefined) => Record<string, unknown>;
+
 export class RunUsers {
   readonly #sealer: Sealer | undefined;
   readonly #compat: boolean;
+  readonly #credentialFor: CredentialFor;
 
   /** Without a sealer there are no users. `compat` adds the stock names of the keys. */
-  constructor(sealer: Sealer | undefined, compat: boolean) {
+  constructor(sealer: Sealer | undefined, compat: boolean, credentialFor: CredentialFor = () => ({})) {
     this.#sealer = sealer;
     this.#compat = compat;
+    this.#credentialFor = credentialFor;
   }
 
   /** Encrypts the user; null without a user. */
@@ -23,11 +28,16 @@ export class RunUsers {
 
   /** Decrypts the user into the keys that the graph gets in `configurable`. Throws a SealError. */
   open(sealed: string | null, metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
-    if (sealed === null) return {};
+    if (sealed === null) return this.ofRun(undefined);
     if (!this.#sealer)
       throw new Error('The run has a user, but this server has no key: set SVC_ENCRYPTION_KEY');
     const text = this.#sealer.open(sealed, String(metadata[ownerKey]));
-    return this.keys(JSON.parse(text) as User);
+    return this.ofRun(JSON.parse(text) as User);
+  }
+
+  /** The keys for a run of the user: also the credential of its requests to this server. */
+  ofRun(user: User | undefined): Record<string, unknown> {
+    return { ...this.keys(user), ...this.#credentialFor(user) };
   }
 
   /** The keys of a user in `configurable`; clients cannot set them. */

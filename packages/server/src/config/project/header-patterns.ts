@@ -21,9 +21,13 @@ export const HeaderPatterns = z.strictObject({
 /** Returns the selected headers. Names are in lower case. */
 export type SelectHeaders = (headers: Readonly<Record<string, string>>) => Record<string, string>;
 
+/** Has the credential of a request that code of the project sends to its own server. */
+export const ownHeader = 'x-svc-caller';
+
 /** Never selected: they would be stored with the run, or be in the log. */
 const credentials = new Set([
   'authorization',
+  ownHeader,
   'proxy-authorization',
   'cookie',
   'x-api-key',

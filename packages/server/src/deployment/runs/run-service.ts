@@ -219,7 +219,7 @@ export class RunService {
     const attempt = setting.status === 'running' ? 1 : 0;
     const row = { ...run, ...setting, temporary, attempt };
     if (setting.status === 'running')
-      this.#dispatcher.start(toRunCommand(row, setting, stream, { keys: this.#users.keys(user) }), sinceMs, {
+      this.#dispatcher.start(toRunCommand(row, setting, stream, { keys: this.#users.ofRun(user) }), sinceMs, {
         waitedMs: 0,
       });
     else if (stream.awaited || stream.streamed) this.#tail.follow(stream);

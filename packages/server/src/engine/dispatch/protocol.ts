@@ -58,6 +58,8 @@ export interface ParsedRunCommand extends RunDelivery {
   /** config and context: assistant, thread and run merged, server keys added. */
   config: Record<string, unknown> & { configurable: Record<string, unknown> };
   context?: unknown;
+  /** For requests of the graph to its own server. */
+  credential?: string;
   metadata: Record<string, unknown>;
   /** Added to the metadata of every checkpoint of the run. */
   checkpoint_metadata: Record<string, unknown>;

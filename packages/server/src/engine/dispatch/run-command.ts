@@ -25,6 +25,9 @@ const serverKeys = new Set([
   'langgraph_auth_permissions',
 ]);
 
+/** The key with which RunUsers passes the credential of a run. Graphs do not get it in `configurable`. */
+export const credentialKey = '__svc_credential';
+
 const isClientKey = (key: string): boolean => !key.startsWith('__') && !serverKeys.has(key);
 
 /** A client's `configurable` without the keys that clients may not set. */
@@ -119,13 +122,15 @@ const configMetadata = (configs: readonly (Config | null | undefined)[]): Record
 /** In the executor: parses the texts of the command and merges its configs. */
 export const parseRunCommand = (command: RunCommand): ParsedRunCommand => {
   const { configs, assistant_context, server_keys, ...rest } = command;
+  const { [credentialKey]: credential, ...keys } = server_keys;
   const kwargs = JSON.parse(command.kwargs) as RunKwargs;
   const context = mergeContext(assistant_context, kwargs.context);
   return {
     ...rest,
     metadata: { ...configMetadata([...configs, kwargs.config]), ...rest.metadata },
-    config: mergeConfigs(server_keys, ...configs, kwargs.config),
+    config: mergeConfigs(keys, ...configs, kwargs.config),
     ...(context === undefined ? {} : { context }),
+    ...(typeof credential === 'string' ? { credential } : {}),
     kwargs,
   };
 };

@@ -1,6 +1,7 @@
 // Global objects by which the stock SDK finds the server that executes a graph. The symbols are the SDK's.
 import { getConfig } from '@langchain/langgraph';
 import type { Logger } from 'pino';
+import type { OwnAddress } from './own-address.ts';
 
 const loggerKey = Symbol.for('langgraph.api.sdk-logger');
 const fetchKey = Symbol.for('langgraph_api:fetch');
@@ -62,40 +63,10 @@ const textOf = (message: unknown): string => {
   return typeof message.message === 'string' ? message.message : '';
 };
 
-/** The address at which graphs reach this server. It is known only once the server listens. */
-export class OwnAddress {
-  readonly #known: Promise<string>;
-  #resolve!: (url: string) => void;
-  #reject!: (error: Error) => void;
-
-  constructor() {
-    this.#known = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-    // A graph that needs the address gets the error.
-    this.#known.catch(() => undefined);
-  }
-
-  /** `url`: with the path before all routes, without a slash at the end; null when this server has no API. */
-  set(url: string | null): void {
-    if (url === null)
-      this.#reject(
-        new Error(
-          'This process is a worker, or its server does not know its address: write new Client({ apiUrl: "https://…" })',
-        ),
-      );
-    else this.#resolve(url);
-  }
-
-  /** Requests of a `new Client()` without URL go to this server, with the headers that the client sets and no others. */
-  expose(): void {
-    (globalThis as Globals)[fetchKey] = async (
-      input: string | URL,
-      init?: RequestInit,
-    ): Promise<Response> => {
-      const { pathname, search } = new URL(input);
-      return fetch(`${await this.#known}${pathname}${search}`, init);
-    };
-  }
-}
+/** Requests of a `new Client()` without URL go to this server, with the headers that the client sets and no others. */
+export const exposeServer = (address: OwnAddress): void => {
+  (globalThis as Globals)[fetchKey] = async (input: string | URL, init?: RequestInit): Promise<Response> => {
+    const { pathname, search } = new URL(input);
+    return fetch(`${await address.url}${pathname}${search}`, init);
+  };
+};

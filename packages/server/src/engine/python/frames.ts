@@ -15,6 +15,7 @@
 // error         to Node       setup has failed: message, files (a change of them may correct it). The process ends
 // modules       to Node       files of the project that were imported since the last one: files
 // ping          to Python     call; its reply has cpu_ms, the time that the thread of the event loop has computed
+// address       to Node       call: where get_client() without a URL sends its requests. Reply: url
 // log           to Node       a record of the Python logger: level, logger, message, and run where it is known
 //
 // Work "graphs" (python-host.ts, svc_executor/executor.py). A session is one run, update or read; this side numbers them.

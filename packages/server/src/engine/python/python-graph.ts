@@ -137,7 +137,7 @@ export class PythonGraph {
   }
 
   #runHeader({ command, kwargs, tracer }: PythonRun, session: number) {
-    const { config, context, metadata, run_id, temporary, head } = command;
+    const { config, context, credential, metadata, run_id, temporary, head } = command;
     const { durability, interrupt_before, interrupt_after, stream_mode, stream_subgraphs } = kwargs;
     const given = isRecord(context) ? clientConfigurable(context) : {};
     const configurable = { ...given, ...config.configurable, ...kwargs.checkpoint };
@@ -153,6 +153,7 @@ export class PythonGraph {
       // Nothing is stored for the thread yet.
       blank: head === null,
       traced: tracer !== undefined,
+      ...(credential === undefined ? {} : { credential }),
       ...(interrupt_before ? { interrupt_before } : {}),
       ...(interrupt_after ? { interrupt_after } : {}),
     };

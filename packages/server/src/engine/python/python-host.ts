@@ -1,6 +1,7 @@
 // The Python process of an executor, and the runs, updates and reads of its graphs.
 import type { PythonLaunch } from '../../config/project/python.ts';
 import type { Frame } from './frames.ts';
+import type { OwnAddress } from '../executor/own-address.ts';
 import { logPython, type PythonLogger } from './python-log.ts';
 import { PythonLoop } from './python-loop.ts';
 import { PythonProcess, type PythonReply } from './python-process.ts';
@@ -12,6 +13,8 @@ export interface PythonHostOptions {
   sources: Record<string, { file: string; export: string }>;
   env: Readonly<Record<string, string | undefined>>;
   logger: PythonLogger;
+  /** Of the server, for clients without a URL. */
+  address: OwnAddress;
   /** Files of the project that were imported. */
   onModules: (files: string[]) => void;
   /** The process has ended after it was ready: this process cannot go on. */
@@ -137,6 +140,7 @@ export class PythonHost {
     const { header, parts } = frame;
     if (header.kind === 'log') return logPython(this.#options.logger, header, { python: this.process.pid });
     if (header.kind === 'modules') return this.#options.onModules(header['files'] as string[]);
+    if (header.kind === 'address') return this.#options.address.url.then((url) => ({ header: { url } }));
     const number = header['session'] as number;
     const followed = this.#followed.get(number);
     switch (header.kind) {
