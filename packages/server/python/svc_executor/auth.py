@@ -26,6 +26,7 @@ from .frames import Header
 from .loaded_files import LoadedFiles
 from .logs import send_logs
 from .modules import exported
+from .own_server import connect_clients
 from .users import AuthUser
 
 Reply = tuple[Header, list[bytes]]
@@ -45,6 +46,7 @@ async def start(setup: Header, channel: Channel) -> tuple[Header, Handler]:
     """Loads the auth object. Reports the events that it has handlers for."""
     send_logs(channel)
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "svc-auth"))
+    connect_clients(channel)
     handlers = AuthHandlers(_load(setup["source"]), setup["authenticates"])
     return {"handlers": list(handlers.keys), "modules": LoadedFiles(()).take()}, handlers.receive
 

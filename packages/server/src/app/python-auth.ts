@@ -21,6 +21,10 @@ interface PythonAuthOptions extends Pick<PythonServiceOptions, 'source' | 'launc
 /** How late a reply may be before it is checked whether the process still responds. */
 const lateMs = 1_000;
 
+/** A request to this server would call the handlers again. */
+const refuseClient = (): Promise<never> =>
+  Promise.reject(new Error('get_client() in an auth file needs a URL: get_client(url="https://…")'));
+
 export class PythonAuth implements AsyncDisposable {
   readonly #service: PythonService;
   readonly #timeoutMs: number;
@@ -39,7 +43,12 @@ export class PythonAuth implements AsyncDisposable {
 
   /** Throws a ConfigError when the auth object cannot be used: the server does not start without it. */
   static async open({ timeoutMs, authenticates, ...options }: PythonAuthOptions): Promise<PythonAuth> {
-    const service = await PythonService.open({ work: 'auth', setup: { authenticates }, ...options });
+    const service = await PythonService.open({
+      work: 'auth',
+      setup: { authenticates },
+      onFrame: refuseClient,
+      ...options,
+    });
     const { source } = options;
     const [unknown] = unknownHandlers(service.header['handlers'] as string[]);
     if (unknown === undefined) return new PythonAuth(service, timeoutMs);

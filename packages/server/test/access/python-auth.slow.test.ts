@@ -112,6 +112,16 @@ async def who(member: Annotated[str, Depends(team)], path: str):
     await expect(user()).rejects.toMatchObject({ name: 'HTTPException', status: 401 });
   });
 
+  it('cannot call its own server, whose requests it authenticates', async () => {
+    const { user } = await open(`from langgraph_sdk import get_client
+
+@auth.authenticate
+async def who():
+    return await get_client().threads.search()
+`);
+    await expect(user()).rejects.toThrow('get_client() in an auth file needs a URL');
+  });
+
   it('may return a text, a dict, an object, a model, or permissions with one of them', async () => {
     const { user } = await open(`import dataclasses, datetime, uuid
 from pydantic import BaseModel
