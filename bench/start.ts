@@ -58,7 +58,7 @@ const memory = async (dataDir: string) => {
   await sleep(2 * idleMs);
   const later = server.allMb();
   await server.stop();
-  const sum = (of: typeof idle): number => of.server + of.executors + of.database;
+  const sum = (of: typeof idle): number => of.server + of.executors + of.python + of.database;
   return {
     idle: sum(idle),
     'idle, server': idle.server,
