@@ -2,6 +2,7 @@
 //
 // npm run bench:cost              prints runs/wait on new threads with 1 and with 32 clients
 // npm run bench:cost -- --json    the same figures as JSON, to compare two commits
+// npm run bench:cost -- --python  with the Python graphs of bench/python, by the interpreter of the active environment
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -19,7 +20,7 @@ import {
   readStatements,
   type StatementCost,
 } from './database-counters.ts';
-import { type Measured, startMeasured, type Usage } from './processes.ts';
+import { type Measured, type Part, startMeasured, type Usage } from './processes.ts';
 import { fixed } from './report.ts';
 
 interface Cost {
@@ -75,10 +76,7 @@ const measure = async (server: Measured, client: Client, clients: number, count:
     clients,
     runsPerSecond: (count / ms) * 1_000,
     processes: Object.fromEntries(
-      (['server', 'executors', 'database'] as const).map((name) => [
-        name,
-        perRun(usage[name], used[name], count),
-      ]),
+      (Object.keys(used) as Part[]).map((name) => [name, perRun(usage[name], used[name], count)]),
     ),
     database: perRun(database, after, count),
     statements: statements.map(({ text, calls, ms }) => ({ text, calls: calls / count, ms: ms / count })),
@@ -110,7 +108,7 @@ interface Bare {
   runsPerSecond: number;
 }
 
-/** The engine alone, with 32 runs at once, in the same minutes. */
+/** The engine of LangGraph.js alone, with 32 runs at once, in the same minutes. */
 const measureEngine = (): Bare => {
   const file = fileURLToPath(new URL('./bare-engine.ts', import.meta.url));
   return JSON.parse(execFileSync(process.execPath, ['--import', 'tsx', file]).toString()) as Bare;
@@ -145,14 +143,15 @@ const printStages = (name: string, stages: Stage[]): void => {
 const folder = mkdtempSync(join(tmpdir(), 'svc-bench-cost-'));
 const dataDir = join(folder, 'data');
 const profiles = join(folder, 'profiles');
+const project = process.argv.includes('--python') ? './python/langgraph.json' : './svc.json';
 mkdirSync(profiles);
 try {
-  const first = await startMeasured(dataDir);
+  const first = await startMeasured(dataDir, { project });
   await loadStatementStatistics(dataDir);
   await first.stop();
   const probe = new URL('./profile-probe.mjs', import.meta.url).href;
   const env = { NODE_OPTIONS: `--import ${probe}`, SVC_BENCH_PROFILES: profiles };
-  const server = await startMeasured(dataDir, { env });
+  const server = await startMeasured(dataDir, { env, project });
   try {
     const client = createClient({ apiUrl: server.url });
     await runMany(client, 8, warmUps);

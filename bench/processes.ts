@@ -15,6 +15,8 @@ export interface Usage {
   switches: number;
 }
 
+export type Part = 'server' | 'executors' | 'python' | 'database';
+
 export interface Measured {
   url: string;
   /** Process id of the server process. */
@@ -26,8 +28,8 @@ export interface Measured {
   /** The same, separately for the server with its executors and for PostgreSQL. */
   cpu(): { serverMs: number; databaseMs: number };
   /** What the processes have used so far. */
-  usage(): Record<'server' | 'executors' | 'database', Usage>;
-  /** The server process and its executors. */
+  usage(): Record<Part, Usage>;
+  /** The server process and its executors; those of Node only. */
   processIds(): number[];
   /** Resident megabytes of the server process. */
   memoryMb(): number;
@@ -35,7 +37,7 @@ export interface Measured {
    * Megabytes of all processes with PostgreSQL, as in `usage()`. Memory that processes share, such as code and the buffers of PostgreSQL, counts
    * once.
    */
-  allMb(): Record<'server' | 'executors' | 'database', number>;
+  allMb(): Record<Part, number>;
   /** Resident megabytes of its executors. */
   executorsMb(): number;
   stop(): Promise<void>;
@@ -81,6 +83,9 @@ const cpuOf = (pid: number): number => {
 /** CPU milliseconds so far of the processes and of all that they started. */
 export const cpuOfTree = (...pids: number[]): number => tree(pids).reduce((sum, pid) => sum + cpuOf(pid), 0);
 
+/** Proportional megabytes of the processes and of all that they started. */
+export const memoryOfTree = (...pids: number[]): number => proportionalMb(tree(pids));
+
 const sumOf = (text: string, names: string[]): number =>
   names.reduce((sum, name) => sum + Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0), 0);
 
@@ -95,11 +100,15 @@ const usageOf = (pids: number[]): Usage => ({
   switches: pids.reduce((sum, pid) => sum + switchesOf(pid), 0),
 });
 
+/** With the Python process of an executor, whose program is `svc_executor`. */
 const isExecutor = (pid: number): boolean => read(`/proc/${pid}/cmdline`).includes('executor');
+
+const isPython = (pid: number): boolean => read(`/proc/${pid}/cmdline`).includes('svc_executor');
 
 const residentMb = (pids: number[]): number =>
   pids.reduce((sum, pid) => sum + sumOf(read(`/proc/${pid}/status`), ['VmRSS']), 0) / 1_024;
 
+/** Megabytes; memory that processes share counts once. */
 const proportionalMb = (pids: number[]): number =>
   pids.reduce((sum, pid) => sum + sumOf(read(`/proc/${pid}/smaps_rollup`), ['Pss']), 0) / 1_024;
 
@@ -134,13 +143,15 @@ export const startMeasured = async (
   const startMs = performance.now() - started;
   const postmaster = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
   const roots = [child.pid ?? 0, postmaster];
-  const each = <T>(measure: (pids: number[]) => T): Record<'server' | 'executors' | 'database', T> => {
+  const each = <T>(measure: (pids: number[]) => T): Record<Part, T> => {
     const database = tree([postmaster]);
     const own = tree([child.pid ?? 0]).filter((pid) => !database.includes(pid));
-    const executors = own.filter(isExecutor);
+    const python = own.filter(isPython);
+    const executors = own.filter((pid) => isExecutor(pid) && !isPython(pid));
     return {
-      server: measure(own.filter((pid) => !executors.includes(pid))),
+      server: measure(own.filter((pid) => !executors.includes(pid) && !python.includes(pid))),
       executors: measure(executors),
+      python: measure(python),
       database: measure(database),
     };
   };
@@ -156,7 +167,10 @@ export const startMeasured = async (
     },
     usage: () => each(usageOf),
     allMb: () => each(proportionalMb),
-    processIds: () => [child.pid ?? 0, ...tree([child.pid ?? 0]).filter(isExecutor)],
+    processIds: () => [
+      child.pid ?? 0,
+      ...tree([child.pid ?? 0]).filter((pid) => isExecutor(pid) && !isPython(pid)),
+    ],
     memoryMb: () => residentMb([child.pid ?? 0]),
     executorsMb: () => residentMb(tree([child.pid ?? 0]).filter(isExecutor)),
     async stop() {

@@ -68,9 +68,9 @@ const memory = async (dataDir: string) => {
 /** The sum of all processes, and each part of it. */
 const parts = (
   moment: string,
-  { server, executors, database }: ReturnType<Measured['allMb']>,
+  { server, executors, python, database }: ReturnType<Measured['allMb']>,
 ): Record<string, number> => ({
-  [moment]: server + executors + database,
+  [moment]: server + executors + python + database,
   [`${moment}, server`]: server,
   [`${moment}, executor`]: executors,
   [`${moment}, PostgreSQL`]: database,

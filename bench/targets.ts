@@ -33,6 +33,51 @@ export const startSvc = async (flags: string[] = []): Promise<Target> => {
 
 const port = 20_240;
 
+export interface Program {
+  name: string;
+  command: string;
+  args: readonly string[];
+  cwd: string;
+  env?: Readonly<Record<string, string>>;
+  url: string;
+  /** Responds once it serves; default `/ok`. */
+  probe?: string;
+  /** Further processes that work for it, such as those of its database. */
+  others?: readonly number[];
+}
+
+/** A server that is not svc. Resolves when it responds. */
+export const startProgram = async (program: Program): Promise<Target & { startMs: number; pid: number }> => {
+  const { name, command, args, cwd, env, url, probe = '/ok', others = [] } = program;
+  const began = performance.now();
+  const child: ChildProcess = spawn(command, args, {
+    cwd,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, LOG_LEVEL: 'error', ...env },
+  });
+  while (
+    !(await fetch(url + probe).then(
+      ({ ok }) => ok,
+      () => false,
+    ))
+  ) {
+    if (child.exitCode !== null) throw new Error(`${name} did not start`);
+    await sleep(20);
+  }
+  const pid = child.pid ?? 0;
+  return {
+    client: createClient({ apiUrl: url }),
+    url,
+    pid,
+    startMs: performance.now() - began,
+    cpuMs: () => cpuOfTree(pid, ...others),
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGINT');
+      while (child.exitCode === null && child.signalCode === null) await sleep(20);
+    },
+  };
+};
+
 /** `folder`: a project in which @langchain/langgraph-cli, @langchain/langgraph and @langchain/core are installed. */
 export const startPeer = async (folder: string): Promise<Target> => {
   const program = join(folder, 'node_modules', '.bin', 'langgraphjs');
@@ -41,38 +86,20 @@ export const startPeer = async (folder: string): Promise<Target> => {
   const project = mkdtempSync(join(folder, 'svc-bench-'));
   copyFileSync(new URL('./graph.ts', import.meta.url), join(project, 'graph.ts'));
   const config = JSON.parse(readFileSync(new URL('./svc.json', import.meta.url), 'utf8')) as object;
-  writeFileSync(join(project, 'langgraph.json'), JSON.stringify({ node_version: '20', ...config }));
-  const child: ChildProcess = spawn(
-    process.execPath,
-    [
-      program,
-      'dev',
-      '--no-browser',
-      '--no-reload',
-      '--port',
-      String(port),
-      '--config',
-      join(project, 'langgraph.json'),
-    ],
-    { cwd: project, stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, LOG_LEVEL: 'error' } },
-  );
-  const url = `http://localhost:${port}`;
-  while (
-    !(await fetch(`${url}/ok`).then(
-      ({ ok }) => ok,
-      () => false,
-    ))
-  ) {
-    if (child.exitCode !== null) throw new Error('The development server did not start');
-    await sleep(50);
-  }
+  const file = join(project, 'langgraph.json');
+  writeFileSync(file, JSON.stringify({ node_version: '20', ...config }));
+  const flags = ['--no-browser', '--no-reload', '--port', String(port), '--config', file];
+  const peer = await startProgram({
+    name: 'The development server',
+    command: process.execPath,
+    args: [program, 'dev', ...flags],
+    cwd: project,
+    url: `http://localhost:${port}`,
+  });
   return {
-    client: createClient({ apiUrl: url }),
-    url,
-    cpuMs: () => cpuOfTree(child.pid ?? 0),
+    ...peer,
     [Symbol.asyncDispose]: async () => {
-      child.kill('SIGINT');
-      while (child.exitCode === null && child.signalCode === null) await sleep(20);
+      await peer[Symbol.asyncDispose]();
       rmSync(project, { recursive: true, force: true });
     },
   };

@@ -63,7 +63,7 @@ export class Admission {
     this.#awaitedSinceMs = nowMs;
   }
 
-  report(report: Omit<EventLoopReport, 'utilization'>, nowMs: number): void {
+  report(report: Omit<EventLoopReport, 'utilization' | 'silentMs'>, nowMs: number): void {
     this.#known = report.running;
     this.#isHeapFull = report.isHeapFull;
     this.#awaitedSinceMs = nowMs;
