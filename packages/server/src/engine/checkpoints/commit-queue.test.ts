@@ -1,5 +1,6 @@
 // A writer may provide its items in several flushes.
 import { Problem } from '@svc/contract/problem';
+import pg from 'pg';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { CheckpointBatch } from '../../storage/deployment/checkpoints/checkpoint-rows.ts';
 import { CheckpointNotStored } from './checkpoint-not-stored.ts';
@@ -186,5 +187,37 @@ describe('a flush during an outage', () => {
     expect(flushes.length).toBeGreaterThan(1);
     expect(onTrouble).toHaveBeenCalledWith('repeated');
     expect(onTrouble).toHaveBeenLastCalledWith('failed');
+  });
+});
+
+describe('a large flush that is too slow', () => {
+  const large = (): Writer => ({
+    owner: { owner: 'large', lease_token: 1 },
+    drain: () => ({
+      ...noItems(),
+      events: [{ first_id: 0, last_id: 0, events: 'x'.repeat(9 * 1024 * 1024), keep_from: null }],
+    }),
+  });
+  const unavailable = (cause: Error) => new Problem('unavailable', 'The database did not respond', { cause });
+  const tooSlow = () => {
+    const error = new pg.DatabaseError('canceling statement due to statement timeout', 0, 'error');
+    return unavailable(Object.assign(error, { code: '57014' }));
+  };
+  const storedBy = (errors: Error[]) => {
+    const { queue } = scripted(() => {
+      const error = errors.shift();
+      if (error) throw error;
+      return [];
+    });
+    return queue.commit(large());
+  };
+
+  it('is reported as not stored', async () => {
+    await expect(storedBy([tooSlow(), tooSlow(), tooSlow()])).rejects.toThrow(CheckpointNotStored);
+  });
+
+  it('is not reported as not stored when an earlier try may have stored it', async () => {
+    const lost = unavailable(new Error('ECONNRESET'));
+    await expect(storedBy([tooSlow(), lost, tooSlow(), tooSlow()])).rejects.toBe(lost);
   });
 });

@@ -71,6 +71,11 @@ interface Part {
 /** Why the items of a writer are not stored; undefined when they are. */
 type Outcome = Error | undefined;
 
+/** `unanswered`: the error of a try that may have been stored, because its connection ended. */
+interface Tries {
+  unanswered: unknown;
+}
+
 interface Sent {
   outcomes: ReadonlyMap<Writer, Outcome | Promise<Outcome>>;
   /** Writers with items left, and the flush that takes these items. */
@@ -247,8 +252,9 @@ export class CommitQueue {
    */
   async #store(parts: Part[]): Promise<Map<Writer, Outcome>> {
     if (parts.length === 0) return new Map();
+    const tries: Tries = { unanswered: undefined };
     try {
-      return await this.#transmit(parts);
+      return await this.#transmit(parts, tries);
     } catch (error) {
       const isOfAll = isUnavailable(error) && !isSlow(error);
       if (parts.length === 1 || isOfAll) return this.#refuse(parts, error);
@@ -256,7 +262,7 @@ export class CommitQueue {
     this.#onTrouble('split');
     const outcomes = new Map<Writer, Outcome>();
     for (const part of parts.toSorted((a, b) => a.size - b.size)) {
-      const own = await this.#transmit([part]).catch((error: unknown) => this.#refuse([part], error));
+      const own = await this.#transmit([part], tries).catch((error: unknown) => this.#refuse([part], error));
       for (const [writer, outcome] of own) outcomes.set(writer, outcome);
     }
     return outcomes;
@@ -271,15 +277,24 @@ export class CommitQueue {
     );
   }
 
-  /** Repeats the statement until the database answers. Items that arrive twice are stored once. */
-  async #transmit(parts: Part[]): Promise<Map<Writer, Outcome>> {
+  /**
+   * Repeats the statement until the database answers. Items that arrive twice are stored once. A writer that is too slow fails, but not with
+   * an error that says its items are not stored if an earlier try may have stored them.
+   */
+  async #transmit(parts: Part[], tries: Tries): Promise<Map<Writer, Outcome>> {
     const batch = batchOf(parts);
     let slow = 0;
     const lost = await retry(async () => new Set(await this.#storage.commit(batch)), {
       pauseMs,
       forMs: this.#repeatMs,
-      when: (error) => isUnavailable(error) && (!isSlow(error) || (slow += 1) < slowTriesMax),
+      when: (error) => {
+        if (isSlow(error)) return (slow += 1) < slowTriesMax;
+        if (isUnavailable(error)) tries.unanswered = error;
+        return isUnavailable(error);
+      },
       onError: () => this.#onTrouble('repeated'),
+    }).catch((error: unknown) => {
+      throw parts.length === 1 && isSlow(error) ? (tries.unanswered ?? error) : error;
     });
     return new Map(
       parts.map(({ writer, owner: { owner } }) => [
