@@ -10,7 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => creator[Symbol.asyncDispose]());
 
-it.each(templates)('a project from the template %s type-checks', async (template) => {
+// A project in Python has nothing to compile.
+const compiled = templates.filter((template) => template !== 'agent-python');
+
+it.each(compiled)('a project from the template %s type-checks', async (template) => {
   const { folder } = await creator.createInstalled(template);
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const ended = await new Promise<object>((resolve) => {

@@ -148,7 +148,7 @@ export class AppExchange {
       headers: Pairs;
       streamed: boolean;
     };
-    let body = this.#request.body;
+    let body: ReadableStream<Uint8Array> | null = this.#request.body;
     if (streamed) {
       // A built-in route may refuse the request before it has read the body.
       this.#innerBody = new WrittenBody(() => undefined);

@@ -87,7 +87,12 @@ export class Wire {
   #fetch(method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Response> {
     return fetch(this.#url + path, {
       method,
-      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        // A server may close an idle connection at the moment when a request is sent.
+        connection: 'close',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
   }

@@ -162,6 +162,8 @@ const runScript = (
     env: {
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
+      // Another program may use the default port.
+      SVC_PORT: '0',
       SVC_DOCS_DOOR: where.door,
       SVC_DOCS_BIN: svcCommand,
       SVC_DOCS_CHECKOUT: where.cwd.replace(/\/examples\/.*/, ''),

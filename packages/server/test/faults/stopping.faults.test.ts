@@ -8,6 +8,7 @@ import type { SvcNode } from './node-process.ts';
 import { startPostgres } from './postgres.ts';
 import { rounds, runScenario } from './scenario.ts';
 import { fixture } from '../fixture.ts';
+import { scaled } from '../speed.ts';
 
 const postgres = fixture(() => startPostgres());
 
@@ -21,15 +22,19 @@ describe('a stopping server', () => {
   it('finishes short runs, claims no new ones, and releases long ones', async () => {
     await runScenario({
       postgres,
-      nodes: { a: { env: { SVC_SHUTDOWN_GRACE: '8s' } } },
+      nodes: { a: { env: { SVC_SHUTDOWN_GRACE: `${scaled(8)}s` } } },
       async faults(stage) {
         const { cluster, note } = stage;
         const short = await Promise.all(
           Array.from({ length: 5 }, () => startJournal(stage, { steps: 2, ms: 400 })),
         );
         const long = await Promise.all(
-          Array.from({ length: 5 }, () => startJournal(stage, { steps: 150, ms: 100 })),
+          Array.from({ length: 5 }, () => startJournal(stage, { steps: 150, ms: scaled(100) })),
         );
+        await eventually(async () => {
+          const text = `select count(*)::integer as count from runs where status = 'running' or status = 'success'`;
+          expect(await cluster.query(text)).toEqual([{ count: 10 }]);
+        });
         const { url } = cluster.node('a');
         note('terminate a');
         cluster.node('a').terminate();

@@ -30,5 +30,5 @@ itWithSchemathesis(
     expect(await runSchemathesis(server.url, { examples, seed, headers, without: endless })).toBe('');
     expect((await server.call('GET', '/ok')).status).toBe(200);
   },
-  scaled(300_000) + examples * 30_000,
+  scaled(600_000 + examples * 30_000),
 );

@@ -60,8 +60,9 @@ const actions: Record<string, (state: typeof State.State, config: LangGraphRunna
     for (const untilMs = performance.now() + ms; performance.now() < untilMs;);
     return 'spun';
   },
-  /** Blocks the event loop of its executor until the file `out` exists. */
+  /** Creates the file `<out>.begun`, and blocks the event loop of its executor until the file `out` exists. */
   spinUntil: ({ out }) => {
+    writeFileSync(`${String(out)}.begun`, '');
     while (!existsSync(String(out)));
     return 'spun';
   },

@@ -8,6 +8,7 @@ import {
   restoresValues,
   writesTextOfJson,
 } from './codec.ts';
+import { scaled } from '../speed.ts';
 import { readsTextAsValue, restoresTexts, sharesBlobs } from './text-codec.ts';
 
 describe('a value of any type', () => {
@@ -19,9 +20,13 @@ describe('a value of any type', () => {
     fc.assert(restoresValues, { numRuns: 1_000 });
   });
 
-  it('is restored in every state of a list that a graph edits and mutates in one session', () => {
-    fc.assert(restoresStates, { numRuns: 30 });
-  });
+  it(
+    'is restored in every state of a list that a graph edits and mutates in one session',
+    () => {
+      fc.assert(restoresStates, { numRuns: 30 });
+    },
+    scaled(240_000),
+  );
 
   it('is the same for clients from storage and live', () => {
     fc.assert(readsStoredAsLive, { numRuns: 1_000 });

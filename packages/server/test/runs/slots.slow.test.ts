@@ -1,5 +1,5 @@
 // How many runs an executor takes by default: many that wait, few that compute.
-import { writeFile } from 'node:fs/promises';
+import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient } from '@svc/sdk';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -45,6 +45,7 @@ describe('an executor', () => {
   it('takes only ten runs while its event loop is blocked, and more when it is free again', async () => {
     const file = join(dir, 'spin until');
     const [blocking] = await start(1, { do: 'spinUntil', out: file });
+    await eventually(() => access(`${file}.begun`));
     // The executor is silent for longer than a report takes.
     await eventually(async () => expect(await freeSlots()).toBe(9));
     const others = await start(20, { do: 'sleep', ms: 10 });

@@ -28,14 +28,17 @@ it.each(['idle', 'busy'])(
     const thread_id = randomUUID();
     const params = { assistant_id: 'probe', input: { action: status === 'busy' ? 'wait' : 'user' } };
     await command(server, thread_id, 'run.start', params, 1, headers);
-    const ended = readFeed(server.url, thread_id, () => false, {}, headers);
+    // Expected from now on: the feed may end before the socket.
+    const ended = expect(readFeed(server.url, thread_id, () => false, {}, headers)).rejects.toThrow(
+      'The feed has ended',
+    );
     const socket = await openSocket(server.url, thread_id, { headers });
     await socket.command('subscription.subscribe', { channels: allChannels });
     await socket.until(
       ({ params: { data } }) => data['event'] === (status === 'busy' ? 'started' : 'completed'),
     );
     await give(thread_id, 'bob');
-    await expect(ended).rejects.toThrow('The feed has ended');
+    await ended;
     expect(await socket.closed).toMatchObject({ code: 4404 });
     const before = socket.events.length;
     const bob = { authorization: 'Bearer bob' };
