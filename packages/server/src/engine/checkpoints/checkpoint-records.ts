@@ -32,11 +32,6 @@ export interface LoadedCheckpoint {
   shape: string | null;
 }
 
-export interface WaitingCheckpoint {
-  checkpoint_id: string;
-  keys: CheckpointSummary['keys'];
-}
-
 export interface CheckpointRecord {
   readonly checkpoint_id: string;
   /** Undefined before the put. */
@@ -153,11 +148,9 @@ export class CheckpointRecords {
   }
 
   /** The newest checkpoint, if a task has finished or a command has written: no checkpoint has these values yet. */
-  waiting(): WaitingCheckpoint | undefined {
-    if (!this.#newest) return undefined;
-    const { checkpoint_id, summary, writes } = this.#newest;
-    if (!writes.some(([task_id, channel]) => isApplied(task_id, channel))) return undefined;
-    return { checkpoint_id, keys: summary?.keys };
+  waiting(): CheckpointRecord | undefined {
+    const isWaiting = this.#newest?.writes.some(([task_id, channel]) => isApplied(task_id, channel));
+    return isWaiting === true ? this.#newest : undefined;
   }
 
   /** What nodes have written after the parent, so that this checkpoint was created; undefined until the tasks of the parent are known. */

@@ -41,7 +41,6 @@ import {
   type StateValues,
   type LoadedCheckpoint,
   type TaskWrite,
-  type WaitingCheckpoint,
   waitingState,
 } from './checkpoint-records.ts';
 import { type NodeWrite, type SummaryTask, summaryText, writesText } from './checkpoint-summary.ts';
@@ -326,7 +325,7 @@ export class ThreadSession implements Writer {
   }
 
   /** The newest checkpoint of each namespace, if its superstep is unfinished and a task or a command has written. */
-  waiting(): (WaitingCheckpoint & CheckpointPlace)[] {
+  waiting(): CheckpointPlace[] {
     return placesOf(this.#records, (records) => [records.waiting() ?? []].flat()).filter(
       ({ checkpoint_ns, checkpoint_id }) => checkpoint_id === this.head(checkpoint_ns),
     );

@@ -23,7 +23,7 @@ interface Config {
 
 /** What is used of a graph here; each has types of its own. */
 interface Graph {
-  stream(input: unknown, options: object): Promise<AsyncIterable<[string[], string, unknown]>>;
+  stream(input: unknown, options: object): Promise<AsyncIterable<unknown>>;
   getState(config: object, options?: object): Promise<StateSnapshot>;
   updateState(config: object, values: unknown, asNode?: string): Promise<Config>;
 }
@@ -35,6 +35,23 @@ export interface CommandValue {
 }
 
 export const streamModes = ['values', 'updates', 'tasks', 'checkpoints', 'custom'] as const;
+
+/**
+ * Takes the chunks when the engine emits them. Its own streams pass them on later: nodes may have changed messages in place by then, and a run
+ * that fails drops those that wait.
+ */
+class EmittedChunks {
+  readonly modes = new Set(streamModes);
+  readonly #events: SeenEvent[];
+
+  constructor(events: SeenEvent[]) {
+    this.#events = events;
+  }
+
+  push([namespace, mode, data]: [string[], string, unknown]): void {
+    this.#events.push({ namespace: namespace.join('|'), mode, data: toEvent(mode, data) });
+  }
+}
 
 export class EngineThread {
   readonly #graph: Graph;
@@ -58,15 +75,14 @@ export class EngineThread {
     const { durability, before, after } = options;
     try {
       const stream = await this.#graph.stream(command ? this.#toCommand(command) : input, {
-        ...this.#configAt(at),
+        configurable: { ...this.#configAt(at).configurable, __pregel_stream: new EmittedChunks(events) },
         streamMode: [...streamModes],
         subgraphs: true,
         durability,
         ...(before ? { interruptBefore: before } : {}),
         ...(after ? { interruptAfter: after } : {}),
       });
-      for await (const [namespace, mode, data] of stream)
-        events.push({ namespace: namespace.join('|'), mode, data: toEvent(mode, data) });
+      for await (const _ of stream);
     } catch (error) {
       return { error: (error as Error).message, events };
     }

@@ -273,10 +273,6 @@ export const byNamespace = (events: SeenEvent[], names: Names): SeenEvent[][] =>
   });
 };
 
-/** As many of the events as there are of `others`. */
-export const earliest = (events: SeenEvent[], others: SeenEvent[]): SeenEvent[] =>
-  events.slice(0, others.length);
-
 /** Metadata of a task is that of its run, which has other keys on the server (docs/compatibility.md). */
 const taskData = (task: unknown): unknown => {
   const { metadata: _, ...rest } = task as Fields;

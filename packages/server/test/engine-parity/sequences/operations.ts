@@ -49,7 +49,7 @@ const killIn = (kills: boolean): fc.Arbitrary<number | undefined> =>
   kills ? maybe(fc.nat({ max: 3 }), 3) : fc.constant(undefined);
 
 const operation = (
-  { inputs, updates, nodes, answers }: GraphCase,
+  { inputs, updates, nodes, sends = nodes, answers }: GraphCase,
   { kills }: Sequences,
 ): fc.Arbitrary<Operation> => {
   const node = fc.constantFrom(...nodes);
@@ -64,7 +64,7 @@ const operation = (
   const update = fc.constantFrom(...updates);
   const goto = fc.oneof(
     node,
-    fc.record({ node, input: update }),
+    fc.record({ node: fc.constantFrom(...sends), input: update }),
     fc.array(node, { minLength: 1, maxLength: 2 }),
   );
   return fc.oneof(

@@ -150,7 +150,8 @@ const toTask = ({
   error,
   interrupts: common(interrupts),
   result: common(result ?? null),
-  subgraph: state ? toState(state) : (checkpoint?.checkpoint_ns ?? null),
+  // The engine omits the subgraph of a task that has failed.
+  subgraph: error !== null ? null : state ? toState(state) : (checkpoint?.checkpoint_ns ?? null),
 });
 
 const toState = ({

@@ -74,6 +74,29 @@ export const question = new StateGraph(Log)
   .addEdge('after', END)
   .compile();
 
+const fails = (): never => {
+  throw new Error('It failed');
+};
+
+/** A subgraph that fails in its second node. */
+export const failing = below(
+  'helper',
+  new StateGraph(Log)
+    .addNode('work', () => ({ log: ['work'] }))
+    .addNode('fails', fails)
+    .addEdge(START, 'work')
+    .addEdge('work', 'fails')
+    .compile() as never,
+);
+
+/** A node fails while a subgraph begins. */
+export const besideFailure = new StateGraph(Log)
+  .addNode('fails', fails)
+  .addNode('helper', asking('Sure?').compile())
+  .addEdge(START, 'fails')
+  .addEdge(START, 'helper')
+  .compile();
+
 /**
  * A deployment changes the graph: `configurable.changed` says where. `root` and `subgraph` rename the node that asks; with `edges` no edge leads
  * to it any more.

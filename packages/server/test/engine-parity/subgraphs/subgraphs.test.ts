@@ -5,7 +5,7 @@ import { Client } from '@langchain/langgraph-sdk';
 import { describe, expect, it } from 'vitest';
 import { withCheckpointer } from '../../engine-copy.ts';
 import { startTestServer } from '../../server.ts';
-import { breakpoint, calls, deepMemory, memory, nested, question, workflow } from './graphs.ts';
+import { breakpoint, calls, deepMemory, failing, memory, nested, question, workflow } from './graphs.ts';
 import { fixture } from '../../fixture.ts';
 
 const server = fixture(() =>
@@ -16,7 +16,7 @@ const client = fixture(() => new Client({ apiUrl: server.url }));
 interface Snapshot {
   values: unknown;
   next: string[];
-  tasks: { name: string; interrupts: { value?: unknown }[]; state?: unknown }[];
+  tasks: { id: string; name: string; interrupts: { value?: unknown }[]; state?: unknown }[];
   config: { configurable: Record<string, unknown> };
 }
 
@@ -28,7 +28,7 @@ interface Engine {
   updateState(config: object, values: unknown, asNode?: string): Promise<object>;
 }
 
-const graphs = { breakpoint, calls, deepMemory, memory, nested, question, workflow };
+const graphs = { breakpoint, calls, deepMemory, failing, memory, nested, question, workflow };
 
 type Name = keyof typeof graphs;
 
@@ -146,6 +146,36 @@ describe('a run from the checkpoint of a subgraph', () => {
       status: 'error',
       error: { message: expect.stringContaining('1f0c0000-0000-6000-8000-000000000000') as string },
     });
+  });
+});
+
+describe('a run that has failed', () => {
+  it('shows the state of the subgraph that failed, as the engine has it by its namespace', async () => {
+    const engine = engineOf('failing');
+    await expect(engine.invoke({ log: [] }, at)).rejects.toThrow('It failed');
+    const [failed] = (await engine.getState(at)).tasks;
+    const configurable = { ...at.configurable, checkpoint_ns: `helper:${failed?.id}` };
+    const expected = await engine.getState({ configurable });
+
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'failing', { input: { log: [] }, raiseError: false });
+    const { tasks } = await client.threads.getState(thread_id, undefined, { subgraphs: true });
+    expect(tasks).toMatchObject([{ name: 'helper', error: 'It failed' }]);
+    expect(seen(tasks[0]?.state as State)).toEqual(seen(expected));
+    expect(expected.next).toEqual(['fails']);
+  });
+
+  it('leaves no checkpoint without its tasks of a subgraph that began beside the failed node', async () => {
+    const thread_id = await newThread();
+    // The subgraph of the second run reads from the database whether it has a checkpoint, and puts one when the run has failed.
+    for (const log of [['first'], ['second']])
+      await client.runs.wait(thread_id, 'besideFailure', { input: { log }, raiseError: false });
+    const { tasks } = await client.threads.getState(thread_id);
+    const helper = tasks.find(({ name }) => name === 'helper');
+    const checkpoint_ns = helper?.checkpoint?.checkpoint_ns ?? '';
+    expect(checkpoint_ns).toMatch(/^helper:/);
+    const history = await client.threads.getHistory(thread_id, { checkpoint: { checkpoint_ns } });
+    expect(history.filter(({ next }) => next.length === 0)).toEqual([]);
   });
 });
 

@@ -154,13 +154,16 @@ export class RunExecution {
       if (isAttemptLost(error)) this.#lost(error);
       else await this.#unstorable(error);
     } finally {
-      // Nodes of the graph may still execute. Their events have no reader, and their writes belong to no attempt.
-      this.#session?.seal();
       this.#events.close();
     }
   }
 
   async #finish(thrown: unknown): Promise<void> {
+    // With durability `exit` the engine puts the last checkpoint in the microtasks after an abort.
+    if (this.#abort.signal.aborted) await new Promise(setImmediate);
+    // Nodes may still execute after a failure or an abort, and subgraphs may put checkpoints. These belong to no attempt, and would be stored
+    // without their tasks, because the states are recorded now.
+    this.#session?.seal();
     if (this.#failure) throw this.#failure;
     if (isAttemptLost(thrown)) throw thrown;
     if (this.#stopped === 'lost') throw new LeaseLost(this.#command.run_id);

@@ -2,7 +2,7 @@
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { Problem } from '@svc/contract/problem';
 import type { CheckpointStorage } from '../../../storage/deployment/checkpoints/checkpoints.ts';
-import type { CheckpointSummary, SummaryTask } from '../../checkpoints/checkpoint-summary.ts';
+import type { SummaryTask } from '../../checkpoints/checkpoint-summary.ts';
 import type { CheckpointPlace, DescribedState, StateValues } from '../../checkpoints/checkpoint-records.ts';
 import { SvcCheckpointer } from '../../checkpoints/checkpointer.ts';
 import { subgraphPath } from '../../checkpoints/namespaces.ts';
@@ -21,7 +21,7 @@ export const describeByState = async (
 };
 
 /** The values of a state by channel. `keys`: a text when the state is the value of one channel, or null when this has no value. */
-export const stateValues = (keys: CheckpointSummary['keys'], values: unknown): StateValues => {
+export const stateValues = (keys: string | string[], values: unknown): StateValues => {
   if (typeof keys === 'string') return values === undefined || values === null ? {} : { [keys]: values };
   return typeof values === 'object' && values !== null ? (values as Record<string, unknown>) : {};
 };
@@ -96,7 +96,10 @@ const recordWaiting = async (
     const { checkpoint_ns = '', checkpoint_id = '' } = state.config.configurable ?? {};
     const stored = session.storedIds.of(checkpoint_id);
     const place = waiting.find((one) => one.checkpoint_ns === checkpoint_ns && one.checkpoint_id === stored);
-    if (place) session.recordWaiting(place, stateValues(place.keys, state.values), [...state.next]);
+    const described = place && (await subgraphOf(graph, checkpoint_ns));
+    if (!described) continue;
+    const keys = described.streamChannelsAsIs as string | string[];
+    session.recordWaiting(place, stateValues(keys, state.values), [...state.next]);
   }
 };
 
