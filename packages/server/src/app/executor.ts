@@ -2,6 +2,7 @@
 import { pathToFileURL } from 'node:url';
 import * as documents from '@langchain/core/documents';
 import * as messages from '@langchain/core/messages';
+import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
 import * as langgraph from '@langchain/langgraph';
 import * as checkpoint from '@langchain/langgraph-checkpoint';
 import { exposeEnvironment, processEnvironment } from '../config/environment.ts';
@@ -40,6 +41,7 @@ import { Executor } from '../engine/executor/executor.ts';
 import { GraphRegistry } from '../engine/executor/graphs/graph-registry.ts';
 import { OwnAddress } from '../engine/executor/own-address.ts';
 import { exposeLogger, exposeServer } from '../engine/executor/server-globals.ts';
+import { deferRunTrees } from '../engine/executor/runs/deferred-run-trees.ts';
 import type { SendToServer } from '../engine/executor/runs/run-tools.ts';
 import { SvcStore } from '../engine/executor/store/svc-store.ts';
 import { TraceOutbox } from '../engine/executor/tracing/trace-outbox.ts';
@@ -63,6 +65,7 @@ const setUp = async (
   exposeLogger(logger);
   exposeServer(address);
   waitForOperations(checkpoint.AsyncBatchedStore);
+  deferRunTrees(AsyncLocalStorageProviderSingleton);
   // Before the database is open: the imports of a Python process take most of the start.
   const pythonGraphs = setup.graphs.filter(([, { file }]) => isPython(file));
   const pythonIds = new Set<string | undefined>(pythonGraphs.map(([graph_id]) => graph_id));

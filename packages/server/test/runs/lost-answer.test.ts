@@ -93,6 +93,7 @@ const granted = (): GrantedRun => ({
   },
   grant: {
     run_id: randomUUID(),
+    assistant_id,
     access: AccessFilter.everything,
     assistantAccess: everyRow,
     user: undefined,
@@ -190,7 +191,7 @@ describe('a run whose creation fails', () => {
 
   it('is not given back when it was refused, or when another request may have created it', async () => {
     const refused = granted();
-    refused.request.assistant_id = randomUUID();
+    refused.grant.assistant_id = randomUUID();
     await expect(serviceWith(undefined).create(randomUUID(), refused)).rejects.toMatchObject({
       code: 'not_found',
     });

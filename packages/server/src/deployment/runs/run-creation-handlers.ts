@@ -42,8 +42,8 @@ export const creationHandlers = ({
   canceller,
   feedback,
 }: CreationParts): Handlers<CreationRoutes> => {
-  const linksOf = ({ run_id }: { run_id: string }, { feedback_keys: keys }: Body, { address }: Call) =>
-    keys?.length ? feedback?.linksOf({ run_id, keys, address }) : undefined;
+  const linksOf = ({ run_id }: { run_id: string }, { feedback_keys: keys }: Body, call: Call) =>
+    keys?.length ? feedback?.linksOf({ run_id, keys, address: call.address }) : undefined;
   const grant = (thread_id: string | null, body: Body, call: Call) =>
     granter.grantRequest(call, thread_id, body, idempotencyKey(call));
   const create = async (thread_id: string | null, body: Body, call: Call) => {

@@ -16,6 +16,7 @@ import { runIdOf, toRunRequest, type RunRequest } from './run-request.ts';
 /** The result of the authorization. */
 export interface RunGrant {
   run_id: string;
+  assistant_id: string;
   /** Filter that the thread (existing or new) must pass. */
   access: AccessFilter;
   assistantAccess: RowFilter;
@@ -91,8 +92,10 @@ export class RunGranter {
     );
     const body = user === undefined ? requested : asChanged(thread_id, requested, value);
     const request = toRunRequest(body, key);
-    const assistantAccess = await this.assistantFilter(authorizer, request.assistant_id);
-    return { body, request, grant: { run_id, access, assistantAccess, user } };
+    const assistant_id = assistantIdOf(request.assistant_id);
+    const isDefault = this.#defaultIds.has(assistant_id);
+    const assistantAccess = await authorizer.authorizeAssistant(request.assistant_id, isDefault);
+    return { body, request, grant: { run_id, assistant_id, access, assistantAccess, user } };
   }
 
   /** The filter that the assistant must pass. */

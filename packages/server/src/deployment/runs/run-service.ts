@@ -25,7 +25,6 @@ import type {
 import { isRefused, isUnavailable } from '../../storage/postgres/sql-state.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { nodeTtlMs, servedWithinMs } from '../../storage/deployment/workers.ts';
-import { assistantIdOf } from '../assistants/default-assistant.ts';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
 import type { GrantedRun, RunGrant } from './run-grant.ts';
 import { type RunFields, runText, selectedRunText } from './run-record.ts';
@@ -184,7 +183,7 @@ export class RunService {
     return {
       run_id: grant.run_id,
       thread_id: thread_id ?? (isTemporary ? null : randomUUID()),
-      assistant_id: assistantIdOf(request.assistant_id),
+      assistant_id: grant.assistant_id,
       metadata: request.metadata,
       kwargs: objectText(request.kwargs),
       multitask_strategy: request.multitask_strategy,
@@ -215,17 +214,29 @@ export class RunService {
     sinceMs: number,
   ): RunFields {
     for (const run_id of setting.stopping) this.#dispatcher.cancel(run_id);
+    const { run_id, assistant_id, metadata, kwargs, multitask_strategy, webhook } = run;
+    const { thread_id, status, created_at, lease_token, log } = setting;
+    const isRunning = status === 'running';
     const temporary = run.thread_id === null;
-    const attempt = setting.status === 'running' ? 1 : 0;
-    const row = { ...run, ...setting, temporary, attempt };
-    if (setting.status === 'running')
-      this.#dispatcher.start(toRunCommand(row, setting, stream, { keys: this.#users.ofRun(user) }), sinceMs, {
-        waitedMs: 0,
-      });
-    else if (stream.awaited || stream.streamed) this.#tail.follow(stream);
-    const started_at = setting.status === 'running' ? setting.created_at : null;
-    const times = { updated_at: setting.created_at, started_at, ended_at: null };
-    return { ...row, ...times, error: null, cancel_reason: null, lost_attempts: [] };
+    const row = { run_id, assistant_id, metadata, kwargs, temporary, attempt: isRunning ? 1 : 0 };
+    if (isRunning) {
+      const keys = this.#users.ofRun(user);
+      const command = toRunCommand({ ...row, lease_token, log, webhook }, setting, stream, { keys });
+      this.#dispatcher.start(command, sinceMs, { waitedMs: 0 });
+    } else if (stream.awaited || stream.streamed) this.#tail.follow(stream);
+    return {
+      ...row,
+      thread_id,
+      status,
+      multitask_strategy,
+      created_at,
+      updated_at: created_at,
+      started_at: isRunning ? created_at : null,
+      ended_at: null,
+      error: null,
+      cancel_reason: null,
+      lost_attempts: [],
+    };
   }
 
   /**
@@ -280,7 +291,7 @@ export class RunService {
 
   async #insert(run: NewRun, request: RunRequest) {
     const created = await withRetries(run.keyed, async (keyed) => {
-      const tried = await this.#storage.runs.create({ ...run, keyed });
+      const tried = await this.#storage.runs.create(keyed === run.keyed ? run : { ...run, keyed });
       return { ...tried, isOld: tried.outcome === 'exists' };
     });
     if (created.outcome === 'created' || created.outcome === 'exists') return created;

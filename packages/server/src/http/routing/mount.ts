@@ -6,7 +6,7 @@ import { Problem } from '@svc/contract/problem';
 import type { Hono } from 'hono';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { Authenticate, Caller } from '../../auth/principal/caller.ts';
-import type { Call, Handlers } from '../../api/handlers.ts';
+import { type Call, type Handlers, Reply } from '../../api/handlers.ts';
 import type { Parsing } from '../../parsing/parsing.ts';
 import type { BodyLimits } from '../body/body.ts';
 import { probePaths } from '../server/request-path.ts';
@@ -112,6 +112,7 @@ const answer = async (
   let isRpc = false;
   let params: unknown;
   let reply: unknown;
+  let location: string | undefined;
   try {
     assertMethod(route, context, options.pathMethods);
     if (route.kind === 'socket') {
@@ -136,6 +137,8 @@ const answer = async (
     const renew = (): Promise<RequestCall> =>
       admit(call.next(), route, surface, () => surface.authenticate(credentials));
     response = await respond(route, reply, call, { ...options, renew });
+    // Not read from the response: Hono creates a Headers object for that.
+    if (reply instanceof Reply) location = reply.facts.self;
   } catch (error) {
     response = problemResponse(error, call.requestId, options.logger, { isRpc });
   }
@@ -145,7 +148,7 @@ const answer = async (
     requestId: call.requestId,
     startedMs,
     status: response.status,
-    location: response.headers.get('content-location'),
+    location,
     headers: options.loggedHeaders?.(call.headers()),
   };
   outer?.onAnswer?.(entry);
@@ -166,7 +169,6 @@ const answer = async (
   };
   if (response === RESPONSE_ALREADY_SENT && outgoing?.destroyed === false) {
     entry.status = outgoing.statusCode;
-    entry.location = String(outgoing.getHeader('content-location') ?? '');
     outgoing.once('close', finish);
   } else if (streamed?.destroyed === false) streamed.once('close', finish);
   else finish();

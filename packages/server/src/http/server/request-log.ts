@@ -7,7 +7,7 @@ export interface RequestEntry {
   startedMs: number;
   status: number;
   /** Path of the run that the request created. */
-  location?: string | null;
+  location?: string | undefined;
   /** Of its span. */
   ids?: { trace_id: string; span_id: string } | undefined;
   /** The request headers that the log contains. */

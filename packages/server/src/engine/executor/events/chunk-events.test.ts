@@ -2,6 +2,8 @@ import { expect, it } from 'vitest';
 import { checkpointRefs } from '../../dispatch/protocol.ts';
 import { ChunkEvents } from './chunk-events.ts';
 
+const texts = { toJson: JSON.stringify };
+
 const state = { messages: ['hello'] };
 const checkpoint = {
   config: { configurable: { checkpoint_id: 'c1' } },
@@ -13,7 +15,7 @@ const checkpoint = {
 
 const eventsOf = (modes: string[], take: (chunks: ChunkEvents) => void): string[] => {
   const events: string[] = [];
-  take(new ChunkEvents(modes, true, (event) => events.push(event)));
+  take(new ChunkEvents(modes, true, (event) => events.push(event), texts));
   return events;
 };
 

@@ -3,9 +3,10 @@ import type { BaseMessage, BaseMessageChunk } from '@langchain/core/messages';
 import { checkpointRefs, type RunError } from '../../dispatch/protocol.ts';
 import { eventName } from './stream-modes.ts';
 import { SubgraphLifecycle } from './subgraph-lifecycle.ts';
+import { type EventTexts, TokenTexts } from './token-texts.ts';
 
-/** Receives the name and the value of an event. The value is serialised only if the event has a reader. */
-export type EmitEvent = (event: string, value: unknown) => void;
+/** Receives the name and the value of an event. The value is serialised only if the event has a reader, by `texts` if it is a token. */
+export type EmitEvent = (event: string, value: unknown, texts?: EventTexts) => void;
 
 export interface EngineConfig {
   configurable?: Record<string, unknown>;
@@ -36,6 +37,7 @@ export class ChunkEvents {
   readonly #requested: ReadonlySet<string>;
   readonly #subgraphs: boolean;
   readonly #emit: EmitEvent;
+  readonly #tokens: TokenTexts;
   /** Undefined without the stream mode `messages`. Its events have no namespace. */
   readonly messages: MessageEvents | undefined;
   /** Undefined without the stream mode `lifecycle`. Its events are those of all subgraphs, also if subgraphs are not requested. */
@@ -43,10 +45,11 @@ export class ChunkEvents {
   /** By namespace: a state that waits for its checkpoint, which clients of the thread protocol expect immediately before it. */
   readonly #states = new Map<string, () => void>();
 
-  constructor(requested: readonly string[], subgraphs: boolean, emit: EmitEvent) {
+  constructor(requested: readonly string[], subgraphs: boolean, emit: EmitEvent, texts: EventTexts) {
     this.#requested = new Set(requested);
     this.#subgraphs = subgraphs;
     this.#emit = emit;
+    this.#tokens = new TokenTexts(texts);
     this.messages = this.#requested.has('messages') ? new MessageEvents(emit) : undefined;
     this.#lifecycle = this.#requested.has('lifecycle') ? new SubgraphLifecycle(emit) : undefined;
   }
@@ -103,7 +106,7 @@ export class ChunkEvents {
   #message(namespace: string[], payload: [unknown, { langgraph_checkpoint_ns?: unknown }]): void {
     const isOfNode = namespace.length > 0 && namespace.join('|') === payload[1].langgraph_checkpoint_ns;
     const graph = isOfNode ? namespace.slice(0, -1) : namespace;
-    this.#emit(eventName('messages', this.#subgraphs ? graph : []), payload);
+    this.#emit(eventName('messages', this.#subgraphs ? graph : []), payload, this.#tokens);
   }
 }
 

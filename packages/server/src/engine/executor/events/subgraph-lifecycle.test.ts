@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest';
 import { ChunkEvents } from './chunk-events.ts';
 
+const texts = { toJson: JSON.stringify };
+
 const collect = (take: (chunks: ChunkEvents) => void): unknown[] => {
   const events: unknown[] = [];
-  take(new ChunkEvents(['lifecycle'], false, (event, data) => events.push([event, data])));
+  take(new ChunkEvents(['lifecycle'], false, (event, data) => events.push([event, data]), texts));
   return events;
 };
 

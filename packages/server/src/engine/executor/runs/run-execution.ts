@@ -54,8 +54,8 @@ export class RunExecution {
   /** Undefined when no earlier attempt has logged events that count. */
   #repeated: RepeatedEvents | undefined;
   readonly #tracer: RunTracer | undefined;
-  readonly #emit = (event: string, value: unknown): void => {
-    if (this.#isStreamed) this.#events.emit(event, this.#codec.toJson(value, event));
+  readonly #emit = (event: string, value: unknown, texts: Pick<ValueCodec, 'toJson'> = this.#codec): void => {
+    if (this.#isStreamed) this.#events.emit(event, texts.toJson(value, event));
   };
   #session: ThreadSession | undefined;
   #graph: Graph | undefined;
@@ -92,7 +92,8 @@ export class RunExecution {
     if (command.logged) this.#events.log();
     const { tracing } = tools;
     this.#tracer = tracing && new RunTracer(command, tracing.project, tracing.outbox);
-    this.#chunks = new ChunkEvents(command.kwargs.stream_mode, command.kwargs.stream_subgraphs, this.#emit);
+    const { kwargs } = command;
+    this.#chunks = new ChunkEvents(kwargs.stream_mode, kwargs.stream_subgraphs, this.#emit, this.#codec);
   }
 
   /** Stops the graph by the abort signal that its nodes get. */
