@@ -218,11 +218,10 @@ export class RunService {
     const temporary = run.thread_id === null;
     const attempt = setting.status === 'running' ? 1 : 0;
     const row = { ...run, ...setting, temporary, attempt };
-    if (setting.status === 'running')
-      this.#dispatcher.start(toRunCommand(row, setting, stream, { keys: this.#users.ofRun(user) }), sinceMs, {
-        waitedMs: 0,
-      });
-    else if (stream.awaited || stream.streamed) this.#tail.follow(stream);
+    if (setting.status === 'running') {
+      const keys = this.#users.ofRun(user, row);
+      this.#dispatcher.start(toRunCommand(row, setting, stream, { keys }), sinceMs, { waitedMs: 0 });
+    } else if (stream.awaited || stream.streamed) this.#tail.follow(stream);
     const started_at = setting.status === 'running' ? setting.created_at : null;
     const times = { updated_at: setting.created_at, started_at, ended_at: null };
     return { ...row, ...times, error: null, cancel_reason: null, lost_attempts: [] };
@@ -271,7 +270,7 @@ export class RunService {
     if (row.status !== 'running' || worker_id !== this.#dispatcher.worker_id) return false;
     const [setting] = await this.#storage.runLeases.settings([run_id]);
     if (setting?.lease_token !== lease_token || !this.#dispatcher.mayStart(run_id, sinceMs)) return false;
-    const keys = this.#users.open(setting.sealed_user, row.metadata);
+    const keys = this.#users.open(setting.sealed_user, row);
     const { webhook, cancelled } = setting;
     this.#dispatcher.start(toRunCommand({ ...row, webhook }, setting, stream, { keys }), sinceMs);
     if (cancelled) this.#dispatcher.cancel(run_id);
