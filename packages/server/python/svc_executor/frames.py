@@ -60,7 +60,7 @@ def _text(header: Header) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Fields that come from a graph, such as metadata, may hold anything. What JSON lacks is sent as its text; orjson lacks named tuples."""
+    """Of what JSON lacks, its text: fields that come from a graph, such as metadata, may hold anything. orjson lacks named tuples."""
     return list(value) if isinstance(value, tuple) else str(value)
 
 
