@@ -66,7 +66,7 @@ export const Shell = (): ReactNode => {
       <Rail onHelp={openHelp} />
       <main id="content" className="content" tabIndex={-1}>
         <SignInGate>
-          {/* Pages are drawn anew with another time zone. */}
+          {/* Another time zone mounts the page again, so that it shows all times in it. */}
           <Outlet key={times} />
         </SignInGate>
       </main>
@@ -145,7 +145,7 @@ const useTitle = (pathname: string): void => {
   }, [pathname, label]);
 };
 
-/** The id of an object is first, and the number of threads that wait for a person: tabs are narrow. */
+/** The number of threads that wait for a person and the id of the object come first, because tabs are narrow. */
 const titleOf = (pathname: string, label: string, waiting: number): string => {
   const [, id] = /^\/\w+\/([\da-f]{8})-/.exec(pathname) ?? [];
   const parts = [id, label, 'svc console'].filter((part) => part !== undefined);

@@ -91,10 +91,7 @@ const DeleteAssistant = ({ assistant }: { assistant: Assistant }): ReactNode => 
       action="Delete the assistant"
       request={remove}
     >
-      <p>
-        Its {assistant.version === 1 ? 'version is' : 'versions are'} deleted with it, and its crons. Threads
-        and runs stay. This cannot be undone.
-      </p>
+      <p>Its versions and its crons are deleted with it. Threads and runs stay. This cannot be undone.</p>
     </AskFirst>
   );
 };

@@ -5,7 +5,7 @@ import { fieldTime, timeOfField } from '../ui/time-text.ts';
 export interface ExportDraft {
   destination: string;
   project: string;
-  /** Local, as a field for date and time writes it: `2026-11-01T00:00`. */
+  /** In the chosen time zone, as a field for date and time writes it: `2026-11-01T00:00`. */
   from: string;
   to: string;
   isSchedule: boolean;

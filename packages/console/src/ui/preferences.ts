@@ -11,7 +11,7 @@ type Name = keyof typeof preferences;
 type Choice<N extends Name> = (typeof preferences)[N][number];
 
 const keyOf = (name: Name): string => `svc-console-${name}`;
-/** Of the window in which a choice was made; other windows get `storage`. */
+/** For the window in which the choice is made: browsers send `storage` to other windows only. */
 const changeEvent = 'svc-console-preference';
 
 /** Null where the browser has no storage, or does not permit it. */

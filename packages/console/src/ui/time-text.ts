@@ -1,5 +1,5 @@
-// Times in the time zone of the browser, or in UTC if the person has chosen so. The title of each time also has it in UTC, as the server wrote
-// it.
+// Times in the time zone of the browser, or in UTC if the person has chosen so. The title of each time also has it as the server wrote it, in
+// UTC.
 import { chosenTimeZone } from './preferences.ts';
 
 const minutes: Intl.DateTimeFormatOptions = {
@@ -24,7 +24,7 @@ export const timeText = (at: string, timeZone?: string): string =>
 /** `26 Nov 2026, 14:05`, for narrow columns. */
 export const minuteText = (at: string): string => format(at, minutes);
 
-/** The local time, and below it the same time in UTC. */
+/** The time, and below it the same time in UTC. */
 export const timeTitle = (at: string, timeZone?: string): string => `${timeText(at, timeZone)}\nUTC: ${at}`;
 
 /** What a field for date and time has for a time: `2026-11-26T14:05:59.25`, in the chosen time zone and without it. */
@@ -41,6 +41,6 @@ export const timeOfField = (text: string): string => {
   return Number.isNaN(ms) ? text : new Date(ms).toISOString().replace('.000Z', 'Z');
 };
 
-/** The message of the server about a pending run, with a local time. */
+/** The message of the server about a pending run, with its time in the chosen time zone. */
 export const waitingText = ({ message, until }: { message: string; until?: string | undefined }): string =>
   until === undefined ? message : message.replace(until, timeText(until));

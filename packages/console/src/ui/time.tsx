@@ -19,12 +19,12 @@ export const Until = ({ at }: { at: string }): ReactNode => (
   <Time at={at}>{ahead(Date.parse(at) - useNow())}</Time>
 );
 
-/** The local time, in narrow columns without seconds; the title has it in UTC. */
+/** The time in the chosen time zone, in narrow columns without seconds; the title also has it in UTC. */
 export const LocalTime = ({ at, isShort = false }: { at: string; isShort?: boolean }): ReactNode => (
   <Time at={at}>{isShort ? minuteText(at) : timeText(at)}</Time>
 );
 
-/** How long ago and the local time, or how long until then, for the facts of an object. */
+/** How long ago or until then, and the time, for the facts of an object. */
 export const Moment = ({ at }: { at: string }): ReactNode => {
   const isAhead = Date.parse(at) > useNow();
   return (

@@ -7,10 +7,11 @@ import functools
 from typing import Any
 
 from langgraph.pregel import Pregel
+from pydantic import BaseModel
 
 
 def context_for(graph: Pregel, context: Any) -> Any:
-    """The context with the fields of the graph's context schema only: it also has what clients send in `configurable`."""
+    """The context without values that the graph's context schema refuses: it also has those that clients send in `configurable`."""
     schema = getattr(graph, "context_schema", None)
     if not isinstance(context, dict) or schema is None:
         return context
@@ -20,10 +21,12 @@ def context_for(graph: Pregel, context: Any) -> Any:
 
 @functools.lru_cache(maxsize=1024)
 def _fields_of(schema: Any) -> frozenset[str]:
-    """Fields of a dataclass, a pydantic model or a TypedDict; none for other types."""
+    """Fields of a dataclass, a TypedDict or a pydantic model; none for types that take any value."""
     if dataclasses.is_dataclass(schema):
         return frozenset(field.name for field in dataclasses.fields(schema) if field.init)
-    models = getattr(schema, "model_fields", None)
-    if isinstance(models, dict):
-        return frozenset(models) | {field.alias for field in models.values() if field.alias}
+    if isinstance(schema, type) and issubclass(schema, BaseModel):
+        if schema.model_config.get("extra") != "forbid":
+            return frozenset()
+        aliases = (field.validation_alias for field in schema.model_fields.values())
+        return frozenset(schema.model_fields) | {alias for alias in aliases if isinstance(alias, str)}
     return frozenset(getattr(schema, "__annotations__", ()))

@@ -48,10 +48,9 @@ def encode_frame(header: Header, parts: Sequence[bytes] = ()) -> list[bytes]:
 
 
 def _text(header: Header) -> bytes:
-    # Fields that come from a graph, such as metadata, may hold anything: what JSON lacks is sent as its text.
     if orjson is not None:
         try:
-            return orjson.dumps(header, default=str, option=_OPTIONS)
+            return orjson.dumps(header, default=_plain, option=_OPTIONS)
         except TypeError:  # lone surrogates, integers of more than 64 bits, keys that are no text
             pass
     try:
@@ -60,8 +59,13 @@ def _text(header: Header) -> bytes:
         return _dump(_representable(header))
 
 
+def _plain(value: Any) -> Any:
+    """Of what JSON lacks, its text: fields that come from a graph, such as metadata, may hold anything. orjson lacks named tuples."""
+    return list(value) if isinstance(value, tuple) else str(value)
+
+
 def _dump(header: Header) -> bytes:
-    return json.dumps(header, separators=(",", ":"), ensure_ascii=True, allow_nan=False, default=str).encode()
+    return json.dumps(header, separators=(",", ":"), ensure_ascii=True, allow_nan=False, default=_plain).encode()
 
 
 def _representable(value: Any) -> Any:

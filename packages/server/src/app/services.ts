@@ -75,8 +75,8 @@ const createAuth = async (
   const sealer = hasSecrets ? await lazySealer.get() : undefined;
   const auth =
     authDefinition && customAuth(authDefinition, { config, settings: settings.auth, compat, logger });
-  const credentialFor: CredentialFor = (user) => {
-    const credential = ownRequests?.issue(user);
+  const credentialFor: CredentialFor = (user, attempt) => {
+    const credential = ownRequests?.issue(user, attempt);
     return credential === undefined ? {} : { [credentialKey]: credential };
   };
   return { auth, users: new RunUsers(sealer, compat, credentialFor) };

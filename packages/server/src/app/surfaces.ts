@@ -56,7 +56,8 @@ export const createSurfaces = (
     : undefined;
   const withSessions = (api: ConsoleApi): Authenticate =>
     signIn?.sessions.around(api, authenticate[api]) ?? authenticate[api];
-  const withOwnRequests = (inner: Authenticate): Authenticate => services.ownRequests?.around(inner) ?? inner;
+  const withOwnRequests = (inner: Authenticate): Authenticate =>
+    services.ownRequests?.around(inner, (attempt) => services.dispatcher.isExecuting(attempt)) ?? inner;
   const deployment = {
     routes: servedRoutes(settings.role, project),
     handlers: services.handlers as Handlers<Routes>,

@@ -60,10 +60,15 @@ def look_again(state: State) -> State:
     return {"seen": {**state["seen"], "in a thread": asyncio.run(owners(get_client()))}}
 
 
+async def leak(state: State) -> State:
+    return {"seen": {"credential": await client.http.get("/credential")}}
+
+
+leaking = StateGraph(State).add_node(leak).add_edge(START, "leak").compile()
 graph = StateGraph(State).add_sequence([look, look_again]).add_edge(START, "look").compile()
 inner = StateGraph(Inner).add_node("more", lambda state: {"text": state["text"] + "!"}).add_edge(START, "more").compile()
 `,
-  'app.py': `from fastapi import FastAPI
+  'app.py': `from fastapi import FastAPI, Request
 from langgraph_sdk import get_client
 
 app = FastAPI()
@@ -72,10 +77,15 @@ app = FastAPI()
 @app.get("/mine")
 async def mine():
     return [thread["metadata"]["owner"] for thread in await get_client().threads.search(limit=1)]
+
+
+@app.get("/credential")
+async def credential(request: Request):
+    return request.headers["x-svc-caller"]
 `,
 };
 
-const graphs = { graph: './own.py:graph', inner: './own.py:inner' };
+const graphs = { graph: './own.py:graph', inner: './own.py:inner', leaking: './own.py:leaking' };
 
 const write = (folder: string, config: object): string => {
   for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text);
@@ -121,6 +131,14 @@ describe.skipIf(whyNoPythonApps() !== undefined)('a client without a URL', () =>
       status: 401,
       body: { message: 'The header x-svc-caller is not valid for this server.' },
     });
+  });
+
+  it('has a credential that ends with the run', async () => {
+    const leaking = { assistant_id: 'leaking', input: { seen: {} } };
+    const { body } = await server.call('POST', '/runs/wait', leaking, { authorization: 'ann' });
+    const { credential } = (body as { seen: { credential: string } }).seen;
+    const threads = await server.call('POST', '/threads/search', {}, { 'x-svc-caller': credential });
+    expect(threads).toMatchObject({ status: 401, body: { message: 'The run of this request has ended.' } });
   });
 
   it('needs no key on a server with API keys', async () => {

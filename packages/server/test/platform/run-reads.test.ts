@@ -6,12 +6,13 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { fixture } from '../fixture.ts';
 import { startPlatform } from './platform-server.ts';
 
-const platform = fixture(() => startPlatform());
+const platform = fixture(() => startPlatform({ encryptionKey: 'ab'.repeat(32) }));
 const client = fixture(() => new Client({ apiUrl: platform.apiUrl, apiKey: platform.key }));
 
 let project_id: string;
 const root = randomUUID();
 const model = randomUUID();
+const old = randomUUID();
 const startMs = Date.now() - 60_000;
 const at = (seconds: number): string => new Date(startMs + seconds * 1_000).toISOString();
 const usage = { input_tokens: 100, output_tokens: 20, total_tokens: 120, total_cost: 0.5 };
@@ -50,7 +51,7 @@ beforeAll(async () => {
       outputs: { usage_metadata: usage },
       events: [{ name: 'new_token', time: at(1.5) }],
     },
-    { id: randomUUID(), session_name, name: 'old', start_time: at(-3 * 86_400), end_time: at(-3 * 86_400) },
+    { id: old, session_name, name: 'old', start_time: at(-3 * 86_400), end_time: at(-3 * 86_400) },
   ];
   // Written with line breaks, as clients may do.
   const body = JSON.stringify({ post }, null, 1);
@@ -107,11 +108,33 @@ describe('runs.queryV2 and runs.retrieveV2', () => {
     });
   });
 
+  it('return links to attachments whose stored content type is no content type', async () => {
+    const types = { empty: '', unicode: 'text/\u2192' };
+    const parts = Object.entries(types).map(
+      ([name, type]) =>
+        `--x\r\nContent-Disposition: form-data; name="attachment.${old}.${name}"\r\nContent-Type: ${type}\r\n\r\nodd\r\n`,
+    );
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+    const body = Buffer.from(`${parts.join('')}--x--\r\n`);
+    expect((await platform.call('POST', '/runs/multipart', { headers, body })).status).toBe(202);
+    const { s3_urls } = (await platform.call('GET', `/runs/${old}`)).body as {
+      s3_urls: Record<string, { presigned_url: string }>;
+    };
+    for (const name of Object.keys(types)) {
+      const file = await fetch(s3_urls[`attachment.${name}`]?.presigned_url ?? '');
+      expect([await file.text(), file.headers.get('content-type')]).toEqual([
+        'odd',
+        'application/octet-stream',
+      ]);
+    }
+  });
+
   it('refuse links to attachments that were changed or have expired', async () => {
     const { body } = await platform.call('GET', `/runs/${model}`);
     const { s3_urls } = body as { s3_urls: Record<string, { presigned_url: string }> };
     const link = s3_urls['attachment.picture']?.presigned_url ?? '';
-    const changed = await fetch(link.replace(/.$/, link.endsWith('A') ? 'B' : 'A'));
+    // Not the last character: some of its bits are not used.
+    const changed = await fetch(link.replace(/.(?=.{4}$)/, (one) => (one === 'A' ? 'B' : 'A')));
     expect(changed.status).toBe(404);
     expect(await changed.text()).toContain('Link to an attachment');
     vi.useFakeTimers({ now: Date.now() + 3_600_001, toFake: ['Date'] });

@@ -10,7 +10,7 @@ testPythonClients('langgraph.json');
 itWithPythonClients(
   'every method of the Python tracer works or gets 501, as docs/stock-tracers.md says',
   async () => {
-    await using platform = await startPlatform();
+    await using platform = await startPlatform({ encryptionKey: 'ab'.repeat(32) });
     const { works, refused, problems } = (await runPython(
       'every_langsmith_method.py',
       platform.apiUrl,

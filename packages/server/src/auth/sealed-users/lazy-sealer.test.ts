@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ConfigError } from '../../config/project/mistake.ts';
+import { Secret } from '../../config/settings/secret.ts';
 import { encryptionKeyStorage } from '../../storage/auth/encryption-keys.ts';
 import { testDatabase } from '../../../test/database.ts';
 import { LazySealer } from './lazy-sealer.ts';
@@ -19,6 +20,21 @@ it('creates no key before the first secret, and then one for all nodes', async (
   expect(first).toBe(second);
   const again = await open(dataDir).get();
   expect(again.open(first.seal('secret', 'of'), 'of')).toBe('secret');
+  await rm(dataDir, { recursive: true });
+});
+
+it('registers no generated key with a shared database for what can be left out', async () => {
+  await using database = await testDatabase();
+  const dataDir = await mkdtemp(join(tmpdir(), 'svc-sealer-'));
+  const keys = encryptionKeyStorage(database);
+  const databaseUri = new Secret('postgresql://shared');
+  const open = (encryptionKey?: Secret) =>
+    new LazySealer({ encryptionKey, storage: { dataDir, databaseUri }, keys });
+  expect(await open().find()).toBeUndefined();
+  expect(await keys.find()).toBeUndefined();
+  expect(await readdir(dataDir)).toEqual([]);
+  const sealer = await open(new Secret('ab'.repeat(32))).find();
+  expect(await keys.find()).toBe(sealer?.keyId);
   await rm(dataDir, { recursive: true });
 });
 

@@ -30,8 +30,14 @@ export class LazySealer {
     }
   }
 
-  /** Like `get`; undefined when this server's key is not the database's. */
+  /**
+   * For what can be left out. Undefined when this server's key is not the database's, and when other servers may share the database but no key
+   * is set: a generated key would then become the one that all of them need.
+   */
   async find(): Promise<Sealer | undefined> {
+    const { encryptionKey, storage, keys } = this.#parts;
+    const isShared = storage.databaseUri !== undefined && encryptionKey === undefined;
+    if (isShared && (await keys.find()) === undefined) return undefined;
     try {
       return await this.get();
     } catch (error) {

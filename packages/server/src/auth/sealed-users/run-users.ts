@@ -3,9 +3,14 @@
 import type { Sealer } from './sealer.ts';
 import { ownerKey } from '../authorization/authorizer.ts';
 import type { User } from '../principal/caller.ts';
+import type { SendingAttempt } from '../principal/own-requests.ts';
 
-/** A key with the credential of the user for requests to this server, if they need one. */
-export type CredentialFor = (user: User | undefined) => Record<string, unknown>;
+/** A key with the credential of the attempt for requests to this server, if they need one. */
+export type CredentialFor = (user: User | undefined, attempt: SendingAttempt) => Record<string, unknown>;
+
+interface StoredRun extends SendingAttempt {
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
 
 export class RunUsers {
   readonly #sealer: Sealer | undefined;
@@ -27,17 +32,17 @@ export class RunUsers {
   }
 
   /** Decrypts the user into the keys that the graph gets in `configurable`. Throws a SealError. */
-  open(sealed: string | null, metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
-    if (sealed === null) return this.ofRun(undefined);
+  open(sealed: string | null, run: StoredRun): Record<string, unknown> {
+    if (sealed === null) return this.ofRun(undefined, run);
     if (!this.#sealer)
       throw new Error('The run has a user, but this server has no key: set SVC_ENCRYPTION_KEY');
-    const text = this.#sealer.open(sealed, String(metadata[ownerKey]));
-    return this.ofRun(JSON.parse(text) as User);
+    const text = this.#sealer.open(sealed, String(run.metadata[ownerKey]));
+    return this.ofRun(JSON.parse(text) as User, run);
   }
 
   /** The keys for a run of the user: also the credential of its requests to this server. */
-  ofRun(user: User | undefined): Record<string, unknown> {
-    return { ...this.keys(user), ...this.#credentialFor(user) };
+  ofRun(user: User | undefined, { run_id, lease_token }: SendingAttempt): Record<string, unknown> {
+    return { ...this.keys(user), ...this.#credentialFor(user, { run_id, lease_token }) };
   }
 
   /** The keys of a user in `configurable`; clients cannot set them. */

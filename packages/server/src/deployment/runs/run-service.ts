@@ -220,7 +220,7 @@ export class RunService {
     const temporary = run.thread_id === null;
     const row = { run_id, assistant_id, metadata, kwargs, temporary, attempt: isRunning ? 1 : 0 };
     if (isRunning) {
-      const keys = this.#users.ofRun(user);
+      const keys = this.#users.ofRun(user, { run_id, lease_token });
       const command = toRunCommand({ ...row, lease_token, log, webhook }, setting, stream, { keys });
       this.#dispatcher.start(command, sinceMs, { waitedMs: 0 });
     } else if (stream.awaited || stream.streamed) this.#tail.follow(stream);
@@ -282,7 +282,7 @@ export class RunService {
     if (row.status !== 'running' || worker_id !== this.#dispatcher.worker_id) return false;
     const [setting] = await this.#storage.runLeases.settings([run_id]);
     if (setting?.lease_token !== lease_token || !this.#dispatcher.mayStart(run_id, sinceMs)) return false;
-    const keys = this.#users.open(setting.sealed_user, row.metadata);
+    const keys = this.#users.open(setting.sealed_user, row);
     const { webhook, cancelled } = setting;
     this.#dispatcher.start(toRunCommand({ ...row, webhook }, setting, stream, { keys }), sinceMs);
     if (cancelled) this.#dispatcher.cancel(run_id);

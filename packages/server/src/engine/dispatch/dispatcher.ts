@@ -118,6 +118,11 @@ export class Dispatcher {
     return this.#attempts.find(run_id) !== undefined;
   }
 
+  /** True while this attempt executes here. */
+  isExecuting({ run_id, lease_token }: AttemptRef): boolean {
+    return this.#attempts.find(run_id)?.lease_token === lease_token;
+  }
+
   /**
    * True when this process may start a run that was stored as claimed by it at that time: the run is not started yet, and
    * its lease is valid.

@@ -139,7 +139,10 @@ export const parseRunCommand = (command: RunCommand): ParsedRunCommand => {
 
 /** Decrypts the stored user of a run and returns it as keys of `configurable`. Throws when it cannot be decrypted. */
 export interface UserKeys {
-  open(sealed: string | null, metadata: Readonly<Record<string, unknown>>): Record<string, unknown>;
+  open(
+    sealed: string | null,
+    run: Pick<RunRow, 'run_id' | 'lease_token' | 'metadata'>,
+  ): Record<string, unknown>;
 }
 
 export const claimedCommand = (
@@ -151,7 +154,7 @@ export const claimedCommand = (
   if (!setting) return { error: 'AssistantGone', message: 'The assistant of this run was deleted' };
   let keys: Record<string, unknown>;
   try {
-    keys = users.open(setting.sealed_user, run.metadata);
+    keys = users.open(setting.sealed_user, run);
   } catch (error) {
     // A run is never executed without the user that created it.
     return {

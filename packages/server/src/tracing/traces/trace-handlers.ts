@@ -40,6 +40,9 @@ const ingestInfo = {
   customer_info: null,
 };
 
+/** Clients may attach a file with any text as its type; a response with such a header would fail. */
+const mediaType = /^[\w.+-]+\/[\w.+-]+$/;
+
 export const traceHandlers = ({ ingest, traces, attachments }: TraceParts): Handlers<typeof traceRoutes> => ({
   getIngestInfo: () => ingestInfo,
 
@@ -85,7 +88,8 @@ export const traceHandlers = ({ ingest, traces, attachments }: TraceParts): Hand
 
   openAttachmentLink: async ({ params }) => {
     const { content_type, content } = await attachments.open(params.token);
-    return new Reply(new RawBytes(content_type, Uint8Array.from(content)), { isDownload: true });
+    const type = mediaType.test(content_type) ? content_type : 'application/octet-stream';
+    return new Reply(new RawBytes(type, Uint8Array.from(content)), { isDownload: true });
   },
 
   getTrace: async ({ params }, call) => new RawJson(await traces.tree(tenantOf(call), params.trace_id)),

@@ -3,10 +3,16 @@
 import json
 import unittest
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from svc_executor.frames import BrokenFrame, FrameDecoder, encode_frame
 
 VECTORS = json.loads((Path(__file__).parents[2] / "vectors" / "frames.json").read_text(encoding="utf-8"))
+
+
+class Place(NamedTuple):
+    row: Any
+    column: Any
 
 
 class FramesTest(unittest.TestCase):
@@ -34,6 +40,10 @@ class FramesTest(unittest.TestCase):
     def test_what_json_lacks_is_sent_without_breaking_the_frame(self) -> None:
         data = b"".join(encode_frame({"kind": "put", "metadata": {"score": float("nan"), "of": [b"x"], (1, 2): 3}}))
         self.assertEqual(self.decoded(data, len(data))[0][0]["metadata"], {"score": None, "of": ["b'x'"], "(1, 2)": 3})
+
+    def test_named_tuples_are_sent_as_lists(self) -> None:
+        data = b"".join(encode_frame({"kind": "put", "metadata": {"at": Place(1, Place("x", None))}}))
+        self.assertEqual(self.decoded(data, len(data))[0][0]["metadata"], {"at": [1, ["x", None]]})
 
     def test_other_bytes_are_refused(self) -> None:
         for vector in VECTORS["broken"]:
