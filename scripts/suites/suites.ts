@@ -25,6 +25,16 @@ export const preparations: string[][] = [
   npm('build:wheel'),
 ];
 
+const slowPartsMax = 4;
+
+/** In parts, so that a part which was interrupted costs less, and three failures of each part are tried again alone. */
+const slowParts: Suite[] = Array.from({ length: slowPartsMax }, (_, at) => ({
+  name: `slow tests on PostgreSQL 15, with 25 rounds of kill -9, part ${at + 1}`,
+  command: [onPostgres15, ...vitest, '--project', 'slow', '--shard', `${at + 1}/${slowPartsMax}`],
+  env: { SVC_KILL_ROUNDS: '25' },
+  minutes: 6,
+}));
+
 export const suites: Suite[] = [
   {
     name: 'conformance from outside',
@@ -36,12 +46,7 @@ export const suites: Suite[] = [
     command: [onPostgres15, ...vitest, '--project', 'fast'],
     minutes: 8,
   },
-  {
-    name: 'slow tests on PostgreSQL 15, with 25 rounds of kill -9',
-    command: [onPostgres15, ...vitest, '--project', 'slow'],
-    env: { SVC_KILL_ROUNDS: '25' },
-    minutes: 10,
-  },
+  ...slowParts,
   {
     name: 'faults',
     command: [...vitest, '--project', 'faults'],

@@ -73,21 +73,6 @@ describe('the dashboard', () => {
         for (const [, label = ''] of legendFormat.matchAll(/\{\{(\w+)\}\}/g))
           expect(documentedLabels, title).toContain(label);
   });
-
-  it('shows every metric of the server', async () => {
-    const text = await readFile(fileOf('grafana/svc.json'), 'utf8');
-    const absent = [...metrics.keys()].filter((name) => name.startsWith('svc_') && !text.includes(name));
-    expect(absent.toSorted()).toEqual([
-      // What the rates of rows and attempts show in other units, or for one process.
-      'svc_export_attempt_seconds_total',
-      'svc_export_bytes_total',
-      'svc_export_files_total',
-      'svc_export_leases_lost_total',
-      'svc_export_raw_bytes_total',
-      'svc_export_running_here',
-      'svc_exporter_exits_total',
-    ]);
-  });
 });
 
 describe('the alert rules', () => {

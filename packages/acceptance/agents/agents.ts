@@ -1,6 +1,5 @@
 // Agents of LangChain, made as its guides show: the checkpointer and the store are theirs, and they have no `compile()`.
 import { InMemoryStore, MemorySaver } from '@langchain/langgraph';
-import { createDeepAgent } from 'deepagents';
 import { createAgent, humanInTheLoopMiddleware, tool } from 'langchain';
 import { z } from 'zod';
 import { RuleModel } from './model.ts';
@@ -24,5 +23,3 @@ export const assistant = createAgent({
   store: new InMemoryStore(),
   middleware: [humanInTheLoopMiddleware({ interruptOn: { send_letter: true } })],
 });
-
-export const researcher = createDeepAgent({ model: new RuleModel(), tools: [weather] });

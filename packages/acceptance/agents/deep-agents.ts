@@ -1,4 +1,4 @@
-// A deep agent with subagents. People approve its letters, and those of one of its subagents.
+// Deep agents. The team has subagents; people approve its letters, and those of one of its subagents.
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { createDeepAgent } from 'deepagents';
 import { tool } from 'langchain';
@@ -23,6 +23,8 @@ const sendLetter = tool(
   },
   { name: 'send_letter', description: 'Sends a letter.', schema: z.object({ to: z.string() }) },
 );
+
+export const researcher = createDeepAgent({ model, tools: [weather] });
 
 const interruptOn = { send_letter: true };
 

@@ -5,8 +5,7 @@ import { afterAll, beforeAll } from 'vitest';
 import type { GraphCase } from '../../../server/test/engine-parity/sequences/cases.ts';
 import { describeSequences } from '../../../server/test/engine-parity/sequences/describe-sequences.ts';
 import { chatInput } from '../../../server/test/chat-input.ts';
-import { researcher } from '../../agents/agents.ts';
-import { Send, team } from '../../agents/deep-agents.ts';
+import { researcher, Send, team } from '../../agents/deep-agents.ts';
 import { type Deployment, openDeployment, tokens } from '../../deployment.ts';
 
 let deployment: Deployment;

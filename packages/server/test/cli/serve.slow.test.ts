@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -44,12 +45,14 @@ const npmStart = async (project: Project): Promise<{ npm: ChildProcess; url: str
   return { npm, url };
 };
 
-const postRun = (url: string, path: string): Promise<Response> =>
+const post = (url: string, path: string, body: object): Promise<Response> =>
   fetch(`${url}/${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ assistant_id: 'agent', input: { messages: [] } }),
+    body: JSON.stringify(body),
   });
+const postRun = (url: string, path: string): Promise<Response> =>
+  post(url, path, { assistant_id: 'agent', input: { messages: [] } });
 
 describe('svc start', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('serves until %s, then exits 0', async (signal) => {
@@ -278,6 +281,41 @@ describe('svc dev', () => {
     project.write('names.ts', `export const name = 'second';`);
     await svc.prints(/Changed: names\.ts\n/);
     await svc.prints(/Serving agent at/);
+  });
+
+  it('lets a node end before a restart, and does not execute it again', async () => {
+    using project = createProject();
+    const writeAgent = (text: string): void =>
+      project.write(
+        'agent.ts',
+        `import { appendFileSync, existsSync } from 'node:fs';
+        import { MessagesAnnotation, StateGraph } from '@langchain/langgraph';
+        const wait = async () => {
+          appendFileSync('nodes', 'wait\\n');
+          while (!existsSync('go')) await new Promise((resolve) => setTimeout(resolve, 20));
+          return {};
+        };
+        const reply = () => {
+          appendFileSync('nodes', 'reply ${text}\\n');
+          return { messages: [{ role: 'assistant', content: '${text}' }] };
+        };
+        export const graph = new StateGraph(MessagesAnnotation).addNode('wait', wait).addNode('reply', reply)
+          .addEdge('__start__', 'wait').addEdge('wait', 'reply').compile();`,
+      );
+    writeAgent('first');
+    await using svc = runCli(['dev', '--port', '0'], { cwd: project.dir });
+    const [, url = ''] = await svc.prints(address);
+    const thread_id = randomUUID();
+    const created = await post(url, 'threads', { thread_id });
+    expect(created.status).toBe(200);
+    const answer = postRun(url, `threads/${thread_id}/runs/stream`).then((response) => response.text());
+    const nodes = (): string => readFileSync(join(project.dir, 'nodes'), 'utf8');
+    await eventually(() => expect(nodes()).toBe('wait\n'));
+    writeAgent('second');
+    await svc.prints(/Changed: agent\.ts/);
+    project.write('go', '');
+    await eventually(() => expect(nodes()).toMatch(/^wait\nreply (first|second)\n$/));
+    expect(await answer).toMatch(/event: values\n[^]*"content":"(first|second)"/);
   });
 
   it.each([

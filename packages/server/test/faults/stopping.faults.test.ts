@@ -19,17 +19,17 @@ const untilNotReady = (url: string): Promise<void> =>
   eventually(async () => expect((await sendOnce(url, { method: 'GET', path: '/ready' })).status).toBe(503));
 
 describe('a stopping server', () => {
-  it('finishes short runs, claims no new ones, and releases long ones', async () => {
+  it('finishes short runs, claims no new ones, and gives long ones back at their next superstep', async () => {
     await runScenario({
       postgres,
-      nodes: { a: { env: { SVC_SHUTDOWN_GRACE: `${scaled(8)}s` } } },
+      nodes: { a: {} },
       async faults(stage) {
         const { cluster, note } = stage;
         const short = await Promise.all(
-          Array.from({ length: 5 }, () => startJournal(stage, { steps: 2, ms: 400 })),
+          Array.from({ length: 5 }, () => startJournal(stage, { steps: 1, ms: 400 })),
         );
         const long = await Promise.all(
-          Array.from({ length: 5 }, () => startJournal(stage, { steps: 150, ms: scaled(100) })),
+          Array.from({ length: 5 }, () => startJournal(stage, { steps: 60, ms: scaled(100) })),
         );
         await eventually(async () => {
           const text = `select count(*)::integer as count from runs where status = 'running' or status = 'success'`;
@@ -49,7 +49,7 @@ describe('a stopping server', () => {
         expect(long.map(({ run_id }) => statusOf.get(run_id))).toEqual(long.map(() => 'pending'));
         await cluster.add('a');
         for (const run of long) {
-          expect((await join(stage, run)).body).toMatchObject({ taken: 150 });
+          expect((await join(stage, run)).body).toMatchObject({ taken: 60 });
           expect((await getRun(stage, run)).attempt).toBe(1);
         }
       },

@@ -70,3 +70,17 @@ it('docs/monitoring.md has every metric of the server with its type, labels and 
   for (const [name, { labels }] of live)
     expect(page.get(name)?.labels, name).toEqual(expect.arrayContaining(labels));
 });
+
+it('the dashboard shows every metric', () => {
+  const dashboard = readFileSync(new URL('../../../../deploy/grafana/svc.json', import.meta.url), 'utf8');
+  expect([...documented().keys()].filter((name) => !dashboard.includes(name)).toSorted()).toEqual([
+    // What the rates of rows and attempts show in other units, or for one process.
+    'svc_export_attempt_seconds_total',
+    'svc_export_bytes_total',
+    'svc_export_files_total',
+    'svc_export_leases_lost_total',
+    'svc_export_raw_bytes_total',
+    'svc_export_running_here',
+    'svc_exporter_exits_total',
+  ]);
+});

@@ -36,6 +36,7 @@ export class Attempt {
   /** The events are stored in the run log only, and are not sent. */
   isLogOnly = false;
   #grace: NodeJS.Timeout | undefined;
+  #isDraining = false;
   /** Why the attempt was stopped; undefined if it was not. */
   stopped: StopReason | undefined;
   /** Set when the executor has aborted the graph: the error that the run ends with if the graph does not stop; null when another attempt follows. */
@@ -71,6 +72,13 @@ export class Attempt {
     this.stopped = why;
     this.#executor.cancel({ run_id: this.id, lease_token: this.lease_token }, why);
     this.#beginGrace();
+  }
+
+  /** Ends the attempt before the next superstep of the graph, if another attempt can continue the run. Sent once. */
+  drain(): void {
+    if (this.#isDraining || this.stopped) return;
+    this.#isDraining = true;
+    this.#executor.drain({ run_id: this.id, lease_token: this.lease_token });
   }
 
   /** The executor has aborted the graph, because something could not be stored. */

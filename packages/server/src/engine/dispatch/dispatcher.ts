@@ -19,6 +19,9 @@ import { type LossCause, RunEndings } from './run-endings.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import { StoppingAttempts } from './stopping-attempts.ts';
 
+/** How often a server that stops looks for runs that have no reader, so a short run ends here; and how long a reload waits for supersteps. */
+const drainMs = 2_000;
+
 export class Dispatcher {
   readonly pool: ExecutorPool;
   /** Ids of the graphs that are executed here. */
@@ -192,20 +195,34 @@ export class Dispatcher {
   }
 
   /**
-   * Claims no more runs. Resolves when no run is executed here, after `graceMs`, or when `hurry` is aborted. Runs that
-   * remain are given back later as if they had not been started.
+   * Claims no more runs. Runs that do not end soon and have no reader here are given back before their next superstep. Resolves when no
+   * run is executed here, after `graceMs`, or when `hurry` is aborted. Runs that remain are given back later as if they had not been
+   * started.
    */
   async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
     this.#draining = true;
     await this.#queue?.stop();
-    await this.#claims.drain(graceMs, hurry);
+    const timer = setInterval(() => this.#drainUnread(), drainMs);
+    await this.#claims.drain(graceMs, hurry).finally(() => clearInterval(timer));
+  }
+
+  /** A run with a reader here continues, because the reader would lose its connection when this process ends. */
+  #drainUnread(): void {
+    for (const attempt of this.#attempts.all()) {
+      const stream = this.#options.streams.find(attempt.id);
+      if (!stream?.hasReaders && !stream?.hasWaiters) attempt.drain();
+    }
   }
 
   /**
-   * Stops executing runs and gives them back, so that other workers continue them. Readers on this node then read the
-   * logs of the runs. Resolves when the runs are given back.
+   * Stops executing runs and gives them back, so that other workers continue them: before their next superstep, or at once after `drainMs`.
+   * Readers on this node then read the logs of the runs. Resolves when the runs are given back.
    */
   async handOver(): Promise<void> {
+    this.#draining = true;
+    await this.#queue?.stop();
+    for (const attempt of this.#attempts.all()) attempt.drain();
+    await this.#claims.drain(drainMs, new AbortController().signal);
     const left = await this.#stopExecuting();
     this.#endings.giveBack(left, { charge: false, reason: 'the server handed its runs over' });
     await this.#endings.writes.settled();
@@ -283,6 +300,9 @@ export class Dispatcher {
         logger.error({ run_id, status, ms, ...error, stack }, 'run failed');
       else logger.info({ run_id, status, ms }, 'run ended');
       this.#endings.endReported(message);
+    } else if (message.kind === 'drained') {
+      this.#drop(attempt, 'released');
+      this.#endings.giveBack([attempt], { charge: false, reason: 'the server is stopping' });
     } else {
       logger.warn({ run_id, reason: message.message }, 'an attempt of a run was lost');
       this.#drop(attempt, 'lost');

@@ -12,6 +12,7 @@ it.each([
   { kind: 'done', ...attempt, status: 'success', values: '{}', error: null },
   { kind: 'done', ...attempt, status: 'error', error },
   { kind: 'lost', ...attempt, message: 'gone', isOutage: true },
+  { kind: 'drained', ...attempt },
   { kind: 'aborted', ...attempt, error },
   { kind: 'aborted', ...attempt, error: null },
   { kind: 'event_loop', running: 3, delayMs: 0.4, utilization: 0.5, isHeapFull: false, silentMs: 0 },

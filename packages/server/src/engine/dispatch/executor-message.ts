@@ -110,6 +110,7 @@ const isOfAttempt = (fields: Fields): boolean => {
       return isError(fields['error']);
     case 'log_only':
     case 'graph_ended':
+    case 'drained':
       return true;
     case 'lost':
       return typeof fields['message'] === 'string' && typeof fields['isOutage'] === 'boolean';

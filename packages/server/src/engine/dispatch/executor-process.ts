@@ -65,7 +65,8 @@ const reportsMs = 600;
 const flushMsMax = 5_000;
 
 /** Whether the message is the last one of its attempt. */
-export const endsAttempt = ({ kind }: AttemptMessage): boolean => kind === 'done' || kind === 'lost';
+export const endsAttempt = ({ kind }: AttemptMessage): boolean =>
+  kind === 'done' || kind === 'lost' || kind === 'drained';
 
 export const attemptKey = ({ run_id, lease_token }: AttemptRef): string => `${run_id} ${lease_token}`;
 
@@ -241,6 +242,10 @@ export class ExecutorProcess implements PooledProcess {
 
   cancel({ run_id, lease_token }: AttemptRef, why: StopReason): void {
     this.#send({ kind: 'cancel', run_id, lease_token, why });
+  }
+
+  drain({ run_id, lease_token }: AttemptRef): void {
+    this.#send({ kind: 'drain', run_id, lease_token });
   }
 
   listen({ run_id, lease_token }: AttemptRef, logged: boolean): void {

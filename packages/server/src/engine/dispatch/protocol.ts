@@ -208,6 +208,8 @@ export type ToExecutor =
   | { kind: 'address'; url: string | null }
   | { kind: 'run'; command: RunCommand }
   | { kind: 'cancel'; run_id: string; lease_token: number; why: StopReason }
+  /** The run ends its attempt before its next superstep, if another attempt can continue it. */
+  | { kind: 'drain'; run_id: string; lease_token: number }
   /** The events have a reader from now on. `logged`: the reader is on another node and reads the log. */
   | { kind: 'listen'; run_id: string; lease_token: number; logged: boolean }
   /** The events have no reader any more. */
@@ -295,6 +297,8 @@ export type AttemptReport =
       error: RunError | null;
       stack?: string | undefined;
     }
+  /** The attempt has ended before a superstep, as requested: everything so far is stored, and another attempt continues the run. */
+  | { kind: 'drained' }
   /** The outcome could not be stored. `isOutage`: because of a database outage; otherwise usually because the lease was lost. */
   | { kind: 'lost'; message: string; isOutage: boolean };
 

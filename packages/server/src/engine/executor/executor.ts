@@ -42,6 +42,8 @@ export class Executor {
         );
       case 'cancel':
         return this.#running.get(keyOf(message))?.stop(message.why);
+      case 'drain':
+        return this.#running.get(keyOf(message))?.drain();
       case 'listen':
         return this.#running.get(keyOf(message))?.listen(message.logged);
       case 'unlisten':

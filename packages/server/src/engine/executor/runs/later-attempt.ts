@@ -9,6 +9,10 @@ import { SvcCheckpointer, type EphemeralCheckpointer } from '../../checkpoints/c
 import { findCheckpoint } from '../../checkpoints/namespaces.ts';
 import { type ParsedRunCommand, type RunKwargs, hasInterruptIds } from '../../dispatch/protocol.ts';
 import { eventsOf } from '../../streams/run-subscription.ts';
+import type { ThreadSession } from '../../checkpoints/thread-session.ts';
+import type { ValueCodec } from '../../codec/value-codec.ts';
+import { isCached, isInterrupt } from '../events/chunk-events.ts';
+import { eventName } from '../events/stream-modes.ts';
 import type { Graph } from '../graphs/graph-registry.ts';
 import { RunRefused } from './run-outcome.ts';
 
@@ -95,13 +99,46 @@ const withCheckpointMap = async (
 // Events in the log of a run that its next attempt emits again although no write of the run shows that they are logged: interrupts, because
 // a claim deletes their writes, and `updates` of tasks that earlier runs have finished.
 export class RepeatedEvents {
+  readonly #codec: ValueCodec;
   /** How often the log has an event, by its name and data. */
   readonly #logged = new Map<string, number>();
 
-  /** Reads what the earlier attempts have logged. */
-  async load(run_id: string, storage: Pick<CheckpointStorage, 'repeatableEvents'>): Promise<void> {
+  private constructor(codec: ValueCodec) {
+    this.#codec = codec;
+  }
+
+  /**
+   * Reads what the earlier attempts have logged. Undefined when nothing of it counts: with durability `exit`, the events of the newest attempt
+   * do. Not by `attempt`, which does not count an attempt that has stored a step.
+   */
+  static async load(
+    { run_id, lease_token, kwargs }: ParsedRunCommand,
+    codec: ValueCodec,
+    storage: Pick<CheckpointStorage, 'repeatableEvents'>,
+  ): Promise<RepeatedEvents | undefined> {
+    const hasLog = lease_token > 1 && kwargs.stream_resumable === true && kwargs.durability !== 'exit';
+    if (!hasLog) return undefined;
+    const repeated = new RepeatedEvents(codec);
     for (const events of await storage.repeatableEvents(run_id))
-      for (const [event, data] of eventsOf({ events })) this.#add(event, data);
+      for (const [event, data] of eventsOf({ events })) repeated.#add(event, data);
+    return repeated;
+  }
+
+  /**
+   * True when the log has these `updates`. The engine repeats those of finished tasks, and the interrupts of other tasks. The log has the
+   * `updates` of tasks that this run has finished, because they were stored with the writes. Whether it has the other events depends on when
+   * the earlier attempt was lost.
+   */
+  has(namespace: string[], payload: unknown, session: ThreadSession | undefined): boolean {
+    if (!isInterrupt(payload)) {
+      if (!isCached(payload)) return false;
+      const nodes = Object.keys(payload).filter((key) => key !== '__metadata__');
+      const finished = nodes.map((node) => session?.finishedBy(namespace.join('|'), node));
+      if (finished.includes(undefined)) return false;
+      if (!finished.includes('earlier runs')) return true;
+    }
+    const event = eventName('updates', namespace);
+    return this.#take(event, this.#codec.toJson(payload, event));
   }
 
   #add(event: string, data: string): void {
@@ -111,7 +148,7 @@ export class RepeatedEvents {
   }
 
   /** True when the log has the event. Each logged event is taken once: two tasks may have equal updates. */
-  take(event: string, data: string): boolean {
+  #take(event: string, data: string): boolean {
     const key = keyOf(event, data);
     const count = this.#logged.get(key) ?? 0;
     if (count > 0) this.#logged.set(key, count - 1);

@@ -13,13 +13,12 @@ import {
   type Chunk,
   ChunkEvents,
   type CheckpointChunk,
-  isCached,
   isInterrupt,
   publicChunk,
 } from '../events/chunk-events.ts';
 import { takeChunks, withStoredIds } from '../events/engine-chunks.ts';
 import { callbacksOf } from '../events/lean-callbacks.ts';
-import { errorOf, RunRefused, isAttemptLost, type Outcome, outcomeOf } from './run-outcome.ts';
+import { errorOf, RunRefused, isAttemptLost, isDrained, type Outcome, outcomeOf } from './run-outcome.ts';
 import { type RunStart, startOf, RepeatedEvents } from './later-attempt.ts';
 import { ModelTokens } from '../events/model-tokens.ts';
 import { RunEventWriter } from '../events/run-event-writer.ts';
@@ -28,10 +27,10 @@ import { RunTracer } from '../tracing/run-tracer.ts';
 import { PythonGraph } from '../../python/python-graph.ts';
 import type { EngineGraph, Graph } from '../graphs/graph-registry.ts';
 import { recordStates, stateValues, summaryTasks } from '../state/state-summary.ts';
-import { toInput } from './run-input.ts';
+import { DrainControl, toInput } from './run-input.ts';
 import type { RunTools } from './run-tools.ts';
 import { openTransformers, type StreamTransformers } from '../events/stream-transformers.ts';
-import { engineModes, eventName, streamHandling } from '../events/stream-modes.ts';
+import { engineModes, streamHandling } from '../events/stream-modes.ts';
 
 interface CallbackEvent {
   event: string;
@@ -52,7 +51,8 @@ export class RunExecution {
   readonly #events: RunEventWriter;
   /** Checkpoints and events are stored together. */
   readonly #writer: JointWriter;
-  readonly #repeated = new RepeatedEvents();
+  /** Undefined when no earlier attempt has logged events that count. */
+  #repeated: RepeatedEvents | undefined;
   readonly #tracer: RunTracer | undefined;
   readonly #emit = (event: string, value: unknown): void => {
     if (this.#isStreamed) this.#events.emit(event, this.#codec.toJson(value, event));
@@ -63,6 +63,8 @@ export class RunExecution {
   #isStreamed: boolean;
   #areValuesKept: boolean;
   #stopped: StopReason | undefined;
+  #isDraining = false;
+  readonly #control = new DrainControl();
   /** The graph has ended, and the outcome is being stored. */
   #hasGraphEnded = false;
   #failure: Error | undefined;
@@ -99,6 +101,14 @@ export class RunExecution {
     const name = why === 'timeout' ? 'TimeoutError' : 'AbortError';
     this.#abort.abort(new DOMException(`The run was stopped: ${why}`, name));
     this.#reportGraphEnd();
+  }
+
+  /** Ends the attempt before the next superstep. A run without checkpoints while it executes would be executed again: it continues. */
+  drain(): void {
+    const { temporary, kwargs } = this.#command;
+    if (temporary || kwargs.durability === 'exit') return;
+    this.#isDraining = true;
+    this.#control.requestDrain();
   }
 
   /** The server process kills an executor whose graph ignores the abort signal, but not one that cannot store the outcome. */
@@ -154,6 +164,7 @@ export class RunExecution {
     if (this.#failure) throw this.#failure;
     if (isAttemptLost(thrown)) throw thrown;
     if (this.#stopped === 'lost') throw new LeaseLost(this.#command.run_id);
+    if (this.#isDraining && !this.#stopped && isDrained(thrown)) return this.#drained();
     const { status, error } = outcomeOf(this.#stopped, thrown);
     this.#chunks.endSubgraphs(error);
     const isAwaited = this.#command.awaited || this.#areValuesKept;
@@ -169,6 +180,15 @@ export class RunExecution {
     });
     this.#send({ kind: 'done', status, error, stack, ...(values === undefined ? {} : { values }) });
     this.#tracer?.close({ status, error });
+  }
+
+  /** Stores everything so far. The next attempt continues as after a loss. */
+  async #drained(): Promise<void> {
+    await this.#deliver();
+    await this.#tools.queue.commit(this.#writer);
+    await this.#session?.flush();
+    this.#send({ kind: 'drained' });
+    this.#tracer?.abandon();
   }
 
   async #stream(): Promise<void> {
@@ -235,7 +255,7 @@ export class RunExecution {
     const checkpointer = command.temporary ? new EphemeralCheckpointer() : this.#checkpointer(onStart);
     const { kwargs, steps } = await startOf(command, graph, checkpointer, this.#tools.checkpoints);
     if (steps) this.#limitSteps(steps);
-    if (this.#hasLog) await this.#repeated.load(command.run_id, this.#tools.checkpoints);
+    this.#repeated = await RepeatedEvents.load(command, this.#codec, this.#tools.checkpoints);
     return {
       command,
       graph,
@@ -250,6 +270,7 @@ export class RunExecution {
         runId: command.run_id,
         store: this.#tools.store,
         signal: this.#abort.signal,
+        control: this.#control,
         durability: kwargs.durability,
         ...(kwargs.interrupt_before ? { interruptBefore: kwargs.interrupt_before } : {}),
         ...(kwargs.interrupt_after ? { interruptAfter: kwargs.interrupt_after } : {}),
@@ -310,37 +331,11 @@ export class RunExecution {
       if (isInterrupt(payload)) this.#interrupts = [...(this.#interrupts ?? []), ...payload.__interrupt__];
       else this.#values = payload;
     }
-    if (mode === 'updates' && this.#isLoggedAlready(namespace, payload)) return;
+    if (mode === 'updates' && this.#repeated?.has(namespace, payload, this.#session)) return;
     const stored = withStoredIds(this.#session?.storedIds, mode, payload);
     if (mode === 'checkpoints') this.#describe(graph, namespace, stored as CheckpointChunk);
     this.#chunks.chunk(namespace, mode, stored);
     this.#transformers?.chunk(namespace, mode, stored);
-  }
-
-  /**
-   * The engine repeats the `updates` of finished tasks, and the interrupts of other tasks. The log has the `updates` of tasks that this run
-   * has finished, because they were stored with the writes. Whether it has the other events depends on when the earlier attempt was lost.
-   */
-  #isLoggedAlready(namespace: string[], payload: unknown): boolean {
-    if (!this.#hasLog) return false;
-    if (!isInterrupt(payload)) {
-      if (!isCached(payload)) return false;
-      const nodes = Object.keys(payload).filter((key) => key !== '__metadata__');
-      const finished = nodes.map((node) => this.#session?.finishedBy(namespace.join('|'), node));
-      if (finished.includes(undefined)) return false;
-      if (!finished.includes('earlier runs')) return true;
-    }
-    const event = eventName('updates', namespace);
-    return this.#repeated.take(event, this.#codec.toJson(payload, event));
-  }
-
-  /**
-   * True when an earlier attempt may have logged events that count: with durability `exit`, those of the newest attempt count. Not by
-   * `attempt`, which does not count an attempt that has stored a step.
-   */
-  get #hasLog(): boolean {
-    const { lease_token, kwargs } = this.#command;
-    return lease_token > 1 && kwargs.stream_resumable === true && kwargs.durability !== 'exit';
   }
 
   #describe(graph: Graph, namespace: string[], chunk: CheckpointChunk): void {

@@ -1,4 +1,4 @@
-// The input of the engine for a run.
+// What the engine gets for a run: its input, and the request to end early.
 import { Command, Send } from '@langchain/langgraph';
 import type { RunKwargs } from '../../dispatch/protocol.ts';
 
@@ -19,3 +19,16 @@ const toGoto = (target: unknown): unknown =>
   typeof target === 'object' && target !== null && 'node' in target
     ? new Send((target as { node: string }).node, (target as { input?: unknown }).input)
     : target;
+
+/** Tells the engine to end a run before its next superstep. The members are those of the engine's RunControl, which earlier versions do not have. */
+export class DrainControl {
+  drainReason: string | undefined;
+
+  get drainRequested(): boolean {
+    return this.drainReason !== undefined;
+  }
+
+  requestDrain(reason = 'shutdown'): void {
+    this.drainReason = reason;
+  }
+}

@@ -12,6 +12,9 @@ export interface Outcome {
   values: string | null;
 }
 
+/** True when the engine has ended the run before its next superstep, as requested. By name: a project may have its own copy of the engine. */
+export const isDrained = (thrown: unknown): boolean => (thrown as Error | undefined)?.name === 'GraphDrained';
+
 /** True when the attempt cannot store its outcome for a reason outside of the graph. Another attempt may succeed. */
 export const isAttemptLost = (error: unknown): boolean => error instanceof LeaseLost || isUnavailable(error);
 
