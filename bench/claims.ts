@@ -30,10 +30,11 @@ const busyThread = randomUUID();
 type Backlog = 'owners' | 'thread' | 'delayed';
 
 const titles: Record<Backlog, string> = {
-  owners: 'Runs of 1,000 users and 20 assistants',
-  thread: 'Runs behind one that runs on their thread',
-  delayed: 'Runs that are not due',
+  owners: 'runs of 1,000 users and 20 assistants',
+  thread: 'runs behind one that runs on their thread',
+  delayed: 'runs that are not due',
 };
+const backlogs = ['owners', 'thread', 'delayed'] satisfies Backlog[];
 
 /** Creates a batch of runs in one transaction. The number of a run determines its owner and its assistant. */
 const fill = {
@@ -146,7 +147,8 @@ const plansOf = async (uri: string | undefined, connection: pg.PoolConfig): Prom
 
 const uri = process.env['DATABASE_URI'];
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
-const sections: string[] = [];
+/** One for each backlog, by operation. */
+const cells = new Map<string, string[]>();
 {
   await using embedded = uri === undefined ? await openEmbedded({ dataDir }) : undefined;
   const connection = embedded?.connection ?? { connectionString: uri };
@@ -163,7 +165,7 @@ const sections: string[] = [];
       context: null,
       metadata: {},
     });
-  for (const shape of ['owners', 'thread', 'delayed'] satisfies Backlog[]) {
+  for (const shape of backlogs) {
     await db.script('truncate runs, threads, crons cascade');
     if (shape === 'thread') await runStorage(db).create(runOf(busyThread, true));
     const results: Record<string, number>[] = [];
@@ -188,25 +190,27 @@ const sections: string[] = [];
         process.stderr.write(`${await plansOf(uri, connection)}\n`);
       }
     }
-    const rows = Object.keys(results[0] ?? {}).map((what) => {
+    for (const what of Object.keys(results[0] ?? {})) {
       const [least = 0, ...more] = results.map((result) => result[what] ?? 0);
       const most = more.at(-1) ?? 0;
-      return `| ${what} | ${fixed(least)} ms | ${fixed(most)} ms | ${fixed(most / least)} |`;
-    });
-    const head = [sizes[0], sizes.at(-1)].map((size) => size?.toLocaleString('en')).join(' | ');
-    sections.push(
-      `## ${titles[shape]}\n\n| pending runs | ${head} | ratio |\n|---|---|---|---|\n${rows.join('\n')}`,
-    );
+      const cell = `${fixed(least)} → ${fixed(most)} ms, ${fixed(most / least)}`;
+      cells.set(what, [...(cells.get(what) ?? []), cell]);
+    }
   }
+  const head = sizes
+    .filter((_, at) => at === 0 || at === sizes.length - 1)
+    .map((size) => size.toLocaleString('en'));
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
   const page = `# A backlog of runs
 
-\`npm run bench:claims\` fills the queue and measures, through the storage layer, how long each operation takes with this number of pending runs: the
+\`npm run bench:claims\` fills the queue and measures, through the storage layer, how long each operation takes with ${head.join(' → ')} pending runs: the
 median of ${repeats}. The goal for the ratio is at most 2.
 
 ${new Date().toISOString().slice(0, 10)}, commit ${commit}, PostgreSQL ${version?.server_version ?? ''}, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), other work included.
 
-${sections.join('\n\n')}
+| operation | ${backlogs.map((backlog) => titles[backlog]).join(' | ')} |
+|---|---|---|---|
+${[...cells].map(([what, row]) => `| ${what} | ${row.join(' | ')} |`).join('\n')}
 `;
   if (uri === undefined) writeFileSync(new URL('./claims.md', import.meta.url), page);
   else process.stdout.write(page);

@@ -175,12 +175,17 @@ try {
   rmSync(directory, { recursive: true });
 }
 
+/** The rows in the page: those with the longest delays and the most memory. All of them with a pattern. */
+const most = (of: (row: Row) => number): Row[] => rows.toSorted((a, b) => of(b) - of(a)).slice(0, 5);
+const notable = new Set([...most((row) => row.ownMs), ...most((row) => row.memoryMb)]);
+const shown = pattern === undefined ? rows.filter((row) => notable.has(row)) : rows;
 const worst = (of: (row: Row) => number): string => Math.max(...rows.map(of)).toFixed(0);
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim();
 const report = `# Hostile bodies and large responses
 
 \`npm run bench:hostile\` sends each request several times concurrently to a server with leases of 5 seconds and ${holders} runs that only wait. The own delay is the longest delay of the event loop
-of the server process, without the time in which other processes used the cores. Memory is that of the process minus its memory when idle (${idleMb.toFixed(0)} MB).
+of the server process, without the time in which other processes used the cores. Memory is that of the process minus its memory when idle (${idleMb.toFixed(0)} MB). Of ${rows.length} requests, the table has those with the longest delays
+and the most memory; \`npm run bench:hostile -- .\` prints all.
 
 ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model ?? ''}).
 
@@ -193,7 +198,7 @@ ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versi
 
 | request | at once | answers | own delay, ms | memory over idle, MB |
 |---|---|---|---|---|
-${rows.map((row) => `| ${row.what} | ${row.times} | ${row.statuses} | ${row.ownMs.toFixed(0)} | ${row.memoryMb.toFixed(0)} |`).join('\n')}
+${shown.map((row) => `| ${row.what} | ${row.times} | ${row.statuses} | ${row.ownMs.toFixed(0)} | ${row.memoryMb.toFixed(0)} |`).join('\n')}
 `;
 if (pattern === undefined) writeFileSync(new URL('hostile.md', import.meta.url), report);
 else process.stdout.write(report);

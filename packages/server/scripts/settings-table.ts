@@ -18,12 +18,12 @@ export function withSettingsTable(document: string): string {
 function settingsTable(): string {
   const rows = settingKeys.map((key) => {
     const definition: SettingDefinition<unknown> = settingDefinitions[key];
-    const { variable, aliases = [], flag, type, doc } = definition;
+    const { variable, aliases = [], type, doc } = definition;
     const standard = definition.defaultDoc ?? `\`${String(definition.default)}\``;
     const names = [variable, ...aliases.map(({ name }) => name)].map((name) => `\`${name}\``).join(', ');
     const inFile = type.secret ? '' : `\`${key}\``;
-    return [names, flag ? `\`${flag.name}\`` : '', inFile, type.name.replaceAll('|', '\\|'), standard, doc];
+    return [names, inFile, type.name.replaceAll('|', '\\|'), standard, doc];
   });
-  const header = ['variable', 'flag', '`settings` key', 'type', 'default', 'meaning'];
+  const header = ['variable', '`settings` key', 'type', 'default', 'meaning'];
   return [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

@@ -488,20 +488,39 @@ const allOutcomes = async (): Promise<Outcome[]> => {
   return outcomes;
 };
 
-const worksTable = (outcomes: readonly Outcome[]): string =>
-  outcomes
-    .filter(({ result }) => result === 'works')
-    .map(({ method, request }) => `| \`${method}\` | \`${request}\` |\n`)
-    .join('');
+/** Rows of a table: each key with its methods. */
+const tableOf = (entries: readonly (readonly [key: string, method: string])[]): string => {
+  const methods = new Map<string, Set<string>>();
+  for (const [key, method] of entries)
+    methods.set(key, (methods.get(key) ?? new Set<string>()).add(`\`${method}\``));
+  return [...methods].map(([key, names]) => `| ${key} | ${[...names].join(' ')} |\n`).join('');
+};
 
+const worksTable = (outcomes: readonly Outcome[]): string =>
+  tableOf(
+    outcomes
+      .filter(({ result }) => result === 'works')
+      .map(({ method, request }) => [`\`${request}\``, method]),
+  );
+
+/** Methods of a resource, none of which works, are one entry: `sandboxes.*`. */
 const refusedTable = (outcomes: readonly Outcome[]): string => {
-  const byFeature = new Map<string, string[]>();
-  for (const { method, result, message } of outcomes) {
-    if (result !== 501) continue;
-    const feature = message.replace('This server does not have ', '').replace(/\.$/, '');
-    byFeature.set(feature, [...(byFeature.get(feature) ?? []), `\`${method}\``]);
-  }
-  return [...byFeature].map(([feature, methods]) => `| ${feature} | ${methods.join(' ')} |\n`).join('');
+  const shown = (method: string): string => {
+    const parts = method.split('.');
+    const resources = parts.slice(1).map((_, index) => `${parts.slice(0, index + 1).join('.')}.`);
+    const whole = resources.find((resource) =>
+      outcomes.every((other) => !other.method.startsWith(resource) || other.result === 501),
+    );
+    return whole === undefined ? method : `${whole}*`;
+  };
+  return tableOf(
+    outcomes
+      .filter(({ result }) => result === 501)
+      .map(({ method, message }) => [
+        message.replace('This server does not have ', '').replace(/\.$/, ''),
+        shown(method),
+      ]),
+  );
 };
 
 describe('the stock client', () => {
@@ -526,7 +545,7 @@ describe('the stock client', () => {
     warn.mockRestore();
     expect(warnings.filter((text) => text.includes('Backend version'))).toEqual([]);
     const page = readFileSync(new URL('../../../../docs/stock-tracers.md', import.meta.url), 'utf8');
-    expect(page).toContain(`| method | request |\n|---|---|\n${worksTable(outcomes)}\n`);
+    expect(page).toContain(`| request | methods |\n|---|---|\n${worksTable(outcomes)}\n`);
     expect(page).toContain(`| feature | methods |\n|---|---|\n${refusedTable(outcomes)}\n`);
   });
 });

@@ -1,4 +1,4 @@
-// What a page needs for WebSockets when its users have bearer tokens: docs/thread-protocol.md#tickets shows the same lines.
+// What a page needs for WebSockets when its users have bearer tokens; docs/thread-protocol.md#tickets links to it.
 import { apiUrl, defaultHeaders } from './address.ts';
 
 /** Sends the headers with requests. The client refuses `defaultHeaders` for WebSockets, which cannot send them. */

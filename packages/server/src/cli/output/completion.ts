@@ -1,4 +1,4 @@
-// Completion scripts for shells, derived from the tree of commands.
+// Completion scripts for shells, derived from the tree of commands. Scripts of libraries would start the CLI at every Tab.
 import type { Command, Option } from 'commander';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;

@@ -1,4 +1,4 @@
-// Types of settings: each parses, formats and validates the text form of a value.
+// Types of settings: each parses, formats and validates the text form of a value. Codecs of zod would need the same functions, and a registry.
 import { isAbsolute } from 'node:path';
 import { type Cidr, formatCidrList, parseCidrList } from '../../net/cidr-list.ts';
 import { type AllowedHost, formatHostList, parseHostList } from '../../net/host-list.ts';

@@ -1,6 +1,6 @@
 // Notifies readers that runs have changed. While there are readers, this process reads the changes of all runs once a second. The changed runs are
 // then filtered once for all readers with the same access filter. Notifications have no positions: a reader that may have missed changes
-// gets a notification without threads, and reads everything again.
+// gets a notification without threads, and reads everything again. A NOTIFY in each transaction instead would make commits wait for each other.
 import type { Logger } from 'pino';
 import { Problem } from '@svc/contract/problem';
 import type { EventSink } from '../../api/handlers.ts';

@@ -23,7 +23,7 @@ export const assistants: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      '`X-Pagination-Total` is the number of all results; a search of threads counts up to 1,000. `X-Pagination-Next` is the offset of the next page, and is absent on the last page.',
+      '`X-Pagination-Total` is the number of all results ([threads: up to 1,000](threads-and-runs.md#searching)). `X-Pagination-Next` is the offset of the next page, and absent on the last one.',
     reason: 'Clients need them to read the next page.',
     where: { '*': ['* **.headers.x-pagination-*'] },
   },
@@ -40,7 +40,7 @@ export const assistants: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'The server derives schemas from the graph at run time. The members of an `Annotation` have a name and the type of their default value. A context that is an `Annotation` has no schema.',
+      'Schemas come from the graph at run time, not from the types of TypeScript sources: [what they contain](configuration.md#schemas).',
     reason:
       'The server does not read types from TypeScript sources: this needs a compiler, and is slow. The schema of a zod object has all types.',
     where: { schemas: ['* annotated.body.**'] },

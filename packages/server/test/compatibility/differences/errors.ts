@@ -9,7 +9,7 @@ export const errors: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'All JSON responses have the content type `application/json`, also errors and the results of waits.',
+      'JSON responses have the content type `application/json`, also errors and the results of waits.',
     reason: 'Clients and proxies recognize the body as JSON.',
     where: { '*': ['~ **.headers.content-type = "application/json"'] },
   },
@@ -21,7 +21,7 @@ export const errors: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'The error for an object that is not visible to the caller is `Thread not found: …` or `Run not found: …`, on every route.',
+      'An object that is not visible to the caller gets the same error on every route, `Thread not found: …` or `Run not found: …`, whether it exists or not.',
     reason:
       'One cause has one text. The text is the same if the object does not exist and if it belongs to another user.',
     where: {
@@ -42,7 +42,7 @@ export const errors: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'A request with invalid fields gets 422, and the error names the field. A body that is not JSON gets 400, and the error says where the JSON is invalid.',
+      'A request with invalid fields gets 422, which names the field. A body that is not JSON gets 400 with the place.',
     reason: '422 means that the request was parsed, but is not valid.',
     where: {
       '*': ['~ **.status = 422'],
@@ -61,18 +61,18 @@ export const errors: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'A number that a double cannot hold is refused with 422 in every request: integers above 2^53 that would lose digits, such as 9007199254740993, and numbers outside of its range. Python clients can send such integers, for example in `metadata`.',
+      'A number that a double cannot hold, such as 9007199254740993, is refused with 422 in every request, also in `metadata`: send it as a text.',
     reason:
       'Graphs and clients in JavaScript would get another number. Numbers with more digits are sent as strings.',
     where: {},
   },
   {
-    behaviour: 'Unknown keys in a request are refused with 422.',
+    behaviour: 'Unknown keys in a request are refused with 422, except those that stock clients send.',
     reason: 'Otherwise nobody would notice a misspelled key. Keys that stock clients send are accepted.',
     where: { errors: ['* run with an unknown key.**'] },
   },
   {
-    behaviour: 'A run on a thread that does not exist gets 404.',
+    behaviour: 'A run on a thread that does not exist gets 404, unless `if_not_exists` creates it.',
     reason: 'The client can create the thread, or set `if_not_exists`.',
     where: { errors: ['~ run on an unknown thread.*'] },
   },

@@ -3,7 +3,7 @@ import type { ListedDifference } from './difference.ts';
 export const messages: readonly ListedDifference[] = [
   {
     behaviour:
-      'A message has the same fields in states, results and events. If the message has no value for them, `name`, `id` and `usage_metadata` are null, and `example` is false.',
+      'A message has the same fields in states, results and events; `name`, `id`, `usage_metadata` (null) and `example` (false) also without a value.',
     reason:
       'Clients do not have to handle missing fields, and a message in an event equals the message in the state.',
     where: {

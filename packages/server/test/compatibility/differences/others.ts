@@ -31,26 +31,26 @@ export const others: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'The headers `langsmith-trace` and `baggage` of a request (`distributed_tracing` of RemoteGraph) are ignored: each run has a trace of its own. A caller finds it by metadata that it gives to the run.',
+      'The headers `langsmith-trace` and `baggage` (`distributed_tracing` of RemoteGraph) are ignored: each run has its own trace, which callers find by metadata of the run.',
     reason:
       'The headers are not authenticated. A caller could add runs to the traces of others, and choose the project, the metadata and the server to which traces are sent.',
     where: {},
   },
   {
     behaviour:
-      'With `store.index`, searches of the store with a `query` [compare by meaning](store.md#searches-by-meaning). Their results are items that have vectors.',
+      'With `store.index`, searches of the store with a `query` [compare by meaning](store.md#searches-by-meaning).',
     reason: 'This is what the section configures.',
     where: {},
   },
   {
     behaviour:
-      'Components of `ui` are [built without Tailwind](generative-ui.md#builds). Their names have only the characters `A-Z a-z 0-9 _ $ . : -`.',
+      'Components of `ui` are [built without Tailwind](generative-ui.md#builds). Their names have [fewer characters](generative-ui.md).',
     reason: 'Tailwind has a build of its own. A name becomes a part of HTML and of a script.',
     where: {},
   },
   {
     behaviour:
-      'An [auth file in Python](python-projects.md#auth-files) executes in a process of its own. Handlers get the fields of the user, and not the object that `authenticate` has returned. Dependencies of FastAPI in its parameters, and a parameter `body`, prevent the start.',
+      'An [auth file in Python](python-projects.md#auth-files) executes in a process of its own: handlers get the fields of the user, not its object. A parameter `body` prevents the start.',
     reason:
       'A handler that computes or crashes must not stop the server. The stock server accepts a parameter `body`, and fails with it for every request.',
     where: {},

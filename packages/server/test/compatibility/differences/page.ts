@@ -6,32 +6,24 @@ const intro = `# Compatibility
 
 With a \`langgraph.json\`, or another [file of the stock server](configuration.md#svcjson), this server behaves as the open dev server of LangGraph.js, except for
 what this page lists. \`npm run test:compatibility\` sends the same requests to both and compares the responses; only ids and times may differ. \`npm run
-generate\` writes this page from the list that the test checks.
+generate\` writes this page from [the list that the test checks](../packages/server/test/compatibility/differences), which also has the reason for each difference.
 
-Without such a file, threads in the results of \`POST /threads/search\` have no \`values\` and \`interrupts\`, unless \`select\` names them, and the response that
-creates a thread has no \`config\`. In the Python client, \`thread["values"]\` of a result of \`client.threads.search()\` then raises \`KeyError\`: pass
-\`select\` with the fields that you read, or set \`"compat": "langgraph"\`. Every method of the Python clients is tested
-with a \`langgraph.json\`: results have the keys that the types of its SDK require, except \`checkpoint_map\` of checkpoints.
+Without such a file, threads in the results of \`POST /threads/search\` have no \`values\` and \`interrupts\`, unless \`select\` names them (in the Python client,
+\`thread["values"]\` raises \`KeyError\`), and the response that creates a thread has no \`config\`. To have them, set \`"compat": "langgraph"\`. With it, the results
+of every method of the Python clients have the keys that the types of its SDK require, except \`checkpoint_map\` of checkpoints.
 `;
-
-const cell = (text: string): string => text.replaceAll('|', '\\|');
 
 const aboutPython = `Slow tests compare Python graphs with the in-memory server for Python in the same way. Differences above that concern both languages hold for
 them too. Further differences:
 `;
 
-const table = (differences: readonly ListedDifference[]): string =>
-  [
-    '| this server | why |',
-    '|---|---|',
-    ...differences.map(({ behaviour, reason }) => `| ${cell(behaviour)} | ${cell(reason)} |`),
-    '',
-  ].join('\n');
+const list = (differences: readonly ListedDifference[]): string =>
+  [...differences.map(({ behaviour }) => `- ${behaviour}`), ''].join('\n');
 
 /** docs/compatibility.md */
 export const compatibilityPage = (): string => {
   const sections = Object.entries(listed).map(
-    ([title, differences]) => `## ${title}\n\n${table(differences)}`,
+    ([title, differences]) => `## ${title}\n\n${list(differences)}`,
   );
-  return [intro, ...sections, `## Python graphs\n\n${aboutPython}\n${table(python)}`].join('\n');
+  return [intro, ...sections, `## Python graphs\n\n${aboutPython}\n${list(python)}`].join('\n');
 };

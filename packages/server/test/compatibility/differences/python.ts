@@ -13,7 +13,7 @@ const inStates = (member: string): string[] => [
 export const python: readonly ListedDifference[] = [
   {
     behaviour:
-      'States, results and events show a value in the same form. Dates, paths and regular expressions are texts. A `timedelta` is its seconds, a `Decimal` a number. Fields of a dataclass are omitted when their names begin with an underscore.',
+      'States, results and events show a value in the same form. ([values of Python graphs](python-values.md#what-can-be-stored)), without fields of a dataclass whose names begin with an underscore.',
     reason:
       'In states, the stock server shows how its checkpoints store these values: lists of arguments, and all fields. A client needs one reader.',
     where: {
@@ -92,7 +92,7 @@ export const python: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'With the stream mode `messages` and without `stream_subgraphs`, a message of a model in a subgraph is sent when the state of the graph has it, without its metadata. `messages-tuple` does not send it.',
+      'Without `stream_subgraphs`, the mode `messages` sends a message of a subgraph when the state of the graph has it, without its metadata; `messages-tuple` does not send it.',
     reason: 'The tokens of subgraphs are observed for clients that request them.',
     where: {
       'streams of thinking': [

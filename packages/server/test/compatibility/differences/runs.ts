@@ -18,7 +18,7 @@ export const runs: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      '`kwargs` of a run contains the fields of its request, with the same names. `config` and `context` have only the values of the request.',
+      '`kwargs` of a run has the fields of its request alone, with their names; graphs get `config` and `context` merged with those of assistant and thread.',
     reason:
       'This keeps the request separate from the values that the assistant and the thread add. Graphs get all values, merged.',
     where: {
@@ -38,7 +38,7 @@ export const runs: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'A run and its checkpoints have the metadata of the run, without the metadata of the assistant and the thread. Graphs get all of it.',
+      'A run and its checkpoints have the metadata of the run alone; graphs also get that of assistant and thread.',
     reason:
       'A search by metadata finds only the runs that were created with it, not all runs of an assistant.',
     where: {
@@ -51,7 +51,7 @@ export const runs: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'A run has `attempt`, and when they are known `started_at` and `ended_at`. A failed run has `error`, and a cancelled run `cancel_reason`.',
+      'A run has `attempt` (its starts, again after a lost worker), `started_at`, `ended_at`, and `error` or `cancel_reason` if it failed or was cancelled.',
     reason:
       '`attempt` counts the starts of the run: it starts again when its worker is lost. The times separate waiting from executing. `error` says why it failed, and `cancel_reason` why it was cancelled.',
     where: {
@@ -93,7 +93,7 @@ export const runs: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'If a run reaches an interrupt, its result contains the values and `__interrupt__`. This includes stateless runs.',
+      'The result of a run that reaches an interrupt contains the values and `__interrupt__`, also of a stateless run, whose interrupt cannot be answered.',
     reason:
       'The client gets the question and the state that led to it. An interrupt of a stateless run cannot be answered, because the run keeps no state.',
     where: {
@@ -128,7 +128,7 @@ export const runs: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'Joining the stream of a run that is not visible to the caller returns one event, `error` with `{error, message}`.',
+      'Joining the stream of a run that is not visible to the caller returns one event, `error` with `{error, message}`; 404 without a file of the stock server.',
     reason:
       'The event has the same form as other errors of streams. In projects without a file of the stock server, the response is 404.',
     where: { joins: ['* by another thread.**', '* of an unknown run.**'] },

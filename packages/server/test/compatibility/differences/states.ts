@@ -33,18 +33,20 @@ export const states: readonly ListedDifference[] = [
     where: { '*': ['+ **.checkpoint_id', '+ **.parent_checkpoint_id'] },
   },
   {
-    behaviour: 'A checkpoint has `thread_id`, `checkpoint_ns` and `checkpoint_id`, but no `checkpoint_map`.',
+    behaviour:
+      'A checkpoint has `thread_id`, `checkpoint_ns` and `checkpoint_id`, but no `checkpoint_map`; requests may contain it.',
     reason: 'These three fields identify it, also in a subgraph. Requests may contain the map.',
     where: { '*': ['- **checkpoint.checkpoint_map'] },
   },
   {
     behaviour:
-      'If a thread has no state, its `checkpoint` is an object with the `thread_id`, and null as `checkpoint_id`.',
+      'The `checkpoint` of a thread without a state is an object with `thread_id`, and null as `checkpoint_id`.',
     reason: 'The type of the field is the same for every thread.',
     where: { threads: ['~ state of an empty thread.body.checkpoint'] },
   },
   {
-    behaviour: '`error` of a task contains only the message of the error.',
+    behaviour:
+      '`error` of a task contains only the message of the error. Its name is in `error` of the run and of the thread.',
     reason: 'Clients show it to users. The name of the error is in `error` of the run and of the thread.',
     where: { 'used threads': ['~ **.tasks.*.error'] },
   },
@@ -67,7 +69,7 @@ export const states: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      '`PATCH /threads/{id}/state` merges metadata into that of the newest checkpoint; keys that the server sets stay. It gets 409 while the thread has a run.',
+      '`PATCH /threads/{id}/state` [merges metadata](threads-and-runs.md#states-forks-copies); keys that the server sets stay.',
     reason: 'Stock clients have `patchState`. The engine reads keys such as `step`.',
     where: {},
   },

@@ -5,7 +5,7 @@ const scenarios = 'thread protocol*';
 export const threadProtocol: readonly ListedDifference[] = [
   {
     behaviour:
-      '`meta.applied_through_seq` of responses to commands is 0. Responses with errors have `meta` too.',
+      '`meta.applied_through_seq` of responses to commands is 0, because another process may execute the run. Responses with errors have `meta` too.',
     reason:
       'Any process may execute the run, so the number of its newest event is not known where the command arrives. Clients find the first event of their run by its id.',
     where: { [scenarios]: ['~ *.body.meta.applied_through_seq', '+ *.body.meta'] },
@@ -34,7 +34,7 @@ export const threadProtocol: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'Python clients get the [events of the stock server for Python graphs](thread-protocol.md#python-clients). They are recognized by the header `User-Agent`.',
+      'Python clients get the [events of the stock server for Python graphs](thread-protocol.md#python-clients).',
     reason:
       'The stock servers differ in some events, and each client reads those of the server of its language.',
     where: {},
@@ -47,7 +47,7 @@ export const threadProtocol: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'A [stream transformer](thread-protocol.md#events) adds `custom` events. It removes none when `process` returns false, and events that it pushes with the emitter are seen by the transformers of the run alone.',
+      'A [stream transformer](thread-protocol.md#events) adds `custom` events, but removes none when `process` returns false. Only transformers of the run see events that it pushes with the emitter.',
     reason: 'The log of a run has what its graph has done, for every reader.',
     where: {},
   },
@@ -128,7 +128,8 @@ export const threadProtocol: readonly ListedDifference[] = [
     where: { [scenarios]: ['+ tree.body.result.tree.metadata'] },
   },
   {
-    behaviour: 'A new feed does not contain the end of an ended run if the thread has a newer run.',
+    behaviour:
+      'A new feed [does not contain the end of an ended run](thread-protocol.md#events) if the thread has a newer run.',
     reason: 'Clients mistake the end of any run for the end of the run that they have started.',
     where: { 'thread protocol interrupts': ['- answered.lifecycle:*'] },
   },

@@ -3,7 +3,7 @@ import type { ListedDifference } from './difference.ts';
 export const threads: readonly ListedDifference[] = [
   {
     behaviour:
-      'Every thread has `values`, `interrupts` and `state_updated_at`, including copies and threads that were created with supersteps. A thread has `error` if its last run failed.',
+      'Every thread has `values`, `interrupts` and `state_updated_at`, also copies and threads from supersteps. A thread has `error` if its last run failed.',
     reason:
       'Clients can show a thread without another request, and do not have to handle threads without these fields.',
     where: {
@@ -23,7 +23,7 @@ export const threads: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'Copying a thread that does not exist, or that the caller may not read, gets the same error as reading it.',
+      'Copying a thread that does not exist, or that the caller may not read, gets the same error as reading it; 403 if the caller may not create threads.',
     reason:
       'All routes have the same rule: 404 if the thread is not visible to the caller, 403 if the caller may not create threads.',
     where: {
@@ -33,7 +33,7 @@ export const threads: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'After a run was cancelled, its thread has the status `interrupted` if the graph has not reached its end.',
+      'The thread of a cancelled run is `interrupted` if the graph has not reached its end; a run with `input: null` continues it.',
     reason: 'A client can continue the thread with `input: null`.',
     where: {
       'cancelled runs': ['~ interrupt: status of the thread after'],

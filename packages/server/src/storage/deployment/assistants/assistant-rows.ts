@@ -11,6 +11,10 @@ export interface AssistantRow {
   updated_at: string;
 }
 
+/**
+ * Columns that assistants and their versions have: lists read them from both tables. A version has no `updated_at`; its list reads `created_at`
+ * instead.
+ */
 export const assistantColumns = [
   'assistant_id',
   'graph_id',
