@@ -51,6 +51,11 @@ export const states: readonly ListedDifference[] = [
     where: { 'used threads': ['~ **.tasks.*.error'] },
   },
   {
+    behaviour: 'A task that has failed has the `checkpoint` or the `state` of its subgraph.',
+    reason: 'They show where the subgraph has failed. Python graphs have them on the stock server, too.',
+    where: {},
+  },
+  {
     behaviour: 'A state has `interrupts`, the interrupts of its tasks.',
     reason: 'Current clients read them there.',
     where: { '*': ['+ **.body.interrupts', '+ **.body.*.interrupts', '+ **.state.interrupts'] },
