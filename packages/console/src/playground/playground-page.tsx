@@ -24,7 +24,7 @@ export const PlaygroundPage = (): ReactNode => {
   return (
     <Loaded query={assistants}>
       {(all) => {
-        const assistant = findAssistant(all, chosen) ?? all.at(-1);
+        const assistant = findAssistant(all, chosen) ?? all[0];
         if (!assistant) return <NoAssistants />;
         const compared = compare === undefined ? undefined : (findAssistant(all, compare) ?? assistant);
         return <Playground assistant={assistant} compared={compared} all={all} />;
