@@ -27,7 +27,7 @@ describeInBrowser('every page', () => {
       await page.goto(`${console.url}/console${path}`);
       await page.getByText(command('admin')).waitFor();
     }
-    await page.getByText('Creating them needs a key with the role admin:').waitFor();
+    await page.getByText('Creating them needs a key with the role admin.').waitFor();
   });
 
   it('is reached by the keyboard alone', async () => {

@@ -1,7 +1,7 @@
 // What pages read from the server. The key of a query contains everything that its result depends on.
 import { keepPreviousData, type UseQueryResult } from '@tanstack/react-query';
 import type { Assistant, Client, GraphSchemas, Run, Thread, ThreadState } from '@svc/sdk';
-import { useIsOpen } from '../session/session.ts';
+import { session, useIsOpen } from '../session/session.ts';
 import { useLiveState, usePollMs } from '../live/live-runs.tsx';
 import { useServerQuery } from './client.tsx';
 import { isOpen } from './statuses.ts';
@@ -18,9 +18,22 @@ export const useAssistants = (): UseQueryResult<Assistant[]> => {
   return useServerQuery({
     enabled: isOpen,
     queryKey: ['assistants'],
-    read: (client, call) => client.assistants.search({ limit: 1_000 }, call),
+    read: async (client, call) =>
+      inOrder(
+        await client.assistants.search({ limit: 1_000 }, call),
+        session.state().session?.deployment?.graphs ?? [],
+      ),
     staleTime: 30_000,
   });
+};
+
+/** By graph in the order of svc.json; the default assistant of a graph before its others, and the oldest of these first. */
+const inOrder = (newestFirst: readonly Assistant[], graphs: readonly string[]): Assistant[] => {
+  const rank = ({ graph_id: graph, metadata }: Assistant): number => {
+    const place = graphs.indexOf(graph);
+    return (place === -1 ? graphs.length : place) * 2 + (metadata['created_by'] === 'system' ? 0 : 1);
+  };
+  return newestFirst.toReversed().toSorted((one, other) => rank(one) - rank(other));
 };
 
 export const useSchemas = (assistantId: string | undefined): UseQueryResult<GraphSchemas> =>

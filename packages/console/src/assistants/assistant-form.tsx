@@ -73,7 +73,7 @@ export const NewAssistant = ({
   const client = useClient();
   const onSent = useOpen(onClose);
   const { data: assistants = [] } = useAssistants();
-  const graphs = [...new Set(assistants.map(({ graph_id: id }) => id))].toSorted();
+  const graphs = [...new Set(assistants.map(({ graph_id: id }) => id))];
   const chosenIn = (draft: Draft): string => draft.graph || (graphs[0] ?? '');
   const form = useForm<Draft, Assistant>({
     initial: { graph, name: '', description: '' },

@@ -1,10 +1,11 @@
 import type { Assistant } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
 import { Button } from '../ui/button.tsx';
 import { AskFirst } from '../ui/dialog.tsx';
+import { Icon } from '../ui/icons.tsx';
 import { Fact } from '../ui/panel.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 import { JsonChanges } from '../values/json-changes.tsx';
@@ -49,6 +50,16 @@ export const VersionView = ({
         ) : (
           <MakeCurrent key={selected.version} assistant={assistant} version={selected.version} />
         )}
+        <Link
+          className={selected.version === assistant.version ? 'button spread' : 'button'}
+          to="/playground"
+          search={{
+            assistant: assistant.assistant_id,
+            version: selected.version === assistant.version ? undefined : String(selected.version),
+          }}
+        >
+          <Icon name="playground" size={14} /> Run this version
+        </Link>
       </header>
       {before && (
         <div className="stack">

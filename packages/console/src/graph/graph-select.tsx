@@ -11,7 +11,7 @@ export const GraphSelect = ({
   onChange: (graph: string | undefined) => void;
 }): ReactNode => {
   const assistants = useAssistants();
-  const graphs = [...new Set(assistants.data?.map(({ graph_id: id }) => id))].toSorted();
+  const graphs = [...new Set(assistants.data?.map(({ graph_id: id }) => id))];
   return (
     <FilterSelect
       label="Graph"

@@ -17,7 +17,11 @@ import './attention.css';
 const reasonMax = 300;
 
 /** What somebody should look at: a server that cannot execute runs, runs that fail or do not end, open questions, and whatever fails else. */
-export const Attention = (): ReactNode => {
+export const Attention = ({
+  isQuiet = false,
+}: {
+  /** Shows nothing while there is no finding. */ isQuiet?: boolean;
+}): ReactNode => {
   const exports = useFailingExports();
   const sources: (Findings & { name: string })[] = [
     { name: 'workers', ...useServerState() },
@@ -36,6 +40,7 @@ export const Attention = (): ReactNode => {
   ];
   const note = findings.length === 0 ? emptyNote(sources) : undefined;
   const unread = sources.filter(({ error }) => error !== null).map(({ name }) => name);
+  if (isQuiet && findings.length === 0) return null;
   return (
     <Panel title="Needs attention">
       {findings.length > 0 && (

@@ -1,3 +1,5 @@
+import type { Run } from '@svc/sdk';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useServerQuery } from '../api/client.tsx';
@@ -6,8 +8,9 @@ import { usePollMs } from '../live/live-runs.tsx';
 import { RunTable } from '../runs/run-table.tsx';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ErrorNotice, Loaded } from '../ui/states.tsx';
+import { ErrorNotice, Loaded, Skeleton } from '../ui/states.tsx';
 import { visibleText } from '../ui/visible-text.ts';
+import { FirstHour } from './first-hour.tsx';
 import { Attention } from './attention.tsx';
 import { FiguresPanel } from './figures-panel.tsx';
 import { dayMs } from './finding.tsx';
@@ -22,6 +25,27 @@ export const HomePage = (): ReactNode => (
       <h1>Home</h1>
     </header>
     <div className="page-body pad stack home" tabIndex={0} role="region" aria-label="Home">
+      <Content />
+    </div>
+  </div>
+);
+
+const Content = (): ReactNode => {
+  const { data: runs, error } = useNewestRuns(false);
+  const threads = useThreadCount({});
+  const assistants = useAssistants();
+  const isUnused = runs?.length === 0 && threads.data === 0;
+  const [first] = assistants.data ?? [];
+  if (runs === undefined && error === null) return <Skeleton />;
+  if (isUnused && first)
+    return (
+      <>
+        <FirstHour assistant={first} />
+        <Attention isQuiet />
+      </>
+    );
+  return (
+    <>
       <div className="tiles">
         <QueueTiles />
         <Tile filter={{ has_interrupts: true }} label="waiting for a person" icon="inbox" to="/inbox" />
@@ -38,9 +62,9 @@ export const HomePage = (): ReactNode => (
       <Assistants />
       <Newest title="Failures of the last day" isFailed />
       <Newest title="Newest runs" isFailed={false} />
-    </div>
-  </div>
-);
+    </>
+  );
+};
 
 const Tile = ({
   filter,
@@ -92,8 +116,8 @@ const Assistants = (): ReactNode => {
   );
 };
 
-const Newest = ({ title, isFailed }: { title: string; isFailed: boolean }): ReactNode => {
-  const runs = useServerQuery({
+const useNewestRuns = (isFailed: boolean): UseQueryResult<Run[]> =>
+  useServerQuery({
     queryKey: ['runs', 'newest', isFailed],
     read: (client, call) =>
       client.runs.search(
@@ -107,6 +131,9 @@ const Newest = ({ title, isFailed }: { title: string; isFailed: boolean }): Reac
       ),
     refetchInterval: usePollMs(5_000),
   });
+
+const Newest = ({ title, isFailed }: { title: string; isFailed: boolean }): ReactNode => {
+  const runs = useNewestRuns(isFailed);
   return (
     <Panel
       title={title}

@@ -4,6 +4,7 @@ import { ApiError } from '@svc/sdk';
 import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { createPortal } from 'react-dom';
+import { word } from '../api/snippets.ts';
 import { isId } from '../app/search-text.ts';
 import { session, useIsLocal, useSession } from '../session/session.ts';
 import { Button } from '../ui/button.tsx';
@@ -32,8 +33,13 @@ export const newExportNeed = { what: 'Exports', role: 'admin', creates: true } a
 export const changeNeed = { what: 'Changes', role: 'admin' } as const satisfies KeyNeed;
 
 /** Shows its children when the session has a key of a workspace, otherwise a form for the key. Children get the client from `usePlatform()`. */
-export const KeyGate = ({ need, children }: { need: KeyNeed; children: ReactNode }): ReactNode =>
-  useAccess() ? children : <KeyForm need={need} />;
+export const KeyGate = ({ need, children }: { need: KeyNeed; children: ReactNode }): ReactNode => {
+  const access = useAccess();
+  const { role, is_local: isLocal } = useSession()?.workspace ?? {};
+  // Where nobody has entered a key, the server would refuse what the page reads.
+  const isLacking = isLocal === true && role !== undefined && !isSufficient(role, need.role);
+  return access && !isLacking ? children : <KeyForm need={need} />;
+};
 
 const answers = ['traces', 'exports', 'workspaces'];
 
@@ -95,57 +101,69 @@ export const KeyDialog = ({ onClose, ...form }: KeyFormProps & { onClose: () => 
     document.body,
   );
 
-/** Which key is needed, before the command that creates one. */
+/** Which key is needed. */
 const KeyIntroduction = (form: KeyFormProps): ReactNode => {
   const { need } = form;
   const lacking = useLackingRole(form);
-  if (useIsLocal())
-    return (
-      <>
-        <p>
-          Everybody on this machine may look at the traces and exports of the workspace <code>default</code>.{' '}
-          {need.what} need a key with the role {need.role}. The first start of the server has written one to
-          its data folder, unless <code>SVC_BOOTSTRAP_API_KEY</code> was set:
-        </p>
-        <p className="key-command copy-block">
-          <CopyText text="cat DATA_FOLDER/admin-key" label="the command that shows the key" />
-        </p>
-        <p>To create another:</p>
-      </>
-    );
   if (lacking !== undefined)
     return (
       <p>
-        This key has the role {visibleText(lacking)}. {need.what} need a key with the role {need.role}:
+        This key has the role {visibleText(lacking)}. {need.what} need a key with the role {need.role}.
+      </p>
+    );
+  if (useIsLocal())
+    return (
+      <p className="muted">
+        Everybody on this machine may look at the traces and exports of the workspace <code>default</code>.{' '}
+        {need.what} need a key with the role {need.role}.
       </p>
     );
   return (
     <p className="muted">
-      {need.what} belong to workspaces. Their routes always need the key of a workspace, and the console has
-      no key of its own. The first start of the server has written a key to <code>admin-key</code> in the data
-      folder.{' '}
+      {need.what} belong to workspaces, whose routes always need a key.{' '}
       {need.role === 'viewer'
-        ? 'A key that only reads is enough to look at them. To change something, write admin in place of viewer:'
-        : `${need.creates ? 'Creating them needs' : 'They need'} a key with the role admin:`}
+        ? 'A key that only reads is enough to look at them.'
+        : `${need.creates ? 'Creating them needs' : 'They need'} a key with the role admin.`}
     </p>
   );
 };
 
-const KeyFields = ({ need, refusal }: KeyFormProps): ReactNode => (
+/** How to get a key, and the field for it. `file`: that of the key that the first start has generated. */
+const KeyFields = ({ need, refusal }: KeyFormProps): ReactNode => {
+  const file = useSession()?.deployment?.admin_key_file ?? undefined;
+  const create = <CreateKey need={need} />;
+  return (
+    <>
+      <KeyIntroduction need={need} refusal={refusal} />
+      {file === undefined ? (
+        create
+      ) : (
+        <div className="key-command copy-block">
+          Show the key that the first start has generated:{' '}
+          <CopyText text={`cat ${word(file)}`} label="the command that shows the key" />
+        </div>
+      )}
+      <p>Paste it here, and press Enter. The server keeps it, encrypted, for the session of this browser.</p>
+      <KeyEntry need={need} refusal={refusal} />
+      {file !== undefined && (
+        <details className="key-command">
+          <summary className="muted">Create another key</summary>
+          {create}
+        </details>
+      )}
+    </>
+  );
+};
+
+const CreateKey = ({ need }: { need: KeyNeed }): ReactNode => (
   <>
-    <KeyIntroduction need={need} refusal={refusal} />
     <p className="key-command copy-block">
       <CopyText text={`npx svc keys create --role ${need.role} --data-dir DATA_FOLDER`} label="the command" />
     </p>
     <p className="muted">
-      Replace <code>DATA_FOLDER</code>: the log of the server names its data folder when it starts.{' '}
-      <code>--data-dir</code> is needed when the server was started with <code>--data-dir</code>, or from
-      another folder: the default is <code>.svc</code> beside <code>svc.json</code>. For a server with{' '}
-      <code>DATABASE_URI</code>, set the same variable instead.
-    </p>
-    <KeyEntry need={need} refusal={refusal} />
-    <p className="muted">
-      The server keeps the key, encrypted, for the session of this browser. The browser does not store it.
+      Replace <code>DATA_FOLDER</code>: the log of the server names its data folder when it starts. For a
+      server with <code>DATABASE_URI</code>, set the same variable instead. The first start has written a key
+      with the role admin to <code>admin-key</code> in this folder.
     </p>
   </>
 );

@@ -5,6 +5,7 @@ import { type ReactNode, useRef } from 'react';
 import { useAssistants, useSchemas } from '../api/queries.ts';
 import { Loaded, State } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
+import { useChosenVersion, VersionNotice } from './chosen-version.tsx';
 import { useColumnAddress } from './column-address.ts';
 import { Columns } from './columns.tsx';
 import { Composer } from './composer.tsx';
@@ -24,7 +25,7 @@ export const PlaygroundPage = (): ReactNode => {
   return (
     <Loaded query={assistants}>
       {(all) => {
-        const assistant = findAssistant(all, chosen) ?? all.at(-1);
+        const assistant = findAssistant(all, chosen) ?? all[0];
         if (!assistant) return <NoAssistants />;
         const compared = compare === undefined ? undefined : (findAssistant(all, compare) ?? assistant);
         return <Playground assistant={assistant} compared={compared} all={all} />;
@@ -57,7 +58,13 @@ const Playground = ({
   const talk = useRef<HTMLElement>(null);
   const isComparison = compared !== undefined;
   const schemas = useSchemas(assistant.assistant_id);
-  const { settings, setSettings, options, problem } = useRunSettings(assistant.assistant_id, isComparison);
+  const chosen = useChosenVersion(assistant.assistant_id);
+  const { version } = chosen;
+  const { settings, setSettings, options, problem } = useRunSettings(
+    assistant.assistant_id,
+    isComparison,
+    version,
+  );
   const left = useConversation(assistant, options, useColumnAddress('left'));
   // Without a comparison, the right one has no thread and reads nothing.
   const right = useConversation(compared ?? assistant, options, useColumnAddress('right'));
@@ -65,6 +72,7 @@ const Playground = ({
   return (
     <div className="page">
       <PlaygroundHead assistant={assistant} all={all} conversation={left} isComparison={isComparison} />
+      {version && <VersionNotice assistant={assistant} version={version} />}
       {!isComparison && <PartTabs />}
       <div
         className="playground"
@@ -99,7 +107,7 @@ const Playground = ({
             schema={schemas.data?.input_schema}
             isBusy={shown.some((conversation) => conversation.isBusy)}
             questions={shown.flatMap(({ questions }) => questions).length}
-            problem={problem}
+            problem={chosen.problem ?? problem}
             onSend={async (input) => {
               const taken = await Promise.all(shown.map((conversation) => conversation.send(input)));
               return taken.includes(true);

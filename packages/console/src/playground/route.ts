@@ -8,6 +8,7 @@ const playground = createRoute({
   staticData: { menu: { label: 'Playground', icon: 'playground', key: 'p' } },
   validateSearch: searchOf({
     assistant: textOf,
+    version: textOf,
     thread: idOf,
     run: idOf,
     compare: textOf,

@@ -1,6 +1,6 @@
-import type { RunOptions } from '@svc/sdk';
+import type { Assistant, RunOptions } from '@svc/sdk';
 import { useState } from 'react';
-import { type ObjectDraft, readObject } from '../graph/object-draft.ts';
+import { objectDraft, type ObjectDraft, readObject } from '../graph/object-draft.ts';
 import { isObject } from '../messages/read-messages.ts';
 
 /** What a person sets for the runs of the playground, as it was typed. An object that was not touched is undefined. */
@@ -44,18 +44,34 @@ interface ReadSettings {
   problem: string | undefined;
 }
 
-/** The run settings of an assistant. Choosing another assistant clears them, except in a comparison, where both assistants share them. */
-export const useRunSettings = (assistantId: string, isComparison: boolean): ReadSettings => {
-  const [kept, setKept] = useState({ assistantId, settings: noSettings });
-  const isOther = !isComparison && kept.assistantId !== assistantId;
+const settingsOf = ({ config: { configurable }, context }: Assistant): RunSettings => ({
+  ...noSettings,
+  configurable: objectDraft(configurable, undefined),
+  context: objectDraft(context, undefined),
+});
+
+/**
+ * The run settings of an assistant, which begin with those of an earlier version, if one is chosen. Choosing another assistant clears them,
+ * except in a comparison, where both assistants share them.
+ */
+export const useRunSettings = (
+  assistantId: string,
+  isComparison: boolean,
+  version: Assistant | undefined,
+): ReadSettings => {
+  const name = `${assistantId} ${version?.version ?? ''}`;
+  const initial = version ? settingsOf(version) : noSettings;
+  const [kept, setKept] = useState({ name, settings: initial });
+  const isOther = !isComparison && kept.name !== name;
   // They are cleared, not only hidden, because a comparison would send them.
-  if (isOther) setKept({ assistantId, settings: noSettings });
-  const settings = isOther ? noSettings : kept.settings;
+  if (isOther) setKept({ name, settings: initial });
+  const settings = isOther ? initial : kept.settings;
   const read = readSettings(settings);
+  const options = 'options' in read ? read.options : {};
   return {
     settings,
-    setSettings: (changed) => setKept({ assistantId, settings: changed }),
-    options: 'options' in read ? read.options : {},
+    setSettings: (changed) => setKept({ name, settings: changed }),
+    options: version ? { ...options, config: { ...version.config, ...options.config } } : options,
     problem: 'problem' in read ? read.problem : undefined,
   };
 };

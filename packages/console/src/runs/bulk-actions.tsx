@@ -23,11 +23,14 @@ const useIsWorking = (): boolean => {
 };
 
 export const BulkActions = ({
+  isHidden,
   filter,
   problem,
   selected,
   onStart,
 }: {
+  /** No button for an empty list; a dialog that is open stays. */
+  isHidden: boolean;
   filter: RunFilter;
   /** The problem of the filter, if it is invalid. No action may start then. */
   problem: string | undefined;
@@ -48,7 +51,7 @@ export const BulkActions = ({
         : 'all runs';
   return (
     <div className="page-actions">
-      {(['cancel', 'retry'] as const).map((action) => (
+      {(isHidden ? [] : (['cancel', 'retry'] as const)).map((action) => (
         <Button
           key={action}
           kind={action === 'cancel' ? 'danger' : undefined}

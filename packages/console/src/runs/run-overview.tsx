@@ -2,16 +2,15 @@ import type { Assistant, Run } from '@svc/sdk';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { isOpen } from '../api/statuses.ts';
-import { CopyId, CopyText } from '../ui/copy.tsx';
+import { CopyId } from '../ui/copy.tsx';
 import { type Column, DataTable } from '../ui/data-table.tsx';
-import { Icon } from '../ui/icons.tsx';
 import { Fact, Panel } from '../ui/panel.tsx';
 import { waitingText } from '../ui/time-text.ts';
 import { Ago, Elapsed, Moment, Took } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 import { JsonTree } from '../values/json-tree.tsx';
+import { RunFailure } from './run-failure.tsx';
 import { RunProgress } from './run-progress.tsx';
-import './run-stack.css';
 
 const endedAt = ({ ended_at: ended, updated_at: updated }: Run): string => ended ?? updated;
 
@@ -24,7 +23,7 @@ export const RunOverview = ({
 }): ReactNode => (
   <div className="stack">
     {run.waiting_for && <WhyPending run={run} waiting={run.waiting_for} />}
-    {run.error && <RunError error={run.error} />}
+    {(run.status === 'error' || run.status === 'timeout') && <RunFailure run={run} />}
     <section className="panel">
       <dl className="facts pad">
         <Fact
@@ -53,35 +52,6 @@ export const RunOverview = ({
     </section>
     {run.lost_attempts && run.lost_attempts.length > 0 && <LostAttempts attempts={run.lost_attempts} />}
   </div>
-);
-
-/** The notice above has the head already. */
-const withoutHead = (stack: string, head: string): string =>
-  stack.startsWith(`${head}\n`) ? stack.slice(head.length + 1) : stack;
-
-const RunError = ({ error: { error, message, stack } }: { error: NonNullable<Run['error']> }): ReactNode => (
-  <>
-    <div className="notice" data-tone="red">
-      <Icon name="warning" />
-      <strong>{visibleText(error)}</strong>
-      <span>{visibleText(message)}</span>
-    </div>
-    {stack !== undefined && (
-      <Panel
-        title="Stack"
-        label="Stack of the error"
-        aside={
-          <span className="spread">
-            <CopyText text={stack} shown="Copy" label="stack" />
-          </span>
-        }
-      >
-        <pre className="run-stack pad mono" tabIndex={0}>
-          {visibleText(withoutHead(stack, `${error}: ${message}`))}
-        </pre>
-      </Panel>
-    )}
-  </>
 );
 
 /** The times of the run, and what it executes. */

@@ -93,6 +93,7 @@ export const RunsPage = (): ReactNode => {
       <header className="page-head">
         <h1>Runs</h1>
         <BulkActions
+          isHidden={problem === undefined && (runs ?? []).length === 0}
           filter={filter}
           problem={
             problem ?? (edited.size > 0 ? 'The filter is being edited. Press Enter to apply it.' : undefined)

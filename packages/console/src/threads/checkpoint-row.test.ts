@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hasInput, nameOf, runIdOf, runOfInput, type CheckpointRow } from './checkpoint-row.ts';
+import { failedRows, hasInput, nameOf, runIdOf, runOfInput, type CheckpointRow } from './checkpoint-row.ts';
 
 const row = (id: string, parent: string | null, fields: Partial<CheckpointRow>): CheckpointRow => ({
   checkpoint_id: id,
@@ -42,4 +42,15 @@ it('the run of a state update is that of the nearest checkpoint before it', () =
   const byId = new Map(rows.map((one) => [one.checkpoint_id, one]));
   expect(runIdOf(rows[0]!, byId)).toBe('r');
   expect(runIdOf(row('d', 'missing', {}), byId)).toBeUndefined();
+});
+
+it('the last checkpoint of a failed run has failed nodes after it', () => {
+  const of = (runId: string) => ({ metadata: { run_id: runId } });
+  const rows = [
+    row('d', 'c', { ...of('good'), next: [] }),
+    row('c', 'b', { ...of('good'), next: ['tools'] }),
+    row('b', 'a', { ...of('bad'), next: ['plan'] }),
+    row('a', null, { ...of('bad'), next: ['__start__'] }),
+  ];
+  expect([...failedRows(rows, [{ run_id: 'bad' }])]).toEqual([rows[2]]);
 });

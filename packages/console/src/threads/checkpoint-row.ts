@@ -56,3 +56,15 @@ export const runIdOf = (row: CheckpointRow, rows: RowsById): string | undefined 
   }
   return undefined;
 };
+
+/** The last checkpoints of runs that failed: the nodes that come next have failed. `newestFirst`: as the tree lists them. */
+export const failedRows = <Row extends Pick<CheckpointRow, 'metadata' | 'next'>>(
+  newestFirst: readonly Row[],
+  failedRuns: readonly { run_id?: string }[],
+): Set<Row> => {
+  const wanted = new Set<unknown>(failedRuns.map(({ run_id: id }) => id));
+  return new Set(
+    // A run has its newest checkpoint before its others.
+    newestFirst.filter(({ metadata, next }) => wanted.delete(metadata['run_id']) && next.length > 0),
+  );
+};

@@ -2,12 +2,20 @@
 import type { Thread } from '@svc/sdk';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
-import { useClient } from '../api/client.tsx';
+import { useClient, useServerQuery } from '../api/client.tsx';
 import { usePagedQuery } from '../api/paged-query.ts';
 import { LoadOlder } from '../ui/paging.tsx';
 import { ErrorNotice, Failure, Skeleton, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { type CheckpointRow, nameOf, rowFields, runOfInput, stepOf } from './checkpoint-row.ts';
+import {
+  type CheckpointRow,
+  failedRows,
+  nameOf,
+  nodeLabel,
+  rowFields,
+  runOfInput,
+  stepOf,
+} from './checkpoint-row.ts';
 import { SelectedCheckpoint } from './selected-checkpoint.tsx';
 import './checkpoints.css';
 
@@ -24,11 +32,21 @@ export const Checkpoints = ({ thread }: { thread: Thread }): ReactNode => {
       client.threads.getHistory(threadId, { limit: pageSize, before, select: [...rowFields] }, call),
     next: (page) => (page.length < pageSize ? undefined : page.at(-1)?.checkpoint_id),
   });
+  const { data: failedRuns = [] } = useServerQuery({
+    // A change of a run of the thread reads everything below this key again.
+    queryKey: ['thread', threadId, 'failed-runs'],
+    read: (api, call) =>
+      api.runs.search(
+        { thread_id: threadId, status: ['error', 'timeout'], limit: pageSize, select: ['run_id'] },
+        call,
+      ),
+  });
   if (query.data === undefined)
     return query.error ? <Failure error={query.error} onRetry={() => void query.refetch()} /> : <Skeleton />;
   const rows: CheckpointRow[] = query.data.pages.flat();
   const byId = new Map(rows.map((row) => [row.checkpoint_id, row]));
   const names = new Map(rows.map((row) => [row, nameOf(row, byId.get(row.parent_checkpoint_id))]));
+  const failed = failedRows(rows, failedRuns);
   const [newest] = rows;
   if (!newest)
     return (
@@ -41,7 +59,7 @@ export const Checkpoints = ({ thread }: { thread: Thread }): ReactNode => {
     <div className="split">
       <nav className="split-list checkpoint-list" aria-label="Checkpoints, newest first" tabIndex={0}>
         <ErrorNotice error={query.error} />
-        <CheckpointTree rows={rows} names={names} selected={byId.get(selectedId)} />
+        <CheckpointTree rows={rows} names={names} failed={failed} selected={byId.get(selectedId)} />
         <LoadOlder query={query} label="Load older" />
       </nav>
       <SelectedCheckpoint thread={thread} checkpointId={selectedId} rows={byId} />
@@ -52,10 +70,12 @@ export const Checkpoints = ({ thread }: { thread: Thread }): ReactNode => {
 const CheckpointTree = ({
   rows,
   names,
+  failed,
   selected,
 }: {
   rows: readonly CheckpointRow[];
   names: ReadonlyMap<CheckpointRow, string>;
+  failed: ReadonlySet<CheckpointRow>;
   selected: CheckpointRow | undefined;
 }): ReactNode => {
   const lanes = useMemo(() => layLanes(rows), [rows]);
@@ -81,6 +101,15 @@ const CheckpointTree = ({
             {row.interrupts.length > 0 && (
               <span className="badge" data-tone="amber">
                 asks
+              </span>
+            )}
+            {failed.has(row) && (
+              <span
+                className="badge"
+                data-tone="red"
+                title="The run stopped in the step after this checkpoint"
+              >
+                {row.next.map(nodeLabel).join(', ')} failed
               </span>
             )}
             <span className="muted">{row.created_at !== null && <Ago at={row.created_at} />}</span>

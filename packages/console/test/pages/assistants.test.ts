@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { says } from '../conversations.ts';
-import { describeInBrowser, useConsole } from '../browser.ts';
+import { describeInBrowser, seriousFindings, useConsole } from '../browser.ts';
 
 describeInBrowser('the assistants', () => {
   const console = useConsole();
@@ -48,6 +48,34 @@ describeInBrowser('an assistant', () => {
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
     expect(await assistants.get(id)).toMatchObject({ version: 2, config: configOf('terse') });
     await page.getByRole('region', { name: 'Version 2' }).locator('.badge', { hasText: 'current' }).waitFor();
+  });
+
+  it('runs an earlier version, and says what only the current one sets', async () => {
+    const { assistants, runs } = console.client;
+    const { assistant_id: id } = await assistants.create({
+      graph_id: 'patient',
+      name: 'Two tones',
+      context: { tone: 'dry' },
+    });
+    await assistants.update(id, { context: { tone: 'warm', manner: 'slowly' } });
+    const page = await console.open(`/assistants/${id}?v=1`);
+    await page
+      .getByRole('region', { name: 'Version 1' })
+      .getByRole('link', { name: 'Run this version' })
+      .click();
+    await page.getByText('Runs get the config and context of version 1').waitFor();
+    await page.getByText('only the current version sets: context.manner.').waitFor();
+    await page.getByLabel('Message', { exact: true }).fill('one two');
+    await page.keyboard.press('Enter');
+    await page.locator('.message[data-kind="ai"]').getByText('one two').waitFor();
+    const [, threadId = ''] = /thread=([\w-]+)/.exec(page.url()) ?? [];
+    const [run] = await runs.list(threadId, { limit: 1 });
+    expect(run).toMatchObject({ assistant_id: id, kwargs: { context: { tone: 'dry' } } });
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Use the current version' }).press('Enter');
+    await expect.poll(() => new URL(page.url()).searchParams.has('version')).toBe(false);
+    await page.goto(`${console.url}/console/playground?assistant=${id}&version=7`);
+    await page.getByText('The assistant has no version 7.').waitFor();
   });
 
   it('is created, edited and deleted, with a form of what its graph reads', async () => {

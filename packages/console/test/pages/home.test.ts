@@ -38,6 +38,7 @@ describeInBrowser('home', () => {
   };
 
   it('says that nothing needs attention', async () => {
+    await run(createClient({ apiUrl: server.url }), 'agent', says('hello'));
     const page = await open();
     await page.getByText('Nothing: no run is stuck').waitFor();
     await page.getByRole('button', { name: 'Enter the key…' }).click();

@@ -44,7 +44,7 @@ describeInBrowser('the keys', () => {
     await enterKey(page, viewer.key);
     await page.getByRole('alert').filter({ hasText: 'admin' }).waitFor();
     await page.getByRole('heading', { name: 'Keys need the role admin' }).waitFor();
-    await page.getByText('This key has the role viewer. Keys need a key with the role admin:').waitFor();
+    await page.getByText('This key has the role viewer. Keys need a key with the role admin.').waitFor();
     await page.goto(`${console.url}/console/keys?tab=workspaces`);
     await page.getByRole('cell', { name: 'viewer' }).waitFor();
     await expect.poll(() => page.getByRole('button', { name: 'New workspace…' }).isDisabled()).toBe(true);

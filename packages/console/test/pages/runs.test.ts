@@ -26,6 +26,43 @@ describeInBrowser('the runs', () => {
       .waitFor();
   });
 
+  it('that failed show the failed step with its input, and run again from there', async () => {
+    const failed = await run(console.client, 'patient', says('fail here'));
+    const page = await console.open(`/runs/${failed.runId}?thread=${failed.threadId}`);
+    await page.getByText('The plan has no first step.').waitFor();
+    const stack = page.getByRole('region', { name: 'Stack of the error' });
+    await stack.getByText(/patient\.ts:\d+/).waitFor();
+    const libraries = stack.getByText(/frames? of libraries/).first();
+    await libraries.focus();
+    await expect.poll(() => stack.getByText(/node_modules/).count()).toBeGreaterThan(0);
+    await expect
+      .poll(() =>
+        stack
+          .getByText(/node_modules/)
+          .first()
+          .isVisible(),
+      )
+      .toBe(false);
+    await page.keyboard.press('Enter');
+    await stack
+      .getByText(/node_modules/)
+      .first()
+      .waitFor();
+    const step = page.getByRole('region', { name: 'Input of the failed step' });
+    await step.getByRole('heading', { name: 'State that prepare has read' }).waitFor();
+    await step.getByText('messages').first().waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await step.getByRole('button', { name: 'Retry from here' }).click();
+    await page.waitForURL((url) => !url.pathname.includes(failed.runId));
+    await page.locator('.badge', { hasText: 'error' }).waitFor();
+    const [retried] = await console.client.runs.list(failed.threadId, { limit: 1 });
+    expect(retried).toMatchObject({ status: 'error', kwargs: { input: null } });
+    await step.getByRole('link', { name: 'Fork…' }).click();
+    await page.getByText('prepare failed').first().waitFor();
+    await page.getByRole('button', { name: 'Edit and run…' }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
   it('appear while they are watched', async () => {
     const page = await console.open('/runs?meta=case:watched');
     await page.getByRole('heading', { name: 'No run matches the filter' }).waitFor();

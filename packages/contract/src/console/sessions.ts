@@ -24,7 +24,16 @@ export const ConsoleSession = z
       })
       .describe('How to sign in to the deployment API'),
     deployment: z
-      .object({ identity: z.string().nullable().describe('The user, with custom authentication') })
+      .object({
+        identity: z.string().nullable().describe('The user, with custom authentication'),
+        graphs: z.array(z.string()).describe('The graphs of svc.json, in its order'),
+        admin_key_file: z
+          .string()
+          .nullable()
+          .describe(
+            'The file with the API key that the first start has generated. Null where there is none, and with custom authentication',
+          ),
+      })
       .nullable()
       .describe('Null while the deployment API is not open to this browser'),
     workspace: z

@@ -1,10 +1,12 @@
 // Wiring of the sessions of the console.
+import { existsSync } from 'node:fs';
 import { type consoleRoutes } from '@svc/contract';
 import type { Logger } from 'pino';
 import type { Handlers } from '../api/handlers.ts';
 import { ConsoleSessions } from '../auth/console/console-sessions.ts';
 import { oidcHandlers, sessionHandlers } from '../auth/console/console-handlers.ts';
 import { LocalViewer } from '../auth/console/local-viewer.ts';
+import { adminKeyFile } from '../auth/keys/bootstrap.ts';
 import { OidcProvider } from '../auth/console/oidc-provider.ts';
 import { OidcSignIn } from '../auth/console/oidc-sign-in.ts';
 import { type SignInKind, SignInService } from '../auth/console/sign-in-service.ts';
@@ -64,7 +66,18 @@ export const createConsoleSignIn = (parts: ConsoleSignInParts): ConsoleSignIn =>
   const viewer = isOpen
     ? new LocalViewer({ sealer, keys: storage.apiKeys, workspaces: storage.workspaces, warn })
     : undefined;
-  const service = new SignInService({ sessions, signIn, deployment, platform, viewer, limited });
+  const keyFile = adminKeyFile(settings.storage.dataDir);
+  const service = new SignInService({
+    sessions,
+    signIn,
+    deployment,
+    platform,
+    viewer,
+    limited,
+    graphs: [...project.graphs.keys()],
+    // With custom authentication, users of the API need not be operators of the server.
+    adminKeyFile: () => (mode.kind !== 'custom' && existsSync(keyFile) ? keyFile : null),
+  });
   const provider =
     auth?.kind === 'oidc'
       ? new OidcProvider({ auth, clientSecret: settings.auth.oidcClientSecret, guard })

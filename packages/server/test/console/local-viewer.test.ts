@@ -22,7 +22,10 @@ const keysOf = async (of: TestServer): Promise<ApiKey[]> => {
   const { body } = await of.call('GET', '/api/v1/api-key', undefined, { 'x-api-key': adminKey });
   return (body as ApiKey[]).filter(({ description }) => description.includes('without sign-in'));
 };
-const local = { workspace: { role: 'viewer', is_local: true }, deployment: { identity: null } };
+const local = {
+  workspace: { role: 'viewer', is_local: true },
+  deployment: { identity: null, admin_key_file: null },
+};
 const closed = { workspace: null, csrf_token: null };
 
 describe('on a server without authentication', () => {

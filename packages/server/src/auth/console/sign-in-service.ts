@@ -16,6 +16,10 @@ export interface SignInParts {
   /** Without limits and sessions. */
   deployment: Authenticate;
   platform: Authenticate;
+  /** The graphs of svc.json, in its order. */
+  graphs: string[];
+  /** The file with the key of the first start, if there is one that users of the deployment API may know. */
+  adminKeyFile: () => string | null;
   /** The key of pages that need no sign-in; undefined where every key is entered. */
   viewer: Pick<LocalViewer, 'credential' | 'refused'> | undefined;
   /** Adds the limit of failed authentications. */
@@ -281,7 +285,13 @@ export class SignInService {
     const grant = platform && grantOf(platform);
     return {
       sign_in: this.#parts.signIn,
-      deployment: deployment ? { identity: deployment.user?.identity ?? null } : null,
+      deployment: deployment
+        ? {
+            identity: deployment.user?.identity ?? null,
+            graphs: this.#parts.graphs,
+            admin_key_file: this.#parts.adminKeyFile(),
+          }
+        : null,
       workspace: grant
         ? { id: grant.tenant_id, role: grant.role as KeyRole, is_local: secrets.isLocal === true }
         : null,
