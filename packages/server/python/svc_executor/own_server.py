@@ -13,7 +13,7 @@ from typing import Any
 from .channel import Channel
 
 current_credential: contextvars.ContextVar[str | None] = contextvars.ContextVar("svc_credential", default=None)
-"""Shows to the server for whom the code executes: for the user of a run, or of a request."""
+"""The credential of the user for whom this code executes: the user of a run, or of a request."""
 
 _HEADER = "x-svc-caller"
 _RETRIES = 5

@@ -125,7 +125,7 @@ describe.skipIf(whyNoPythonApps() !== undefined)('a client without a URL', () =>
       expect((await server.call('GET', '/mine', undefined, { authorization })).body).toEqual([authorization]);
   });
 
-  it('is not imitated with a credential of another server', async () => {
+  it('is refused with a credential of another server', async () => {
     const headers = { 'x-svc-caller': 'v1.00000000.AAAA', authorization: 'ann' };
     expect(await server.call('GET', '/threads/x', undefined, headers)).toMatchObject({
       status: 401,
