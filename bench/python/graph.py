@@ -23,12 +23,12 @@ async def wait(state: Wait) -> Wait:
     return state
 
 
-class Chatterbox(BaseChatModel):
+class TokenModel(BaseChatModel):
     """Streams 50 tokens without a pause."""
 
     @property
     def _llm_type(self) -> str:
-        return "chatterbox"
+        return "tokens"
 
     def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
         return ChatResult(generations=[ChatGeneration(message=AIMessage("hello"))])
@@ -38,7 +38,7 @@ class Chatterbox(BaseChatModel):
             yield ChatGenerationChunk(message=AIMessageChunk(f"token{token} "))
 
 
-_model = Chatterbox()
+_model = TokenModel()
 
 
 async def speak(state: MessagesState) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from .failures import ProjectMistake, first_error, stack_of
+from .own_server import lifespan_task
 
 
 class Lifespan:
@@ -35,6 +36,7 @@ class Lifespan:
         return await self._answers.get()
 
     async def _run(self) -> None:
+        lifespan_task.set(asyncio.current_task())
         scope = {"type": "lifespan", "asgi": {"version": "3.0", "spec_version": "2.0"}, "state": self.state}
         try:
             await self._app(scope, self._inbox.get, self._answers.put)

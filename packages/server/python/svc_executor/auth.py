@@ -16,7 +16,7 @@ from typing import Any
 from langgraph_sdk import Auth
 
 from .asgi_scope import http_scope
-from .auth_dependencies import Dependencies, dependencies_of
+from .auth_dependencies import Dependencies, InvalidRequest, dependencies_of
 from .auth_request import arguments_of, parameter_names
 from .auth_user import plain, user_text
 from .calls import result_of
@@ -175,6 +175,8 @@ def _user_for_handlers(fields: dict[str, Any]) -> AuthUser:
 
 def _refusal_of(error: BaseException, header: Header) -> Header | None:
     """The status, detail and headers of an HTTPException of the SDK, of Starlette or of FastAPI. Of a failed assertion of a handler, 403."""
+    if isinstance(error, InvalidRequest):
+        return {"outcome": "refused", "status": 422, "detail": str(error), "headers": {}}
     if isinstance(error, AssertionError) and header["kind"] == "authorize":
         return {"outcome": "refused", "status": 403, "detail": str(error) or "Forbidden", "headers": {}}
     if not any(each.__name__ == "HTTPException" for each in type(error).__mro__):

@@ -14,6 +14,10 @@ Scope = dict[str, Any]
 _RESOLVED = "svc.resolved"
 
 
+class InvalidRequest(Exception):
+    """The request lacks what a dependency requires, such as a header."""
+
+
 class Dependencies:
     """Resolves parameters for a request, as a route of FastAPI does."""
 
@@ -22,13 +26,19 @@ class Dependencies:
         self._route = _route_with(parameters) if parameters else None
 
     async def resolve(self, scope: Scope) -> dict[str, Any]:
-        """The values by parameter. Raises what a dependency has raised."""
+        """The values by parameter. Raises InvalidRequest, or what a dependency has raised."""
         if self._route is None:
             return {}
+        from fastapi.exceptions import RequestValidationError
+
         resolved: dict[str, Any] = {}
         # Dependencies with `yield` end here. An app of FastAPI has the same stack for each request.
         async with AsyncExitStack() as stack:
-            await self._route.app({**scope, _RESOLVED: resolved, "fastapi_middleware_astack": stack}, _nothing, _ignore)
+            try:
+                await self._route.app({**scope, _RESOLVED: resolved, "fastapi_middleware_astack": stack}, _nothing, _ignore)
+            except RequestValidationError as error:
+                faults = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
+                raise InvalidRequest("; ".join(faults)) from error
         return resolved
 
 

@@ -13,7 +13,10 @@ from typing import Any
 from .channel import Channel
 
 current_credential: contextvars.ContextVar[str | None] = contextvars.ContextVar("svc_credential", default=None)
-"""Shows to the server for whom the code executes: for the user of a run, or of a request."""
+"""The credential of the user for whom this code executes: the user of a run, or of a request."""
+
+lifespan_task: contextvars.ContextVar[asyncio.Task[Any] | None] = contextvars.ContextVar("svc_lifespan", default=None)
+"""The task of the app's lifespan: the server does not listen yet, and waits for it."""
 
 _HEADER = "x-svc-caller"
 _RETRIES = 5
@@ -66,6 +69,9 @@ class OwnServer:
 
     async def send(self, request: Any) -> Any:
         """Sends a request of httpx. Its host is a placeholder."""
+        task = lifespan_task.get()
+        if task is not None and task is asyncio.current_task():
+            raise RuntimeError("a lifespan cannot call its own server, which listens only afterwards: start a task that calls it")
         url = self._url or await self._find_url()
         request.url = url.copy_with(raw_path=url.raw_path.rstrip(b"/") + request.url.raw_path)
         request.headers["host"] = url.netloc.decode()

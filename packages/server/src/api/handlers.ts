@@ -33,7 +33,7 @@ export interface ReplyFacts {
   cursor?: string | undefined;
   /** Why the page ended before its limit: the response would have become too large, or too many rows were examined. */
   limitedBy?: 'bytes' | 'rows' | undefined;
-  /** Browsers store the response as a file: it may be a page of anybody, which must not execute as one of this server. */
+  /** Browsers store the response as a file. A client has sent it, so it must not execute as a page of this server. */
   isDownload?: boolean;
   /** How long caches may keep the response; they may not by default. */
   cacheControl?: string;

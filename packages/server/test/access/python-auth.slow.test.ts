@@ -98,7 +98,7 @@ def who(method, path, headers, authorization, query_params, path_params, scopes,
 from fastapi import Depends, Header
 from fastapi.security import OAuth2PasswordBearer
 
-def team(token: Annotated[str, Depends(OAuth2PasswordBearer(tokenUrl="token"))], x_team: Annotated[str, Header()] = "none"):
+def team(token: Annotated[str, Depends(OAuth2PasswordBearer(tokenUrl="token"))], x_team: Annotated[str, Header()]):
     yield f"{token} of {x_team}"
 
 @auth.authenticate
@@ -110,6 +110,10 @@ async def who(member: Annotated[str, Depends(team)], path: str):
       path: '/threads',
     });
     await expect(user()).rejects.toMatchObject({ name: 'HTTPException', status: 401 });
+    await expect(user({ headers: { authorization: 'Bearer ann' } })).rejects.toMatchObject({
+      status: 422,
+      message: 'header.x-team: Field required',
+    });
   });
 
   it('cannot call its own server, whose requests it authenticates', async () => {

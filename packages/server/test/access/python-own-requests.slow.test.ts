@@ -85,6 +85,21 @@ async def credential(request: Request):
 `,
 };
 
+const early = `from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from langgraph_sdk import get_client
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI):
+    await get_client().threads.search()
+    yield
+
+
+app = FastAPI(lifespan=lifespan)
+`;
+
 const graphs = { graph: './own.py:graph', inner: './own.py:inner', leaking: './own.py:leaking' };
 
 const write = (folder: string, config: object): string => {
@@ -125,7 +140,7 @@ describe.skipIf(whyNoPythonApps() !== undefined)('a client without a URL', () =>
       expect((await server.call('GET', '/mine', undefined, { authorization })).body).toEqual([authorization]);
   });
 
-  it('is not imitated with a credential of another server', async () => {
+  it('is refused with a credential of another server', async () => {
     const headers = { 'x-svc-caller': 'v1.00000000.AAAA', authorization: 'ann' };
     expect(await server.call('GET', '/threads/x', undefined, headers)).toMatchObject({
       status: 401,
@@ -139,6 +154,13 @@ describe.skipIf(whyNoPythonApps() !== undefined)('a client without a URL', () =>
     const { credential } = (body as { seen: { credential: string } }).seen;
     const threads = await server.call('POST', '/threads/search', {}, { 'x-svc-caller': credential });
     expect(threads).toMatchObject({ status: 401, body: { message: 'The run of this request has ended.' } });
+  });
+
+  it('fails in a lifespan, because the server listens only afterwards', async () => {
+    const folder = testFolder();
+    const project = write(folder, { http: { app: './early.py:app' } });
+    writeFileSync(join(folder, 'early.py'), early);
+    await expect(startTestServer({ project })).rejects.toThrow('a lifespan cannot call its own server');
   });
 
   it('needs no key on a server with API keys', async () => {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Project } from '@svc/contract';
 import { Client } from 'langsmith';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { traceStorage } from '../../src/storage/tracing/traces.ts';
 import { fixture } from '../fixture.ts';
 import { startPlatform } from './platform-server.ts';
 
@@ -127,6 +128,20 @@ describe('runs.queryV2 and runs.retrieveV2', () => {
         'application/octet-stream',
       ]);
     }
+  });
+
+  it('return fewer links for each trace run of a long page', async () => {
+    await platform.server.database.script(`
+      insert into trace_attachments (tenant_id, day, run_id, name, content_type, content)
+      select d.tenant_id, d.day, d.id, 'many ' || n, 'text/plain', '' from trace_run_days d, generate_series(1, 150) n
+      where d.id = '${old}'`);
+    const { attachmentsOf } = traceStorage(platform.server.database);
+    const linksBeside = async (others: number): Promise<number> => {
+      const ids = [old, ...Array.from({ length: others }, () => randomUUID())];
+      return (await attachmentsOf(platform.workspace_id, ids)).length;
+    };
+    expect(await linksBeside(0)).toBeGreaterThanOrEqual(150);
+    expect(await linksBeside(99)).toBe(100);
   });
 
   it('refuse links to attachments that were changed or have expired', async () => {

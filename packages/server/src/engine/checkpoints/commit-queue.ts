@@ -278,8 +278,8 @@ export class CommitQueue {
   }
 
   /**
-   * Repeats the statement until the database answers. Items that arrive twice are stored once. A writer that is too slow fails, but not with
-   * an error that says its items are not stored if an earlier try may have stored them.
+   * Repeats the statement until the database answers. Items that arrive twice are stored once. When the statement of one writer stays too slow,
+   * throws the error of an earlier try whose connection ended, if there was one: that try may have stored the items.
    */
   async #transmit(parts: Part[], tries: Tries): Promise<Map<Writer, Outcome>> {
     const batch = batchOf(parts);

@@ -52,6 +52,8 @@ export interface AttachmentName {
 
 /** More names of one trace run are not listed. */
 const attachmentsMax = 1_000;
+/** Of all trace runs of a page. */
+const attachmentsOfPageMax = 10_000;
 
 /** Attempts to store a batch while the partitions of its days are being dropped. */
 const attemptsMax = 5;
@@ -92,7 +94,7 @@ export const statements = {
     Omit<Attachment, 'content'>
   >(`select a.run_id, a.name, a.content_type from trace_run_days d cross join lateral (
         select a.run_id, a.name, a.content_type from trace_attachments a where a.tenant_id = $1 and a.run_id = d.id and a.day = d.day
-        order by a.name limit ${attachmentsMax}) a
+        order by a.name limit least(${attachmentsMax}, ${attachmentsOfPageMax} / cardinality($2::uuid[]))) a
       where d.tenant_id = $1 and d.id = any ($2::uuid[]) order by a.run_id, a.name`),
   find: statement<TraceRunRow>(`select ${traceColumns} from tenant_runs r where r.tenant_id = $1 and r.id = $2
       and r.day = (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = $2)`),
@@ -165,7 +167,7 @@ export const traceStorage = (db: Database, answers = defaultAnswerLimits, reads:
   listAttachments: (tenant_id: string, run_id: string): Promise<AttachmentName[]> =>
     asTenant(db, tenant_id, (tx) => tx.query(statements.attachments, [tenant_id, run_id])),
 
-  /** The attachments of several trace runs, without their contents. */
+  /** The attachments of several trace runs, without their contents. A page of many trace runs has fewer of each. */
   attachmentsOf: (tenant_id: string, run_ids: readonly string[]): Promise<Omit<Attachment, 'content'>[]> =>
     asTenant(db, tenant_id, (tx) => tx.query(statements.attachmentsOf, [tenant_id, run_ids])),
 
