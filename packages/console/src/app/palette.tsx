@@ -1,4 +1,4 @@
-// The command palette: pages, assistants, and the id of a thread, run, trace or assistant.
+// The command palette: pages, assistants, the id of a thread, run, trace or assistant, metadata of threads, and text in traces.
 import type { Client, PlatformClient } from '@svc/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -9,6 +9,7 @@ import { useAccess } from '../platform/platform-access.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { useMenu } from './menu.ts';
+import { readMetadataFilter } from './metadata-filter.ts';
 import { isId } from './search-text.ts';
 
 interface Command {
@@ -47,8 +48,8 @@ export const Palette = ({ onClose }: { onClose: () => void }): ReactNode => {
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={commands[selected] && `palette-${selected}`}
-        aria-label="A page, an assistant, or the id of a thread, run or trace"
-        placeholder="A page, an assistant, or the id of a thread, run or trace"
+        aria-label={findable}
+        placeholder={findable}
         value={text}
         onChange={(event) => {
           setText(event.target.value);
@@ -74,13 +75,15 @@ export const Palette = ({ onClose }: { onClose: () => void }): ReactNode => {
       </div>
       {commands.length === 0 && (
         <p className="muted">
-          Nothing is found for this text. Threads are found by their metadata on the page Threads, for example{' '}
+          Nothing is found for this text. Threads are found by their metadata, for example{' '}
           <code>customer:"Ann Lee"</code>.
         </p>
       )}
     </Dialog>
   );
 };
+
+const findable = 'A page, an assistant, an id, key:value of threads, or text in traces';
 
 const resultsMax = 12;
 
@@ -141,7 +144,30 @@ const useCommands = (text: string): Command[] => {
       hint: 'open in the playground',
       open: () => void navigate({ to: '/playground', search: { assistant: id } }),
     }));
-  return [...toFound, ...toPages, ...toAssistants].slice(0, resultsMax);
+  return [...toFound, ...toPages, ...toAssistants, ...useSearches(text)].slice(0, resultsMax);
+};
+
+/** Searches that continue on a page: threads by metadata, and traces by a text of their names, errors, inputs or outputs. */
+const useSearches = (text: string): Command[] => {
+  const navigate = useNavigate();
+  const readsTraces = useAccess() !== undefined;
+  if (text === '' || isId(text)) return [];
+  const { metadata, problem } = readMetadataFilter(text);
+  const threads: Command = {
+    key: 'threads with metadata',
+    icon: 'threads',
+    label: `Threads with ${text}`,
+    hint: 'metadata',
+    open: () => void navigate({ to: '/threads', search: { meta: text } }),
+  };
+  const traces: Command = {
+    key: 'traces with text',
+    icon: 'traces',
+    label: `Traces with “${text}”`,
+    hint: 'inputs, outputs, errors, names',
+    open: () => void navigate({ to: '/traces', search: { filter: `search(${JSON.stringify(text)})` } }),
+  };
+  return [...(metadata && !problem ? [threads] : []), ...(readsTraces ? [traces] : [])];
 };
 
 const useFound = (id: string | undefined): FoundById[] => {

@@ -92,6 +92,33 @@ describeInBrowser('the traces', () => {
 describeInBrowser('a trace', () => {
   const console = useConsole();
 
+  it('and its thread are found by a text that was said, and threads by their metadata, with the keyboard', async () => {
+    const said = 'Add 12 and 30 for the "refund of 300 EUR"';
+    const { threadId, runId } = await run(console.client, 'agent', says(said));
+    await console.client.threads.update(threadId, { metadata: { customer: 'Ann Lee' } });
+    await tracesOf(console.url).eventually(runId);
+    const page = await console.open('/traces');
+    await enterKey(page);
+    const goTo = async (text: string, found: string): Promise<void> => {
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type(text);
+      await page.getByRole('option', { name: found }).waitFor();
+      await page.keyboard.press('Enter');
+    };
+    await goTo('"refund of 300 EUR"', 'Traces with “"refund of 300 EUR"”');
+    await page
+      .getByRole('row')
+      .filter({ has: page.getByRole('link', { name: runId }) })
+      .waitFor();
+    await expect.poll(() => page.getByRole('link', { name: runId }).count()).toBe(1);
+    await page.getByRole('link', { name: runId }).click();
+    await page.getByRole('link', { name: 'Open the thread' }).click();
+    await page.waitForURL(`**/threads/${threadId}`);
+    await goTo('customer:"Ann Lee"', 'Threads with customer:"Ann Lee"');
+    await page.waitForURL(/threads\?meta=/);
+    await page.getByRole('link', { name: threadId }).waitFor();
+  });
+
   it('is linked with its run and its thread', async () => {
     const { threadId, runId } = await run(console.client, 'agent', says('Add 3 and 4'));
     await tracesOf(console.url).eventually(runId);
@@ -144,7 +171,6 @@ describeInBrowser('a trace', () => {
     await items.nth(10).waitFor();
     await expect.poll(() => items.count()).toBeLessThan(100);
     await page.getByRole('tree').focus();
-    await page.keyboard.press('End');
     await page.getByRole('treeitem', { name: /^tool 9999 / }).waitFor();
     await expect.poll(() => items.count()).toBeLessThan(100);
     await page.getByRole('region', { name: 'Selected span' }).getByText('TimeoutError').waitFor();

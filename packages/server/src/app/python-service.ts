@@ -1,5 +1,5 @@
-// A Python process of the server itself, for the auth object or the app of the project. It is started again after it has ended; calls fail
-// until it is ready.
+// A Python process of the server itself, for the auth object or the app of the project. It is replaced after it has ended; calls fail until
+// the new one is ready.
 import type { Logger } from 'pino';
 import { Problem } from '@svc/contract/problem';
 import { executorEnvironment } from '../config/environment.ts';
@@ -8,6 +8,7 @@ import type { PythonLaunch } from '../config/project/python.ts';
 import type { Frame, FrameHeader } from '../engine/python/frames.ts';
 import { logPython } from '../engine/python/python-log.ts';
 import { PythonEnded, PythonProcess, type PythonReply } from '../engine/python/python-process.ts';
+import { type PooledProcess, ProcessPool } from '../jobs/process-pool.ts';
 
 export interface PythonServiceOptions {
   /** The work of the process, and its name in the log. */
@@ -27,26 +28,39 @@ export interface PythonServiceOptions {
 const startMs = 120_000;
 /** How long a blocked event loop has to respond. */
 const pingMs = 2_000;
-/** Delays before the process is started again; the first one after it has worked for `healthyMs`. */
-const delaysMs = [0, 250, 1_000, 5_000, 10_000];
-const healthyMs = 60_000;
+
+/** `killReason`: why the server has ended it. */
+class ServiceProcess extends PythonProcess implements PooledProcess {
+  killReason: string | undefined;
+
+  killFor(reason: string): void {
+    this.killReason ??= reason;
+    this.kill();
+  }
+
+  stop(): Promise<void> {
+    return this.end();
+  }
+}
 
 export class PythonService implements AsyncDisposable {
   readonly #options: PythonServiceOptions;
   readonly #logger: Logger;
-  #process: PythonProcess;
-  #startedAt = 0;
-  #ends = 0;
+  readonly #pool: ProcessPool<ServiceProcess>;
   #isOpen = false;
   #isChecking = false;
-  #timer: NodeJS.Timeout | undefined;
   /** What the first process has reported when it was ready. */
   header: FrameHeader = { kind: 'ready' };
 
   private constructor(options: PythonServiceOptions) {
     this.#options = options;
     this.#logger = options.logger.child({ process: options.work });
-    this.#process = this.#start();
+    this.#pool = new ProcessPool({
+      name: `the ${options.work} process`,
+      start: (onEnd) => this.#start(onEnd),
+      keep: 1,
+      logger: this.#logger,
+    });
   }
 
   /** Throws a ConfigError when the file cannot be used: the server does not start without it. */
@@ -62,18 +76,16 @@ export class PythonService implements AsyncDisposable {
   }
 
   /** Ends the process at once. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#isOpen = false;
-    clearTimeout(this.#timer);
-    await this.#process.end();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#pool[Symbol.asyncDispose]();
   }
 
   /** The process, when it is ready. Throws `unavailable` while there is none. */
-  async process(): Promise<PythonProcess> {
-    const process = this.#process;
+  async process(): Promise<ServiceProcess> {
+    const [process] = this.#pool.active;
     try {
-      await process.ready;
-      if (!process.isAlive) throw new PythonEnded('The Python process has ended');
+      await process?.ready;
+      if (!process?.isAlive) throw new PythonEnded('The Python process has ended');
       return process;
     } catch (error) {
       throw this.#unavailable(error);
@@ -102,11 +114,11 @@ export class PythonService implements AsyncDisposable {
 
   async #open(): Promise<void> {
     const { source, onModules } = this.#options;
-    const process = this.#process;
+    const [process] = this.#pool.active;
     try {
-      this.header = await process.ready;
+      this.header = (await process?.ready) ?? this.header;
     } catch (error) {
-      const { message = (error as Error).message, files = [] } = process.setupError ?? {};
+      const { message = (error as Error).message, files = [] } = process?.setupError ?? {};
       onModules?.(files);
       throw exportError(
         source,
@@ -118,12 +130,11 @@ export class PythonService implements AsyncDisposable {
     this.#isOpen = true;
   }
 
-  #start(): PythonProcess {
-    const { work, source, launch, setup, onFrame } = this.#options;
+  #start(onEnd: (reason: string) => void): ServiceProcess {
+    const { work, source, launch, setup, onFrame, onLost } = this.#options;
     const logger = this.#logger;
-    this.#startedAt = Date.now();
     const { file, export: name } = source;
-    const process: PythonProcess = new PythonProcess({
+    const process: ServiceProcess = new ServiceProcess({
       python: launch.interpreter,
       env: executorEnvironment(),
       setup: { work, paths: launch.paths, source: { file, export: name }, ...setup },
@@ -132,36 +143,26 @@ export class PythonService implements AsyncDisposable {
         return onFrame?.(frame, process);
       },
       onLine: (line) => logger.info(line),
-      onEnd: (reason) => this.#onEnd(process, reason),
+      onEnd: (reason) => {
+        onLost?.(process);
+        // Before, open() reports it.
+        if (this.#isOpen) onEnd(reason);
+      },
     });
-    const timer = setTimeout(() => process.kill(), startMs);
+    const timer = setTimeout(() => process.killFor(`it was not ready after ${startMs / 1_000} s`), startMs);
     const stop = (): void => clearTimeout(timer);
     process.ready.then(stop, stop);
     return process;
   }
 
-  #onEnd(process: PythonProcess, reason: string): void {
-    this.#options.onLost?.(process);
-    if (!this.#isOpen) return;
-    this.#ends = Date.now() - this.#startedAt > healthyMs ? 0 : this.#ends + 1;
-    const delayMs = delaysMs[Math.min(this.#ends, delaysMs.length - 1)];
-    const text = `the ${this.#options.work} process has ended, starting it again`;
-    this.#logger.error({ reason, delayMs }, text);
-    this.#timer = setTimeout(() => {
-      this.#process = this.#start();
-    }, delayMs);
-    this.#timer.unref();
-  }
-
   /** Ends the process when its event loop does not respond. Only for a process that is ready: an import blocks the event loop too. */
-  async check(process: PythonProcess): Promise<void> {
+  async check(process: ServiceProcess): Promise<void> {
     if (this.#isChecking || !process.isAlive) return;
     this.#isChecking = true;
-    const timer = setTimeout(() => {
-      const text = `the ${this.#options.work} process does not respond: its code blocks its event loop`;
-      this.#logger.error(text);
-      process.kill();
-    }, pingMs);
+    const timer = setTimeout(
+      () => process.killFor('it does not respond: its code blocks its event loop'),
+      pingMs,
+    );
     try {
       await process.call({ kind: 'ping' });
     } catch {

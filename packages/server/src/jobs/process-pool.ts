@@ -12,7 +12,7 @@ import { Backoff } from '../backoff.ts';
 export interface PooledProcess {
   readonly pid: number | undefined;
   /** Rejects when the process ends before it is ready. */
-  readonly ready: Promise<void>;
+  readonly ready: Promise<unknown>;
   /** Why this process has killed it; undefined when it has not. Its end is then no crash. */
   readonly killReason?: string | undefined;
   /** Ends the process, gracefully if possible; resolves when it has ended. */

@@ -338,7 +338,7 @@ describe('a feed of a thread whose stored events were deleted', () => {
 });
 
 // Readers of a thread learn that another client has answered its interrupts.
-const falseAnswers = (await takesFalse()) ? [['false', false]] : [];
+const falseAnswers: [string, unknown][] = (await takesFalse()) ? [['false', false]] : [];
 
 describe('input.answered', () => {
   const answersIn = (events: FeedEvent[]): unknown[] =>
