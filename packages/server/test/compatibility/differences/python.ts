@@ -85,8 +85,7 @@ export const python: readonly ListedDifference[] = [
     },
   },
   {
-    behaviour:
-      'Metadata in graphs and events do not have the version, the plan and the address of the stock server.',
+    behaviour: 'Metadata in graphs and events have no version, plan and address of the stock server.',
     reason: 'They do not describe this server.',
     where: { '*': ['- **.langgraph_api_version', '- **.langgraph_api_url'] },
   },
@@ -147,7 +146,7 @@ export const python: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      '`kwargs` of a run has only what the request has. A run, a thread and a checkpoint have no fields that only the stock server needs.',
+      '`kwargs` of a run has only what the request has. Objects have no fields that only the stock server needs.',
     reason: 'Fields that were not sent have no value.',
     where: {
       '*': [
