@@ -211,8 +211,7 @@ ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versi
 |---|---|---|---|---|---|---|
 ${lines.join('\n')}
 
-Per core means per second of CPU of PostgreSQL, the worker and its exporters together, including their start. Most of the worker's memory was used
-to fill the store. DuckDB alone, which has the rows in memory and only encodes and compresses them, wrote ${ceilings.map((one) => fixed(one, 1)).join(' before and ')} MB/s per core
+Per core means per second of CPU of all processes. Most of the worker's memory was used to fill the store. DuckDB alone, which has the rows in memory and only encodes and compresses them, wrote ${ceilings.map((one) => fixed(one, 1)).join(' before and ')} MB/s per core
 after it.
 `,
   );

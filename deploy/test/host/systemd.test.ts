@@ -29,6 +29,10 @@ itWithPrograms(['systemd-analyze'], 'the exposure of the unit is at most 1.5 of 
   expect(report).toContain('Overall exposure level');
 });
 
+it('the installation is valid shell', () => {
+  expect(output('sh', ['-n', join(unit, '../install.sh')])).toBe('');
+});
+
 const backupUnits = ['svc-backup.service', 'svc-backup.timer'].map((file) => join(unit, '..', file));
 
 itWithPrograms(['systemd-analyze'], 'the units of backups are valid', () => {

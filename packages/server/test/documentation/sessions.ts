@@ -67,6 +67,8 @@ const startFor = async (request: string, examples: Examples): Promise<string> =>
   const env = Object.fromEntries(
     rest.slice(Number(count)).map((pair) => pair.split(/=(.*)/s, 2) as [string, string]),
   );
+  // The page starts its server on the documented port.
+  delete env['SVC_PORT'];
   const started = await examples.start({ cwd, args: rest.slice(0, Number(count)), env });
   linkDataFolder(started);
   const { documentedPort, port, databaseUri } = started;
@@ -162,7 +164,7 @@ const runScript = (
     env: {
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
-      // Another program may use the default port.
+      // For commands such as svc doctor: another program may use the default port.
       SVC_PORT: '0',
       SVC_DOCS_DOOR: where.door,
       SVC_DOCS_BIN: svcCommand,

@@ -20,9 +20,7 @@ const declared: Record<string, string> = {
   end_time: 'string',
   project: '{ id: string }',
   calendarUrl: 'string',
-  secret: 'string',
-  body: 'string',
-  header: 'string | undefined',
+  svc: "Awaited<ReturnType<typeof import('@svc/server').createSvcHandler>>",
   expect: "typeof import('vitest').expect",
 };
 

@@ -1,4 +1,4 @@
-// The script of docs/migration.md copies threads and items between two servers.
+// scripts/copy-from-server.ts copies threads and items between two servers.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -11,10 +11,9 @@ import { startTestServer } from '../server.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 
-/** Executes the only TypeScript of the page, in this folder, where it finds the packages of the repository. */
+/** Executes the script in this folder, where it finds the packages of the repository. */
 const runScript = async (env: Record<string, string>): Promise<{ code: number | null; output: string }> => {
-  const page = await readFile(join(here, '../../../../docs/migration.md'), 'utf8');
-  const [, source = ''] = /```ts\n(.*?)```/s.exec(page) ?? [];
+  const source = await readFile(join(here, '../../scripts/copy-from-server.ts'), 'utf8');
   const { code } = await transform(source, { loader: 'ts', format: 'esm' });
   const folder = await mkdtemp(join(here, 'script-'));
   try {

@@ -25,7 +25,7 @@ export const others: readonly ListedDifference[] = [
     where: { auth: ['+ **.metadata.svc_auth_user_id', '+ **.out.svc_auth_*'] },
   },
   {
-    behaviour: 'If an auth handler sets the namespace of an operation, searches of the store use it too.',
+    behaviour: 'The namespace that an auth handler sets counts in searches of the store too.',
     reason: 'A handler that gives each user a namespace must do so for every operation.',
     where: { auth: ['+ *: search items.body.items.*'] },
   },

@@ -13,7 +13,7 @@ const inStates = (member: string): string[] => [
 export const python: readonly ListedDifference[] = [
   {
     behaviour:
-      'States, results and events show a value in the same form. ([values of Python graphs](python-values.md#what-can-be-stored)), without fields of a dataclass whose names begin with an underscore.',
+      'States, results and events show a value in [the same form](python-values.md#what-can-be-stored), without fields of a dataclass whose names begin with an underscore.',
     reason:
       'In states, the stock server shows how its checkpoints store these values: lists of arguments, and all fields. A client needs one reader.',
     where: {
@@ -85,8 +85,7 @@ export const python: readonly ListedDifference[] = [
     },
   },
   {
-    behaviour:
-      'Metadata in graphs and events do not have the version, the plan and the address of the stock server.',
+    behaviour: 'Metadata in graphs and events have no version, plan and address of the stock server.',
     reason: 'They do not describe this server.',
     where: { '*': ['- **.langgraph_api_version', '- **.langgraph_api_url'] },
   },
@@ -147,7 +146,7 @@ export const python: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      '`kwargs` of a run has only what the request has. A run, a thread and a checkpoint have no fields that only the stock server needs.',
+      '`kwargs` of a run has only what the request has. Objects have no fields that only the stock server needs.',
     reason: 'Fields that were not sent have no value.',
     where: {
       '*': [

@@ -23,7 +23,7 @@ export const streams: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'Events of the mode `debug` contain null for the parent of the first checkpoint, and for the checkpoint of a task that has none. Configurations of subgraphs have `run_name`.',
+      'Events of the mode `debug` contain null for a parent or a checkpoint that does not exist. Configurations of subgraphs have `run_name`.',
     reason: 'These are the events of the engine, without private keys.',
     where: {
       'streams of *': [
