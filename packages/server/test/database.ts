@@ -28,7 +28,10 @@ export const testDatabase = async ({ migrated = true } = {}): Promise<TestDataba
   );
   const connection = { ...withoutUri(inject('connection')), database: name };
   const options = { connection };
-  const database = await openDatabase(options);
+  // A test may hold a transaction for as long as a busy machine needs to start executors.
+  const database = await openDatabase({
+    connection: { ...connection, idle_in_transaction_session_timeout: 0 },
+  });
   const { user = 'postgres', password, host = 'localhost', port = 5432 } = connection;
   const secret = typeof password === 'string' ? `:${encodeURIComponent(password)}` : '';
   return {

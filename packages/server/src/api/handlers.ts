@@ -85,7 +85,7 @@ export type Resumption = 'Last-Event-ID' | 'since' | 'none';
 
 /**
  * Sends the events of a stream. Resolves at the end of the stream, or when `stop` is aborted because the client has disconnected. A rejection
- * ends the stream with an `error` event.
+ * ends the stream with an `error` event; an outage of the database interrupts it, if the client can continue it.
  */
 export type EventSource = (sink: EventSink, stop: AbortSignal) => Promise<void>;
 

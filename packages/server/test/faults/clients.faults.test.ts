@@ -7,11 +7,11 @@ import { describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { sendOnce, readStream } from './caller.ts';
 import { Cluster } from './cluster.ts';
+import { inspected, memoryAtRest } from './garbage.ts';
 import type { Frame } from './history.ts';
 import { resourcesOf, leaks } from './invariants/conduct.ts';
 import { getRun, join, journalRequest, pathOf, startJournal, startRun } from './journal-run.ts';
 import { startPostgres } from './postgres.ts';
-import { memoryOf } from './process-tree.ts';
 import { rounds, runScenario } from './scenario.ts';
 import { scaled } from '../speed.ts';
 import { fixture } from '../fixture.ts';
@@ -32,29 +32,40 @@ const openSocket = async (url: string, path: string, headers = ''): Promise<Sock
   return socket;
 };
 
-/** All events after this one. A node that cannot serve a reader at once responds 503, and the reader comes back, as clients do. */
+/**
+ * All events after this one. The reader comes back as stock clients do: after a 503 of a node that cannot serve it at once, and after a
+ * connection that breaks with an event `reconnect`.
+ */
 const readLog = async (url: string, path: string, after = '-1'): Promise<Frame[]> => {
-  const request = { method: 'GET', path, headers: { 'last-event-id': after } } as const;
+  const read: Frame[] = [];
   for (;;) {
+    const request = {
+      method: 'GET',
+      path,
+      headers: { 'last-event-id': read.at(-1)?.id ?? after },
+    } as const;
     const { status, end, frames } = await readStream(url, request, { signal: AbortSignal.timeout(60_000) });
-    if (status === 503) {
+    const isInterrupted = frames.at(-1)?.event === 'reconnect';
+    read.push(...(isInterrupted ? frames.slice(0, -1) : frames));
+    if (status === 503 || (isInterrupted && end === 'broken')) {
       await sleep(1_000);
       continue;
     }
     expect({ status, end }).toEqual({ status: 200, end: 'clean' });
-    return frames;
+    return read;
   }
 };
 
 describe('clients that', () => {
   it('never read use little memory and do not slow down others', async () => {
+    const inspector = await inspected();
     await runScenario({
       postgres,
-      nodes: { a: {} },
+      nodes: { a: { env: inspector.env } },
       async faults(stage) {
         const { pid, url } = stage.cluster.node('a');
         await join(stage, await startRun(stage, 'flooder', { events: 10, bytes: 10 }));
-        const before = memoryOf(pid);
+        const before = await memoryAtRest(pid, inspector);
         const run = await startRun(
           stage,
           'flooder',
@@ -67,7 +78,9 @@ describe('clients that', () => {
         );
         for (const socket of sockets) socket.pause();
         expect((await join(stage, run)).body).toMatchObject({ out: 'flooded' });
-        expect(memoryOf(pid) - before).toBeLessThan(readers * megabyte + 150 * megabyte);
+        expect((await memoryAtRest(pid, inspector)) - before).toBeLessThan(
+          readers * megabyte + 150 * megabyte,
+        );
         for (const socket of sockets) socket.destroy();
         const log = await readLog(url, `${pathOf(run)}/stream`);
         expect(log.filter(({ event }) => event === 'custom').length).toBeGreaterThan(0);
@@ -79,16 +92,17 @@ describe('clients that', () => {
     'only wait, thousands of them, use little memory and no connection to the database',
     async () => {
       const clients = rounds > 1 ? 5_000 : 2_000;
+      const inspector = await inspected();
       await runScenario({
         postgres,
-        nodes: { a: {} },
+        nodes: { a: { env: inspector.env } },
         async faults(stage) {
           const { cluster } = stage;
           const { pid, url } = cluster.node('a');
           const run = await startRun(stage, 'sleeper', { ms: 600_000 }, { more: resumable });
           const first = await openSocket(url, `${pathOf(run)}/stream`);
           await once(first, 'data');
-          const before = memoryOf(pid);
+          const before = await memoryAtRest(pid, inspector);
           const sockets: Socket[] = [first];
           while (sockets.length < clients) {
             const more = Array.from({ length: 100 }, () => openSocket(url, `${pathOf(run)}/stream`));
@@ -96,7 +110,9 @@ describe('clients that', () => {
           }
           // Every client has its response head, and its connection is alive.
           await Promise.all(sockets.map((socket) => once(socket, 'data')));
-          expect(memoryOf(pid) - before).toBeLessThan((150 * megabyte * clients) / 5_000 + 30 * megabyte);
+          expect((await memoryAtRest(pid, inspector)) - before).toBeLessThan(
+            (150 * megabyte * clients) / 5_000 + 30 * megabyte,
+          );
           const [sessions] = await cluster.query<{ count: number }>(
             `select count(*)::integer as count from pg_stat_activity where application_name = 'a'`,
           );

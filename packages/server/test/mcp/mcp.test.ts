@@ -163,6 +163,12 @@ const waitingCreations = async (): Promise<number> => {
   return (await server.database.query({ name: 'mcp_creations', text }, [])).length;
 };
 
+/** Who reads the run that executes: `nothing` is for the request alone that has created it. */
+const runLogs = async (): Promise<string[]> => {
+  const text = `select log from runs where status = 'running'`;
+  return (await server.database.query<{ log: string }>({ name: 'mcp_logs', text }, [])).map(({ log }) => log);
+};
+
 /** Number of runs that the server has executed: rows of stateless runs are deleted when they end. */
 const endedRuns = async (): Promise<number> => {
   const text = await (await fetch(`${server.url}/metrics`)).text();
@@ -266,7 +272,8 @@ describe('a request', () => {
       await eventually(async () => expect(await waitingCreations()).toBe(2));
     });
     await eventually(() => expect(existsSync(`${out}.begun`)).toBe(true));
-    await eventually(async () => expect(await waitingCreations()).toBe(0));
+    // The repeated request has found the run, and follows it. A stateless run is deleted when it ends.
+    await eventually(async () => expect(await runLogs()).toEqual(['outcome']));
     await writeFile(out, '');
     for (const answer of await Promise.all(sending))
       expect(answer.body).toMatchObject({ result: { structuredContent: { out: 'wrote' } } });

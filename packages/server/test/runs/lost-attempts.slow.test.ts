@@ -122,17 +122,27 @@ describe('a lost lease', () => {
     assistant_id = await newAssistant(db);
   });
 
-  /** Runs one attempt until its lease ends; with `progress` it first stores the output of a node. */
-  const lose = async (run: { run_id: string }, worker: QueueWorker, progress: boolean): Promise<RunRow> => {
+  /**
+   * Runs one attempt until its lease ends; with `progress` it first stores the output of a node. `seenAgo`: when the worker has reported itself.
+   */
+  const lose = async (
+    run: { run_id: string },
+    worker: QueueWorker,
+    { progress = false, seenAgo }: { progress?: boolean; seenAgo?: string | undefined } = {},
+  ): Promise<RunRow> => {
     const [claimed] = await worker.claim(1);
     expect(claimed?.run_id).toBe(run.run_id);
     const owner = { owner: run.run_id, lease_token: claimed!.lease_token, ...(progress ? { progress } : {}) };
     expect(await checkpointStorage(db).commit({ ...noItems(), owners: [owner] })).toEqual([]);
-    await db.query(
-      { name: 'end', text: `update runs set lease_until = now() - interval '5 s' where run_id = $1` },
-      [run.run_id],
-    );
-    const [recovered] = await runLeaseStorage(db).recover(3);
+    // All times of a transaction are relative to its begin.
+    const [recovered] = await db.transact(async (tx) => {
+      await tx.query(
+        { name: 'end', text: `update runs set lease_until = now() - interval '5 s' where run_id = $1` },
+        [run.run_id],
+      );
+      if (seenAgo) await tx.script(`update workers set seen_at = now() - interval '${seenAgo}'`);
+      return runLeaseStorage(tx).recover(3);
+    });
     expect(recovered?.run_id).toBe(run.run_id);
     return recovered!;
   };
@@ -147,7 +157,7 @@ describe('a lost lease', () => {
     const run = await create();
     const worker = new QueueWorker(db);
     for (let count = 0; count < 30; count++)
-      expect(await lose(run, worker, true)).toMatchObject({ status: 'pending', attempt: 0 });
+      expect(await lose(run, worker, { progress: true })).toMatchObject({ status: 'pending', attempt: 0 });
     const [claimed] = await worker.claim(1);
     expect(claimed).toMatchObject({ status: 'running', attempt: 1, lease_token: 31 });
     expect(claimed?.lost_attempts).toHaveLength(20);
@@ -157,16 +167,16 @@ describe('a lost lease', () => {
   it('ends a run after three attempts without progress', async () => {
     const run = await create();
     const worker = new QueueWorker(db);
-    expect(await lose(run, worker, false)).toMatchObject({ status: 'pending', attempt: 1 });
-    expect(await lose(run, worker, true)).toMatchObject({ status: 'pending', attempt: 1 });
-    expect(await lose(run, worker, false)).toMatchObject({ status: 'pending', attempt: 2 });
-    const ended = await lose(run, worker, false);
+    expect(await lose(run, worker)).toMatchObject({ status: 'pending', attempt: 1 });
+    expect(await lose(run, worker, { progress: true })).toMatchObject({ status: 'pending', attempt: 1 });
+    expect(await lose(run, worker)).toMatchObject({ status: 'pending', attempt: 2 });
+    const ended = await lose(run, worker);
     expect(ended).toMatchObject({ status: 'error', attempt: 3 });
     expect(ended.lost_attempts.map(({ charged }) => charged)).toEqual([true, false, true, true]);
     expect(JSON.parse(ended.error ?? '')).toMatchObject({
       error: 'AttemptsExhausted',
       message: expect.stringMatching(
-        /after 3 attempts.*Lease 4 ended 5\.\d s ago and was not renewed/,
+        /after 3 attempts.*Lease 4 ended 5\.0 s ago and was not renewed/,
       ) as string,
     });
   });
@@ -186,27 +196,26 @@ describe('a lost lease', () => {
       process: '7 0',
     };
     const matching = (text: string) =>
-      expect.stringMatching(`^Lease 1 ended 5\\.\\d s ago and was not renewed: ${text}`) as string;
-    const last = async (state: string) => {
+      expect.stringMatching(`^Lease 1 ended 5\\.0 s ago and was not renewed: ${text}`) as string;
+    const last = async (seenAgo?: string) => {
       const run = await create();
-      if (state !== 'gone') await workerStorage(db).report(report);
-      if (state === 'silent') await db.script(`update workers set seen_at = now() - interval '9 s'`);
-      const { lost_attempts } = await lose(run, worker, false);
+      if (seenAgo) await workerStorage(db).report(report);
+      const { lost_attempts } = await lose(run, worker, { seenAgo });
       await worker.end((await worker.claim(1))[0]!);
       return lost_attempts.at(-1);
     };
-    expect(await last('gone')).toMatchObject({
+    expect(await last()).toMatchObject({
       worker: 'gone',
       lease_token: 1,
       message: matching(`worker ${worker.worker_id} is unknown$`),
     });
-    expect(await last('alive')).toMatchObject({
+    expect(await last('1 s')).toMatchObject({
       worker: 'alive',
       message: matching('worker host:7 is alive, and was too slow$'),
     });
-    expect(await last('silent')).toMatchObject({
+    expect(await last('9 s')).toMatchObject({
       worker: 'silent',
-      message: matching('worker host:7 last reported itself 9\\.\\d s ago$'),
+      message: matching('worker host:7 last reported itself 9\\.0 s ago$'),
     });
   });
 

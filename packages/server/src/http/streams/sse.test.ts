@@ -119,6 +119,30 @@ describe.each(ways)('a stream of events$way', ({ customApp }) => {
     expect((await fetch(`${app.url}/watch`)).status).toBe(404);
   });
 
+  it.each([
+    ['Last-Event-ID', 'reconnect', true],
+    ['since', 'reconnect', true],
+    ['none', 'error', false],
+  ] as const)('continued by %s ends with %s in an outage of the database', async (by, last, isCut) => {
+    const { stream, sink } = testEventSource(by);
+    await using app = await start({ watch: () => stream });
+    const { body } = await fetch(`${app.url}/watch`);
+    const source = await sink;
+    source.send(event(7));
+    source.fail(new Problem('unavailable', 'The database cannot be reached', { cause: new Error('gone') }));
+    let text = '';
+    let isBroken = false;
+    const decoder = new TextDecoder();
+    try {
+      for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) text += decoder.decode(chunk);
+    } catch {
+      isBroken = true;
+    }
+    expect(text.match(/^event: .*$/gm)).toEqual(['event: values', `event: ${last}`]);
+    expect(text).toContain('The database cannot be reached');
+    expect(isBroken).toBe(isCut);
+  });
+
   it('stops its source and aborts the signal when the client disconnects', async () => {
     const { stream, sink, stopped } = testEventSource();
     const left = deferred<void>();

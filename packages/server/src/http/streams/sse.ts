@@ -1,6 +1,7 @@
 // Server-sent events, written directly to Node's response. Frames of one turn of the event loop are sent in one write. For a client
 // that does not read, at most the frames of one turn and `bufferBytesMax` are buffered; then its connection is closed.
 import type { Writable } from 'node:stream';
+import type { Problem } from '@svc/contract/problem';
 import {
   EventStreamResponse,
   type EventWriter,
@@ -42,16 +43,23 @@ export const toFrame = ({ id, event, data }: StreamEvent): string => {
   return `${head}event: ${oneLine(event)}\ndata: ${oneLine(data)}\n\n`;
 };
 
-/** The data of the last event of a stream that the server interrupts. */
-const interruption = (resumption: Resumption, lastId: string | undefined): object | undefined => {
+/** The data of the last event of a stream that the server interrupts. `why`: a sentence. */
+const interruption = (
+  why: string,
+  resumption: Resumption,
+  lastId: string | undefined,
+): object | undefined => {
   if (resumption === 'none') return undefined;
   const how =
     resumption === 'since'
       ? 'Send the request again with since: the seq of the last event'
       : 'Open the stream again, at the Location of this response if it has one, with ' +
         (lastId === undefined ? 'the same Last-Event-ID' : `Last-Event-ID: ${oneLine(lastId)}`);
-  return { message: `The server stops before the stream has ended. ${how}.`, last_event_id: lastId ?? null };
+  return { message: `${why} ${how}.`, last_event_id: lastId ?? null };
 };
+
+/** True when the database did not answer. Without a cause a problem is an expected state. */
+const isOutage = ({ code, cause }: Problem): boolean => code === 'unavailable' && cause !== undefined;
 
 /** Node's response, or a plain stream instead. */
 type SseTarget = Writable & { flushHeaders?: () => void };
@@ -128,17 +136,24 @@ class SseStream implements EventWriter {
     if (this.#closed) return;
     const problem = toProblem(error);
     logProblem(problem, this.#request.requestId, this.#request.logger);
+    // Stock clients take an event `error` for the end of the run.
+    if (isOutage(problem) && this.#resumption !== 'none')
+      return void this.#cut(`The stream was interrupted: ${problem.message}.`);
     this.send({ event: 'error', data: JSON.stringify({ error: problem.code, message: problem.message }) });
     this.end();
+  }
+
+  async interrupt(): Promise<void> {
+    await this.#cut('The server stops before the stream has ended.');
   }
 
   /**
    * Sends the last event, and breaks the connection. Stock clients take a response that ends for the end of the run, and reconnect after one
    * that breaks.
    */
-  async interrupt(): Promise<void> {
+  async #cut(why: string): Promise<void> {
     if (this.#closed) return;
-    const data = interruption(this.#resumption, this.#lastId);
+    const data = interruption(why, this.#resumption, this.#lastId);
     if (data !== undefined) this.send({ event: 'reconnect', data: JSON.stringify(data) });
     this.#flush();
     const sent = new Promise<void>((resolve) => {
