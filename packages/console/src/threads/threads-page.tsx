@@ -1,8 +1,8 @@
 // Threads by the filter in the address, the newest first.
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { Thread } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { metadataProblem, textHint } from '../app/metadata-filter.ts';
+import { previewOf } from '../messages/thread-preview.ts';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
 import { InvalidFilter, Loaded, NoMatch, State } from '../ui/states.tsx';
@@ -124,18 +124,3 @@ const OwnerLink = ({ owner }: { owner: string | undefined }): ReactNode =>
       {shown(owner)}
     </Link>
   );
-
-const charsMax = 200;
-
-const textOf = (content: unknown): string => {
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return '';
-  return content
-    .map((part: unknown) => (part as { text?: unknown } | null)?.text)
-    .filter((text) => typeof text === 'string')
-    .join(' ');
-};
-
-/** The first words of the newest message, or of the first one when the newest has no text. */
-const previewOf = ({ extracted = {} }: Pick<Thread, 'extracted'>): string =>
-  (textOf(extracted['last']) || textOf(extracted['first'])).replaceAll(/\s+/g, ' ').slice(0, charsMax);
