@@ -49,7 +49,7 @@ export const allowedImports: Readonly<Record<string, Readonly<Record<string, rea
     live: ['api', 'session'],
     messages: ['stored', 'ui', 'values'],
     platform: ['api', 'app', 'session', 'ui', 'values'],
-    playground: ['api', 'app', 'graph', 'interrupts', 'messages', 'platform', 'ui', 'values'],
+    playground: ['api', 'app', 'graph', 'interrupts', 'live', 'messages', 'platform', 'ui', 'values'],
     plots: ['ui'],
     runs: ['api', 'app', 'graph', 'live', 'plots', 'stored', 'ui', 'values'],
     session: ['api', 'app', 'platform', 'ui', 'values'],

@@ -47,10 +47,12 @@ export const useSchemas = (assistantId: string | undefined): UseQueryResult<Grap
 /** The graph of an assistant, as the server draws it. */
 export const useGraph = (
   assistantId: string | undefined,
+  /** Draws the nodes of subgraphs in place of their node. */
+  { xray = false }: { xray?: boolean } = {},
 ): UseQueryResult<Awaited<ReturnType<Client['assistants']['graph']>>> =>
   useServerQuery({
-    queryKey: ['assistants', assistantId, 'graph'],
-    read: (client, call) => client.assistants.graph(assistantId ?? '', call),
+    queryKey: ['assistants', assistantId, 'graph', xray],
+    read: (client, call) => client.assistants.graph(assistantId ?? '', { ...call, xray }),
     enabled: assistantId !== undefined,
     staleTime: 300_000,
   });

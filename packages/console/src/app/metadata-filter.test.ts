@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { metadataOf, readMetadataFilter, textHint } from './metadata-filter.ts';
+import { metadataOf, pairOf, readMetadataFilter, textHint, withPair } from './metadata-filter.ts';
 
 describe('a metadata filter', () => {
   it('is read from pairs, with numbers, booleans and null as such', () => {
@@ -55,4 +55,13 @@ describe('a metadata filter', () => {
     expect(textHint('team:x seats:12')).toBe('seats:12 is a number. Write seats:"12" for the text.');
     expect(textHint('seats:"12"')).toBeUndefined();
   });
+});
+
+it('the pair of a value is read as the same value', () => {
+  const metadata = { team: 'sales', 'a b': 'Ann "Lee"', seats: 12, code: '12', open: true, none: null };
+  let text: string | undefined;
+  for (const [key, value] of Object.entries(metadata)) text = withPair(text, key, value);
+  expect(readMetadataFilter(text)).toEqual({ metadata, problem: undefined });
+  expect(withPair('team:sales', 'team', 'hr')).toBe('team:hr');
+  expect(pairOf('list', ['a'])).toBeUndefined();
 });

@@ -123,3 +123,20 @@ export const textHint = (text: string | undefined): string | undefined => {
   const hint = `${key}:${String(value)} is a ${value === null ? 'null' : typeof value}. Write ${key}:"${String(value)}" for the text.`;
   return visibleText(hint);
 };
+
+/** The pair of a text or a number as the filter writes it; undefined for a value that the filter cannot have. */
+export const pairOf = (key: string, value: unknown): string | undefined => {
+  if (value !== null && !['string', 'number', 'boolean'].includes(typeof value)) return undefined;
+  if (mayBeRounded(value)) return undefined;
+  const isBare = typeof value === 'string' && /^[^\s,"]+$/.test(value) && !scalar.test(value);
+  const bareName = /^[^\s,":]+$/.test(key);
+  return `${bareName ? key : JSON.stringify(key)}:${isBare ? value : JSON.stringify(value)}`;
+};
+
+/** A filter with one more pair. The pair takes the place of another one with its key. */
+export const withPair = (text: string | undefined, key: string, value: unknown): string | undefined => {
+  const { metadata = {}, problem } = readMetadataFilter(text);
+  if (problem !== undefined) return text;
+  const pairs = Object.entries({ ...metadata, [key]: value }).map(([name, one]) => pairOf(name, one));
+  return pairs.filter((pair) => pair !== undefined).join(' ') || undefined;
+};

@@ -5,6 +5,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { useClient, useServerQuery } from '../api/client.tsx';
 import { usePagedQuery } from '../api/paged-query.ts';
+import { CodeButton } from '../app/code-button.tsx';
 import { MissingAssistant } from '../app/missing.tsx';
 import { Button } from '../ui/button.tsx';
 import { CopyId } from '../ui/copy.tsx';
@@ -45,6 +46,13 @@ const AssistantView = ({ assistant }: { assistant: Assistant }): ReactNode => (
         graph {visibleText(assistant.graph_id)} · version {assistant.version}
       </span>
       <div className="page-actions">
+        <CodeButton
+          call={{
+            method: 'GET',
+            path: `/assistants/${assistant.assistant_id}`,
+            sdk: { name: 'assistants.get', args: [assistant.assistant_id] },
+          }}
+        />
         <EditAssistant assistant={assistant} />
         <DeleteAssistant assistant={assistant} />
         <Link className="button" to="/crons" search={{ assistant: assistant.assistant_id }}>

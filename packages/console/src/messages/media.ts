@@ -80,7 +80,14 @@ export const mediaOf = (part: Fields): Media | undefined => {
     kind: kindOfType(kind, type),
     data: given ?? (isBase64 ? `data:${type};base64,${bytes}` : undefined),
     link: url !== undefined && /^https?:\/\//i.test(url) ? url : undefined,
-    name: textOf(fields, 'filename', 'name', 'title', 'file_id', 'fileId'),
+    name: textOf(
+      { ...(isObject(fields['metadata']) ? fields['metadata'] : {}), ...fields },
+      'filename',
+      'name',
+      'title',
+      'file_id',
+      'fileId',
+    ),
   };
 };
 

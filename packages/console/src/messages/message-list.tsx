@@ -1,7 +1,9 @@
 // A conversation: messages, tool calls with their results, reasoning.
 import { useState, type ReactNode } from 'react';
 import { Button } from '../ui/button.tsx';
+import { CopyText } from '../ui/copy.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { LocalTime } from '../ui/time.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
 import { Markdown } from '../values/markdown.tsx';
 import { visibleText } from '../ui/visible-text.ts';
@@ -15,6 +17,8 @@ const pageSizeDefault = 100;
 export interface MessageActions {
   /** Absent where messages cannot be edited. */
   onEdit?: ((message: Message, text: string) => void) | undefined;
+  /** Writes the last answer again. Absent where that is not possible. */
+  onRegenerate?: (() => void) | undefined;
 }
 
 /** Messages before those in the page. */
@@ -32,6 +36,7 @@ export const MessageList = ({
   pageSize = pageSizeDefault,
   noAnswer,
   onEdit,
+  onRegenerate,
 }: {
   messages: readonly Message[];
   earlier?: Earlier;
@@ -68,6 +73,7 @@ export const MessageList = ({
           noAnswer={noAnswer}
           isWriting={isStreaming && index === visible.length - 1 && message.kind === 'ai'}
           onEdit={onEdit}
+          onRegenerate={index === visible.length - 1 ? onRegenerate : undefined}
         />
       ))}
     </div>
@@ -88,6 +94,7 @@ const MessageBox = ({
   noAnswer,
   isWriting,
   onEdit,
+  onRegenerate,
 }: {
   message: Message;
   answers: ReadonlyMap<string | undefined, Message>;
@@ -95,31 +102,16 @@ const MessageBox = ({
   isWriting: boolean;
 } & MessageActions): ReactNode => {
   const [isEditing, setEditing] = useState(false);
-  const { kind, name, text, reasoning, toolCalls, media, usage } = message;
+  const { kind, text, reasoning, toolCalls, media } = message;
   const canEdit = onEdit !== undefined && kind === 'human' && message.id !== undefined && !isEditing;
   return (
     <article className="message" data-kind={kind}>
-      <header className="message-head">
-        <span className="message-who">
-          {name === undefined ? labels[kind] : visibleText(name.slice(0, 200))}
-        </span>
-        {usage && (
-          <span className="muted" title="Tokens that were read and written">
-            {usage.input} → {usage.output} tokens
-          </span>
-        )}
-        {canEdit && (
-          <button
-            type="button"
-            className="button message-action"
-            data-kind="plain"
-            title="Edit this message and run again from here"
-            onClick={() => setEditing(true)}
-          >
-            <Icon name="edit" size={13} /> Edit
-          </button>
-        )}
-      </header>
+      <MessageHead
+        message={message}
+        isWriting={isWriting}
+        onRegenerate={onRegenerate}
+        onEdit={canEdit ? () => setEditing(true) : undefined}
+      />
       {isEditing && onEdit ? (
         <EditBox
           text={text}
@@ -156,6 +148,57 @@ const MessageBox = ({
     </article>
   );
 };
+
+const MessageHead = ({
+  message: { kind, name, text, usage, model, at },
+  isWriting,
+  onRegenerate,
+  onEdit,
+}: {
+  message: Message;
+  isWriting: boolean;
+  onRegenerate: (() => void) | undefined;
+  /** Opens the message for editing. */
+  onEdit: (() => void) | undefined;
+}): ReactNode => (
+  <header className="message-head">
+    <span className="message-who">{name === undefined ? labels[kind] : visibleText(name.slice(0, 200))}</span>
+    {model !== undefined && <span className="muted">{visibleText(model.slice(0, 100))}</span>}
+    {at !== undefined && (
+      <span className="muted">
+        <LocalTime at={at} />
+      </span>
+    )}
+    {usage && (
+      <span className="muted" title="Tokens that were read and written">
+        {usage.input} → {usage.output} tokens
+      </span>
+    )}
+    {text !== '' && !isWriting && <CopyText text={text} shown="Copy" label="message" />}
+    {kind === 'ai' && onRegenerate && (
+      <button
+        type="button"
+        className="button message-action"
+        data-kind="plain"
+        title="Run again from the checkpoint before your last message"
+        onClick={onRegenerate}
+      >
+        <Icon name="rerun" size={13} /> Regenerate
+      </button>
+    )}
+    {onEdit && (
+      <button
+        type="button"
+        className="button message-action"
+        data-kind="plain"
+        title="Edit this message and run again from here"
+        onClick={onEdit}
+      >
+        <Icon name="edit" size={13} /> Edit
+      </button>
+    )}
+  </header>
+);
 
 /** Calls of tools, or images and files, of one message that are shown at once. */
 const partsMax = 50;

@@ -23,6 +23,10 @@ export interface Message {
   /** Images, audio and files in the content. */
   media: Media[];
   usage: { input: number; output: number } | undefined;
+  /** The name of the model that has written it. */
+  model: string | undefined;
+  /** When it was written. */
+  at: string | undefined;
   raw: object;
 }
 
@@ -89,6 +93,24 @@ const toolCallsOf = (raw: Fields): ToolCall[] => {
   }));
 };
 
+/** Model and time, where the provider or the graph has written them. */
+const originOf = (raw: Fields): Pick<Message, 'model' | 'at'> => {
+  const [response, extra] = ['response_metadata', 'additional_kwargs'].map((name) => {
+    const { [name]: value } = raw;
+    return isObject(value) ? value : {};
+  });
+  const model = optional(response?.['model_name']) ?? optional(response?.['model']);
+  const times = [raw['created_at'], response?.['created_at'], response?.['created'], extra?.['created_at']];
+  return { model, at: times.map(timeOf).find((time) => time !== undefined) };
+};
+
+/** An ISO time, or seconds as model APIs report them. */
+const timeOf = (value: unknown): string | undefined => {
+  const ms =
+    typeof value === 'number' ? value * 1_000 : typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return ms > 0 && ms < 8.64e15 ? new Date(ms).toISOString() : undefined;
+};
+
 /** Undefined for a value that is no message. */
 export const readMessage = (raw: unknown): Message | undefined => {
   if (!isObject(raw)) return undefined;
@@ -114,6 +136,7 @@ export const readMessage = (raw: unknown): Message | undefined => {
     isError: raw['status'] === 'error',
     media: parts.map(mediaOf).filter((media) => media !== undefined),
     usage: usageOf(raw['usage_metadata']),
+    ...originOf(raw),
     raw,
   };
 };
@@ -137,6 +160,8 @@ export const jsonMessage = (raw: object, id?: string): Message => ({
   isError: false,
   media: [],
   usage: undefined,
+  model: undefined,
+  at: undefined,
   raw,
 });
 

@@ -34,7 +34,7 @@ export const ColumnFigures = ({ conversation }: { conversation: Conversation }):
     {
       name: 'Cost',
       title: usage?.cost === undefined ? 'Of the trace of the run' : 'Of the answer to your last message',
-      value: costOf(usage?.cost === undefined ? traceCost : String(usage.cost)),
+      value: costOf(usage?.cost === undefined ? traceCost?.cost : String(usage.cost)),
     },
   ].filter(({ value }) => value !== '');
   return (
@@ -53,15 +53,17 @@ export const ColumnFigures = ({ conversation }: { conversation: Conversation }):
 };
 
 /** As the server has recorded it. */
-const recordedMs = (run: Run | undefined): number | undefined =>
+export const recordedMs = (run: Run | undefined): number | undefined =>
   run?.ended_at === undefined ? undefined : Date.parse(run.ended_at) - Date.parse(run.created_at);
 
 /** A trace is stored a moment after its run. A server without tracing never has it. */
 const pollMs = 1_000;
-const readsMax = 5;
+const readsMax = 15;
 
 /** What a run has cost, in dollars as a decimal, from its trace: trace routes need an API key. Undefined while or where it is unknown. */
-const useTraceCost = (run: Run | undefined): string | undefined => {
+export const useTraceCost = (
+  run: Run | undefined,
+): { isComplete: boolean; cost: string | undefined } | undefined => {
   const access = useAccess();
   const runId = run === undefined || isOpen(run.status) ? undefined : run.run_id;
   const query = useQuery({
@@ -81,7 +83,7 @@ const useTraceCost = (run: Run | undefined): string | undefined => {
     refetchInterval: ({ state: { data, dataUpdateCount } }) =>
       data?.isComplete === false && dataUpdateCount < readsMax ? pollMs : false,
   });
-  return query.data?.cost;
+  return query.data;
 };
 
 interface TurnUsage {

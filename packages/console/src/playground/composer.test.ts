@@ -13,7 +13,7 @@ it('an input with an integer that the browser rounds is not sent', () => {
   expect(readInput('{ "order": [9007199254740993] }')).toEqual({ problem: rounded });
   expect(readInput('{ "order": ["9007199254740993"] }')).toEqual({ value: { order: ['9007199254740993'] } });
   const fields = fieldsOf({ properties: { order: { type: 'integer' } } });
-  const form = { fields, conversation: 'messages', message: 'Where is 9007199254740993?' };
+  const form = { fields, conversation: 'messages', content: 'Where is 9007199254740993?' };
   expect(readForm({ ...form, draft: { order: '9007199254740993' } })).toEqual({
     problem: `order: ${rounded}`,
   });

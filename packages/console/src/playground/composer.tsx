@@ -1,11 +1,13 @@
 // The input of the next run: a message, a form, or JSON, as the schema of the graph says.
-import { useMemo, useRef, type ReactNode, type RefObject } from 'react';
+import { useMemo, useRef, type ComponentProps, type ReactNode, type RefObject } from 'react';
 import { fieldsOf, messagesField } from '../graph/read-schema.ts';
 import { readDraft, SchemaForm, type Draft } from '../graph/schema-form.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { useDraft, useFieldsDraft } from '../ui/use-draft.ts';
 import { JsonField } from '../values/json-field.tsx';
 import { formatJson, readExactObject } from '../values/read-json.ts';
+import { type Attachments, AttachmentRow, useAttachments } from './attachment-row.tsx';
+import { contentOf } from './attachments.ts';
 import { DropNotice, FoldedComposer, useFolding } from './composer-folding.tsx';
 
 interface ComposerProps {
@@ -42,18 +44,26 @@ export const Composer = ({
   const fields = useMemo(() => fieldsOf(schema), [schema]);
   const field = useRef<HTMLTextAreaElement>(null);
 
-  const folding = useFolding({ questions, hasDraft: message.trim() !== '', onFold });
+  const files = useAttachments();
+  const { attached } = files;
+  const hasDraft = message.trim() !== '' || attached.length > 0;
+  const folding = useFolding({ questions, hasDraft, onFold });
   const { form, isFolded } = folding;
 
-  const read = isJson ? readInput(text) : readForm({ fields, draft, conversation, message });
+  const read = isJson
+    ? readInput(text)
+    : readForm({ fields, draft, conversation, content: contentOf(message, attached) });
   const wrong = problem ?? ('problem' in read ? read.problem : undefined);
-  const isEmpty = !isJson && conversation !== undefined && message.trim() === '';
+  const isEmpty = !isJson && conversation !== undefined && !hasDraft;
   const send = (): void => {
     if (isBusy || isEmpty || problem !== undefined || !('value' in read)) return;
     void onSend(read.value).then((isTaken) => {
-      if (!isTaken) setMessage((now) => (now === '' ? message : now));
+      if (isTaken) return;
+      setMessage((now) => (now === '' ? message : now));
+      files.restore(attached);
     });
     setMessage('');
+    files.clear();
     field.current?.focus();
   };
   const toggle = (): void => {
@@ -78,18 +88,14 @@ export const Composer = ({
         ) : (
           <>
             {conversation !== undefined && (
-              <MessageField ref={field} message={message} onChange={setMessage} onSend={send} />
+              <MessageField ref={field} message={message} onChange={setMessage} onSend={send} files={files} />
             )}
-            {fields.length > 0 &&
-              (conversation === undefined ? (
-                <SchemaForm fields={fields} draft={draft} onChange={setDraft} />
-              ) : (
-                // A required field is in sight.
-                <details open={fields.some(({ isRequired }) => isRequired)}>
-                  <summary className="muted">More input ({fields.length})</summary>
-                  <SchemaForm fields={fields} draft={draft} onChange={setDraft} />
-                </details>
-              ))}
+            <MoreInput
+              isAlone={conversation === undefined}
+              fields={fields}
+              draft={draft}
+              onChange={setDraft}
+            />
           </>
         )}
         <SendRow
@@ -104,32 +110,64 @@ export const Composer = ({
   );
 };
 
+/** The fields beside the message, or all of a graph without a conversation. */
+const MoreInput = ({
+  isAlone,
+  ...form
+}: { isAlone: boolean } & Pick<
+  ComponentProps<typeof SchemaForm>,
+  'fields' | 'draft' | 'onChange'
+>): ReactNode => {
+  const { fields } = form;
+  if (fields.length === 0) return null;
+  if (isAlone) return <SchemaForm {...form} />;
+  return (
+    // A required field is in sight.
+    <details open={fields.some(({ isRequired }) => isRequired)}>
+      <summary className="muted">More input ({fields.length})</summary>
+      <SchemaForm {...form} />
+    </details>
+  );
+};
+
 const MessageField = ({
   ref,
   message,
   onChange,
   onSend,
+  files,
 }: {
   ref: RefObject<HTMLTextAreaElement | null>;
   message: string;
   onChange: (message: string) => void;
   onSend: () => void;
+  files: Attachments;
 }): ReactNode => (
-  <textarea
-    ref={ref}
-    className="field composer-message"
-    dir="auto"
-    aria-label="Message"
-    placeholder="Write a message"
-    rows={2}
-    value={message}
-    onChange={(event) => onChange(event.target.value)}
-    onKeyDown={(event) => {
-      if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
-      event.preventDefault();
-      onSend();
-    }}
-  />
+  <>
+    <textarea
+      ref={ref}
+      className="field composer-message"
+      dir="auto"
+      aria-label="Message"
+      placeholder="Write a message"
+      rows={2}
+      value={message}
+      onChange={(event) => onChange(event.target.value)}
+      onPaste={({ clipboardData }) => files.add([...clipboardData.files])}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        if (event.dataTransfer.files.length === 0) return;
+        event.preventDefault();
+        files.add([...event.dataTransfer.files]);
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+        event.preventDefault();
+        onSend();
+      }}
+    />
+    <AttachmentRow files={files} />
+  </>
 );
 
 const SendRow = ({
@@ -164,16 +202,17 @@ export const readForm = ({
   fields,
   draft,
   conversation,
-  message,
+  content,
 }: {
   fields: ReturnType<typeof fieldsOf>;
   draft: Draft;
   conversation: string | undefined;
-  message: string;
+  /** Of the message. */
+  content: unknown;
 }): { value: Record<string, unknown> } | { problem: string } => {
   const read = readDraft(fields, draft);
   if ('problem' in read || conversation === undefined) return read;
   // The page already shows this message. The id lets the page find the same message in the state.
-  const sent = { type: 'human', content: message, id: crypto.randomUUID() };
+  const sent = { type: 'human', content, id: crypto.randomUUID() };
   return { value: { ...read.value, [conversation]: [sent] } };
 };

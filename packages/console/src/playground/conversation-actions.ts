@@ -2,7 +2,7 @@
 import type { Assistant, Client, RunOptions, ThreadState } from '@svc/sdk';
 import { useClient } from '../api/client.tsx';
 import { resumeOf, type Question } from '../interrupts/read-interrupt.ts';
-import { messagesKey, type Message } from '../messages/read-messages.ts';
+import { isObject, messagesKey, type Message } from '../messages/read-messages.ts';
 import type { ColumnAddress } from './column-address.ts';
 import { messagesIn, type Sent } from './merge-messages.ts';
 import type { ShownThread } from './shown-thread.ts';
@@ -15,6 +15,8 @@ export interface ConversationActions {
   answer: (question: Question, answer: unknown) => Promise<unknown>;
   resume: () => Promise<unknown>;
   edit: (message: Message, text: string) => Promise<unknown>;
+  /** Sends a message of the person again, from the checkpoint before it. */
+  regenerate: (message: Message) => Promise<unknown>;
   stop: () => Promise<void>;
 }
 
@@ -92,6 +94,17 @@ export const useConversationActions = ({
       const id = threadId ?? (await newThread(isShown));
       return id === undefined ? undefined : { threadId: id, options, sent };
     });
+  const sendAgain = (message: Message, content: unknown): Promise<unknown> =>
+    start(async () => {
+      const channel = messagesKey(state?.values);
+      const head = state?.checkpoint_id;
+      if (threadId === undefined || channel === undefined || message.id === undefined || !head)
+        return undefined;
+      const from = await findForkPoint(client, threadId, head, { channel, messageId: message.id });
+      const again = { ...message.raw, id: crypto.randomUUID(), content };
+      const sent = { messages: [again], cutId: message.id };
+      return { threadId, options: { input: { [channel]: [again] }, checkpoint_id: from }, sent };
+    });
   return {
     send: async (input) => {
       const sent = { messages: messagesIn(input), cutId: undefined };
@@ -103,17 +116,8 @@ export const useConversationActions = ({
     answer: (question, answer) =>
       startWith({ command: { resume: resumeOf(question, answer) } as RunOptions['command'] }),
     resume: () => startWith({ input: null }),
-    edit: (message, text) =>
-      start(async () => {
-        const channel = messagesKey(state?.values);
-        const head = state?.checkpoint_id;
-        if (threadId === undefined || channel === undefined || message.id === undefined || !head)
-          return undefined;
-        const from = await findForkPoint(client, threadId, head, { channel, messageId: message.id });
-        const edited = { ...message.raw, id: crypto.randomUUID(), content: text };
-        const sent = { messages: [edited], cutId: message.id };
-        return { threadId, options: { input: { [channel]: [edited] }, checkpoint_id: from }, sent };
-      }),
+    edit: (message, text) => sendAgain(message, editedContent(message.raw, text)),
+    regenerate: (message) => sendAgain(message, contentOf(message.raw)),
     stop: async () => {
       const isShown = shown.watch();
       try {
@@ -123,6 +127,16 @@ export const useConversationActions = ({
       }
     },
   };
+};
+
+const contentOf = (raw: object): unknown => ('content' in raw ? raw.content : undefined);
+
+/** The images and files of the message stay. */
+export const editedContent = (raw: object, text: string): unknown => {
+  const content = contentOf(raw);
+  if (!Array.isArray(content)) return text;
+  const others = content.filter((part: unknown) => !isObject(part) || part['type'] !== 'text');
+  return others.length === 0 ? text : [{ type: 'text', text }, ...others];
 };
 
 /** A fork looks this far back for the checkpoint before a message. */

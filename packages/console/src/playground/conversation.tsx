@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { Assistant } from '@svc/sdk';
+import type { Assistant, Run } from '@svc/sdk';
 import { useEffect, useRef, type ReactNode } from 'react';
 import { QuestionBox } from '../interrupts/question-box.tsx';
 import { MessageList } from '../messages/message-list.tsx';
@@ -8,6 +8,8 @@ import { ErrorNotice, Skeleton, State } from '../ui/states.tsx';
 import { isBranch } from '../values/json-entries.ts';
 import { ChannelList } from '../values/channel-list.tsx';
 import { visibleText } from '../ui/visible-text.ts';
+import { useTraceCost } from './column-figures.tsx';
+import { RunFeedback } from './run-feedback.tsx';
 import type { Conversation as ConversationOf } from './use-conversation.ts';
 
 export const Conversation = ({
@@ -27,6 +29,7 @@ export const Conversation = ({
     if (current && current.scrollHeight - current.scrollTop - current.clientHeight < 240)
       end.current?.scrollIntoView();
   }, [length, conversation.questions.length]);
+  const question = messages.findLast(({ kind }) => kind === 'human');
   const hasValues = isBranch(values) && Object.keys(values).length > 0;
   return (
     <div className="playground-scroll" ref={box} tabIndex={0} aria-label="Conversation" role="region">
@@ -37,6 +40,7 @@ export const Conversation = ({
           messages={messages}
           isStreaming={isRunning}
           onEdit={isBusy ? undefined : (message, text) => void conversation.edit(message, text)}
+          onRegenerate={isBusy || !question?.id ? undefined : () => void conversation.regenerate(question)}
         />
       ) : hasValues ? (
         <div className="messages">
@@ -52,7 +56,7 @@ export const Conversation = ({
 };
 
 const Notes = ({ conversation }: { conversation: ConversationOf }): ReactNode => {
-  const { state, isRunning, isBusy, isFork, startsAtCheckpoint, questions, stoppedBefore, error } =
+  const { state, isRunning, isBusy, isFork, startsAtCheckpoint, questions, stoppedBefore, error, run } =
     conversation;
   const threadId = state?.checkpoint.thread_id;
   return (
@@ -88,8 +92,15 @@ const Notes = ({ conversation }: { conversation: ConversationOf }): ReactNode =>
         </p>
       )}
       {!isRunning && <ErrorNotice error={error} />}
+      {!isBusy && run && <TracedFeedback run={run} />}
     </div>
   );
+};
+
+/** Nothing where the run has no trace, or the session no key for traces. */
+const TracedFeedback = ({ run }: { run: Run }): ReactNode => {
+  const isTraced = useTraceCost(run)?.isComplete === true;
+  return isTraced && <RunFeedback key={run.run_id} runId={run.run_id} />;
 };
 
 const Welcome = ({ assistant }: { assistant: Assistant }): ReactNode => (

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useMemo, type ReactNode } from 'react';
+import { lazy, Suspense, useMemo, useState, type ReactNode } from 'react';
 import { useGraph } from '../api/queries.ts';
 import { readGraph } from '../graph/read-graph.ts';
 import type { NodeActivity } from '../messages/fold-run.ts';
@@ -17,9 +17,24 @@ export const GraphPanel = ({
   activity: Activity;
   isRestored: boolean;
 }): ReactNode => {
-  const graph = useGraph(assistantId);
+  const [isOpen, setOpen] = useState(false);
+  const closed = useGraph(assistantId);
+  const opened = useGraph(assistantId, { xray: true });
+  // An engine that cannot open the subgraphs draws the graph as it is.
+  const hasSubgraphs = (opened.data?.nodes.length ?? 0) > (closed.data?.nodes.length ?? 0);
+  const graph = isOpen && hasSubgraphs ? opened : closed;
   return (
     <section className="playground-graph" aria-label="Graph" data-restored={isRestored}>
+      {hasSubgraphs && (
+        <button
+          type="button"
+          className="chip graph-subgraphs"
+          aria-pressed={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          Open subgraphs
+        </button>
+      )}
       <Loaded query={graph}>{(data) => <Drawn data={data} activity={activity} />}</Loaded>
     </section>
   );

@@ -1,7 +1,7 @@
 // Try an assistant: talk to it, watch its graph, answer its questions, edit a message and fork. Or two of them, with the same inputs.
 import type { Assistant } from '@svc/sdk';
 import { getRouteApi } from '@tanstack/react-router';
-import { type ReactNode, useRef } from 'react';
+import { type ComponentProps, type ReactNode, useRef } from 'react';
 import { useAssistants, useSchemas } from '../api/queries.ts';
 import { Loaded, State } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
@@ -96,12 +96,7 @@ const Playground = ({
           ) : (
             <Conversation assistant={assistant} conversation={left} />
           )}
-          {isComparison && (
-            <details className="comparison-config">
-              <summary className="muted">Config of both</summary>
-              <ConfigForm schemas={schemas.data} settings={settings} onChange={setSettings} />
-            </details>
-          )}
+          {isComparison && <ConfigOfBoth schemas={schemas.data} settings={settings} onChange={setSettings} />}
           <Composer
             assistantId={assistant.assistant_id}
             schema={schemas.data?.input_schema}
@@ -116,12 +111,26 @@ const Playground = ({
           />
         </section>
         {!isComparison && (
-          <SidePanel schemas={schemas.data} settings={settings} onSettings={setSettings} state={left.state} />
+          <SidePanel
+            assistant={assistant}
+            threadId={left.threadId}
+            schemas={schemas.data}
+            settings={settings}
+            onSettings={setSettings}
+            state={left.state}
+          />
         )}
       </div>
     </div>
   );
 };
+
+const ConfigOfBoth = (form: ComponentProps<typeof ConfigForm>): ReactNode => (
+  <details className="comparison-config">
+    <summary className="muted">Config of both</summary>
+    <ConfigForm {...form} />
+  </details>
+);
 
 const parts = [
   { name: 'talk', label: 'Conversation' },

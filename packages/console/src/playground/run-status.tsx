@@ -6,13 +6,14 @@ import { duration } from '../ui/duration.ts';
 import { waitingText } from '../ui/time-text.ts';
 import { Icon } from '../ui/icons.tsx';
 import { visibleText } from '../ui/visible-text.ts';
+import { recordedMs } from './column-figures.tsx';
 import type { Conversation } from './use-conversation.ts';
 
 /** The run that streams or that has just ended, with the button that stops it. */
 export const RunStatus = ({
-  conversation: { run, isRunning, activity, questions, stop },
+  conversation: { run, isRunning, activity, questions, times, stop },
 }: {
-  conversation: Pick<Conversation, 'run' | 'isRunning' | 'activity' | 'questions' | 'stop'>;
+  conversation: Pick<Conversation, 'run' | 'isRunning' | 'activity' | 'questions' | 'times' | 'stop'>;
 }): ReactNode => (
   <span className="row" aria-live="polite">
     {isRunning && run?.status === 'pending' && activity.size === 0 ? (
@@ -29,7 +30,7 @@ export const RunStatus = ({
     ) : (
       run && <RunBadge status={run.status} />
     )}
-    {isRunning && <Elapsed />}
+    {isRunning ? <Elapsed /> : <Took tookMs={times?.tookMs ?? recordedMs(run)} />}
     {run && (
       <Link to="/runs/$runId" params={{ runId: run.run_id }} search={{ thread: run.thread_id }}>
         Run
@@ -47,6 +48,14 @@ export const RunStatus = ({
     )}
   </span>
 );
+
+/** How long the run that has ended took. */
+const Took = ({ tookMs }: { tookMs: number | undefined }): ReactNode =>
+  tookMs !== undefined && (
+    <span className="muted mono" title="From the request to the end of the run">
+      {duration(tookMs)}
+    </span>
+  );
 
 const Elapsed = (): ReactNode => {
   const [startedMs] = useState(() => performance.now());

@@ -1,10 +1,11 @@
-import type { GraphSchemas, ThreadState } from '@svc/sdk';
+import type { Assistant, GraphSchemas, ThreadState } from '@svc/sdk';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { configurableSchema, objectDraft } from '../graph/object-draft.ts';
 import { ObjectFields } from '../graph/object-fields.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { JsonTree } from '../values/json-tree.tsx';
+import { RecentThreads } from './recent-threads.tsx';
 import type { RunSettings } from './run-settings.ts';
 
 const route = getRouteApi('/playground');
@@ -13,14 +14,19 @@ const tabs = [
   { name: 'config', label: 'Config' },
   { name: 'state', label: 'State' },
   { name: 'schema', label: 'Schemas' },
+  { name: 'threads', label: 'Threads' },
 ] as const;
 
 export const SidePanel = ({
+  assistant,
+  threadId,
   schemas,
   settings,
   onSettings,
   state,
 }: {
+  assistant: Assistant;
+  threadId: string | undefined;
   schemas: GraphSchemas | undefined;
   settings: RunSettings;
   onSettings: (settings: RunSettings) => void;
@@ -52,6 +58,7 @@ export const SidePanel = ({
             <p className="muted">The thread has no state yet.</p>
           ))}
         {panel === 'schema' && <Schemas schemas={schemas} />}
+        {panel === 'threads' && <RecentThreads assistant={assistant} current={threadId} />}
       </div>
     </aside>
   );

@@ -28,6 +28,7 @@ export const BulkActions = ({
   problem,
   selected,
   onStart,
+  children,
 }: {
   /** No button for an empty list; a dialog that is open stays. */
   isHidden: boolean;
@@ -36,6 +37,8 @@ export const BulkActions = ({
   problem: string | undefined;
   selected: readonly Run[];
   onStart: () => void;
+  /** More buttons of the list. */
+  children: ReactNode;
 }): ReactNode => {
   const { start } = useBulkJobs();
   const assistants = useAssistants();
@@ -51,6 +54,7 @@ export const BulkActions = ({
         : 'all runs';
   return (
     <div className="page-actions">
+      {children}
       {(isHidden ? [] : (['cancel', 'retry'] as const)).map((action) => (
         <Button
           key={action}

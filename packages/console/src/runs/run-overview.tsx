@@ -8,7 +8,7 @@ import { Fact, Panel } from '../ui/panel.tsx';
 import { waitingText } from '../ui/time-text.ts';
 import { Ago, Elapsed, Moment, Took } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
-import { JsonTree } from '../values/json-tree.tsx';
+import { MetadataChips } from '../values/metadata-chips.tsx';
 import { RunFailure } from './run-failure.tsx';
 import { RunProgress } from './run-progress.tsx';
 
@@ -47,7 +47,7 @@ export const RunOverview = ({
         <Times run={run} />
         <Fact name="Attempt" value={run.attempt} />
         <Fact name="When the thread is busy" value={run.multitask_strategy} />
-        <Fact name="Metadata" value={<JsonTree value={run.metadata} />} />
+        <Fact name="Metadata" value={<MetadataChips metadata={run.metadata} />} />
       </dl>
     </section>
     {run.lost_attempts && run.lost_attempts.length > 0 && <LostAttempts attempts={run.lost_attempts} />}

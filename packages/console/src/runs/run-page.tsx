@@ -6,6 +6,7 @@ import { useClient } from '../api/client.tsx';
 import { useAssistants, useRun } from '../api/queries.ts';
 import { refreshChanged } from '../api/refresh.ts';
 import { isOpen } from '../api/statuses.ts';
+import { CodeButton } from '../app/code-button.tsx';
 import { MissingRun } from '../app/missing.tsx';
 import { RunBadge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
@@ -113,6 +114,13 @@ const RunActions = ({ run }: { run: Run }): ReactNode => {
   return (
     <>
       <div className="page-actions">
+        <CodeButton
+          call={{
+            method: 'GET',
+            path: `/threads/${run.thread_id}/runs/${run.run_id}`,
+            sdk: { name: 'runs.get', args: [run.thread_id, run.run_id] },
+          }}
+        />
         <Link
           className="button"
           to="/playground"

@@ -3,11 +3,15 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useAssistants } from '../api/queries.ts';
 import { isOpen } from '../api/statuses.ts';
+import { shownColumns } from '../app/list-settings.ts';
+import { pairOf, withPair } from '../app/metadata-filter.ts';
 import { RunBadge } from '../ui/badge.tsx';
 import { CopyId } from '../ui/copy.tsx';
 import { type Column, DataTable } from '../ui/data-table.tsx';
 import { Ago, Elapsed, Took } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
+import { MetadataChips } from '../values/metadata-chips.tsx';
+import type { RunFilter } from './run-filter.ts';
 
 /** Rows that are chosen for an action. */
 export interface RowSelection {
@@ -18,51 +22,72 @@ export interface RowSelection {
 export const RunTable = ({
   runs,
   showsThread = true,
+  toggled = [],
   selection,
   empty,
 }: {
   runs: readonly Run[];
   showsThread?: boolean;
+  /** The columns that the person has chosen otherwise. */
+  toggled?: readonly string[];
   /** Without it, rows have no checkbox. */
   selection?: RowSelection;
   empty?: ReactNode;
 }): ReactNode => {
   const { data: assistants = [] } = useAssistants();
   const names = new Map(assistants.map(({ assistant_id: id, name }) => [id, name]));
-  const columns: Column<Run>[] = [
+  const columns = [
     ...(selection ? [selectColumn(runs, selection)] : []),
-    { name: 'Status', cell: ({ status }) => <RunBadge status={status} /> },
-    {
-      name: 'Run',
-      cell: ({ run_id: runId, thread_id: thread }) => (
-        <Link
-          to="/runs/$runId"
-          params={{ runId }}
-          search={{ thread }}
-          data-row
-          aria-label={`Run ${runId}`}
-          className="mono"
-        >
-          {runId.slice(0, 8)}
-        </Link>
-      ),
-    },
-    {
-      name: 'Assistant',
-      cell: ({ assistant_id: id }) => visibleText(names.get(id) ?? id.slice(0, 8)),
-    },
-    ...(showsThread ? [threadColumn] : []),
-    ...lastColumns,
+    ...shownColumns(runColumns(names), toggled).filter(({ name }) => showsThread || name !== 'Thread'),
   ];
   return <DataTable rows={runs} columns={columns} keyOf={({ run_id: id }) => id} empty={empty} />;
 };
 
-const threadColumn: Column<Run> = {
-  name: 'Thread',
-  cell: ({ thread_id: id }) => <CopyId id={id} label="thread id" />,
-};
-
-const lastColumns: readonly Column<Run>[] = [
+/** `names`: of assistants, by id. */
+export const runColumns = (names: ReadonlyMap<string, string>): readonly Column<Run>[] => [
+  { name: 'Status', cell: ({ status }) => <RunBadge status={status} /> },
+  {
+    name: 'Run',
+    isFixed: true,
+    cell: ({ run_id: runId, thread_id: thread }) => (
+      <Link
+        to="/runs/$runId"
+        params={{ runId }}
+        search={{ thread }}
+        data-row
+        aria-label={`Run ${runId}`}
+        className="mono"
+      >
+        {runId.slice(0, 8)}
+      </Link>
+    ),
+  },
+  {
+    name: 'Assistant',
+    cell: ({ assistant_id: id }) => visibleText(names.get(id) ?? id.slice(0, 8)),
+  },
+  { name: 'Thread', cell: ({ thread_id: id }) => <CopyId id={id} label="thread id" /> },
+  {
+    name: 'Metadata',
+    isExtra: true,
+    cell: ({ metadata }) => (
+      <MetadataChips
+        metadata={metadata}
+        max={4}
+        linkOf={(key, value, text) =>
+          pairOf(key, value) !== undefined && (
+            <Link
+              to="/runs"
+              search={(search: RunFilter) => ({ ...search, meta: withPair(search.meta, key, value) })}
+              className="metadata-chip"
+            >
+              {text}
+            </Link>
+          )
+        }
+      />
+    ),
+  },
   {
     name: 'Error',
     className: 'wide',

@@ -6,6 +6,8 @@ import { type ReactNode, type RefObject, useCallback, useRef, useState } from 'r
 import { useClient } from '../api/client.tsx';
 import { usePagedQuery } from '../api/paged-query.ts';
 import { runStatuses, runStatusNames } from '../api/statuses.ts';
+import { useListSettings } from '../app/list-settings.ts';
+import { ListTools } from '../app/list-tools.tsx';
 import { metadataProblem, textHint } from '../app/metadata-filter.ts';
 import { GraphSelect } from '../graph/graph-select.tsx';
 import { isLong, usePollMs } from '../live/live-runs.tsx';
@@ -19,7 +21,7 @@ import { BulkActions } from './bulk-actions.tsx';
 import { BulkPanel } from './bulk-progress.tsx';
 import { countMax, newestOf, useNewRunCount } from './new-runs.ts';
 import { isFiltered, problemOf, type RunFilter, threadProblem, toRequest } from './run-filter.ts';
-import { type RowSelection, RunTable } from './run-table.tsx';
+import { type RowSelection, runColumns, RunTable } from './run-table.tsx';
 
 const route = getRouteApi('/runs');
 const pollMs = 4_000;
@@ -75,14 +77,7 @@ export const RunsPage = (): ReactNode => {
   }, [noteScrolled, refetch]);
   const [ids, setIds] = useState(nothing);
   const problem = problemOf(filter);
-  const [edited, setEdited] = useState(nothing);
-  const noteEditing = useCallback(
-    (field: string, isEditing: boolean) =>
-      setEdited(
-        (before) => new Set([...[...before].filter((name) => name !== field), ...(isEditing ? [field] : [])]),
-      ),
-    [],
-  );
+  const { isEdited, noteEditing } = useEditing();
   const runs = problem === undefined ? query.data?.pages.flatMap((page) => page.runs) : undefined;
   const mayLack = !query.isPlaceholderData && (isHeld || isLong(query.data));
   const count = useNewRunCount(filter, mayLack && runs ? newestOf(runs, filter) : undefined);
@@ -95,13 +90,13 @@ export const RunsPage = (): ReactNode => {
         <BulkActions
           isHidden={problem === undefined && (runs ?? []).length === 0}
           filter={filter}
-          problem={
-            problem ?? (edited.size > 0 ? 'The filter is being edited. Press Enter to apply it.' : undefined)
-          }
+          problem={problem ?? (isEdited ? 'The filter is being edited. Press Enter to apply it.' : undefined)}
           // Runs that have left the list since they were chosen are no part of the action.
           selected={runs?.filter(({ run_id: id }) => ids.has(id)) ?? []}
           onStart={() => setIds(nothing)}
-        />
+        >
+          <RunListTools filter={filter} isValid={problem === undefined} />
+        </BulkActions>
       </header>
       <Filters filter={filter} onChange={change} onEditing={noteEditing} />
       <BulkPanel />
@@ -138,6 +133,19 @@ export const RunsPage = (): ReactNode => {
   );
 };
 
+/** Fields of the filter with a text that is not applied yet. */
+const useEditing = (): { isEdited: boolean; noteEditing: (field: string, isEditing: boolean) => void } => {
+  const [edited, setEdited] = useState(nothing);
+  const noteEditing = useCallback(
+    (field: string, isEditing: boolean) =>
+      setEdited(
+        (before) => new Set([...[...before].filter((name) => name !== field), ...(isEditing ? [field] : [])]),
+      ),
+    [],
+  );
+  return { isEdited: edited.size > 0, noteEditing };
+};
+
 const NewRunsBar = ({ count, onShow }: { count: number; onShow: () => void }): ReactNode =>
   count > 0 && (
     <div className="new-rows" role="status">
@@ -153,16 +161,43 @@ interface RunListProps {
   selection: RowSelection;
 }
 
-const RunList = ({ filter, query, selection }: RunListProps): ReactNode => (
-  <LoadedPages
-    query={query}
-    rowsOf={({ runs }) => runs}
-    empty={<NoRuns filter={filter} />}
-    more="Load older runs"
-  >
-    {(runs) => <RunTable runs={runs} selection={selection} />}
-  </LoadedPages>
-);
+const downloadPage = 500;
+
+const RunListTools = ({ filter, isValid }: { filter: RunFilter; isValid: boolean }): ReactNode => {
+  const client = useClient();
+  const settings = useListSettings('runs');
+  const body = isValid ? toRequest(filter, Date.now()) : undefined;
+  return (
+    <ListTools
+      list="runs"
+      settings={settings}
+      columns={runColumns(new Map())}
+      request={
+        body && {
+          call: { method: 'POST', path: '/runs/search', body },
+          read: async (cursor, signal) => {
+            const page = await client.runs.searchPage({ ...body, limit: downloadPage, cursor }, { signal });
+            return { rows: page.runs, next: page.next };
+          },
+        }
+      }
+    />
+  );
+};
+
+const RunList = ({ filter, query, selection }: RunListProps): ReactNode => {
+  const { toggled } = useListSettings('runs');
+  return (
+    <LoadedPages
+      query={query}
+      rowsOf={({ runs }) => runs}
+      empty={<NoRuns filter={filter} />}
+      more="Load older runs"
+    >
+      {(runs) => <RunTable runs={runs} toggled={toggled} selection={selection} />}
+    </LoadedPages>
+  );
+};
 
 const NoRuns = ({ filter }: { filter: RunFilter }): ReactNode =>
   isFiltered(filter) ? (

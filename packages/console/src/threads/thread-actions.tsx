@@ -1,8 +1,9 @@
 import type { Thread } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type ComponentProps, type ReactNode, useState } from 'react';
 import { useClient } from '../api/client.tsx';
+import { CodeButton } from '../app/code-button.tsx';
 import { useStillHere } from '../app/use-still-here.ts';
 import { Button } from '../ui/button.tsx';
 import { AskFirst } from '../ui/dialog.tsx';
@@ -45,6 +46,13 @@ export const ThreadActions = ({
   return (
     <>
       <div className="page-actions">
+        <CodeButton
+          call={{
+            method: 'GET',
+            path: `/threads/${threadId}`,
+            sdk: { name: 'threads.get', args: [threadId] },
+          }}
+        />
         <Link className="button" to="/playground" search={{ assistant, thread: threadId }}>
           <Icon name="playground" size={14} /> Open in the playground
         </Link>
@@ -57,21 +65,7 @@ export const ThreadActions = ({
         <Button onClick={() => setAsked('prune')}>
           <Icon name="cut" size={14} /> Prune…
         </Button>
-        <AskFirst
-          trigger={(ask) => (
-            <Button kind="danger" onClick={ask}>
-              <Icon name="trash" size={14} /> Delete…
-            </Button>
-          )}
-          title="Delete this thread?"
-          action="Delete the thread"
-          request={remove}
-        >
-          <p>
-            Its state, its checkpoints and its runs are deleted with it. This cannot be undone. Copies of the
-            thread stay.
-          </p>
-        </AskFirst>
+        <DeleteThread request={remove} />
       </div>
       <ErrorNotice error={copy.error} />
       {asked === 'ttl' && <TtlDialog thread={thread} onClose={close} />}
@@ -89,3 +83,21 @@ export const ThreadActions = ({
     </>
   );
 };
+
+const DeleteThread = ({ request }: Pick<ComponentProps<typeof AskFirst>, 'request'>): ReactNode => (
+  <AskFirst
+    trigger={(ask) => (
+      <Button kind="danger" onClick={ask}>
+        <Icon name="trash" size={14} /> Delete…
+      </Button>
+    )}
+    title="Delete this thread?"
+    action="Delete the thread"
+    request={request}
+  >
+    <p>
+      Its state, its checkpoints and its runs are deleted with it. This cannot be undone. Copies of the thread
+      stay.
+    </p>
+  </AskFirst>
+);

@@ -16,6 +16,7 @@ import { Moment } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 import { isBranch } from '../values/json-entries.ts';
 import { JsonTree } from '../values/json-tree.tsx';
+import { MetadataChips } from '../values/metadata-chips.tsx';
 import { Checkpoints } from './checkpoints.tsx';
 import { type Pruned, PruneResult } from './prune-dialog.tsx';
 import { ThreadActions } from './thread-actions.tsx';
@@ -139,7 +140,7 @@ const ThreadDetails = ({ thread }: { thread: Thread }): ReactNode => {
           <Fact name="Created" value={<Moment at={thread.created_at} />} />
           <Fact name="State changed" value={<Moment at={thread.state_updated_at} />} />
           <Fact name="Expires" value={<Expiry ttl={thread.ttl} />} />
-          <Fact name="Metadata" value={<JsonTree value={thread.metadata} openDepth={2} />} />
+          <Fact name="Metadata" value={<MetadataChips metadata={thread.metadata} />} />
           <Fact
             name="Error of the last run"
             value={thread.error !== undefined && thread.error !== null && <JsonTree value={thread.error} />}

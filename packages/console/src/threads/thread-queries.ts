@@ -4,6 +4,7 @@ import { keepPreviousData, type UseQueryResult } from '@tanstack/react-query';
 import { useServerQuery } from '../api/client.tsx';
 import { useAssistants } from '../api/queries.ts';
 import { metadataProblem } from '../app/metadata-filter.ts';
+import { previewPaths } from '../messages/thread-preview.ts';
 import { usePollMs } from '../live/live-runs.tsx';
 import { pageSize } from '../ui/paging.tsx';
 import { conditionsOf, defaultOrder, type ThreadFilter } from './thread-filter.ts';
@@ -12,9 +13,6 @@ const listMs = 5_000;
 
 /** `asks`: an interrupted thread waits for an answer; otherwise a breakpoint or a cancelled run has stopped it. */
 export type ThreadRow = Thread & { asks: boolean };
-
-/** The first words of a conversation are read by the server: values are not sent. */
-const preview = { last: 'values.messages[-1].content', first: 'values.messages[0].content' };
 
 /** The ids of the threads that wait for an answer. Their questions are not read: they may be large. */
 const listAsking = async (client: Client, ids: string[], signal: AbortSignal): Promise<Set<string>> => {
@@ -40,7 +38,7 @@ export const useThreads = (filter: ThreadFilter, page: number): UseQueryResult<T
           sort_order: 'desc',
           offset: (page - 1) * pageSize,
           limit: pageSize,
-          extract: preview,
+          extract: previewPaths,
         },
         call,
       );

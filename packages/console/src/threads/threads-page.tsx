@@ -1,15 +1,19 @@
 // Threads by the filter in the address, the newest first.
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { Thread } from '@svc/sdk';
 import type { ReactNode } from 'react';
-import { metadataProblem, textHint } from '../app/metadata-filter.ts';
+import { useClient } from '../api/client.tsx';
+import { shownColumns, useListSettings } from '../app/list-settings.ts';
+import { ListTools } from '../app/list-tools.tsx';
+import { metadataProblem, pairOf, textHint, withPair } from '../app/metadata-filter.ts';
+import { previewOf } from '../messages/thread-preview.ts';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
 import { InvalidFilter, Loaded, NoMatch, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
+import { MetadataChips } from '../values/metadata-chips.tsx';
 import { ThreadBadge } from './thread-badge.tsx';
-import { isFiltered, ownerOf, type ThreadFilter } from './thread-filter.ts';
+import { conditionsOf, defaultOrder, isFiltered, ownerOf, type ThreadFilter } from './thread-filter.ts';
 import { ThreadFilters } from './thread-filters.tsx';
 import { useThreads, useThreadTotal, type ThreadRow } from './thread-queries.ts';
 
@@ -23,6 +27,7 @@ export const ThreadsPage = (): ReactNode => {
   const threads = useThreads(filter, page);
   const count = useThreadTotal(filter);
   const problem = metadataProblem(filter.meta ?? '');
+  const { toggled } = useListSettings('threads');
   const change = (changed: typeof search): void =>
     void navigate({ search: { ...search, page: undefined, ...changed }, replace: true });
   return (
@@ -31,6 +36,7 @@ export const ThreadsPage = (): ReactNode => {
         <h1>Threads</h1>
         <span className="muted">{problem === undefined && count.data}</span>
         <div className="page-actions">
+          <ThreadListTools filter={filter} isValid={problem === undefined} />
           <Link to="/playground" className="button">
             New thread in the playground
           </Link>
@@ -44,7 +50,7 @@ export const ThreadsPage = (): ReactNode => {
               {(rows) => (
                 <DataTable
                   rows={rows}
-                  columns={columns}
+                  columns={shownColumns(columns, toggled)}
                   keyOf={({ thread_id: threadId }) => threadId}
                   empty={<NoThreads filter={filter} />}
                 />
@@ -68,6 +74,50 @@ export const ThreadsPage = (): ReactNode => {
   );
 };
 
+const downloadPage = 500;
+/** Options of the search that the SDK of LangGraph has too. */
+const sdkOptions = ['status', 'metadata', 'sort_by', 'sort_order', 'limit'];
+
+const ThreadListTools = ({ filter, isValid }: { filter: ThreadFilter; isValid: boolean }): ReactNode => {
+  const client = useClient();
+  const settings = useListSettings('threads');
+  const body = isValid
+    ? {
+        ...conditionsOf(filter, Date.now()),
+        sort_by: filter.sort ?? defaultOrder,
+        sort_order: 'desc' as const,
+        limit: 50,
+      }
+    : undefined;
+  const isInSdk = Object.keys(body ?? {}).every((name) => sdkOptions.includes(name));
+  return (
+    <ListTools
+      list="threads"
+      settings={settings}
+      columns={columns}
+      request={
+        body && {
+          call: {
+            method: 'POST',
+            path: '/threads/search',
+            body,
+            ...(isInSdk && { sdk: { name: 'threads.search', args: [], options: body } }),
+          },
+          read: async (cursor = '0', signal) => {
+            const offset = Number(cursor);
+            const page = { ...body, select: [...listed], limit: downloadPage, offset };
+            const rows = await client.threads.search(page, { signal });
+            return { rows, next: rows.length < downloadPage ? undefined : String(offset + downloadPage) };
+          },
+        }
+      }
+    />
+  );
+};
+
+/** Values may be large, and are not in the file. */
+const listed = ['thread_id', 'status', 'metadata', 'created_at', 'updated_at', 'state_updated_at'] as const;
+
 const NoThreads = ({ filter }: { filter: ThreadFilter }): ReactNode =>
   isFiltered(filter) ? (
     <NoMatch noun="thread" to="/threads">
@@ -90,6 +140,7 @@ const columns: readonly Column<ThreadRow>[] = [
   { name: 'Status', cell: ({ status, asks }) => <ThreadBadge status={status} asks={asks} /> },
   {
     name: 'Thread',
+    isFixed: true,
     cell: ({ thread_id: threadId }) => (
       <Link
         to="/threads/$threadId"
@@ -108,6 +159,28 @@ const columns: readonly Column<ThreadRow>[] = [
   },
   { name: 'Newest message', className: 'wide', cell: (thread) => visibleText(previewOf(thread)) },
   { name: 'Owner', className: 'optional', cell: (thread) => <OwnerLink owner={ownerOf(thread)} /> },
+  {
+    name: 'Metadata',
+    isExtra: true,
+    cell: ({ metadata }) => (
+      <MetadataChips
+        metadata={metadata}
+        max={4}
+        linkOf={(key, value, text) =>
+          pairOf(key, value) !== undefined && (
+            <Link
+              from="/threads"
+              to="."
+              search={(search) => ({ ...search, meta: withPair(search.meta, key, value), page: undefined })}
+              className="metadata-chip"
+            >
+              {text}
+            </Link>
+          )
+        }
+      />
+    ),
+  },
   { name: 'State changed', className: 'number', cell: (thread) => <Ago at={thread.state_updated_at} /> },
   { name: 'Created', className: 'number optional', cell: (thread) => <Ago at={thread.created_at} /> },
 ];
@@ -124,18 +197,3 @@ const OwnerLink = ({ owner }: { owner: string | undefined }): ReactNode =>
       {shown(owner)}
     </Link>
   );
-
-const charsMax = 200;
-
-const textOf = (content: unknown): string => {
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return '';
-  return content
-    .map((part: unknown) => (part as { text?: unknown } | null)?.text)
-    .filter((text) => typeof text === 'string')
-    .join(' ');
-};
-
-/** The first words of the newest message, or of the first one when the newest has no text. */
-const previewOf = ({ extracted = {} }: Pick<Thread, 'extracted'>): string =>
-  (textOf(extracted['last']) || textOf(extracted['first'])).replaceAll(/\s+/g, ' ').slice(0, charsMax);

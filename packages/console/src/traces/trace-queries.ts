@@ -53,25 +53,24 @@ export const everyWhileOnePage =
 
 export const traceNeed = { what: 'Traces', role: 'viewer' } as const satisfies KeyNeed;
 
+/** The request of a list with this filter. */
+export const traceRequest = (asked: TraceFilter, nowMs: number) => {
+  const { project, filter, runs } = asked;
+  return {
+    ...(project !== undefined && { session: [project] }),
+    ...(runs !== 'all' && { is_root: true }),
+    ...boundsOf(asked, nowMs),
+    ...(filter !== undefined && { filter }),
+    select,
+    limit: pageSize,
+  };
+};
+
 export const useTraceRuns = (asked: TraceFilter): PagedQuery<RunPage> => {
   const client = usePlatform();
   return usePagedQuery({
     queryKey: ['traces', 'runs', asked],
-    read: (cursor, call) => {
-      const { project, filter, runs } = asked;
-      return client.traces.query(
-        {
-          session: project === undefined ? undefined : [project],
-          is_root: runs === 'all' ? undefined : true,
-          ...boundsOf(asked, Date.now()),
-          filter,
-          select,
-          limit: pageSize,
-          cursor,
-        },
-        call,
-      );
-    },
+    read: (cursor, call) => client.traces.query({ ...traceRequest(asked, Date.now()), cursor }, call),
     next: ({ cursors }) => cursors.next,
     placeholderData: keepPreviousData,
     // A filter that the server has rejected stays rejected.

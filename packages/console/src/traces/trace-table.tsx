@@ -1,6 +1,7 @@
 import type { TraceRun } from '@svc/sdk';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { shownColumns } from '../app/list-settings.ts';
 import { TraceBadge } from '../ui/badge.tsx';
 import { type Column, DataTable } from '../ui/data-table.tsx';
 import { duration } from '../ui/duration.ts';
@@ -43,9 +44,9 @@ export const traceColumns = {
   },
 } satisfies Record<string, Column<TraceRun>>;
 
-const columns: readonly Column<TraceRun>[] = [
+export const traceTableColumns: readonly Column<TraceRun>[] = [
   traceColumns.status,
-  { name: 'Name', cell: (run) => <TraceLink run={run} /> },
+  { name: 'Name', isFixed: true, cell: (run) => <TraceLink run={run} /> },
   { name: 'Type', className: 'optional', cell: (run) => visibleText(run.run_type) },
   {
     name: 'Error',
@@ -61,11 +62,13 @@ const columns: readonly Column<TraceRun>[] = [
 /** The trace runs of a query, and the notice of a search that has stopped early. */
 export const TraceTable = ({
   query,
+  toggled = [],
   label,
   empty,
   more,
 }: {
   query: ReturnType<typeof useTraceRuns>;
+  toggled?: readonly string[];
   label?: (count: number) => string;
   empty: ReactNode;
   more: string;
@@ -74,7 +77,12 @@ export const TraceTable = ({
     {(runs, pages) => (
       <>
         {runs.length > 0 && (
-          <DataTable rows={runs} columns={columns} keyOf={({ id }) => id} label={label?.(runs.length)} />
+          <DataTable
+            rows={runs}
+            columns={shownColumns(traceTableColumns, toggled)}
+            keyOf={({ id }) => id}
+            label={label?.(runs.length)}
+          />
         )}
         <PageNotice notice={pages.at(-1)?.notice} />
       </>

@@ -1,11 +1,14 @@
 // Traces of a workspace: a list, newest first, their threads, or charts. The filter is the query string.
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { type KeptSettings, useListSettings } from '../app/list-settings.ts';
+import { ListTools } from '../app/list-tools.tsx';
+import { usePlatform } from '../platform/platform-access.ts';
 import { NoMatch, State } from '../ui/states.tsx';
 import { KeyGate } from '../platform/key-gate.tsx';
 import { TraceCharts } from './trace-charts.tsx';
-import { type TraceFilter, traceNeed, useTraceRuns, useTraceSeries } from './trace-queries.ts';
-import { TraceTable } from './trace-table.tsx';
+import { type TraceFilter, traceNeed, traceRequest, useTraceRuns, useTraceSeries } from './trace-queries.ts';
+import { TraceTable, traceTableColumns } from './trace-table.tsx';
 import { TraceThreads } from './trace-threads.tsx';
 import { TracesView } from './traces-view.tsx';
 
@@ -31,14 +34,37 @@ const Traces = (): ReactNode => {
 const ListView = (): ReactNode => {
   const { view: _, thread: __, ...filter } = route.useSearch();
   const query = useTraceRuns(filter);
+  const settings = useListSettings('traces');
   return (
-    <TracesView error={query.error}>
+    <TracesView error={query.error} tools={<TraceListTools filter={filter} settings={settings} />}>
       <TraceTable
         query={query}
+        toggled={settings.toggled}
         empty={<NoTraces isFiltered={isFiltered(filter)} />}
         more="Load older traces"
       />
     </TracesView>
+  );
+};
+
+const downloadPage = 100;
+
+const TraceListTools = ({ filter, settings }: { filter: TraceFilter; settings: KeptSettings }): ReactNode => {
+  const client = usePlatform();
+  const body = traceRequest(filter, Date.now());
+  return (
+    <ListTools
+      list="traces"
+      settings={settings}
+      columns={traceTableColumns}
+      request={{
+        call: { method: 'POST', path: '/api/v1/runs/query', body, isPlatform: true },
+        read: async (cursor, signal) => {
+          const page = await client.traces.query({ ...body, limit: downloadPage, cursor }, { signal });
+          return { rows: page.runs, next: page.cursors.next ?? undefined };
+        },
+      }}
+    />
   );
 };
 

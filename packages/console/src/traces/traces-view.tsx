@@ -11,7 +11,16 @@ import { traceNeed } from './trace-queries.ts';
 const route = getRouteApi('/traces');
 
 /** `error`: of what the view reads. */
-export const TracesView = ({ error, children }: { error: Error | null; children: ReactNode }): ReactNode => {
+export const TracesView = ({
+  error,
+  tools,
+  children,
+}: {
+  error: Error | null;
+  /** Buttons of the view. */
+  tools?: ReactNode;
+  children: ReactNode;
+}): ReactNode => {
   const search: TraceSearch = route.useSearch();
   const navigate = route.useNavigate();
   const change = (changed: TraceSearch): void =>
@@ -24,6 +33,7 @@ export const TracesView = ({ error, children }: { error: Error | null; children:
         <h1>Traces</h1>
         <div className="page-actions">
           <ForgetKey />
+          {rejected === undefined && tools}
         </div>
       </header>
       <Tabs

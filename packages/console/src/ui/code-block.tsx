@@ -5,7 +5,7 @@ import './code-block.css';
 
 /** Code with its language, and a button that copies it. */
 export const CodeBlock = ({ language, text }: { language: string; text: string }): ReactNode => (
-  <section className="code-block" aria-label={language}>
+  <div className="code-block" role="group" aria-label={language}>
     <header className="row">
       <span className="muted">{language}</span>
       <span className="spread">
@@ -15,5 +15,5 @@ export const CodeBlock = ({ language, text }: { language: string; text: string }
     <pre className="mono" tabIndex={0}>
       {visibleText(text)}
     </pre>
-  </section>
+  </div>
 );

@@ -10,6 +10,10 @@ export interface Column<Row> {
   title?: (row: Row) => string | undefined;
   /** Its cells are the headers of their rows. */
   isHeader?: true;
+  /** Hidden until the person chooses it. */
+  isExtra?: true;
+  /** Cannot be hidden: it has the link of the row. */
+  isFixed?: true;
 }
 
 /** The row that is open: its details are shown below it. */

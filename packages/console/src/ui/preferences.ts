@@ -10,12 +10,12 @@ export const preferences = {
 type Name = keyof typeof preferences;
 type Choice<N extends Name> = (typeof preferences)[N][number];
 
-const keyOf = (name: Name): string => `svc-console-${name}`;
-/** For the window in which the choice is made: browsers send `storage` to other windows only. */
+const keyOf = (name: string): string => `svc-console-${name}`;
+/** Of the window in which a choice was made; other windows get `storage`. */
 const changeEvent = 'svc-console-preference';
 
 /** Null where the browser has no storage, or does not permit it. */
-const stored = (name: Name): string | null => {
+export const keptText = (name: string): string | null => {
   try {
     return localStorage.getItem(keyOf(name));
   } catch {
@@ -25,13 +25,15 @@ const stored = (name: Name): string | null => {
 
 export const preferenceOf = <N extends Name>(name: N): Choice<N> => {
   const options: readonly Choice<N>[] = preferences[name];
-  const value = stored(name);
+  const value = keptText(name);
   return options.find((option) => option === value) ?? (preferences[name][0] as Choice<N>);
 };
 
-export const choose = <N extends Name>(name: N, choice: Choice<N>): void => {
+export const choose = <N extends Name>(name: N, choice: Choice<N>): void => keepText(name, choice);
+
+export const keepText = (name: string, text: string): void => {
   try {
-    localStorage.setItem(keyOf(name), choice);
+    localStorage.setItem(keyOf(name), text);
   } catch {
     return; // The browser stores nothing: the choice cannot be kept.
   }

@@ -1,6 +1,7 @@
-import type { ComponentProps, ReactNode } from 'react';
+import { isValidElement, type ComponentProps, type ReactNode } from 'react';
 import ReactMarkdown, { defaultUrlTransform } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
+import { CodeBlock } from '../ui/code-block.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 
 const plugins = [remarkGfm];
@@ -25,7 +26,20 @@ const Picture = ({ src, alt }: ComponentProps<'img'>): ReactNode =>
     <span className="blocked-image">image not loaded{alt === undefined || alt === '' ? '' : `: ${alt}`}</span>
   );
 
-const components = { a: Link, img: Picture };
+/** A block of code, with a button that copies it. */
+const Code = ({ children }: ComponentProps<'pre'>): ReactNode => {
+  const { className = '', children: text } = isValidElement<{ className?: string; children?: ReactNode }>(
+    children,
+  )
+    ? children.props
+    : {};
+  if (typeof text !== 'string') return <pre>{children}</pre>;
+  return (
+    <CodeBlock language={/language-(\S+)/.exec(className)?.[1] ?? 'code'} text={text.replace(/\n$/, '')} />
+  );
+};
+
+const components = { a: Link, img: Picture, pre: Code };
 
 const RenderedMarkdown = ({ text }: { text: string }): ReactNode => (
   <div className="markdown" dir="auto">

@@ -14,10 +14,10 @@ describeInBrowser('the first hour', () => {
     const talk = page.getByRole('link', { name: 'Talk to agent' });
     await talk.waitFor();
     await expect.poll(() => page.locator('.tile, .finding').count()).toBe(0);
-    const curl = page.getByRole('region', { name: 'curl' });
+    const curl = page.getByRole('group', { name: 'curl' });
     await curl.getByText('"assistant_id":"agent"').waitFor();
-    await page.getByRole('region', { name: 'Python' }).getByText('get_sync_client').waitFor();
-    await page.getByRole('region', { name: 'TypeScript' }).getByRole('button', { name: /Copy/ }).click();
+    await page.getByRole('group', { name: 'Python' }).getByText('get_sync_client').waitFor();
+    await page.getByRole('group', { name: 'TypeScript' }).getByRole('button', { name: /Copy/ }).click();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(
       'client.runs.wait(null, "agent"',
     );
@@ -34,8 +34,10 @@ describeInBrowser('the first hour', () => {
     await page.getByRole('link', { name: 'Home', exact: true }).click();
     await page.locator('.tile').first().waitFor();
     await page.getByRole('link', { name: 'Playground', exact: true }).click();
-    const graphs = page.getByLabel('Assistant').getByRole('option');
-    await expect.poll(() => graphs.allInnerTexts()).toEqual(['agent v1', 'approval v1', 'patient v1']);
+    const graphs = page.getByLabel('Assistant', { exact: true }).getByRole('option');
+    await expect
+      .poll(() => graphs.allInnerTexts())
+      .toEqual(['agent v1', 'approval v1', 'patient v1', 'nested v1']);
   });
 
   it('Keys and Settings name the file of the key, and ask the server for nothing before', async () => {
