@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { checkpointRefs } from '../../dispatch/protocol.ts';
 import { ChunkEvents } from './chunk-events.ts';
 
-const texts = { toJson: JSON.stringify };
+const texts = { toJson: (value: unknown): string => JSON.stringify(value) };
 
 const state = { messages: ['hello'] };
 const checkpoint = {

@@ -5,8 +5,11 @@ import { eventName } from './stream-modes.ts';
 import { SubgraphLifecycle } from './subgraph-lifecycle.ts';
 import { type EventTexts, TokenTexts } from './token-texts.ts';
 
-/** Receives the name and the value of an event. The value is serialised only if the event has a reader, by `texts` if it is a token. */
-export type EmitEvent = (event: string, value: unknown, texts?: EventTexts) => void;
+/** Receives the name and the value of an event. The value is serialised only if the event has a reader. */
+export type EmitEvent = (event: string, value: unknown) => void;
+
+/** `texts` serialises the value of a token. */
+type EmitChunk = (event: string, value: unknown, texts?: EventTexts) => void;
 
 export interface EngineConfig {
   configurable?: Record<string, unknown>;
@@ -36,7 +39,7 @@ export type Chunk = [namespace: string[], mode: string, payload: unknown];
 export class ChunkEvents {
   readonly #requested: ReadonlySet<string>;
   readonly #subgraphs: boolean;
-  readonly #emit: EmitEvent;
+  readonly #emit: EmitChunk;
   readonly #tokens: TokenTexts;
   /** Undefined without the stream mode `messages`. Its events have no namespace. */
   readonly messages: MessageEvents | undefined;
@@ -45,7 +48,7 @@ export class ChunkEvents {
   /** By namespace: a state that waits for its checkpoint, which clients of the thread protocol expect immediately before it. */
   readonly #states = new Map<string, () => void>();
 
-  constructor(requested: readonly string[], subgraphs: boolean, emit: EmitEvent, texts: EventTexts) {
+  constructor(requested: readonly string[], subgraphs: boolean, emit: EmitChunk, texts: EventTexts) {
     this.#requested = new Set(requested);
     this.#subgraphs = subgraphs;
     this.#emit = emit;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ChunkEvents } from './chunk-events.ts';
 
-const texts = { toJson: JSON.stringify };
+const texts = { toJson: (value: unknown): string => JSON.stringify(value) };
 
 const collect = (take: (chunks: ChunkEvents) => void): unknown[] => {
   const events: unknown[] = [];
