@@ -12,6 +12,7 @@ from .allowlist import Allowlist
 from .channel import Channel, Handler
 from .checkpoint_shapes import note_paths
 from .frames import Header
+from .garbage import collect_less_often, exclude_loaded
 from .graphs import GraphNotLoaded, Graphs, layout_of
 from .introspection import drawing, schemas, subgraphs
 from .loaded_files import LoadedFiles
@@ -32,6 +33,7 @@ _PACKAGES = ("langgraph", "langgraph-checkpoint", "langchain-core", "langgraph-s
 async def start(setup: Header, channel: Channel) -> tuple[Header, Handler]:
     """Prepares the executor. Graphs are loaded by the frame `load`, or with their first use."""
     loop = asyncio.get_running_loop()
+    collect_less_often()
     loop.set_default_executor(ThreadPoolExecutor(_THREADS_MAX, thread_name_prefix="svc-node"))
     send_logs(channel, _session_number)
     note_paths()
@@ -125,6 +127,7 @@ class Executor:
                 failures.append({"graph_id": graph_id, "message": str(error)})
             except Exception as error:  # compiling or describing a graph executes code of the project
                 failures.append({"graph_id": graph_id, "message": f'Graph "{graph_id}" cannot be loaded: {error!r}'})
+        exclude_loaded()
         self._report_files()
         return {"layouts": layouts, "failures": failures, "notices": self._graphs.notices}
 

@@ -1,6 +1,8 @@
-"""The executor ends every run that it has received."""
+"""The executor ends every run that it has received, and searches for garbage less often."""
 
 import asyncio
+import gc
+import logging
 import socket
 import unittest
 from pathlib import Path
@@ -16,6 +18,10 @@ GRAPHS = Path(__file__).parents[1] / "graphs"
 
 class ExecutorTest(unittest.IsolatedAsyncioTestCase):
     async def asyncSetUp(self) -> None:
+        self.addCleanup(gc.set_threshold, *gc.get_threshold())
+        self.addCleanup(gc.unfreeze)
+        log = logging.getLogger()
+        self.addCleanup(setattr, log, "handlers", [*log.handlers])
         own, self.other = socket.socketpair()
         own.setblocking(False)
         self.other.setblocking(False)
@@ -55,6 +61,20 @@ class ExecutorTest(unittest.IsolatedAsyncioTestCase):
         await asyncio.get_running_loop().sock_sendall(self.other, b"".join(frames))
         async with asyncio.timeout(20):
             self.assertEqual((await self.end())["error"]["name"], "CancelledError")
+
+    async def test_loaded_graphs_are_excluded_from_garbage_collection_and_cycles_of_runs_are_not(self) -> None:
+        await self.handler({"kind": "load"}, [])
+        self.assertFalse(any(found is type(self) for found in gc.get_objects()))
+        cycle: list[Any] = []
+        cycle.append(cycle)
+        self.assertTrue(any(found is cycle for found in gc.get_objects()))
+
+    async def test_a_project_chooses_the_threshold_of_garbage_collection(self) -> None:
+        self.assertEqual(gc.get_threshold()[0], 5_000)
+        for chosen in (0, 50_000):
+            gc.set_threshold(chosen)
+            await self.handler({"kind": "load"}, [])
+            self.assertEqual(gc.get_threshold()[0], chosen)
 
 
 if __name__ == "__main__":
