@@ -176,6 +176,8 @@ const shortcuts = [
   ['j k', 'Next and previous row'],
   ['Enter', 'Open the row'],
   ['Ctrl Enter', 'Send a message or an answer'],
+  ['a', 'Approve or accept what a question asks for'],
+  ['e r', 'Edit the arguments; respond to a question or reject it with words'],
   ['Esc', 'Close'],
 ] as const;
 

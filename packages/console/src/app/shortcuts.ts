@@ -31,7 +31,7 @@ export const useShortcuts = ({ onPalette, onHelp }: { onPalette: () => void; onH
       } else if (performance.now() - goAtMs < sequenceMs) {
         const page = menu.find(({ key }) => key === event.key);
         if (page) void navigate({ to: page.to });
-      }
+      } else answer(event);
       goAtMs = -Infinity;
     };
     document.addEventListener('keydown', listen);
@@ -51,4 +51,14 @@ const moveFocus = (step: number): void => {
   const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')];
   const current = rows.indexOf(document.activeElement as HTMLElement);
   rows[Math.min(rows.length - 1, Math.max(0, current + step))]?.focus();
+};
+
+/** Presses the first button of a question with this key, or goes to the field of its answer. */
+const answer = (event: KeyboardEvent): void => {
+  if (!['a', 'e', 'r'].includes(event.key)) return;
+  const target = document.querySelector<HTMLElement>(`[data-answer-key="${event.key}"]:not(:disabled)`);
+  if (!target) return;
+  event.preventDefault();
+  if (target instanceof HTMLButtonElement) target.click();
+  else target.querySelector<HTMLElement>('textarea, input')?.focus();
 };

@@ -1,6 +1,7 @@
 import type { PlatformClient, RunStatsSeries } from '@svc/sdk';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { type ReactNode, useMemo } from 'react';
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useCallback, useMemo } from 'react';
 import type { Buckets, PlotSeries } from '../plots/plot-series.ts';
 import { Plot } from '../plots/plot.tsx';
 import { plotPollMs } from '../plots/poll-ms.ts';
@@ -34,7 +35,16 @@ export const UsagePlots = ({
 
 const Plots = ({ series, syncKey }: { series: RunStatsSeries; syncKey: string }): ReactNode => {
   const { tokens, cost, ...buckets } = useMemo(() => usagePlots(series), [series]);
-  const bars = { ...buckets, kind: 'stacked', syncKey } as const;
+  const navigate = useNavigate();
+  const openTraces = useCallback(
+    (fromMs: number, toMs: number) =>
+      void navigate({
+        to: '/traces',
+        search: { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() },
+      }),
+    [navigate],
+  );
+  const bars = { ...buckets, kind: 'stacked', syncKey, onPick: openTraces } as const;
   return (
     <>
       <Plot {...bars} title="Tokens of the workspace" unit={tokenUnit} series={tokens} />

@@ -175,8 +175,14 @@ const WaitingList = ({ threads, selected }: { threads: readonly Thread[]; select
 /** A thread that stopped at a breakpoint, or whose run was cancelled, asks nothing. */
 const inboxTitle = (thread: Thread): string => {
   const value = firstValue(thread);
-  return value === undefined ? 'Stopped without a question' : visibleText(titleOf(value).slice(0, 200));
+  return value === undefined
+    ? 'Stopped without a question'
+    : visibleText(withoutMarkup(titleOf(value).slice(0, 200)));
 };
+
+/** A row is one line: it shows no headings, emphasis or code. */
+const withoutMarkup = (markdown: string): string =>
+  markdown.replace(/^#+\s+/, '').replaceAll(/(\*\*|__|`)(.+?)\1/g, '$2');
 
 const Waiting = ({ thread, onSent }: { thread: Thread; onSent: (sent: SentAnswer) => void }): ReactNode => {
   const { thread_id: threadId, metadata } = thread;

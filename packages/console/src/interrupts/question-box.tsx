@@ -15,6 +15,8 @@ import './question-box.css';
 /** Answers that graphs often expect. They fill the field, and are sent only when the person sends them. */
 const templates = ['{ "approve": true }', '{ "approve": false }', 'true', 'false', '"…"'];
 
+const titleMax = 2_000;
+
 /** The key of the drafts of an answer. */
 const draftKey = ({ id, node }: Question): string => `answer-${id ?? node}`;
 
@@ -40,9 +42,9 @@ export const QuestionBox = ({
           node <code>{visibleText(question.node)}</code>
         </span>
       </header>
-      <h2 className="question-title" dir="auto">
-        {visibleText(form.title.slice(0, 2_000))}
-      </h2>
+      <div role="heading" aria-level={2} className="question-title">
+        <Markdown text={form.title.slice(0, titleMax)} />
+      </div>
       {!form.actions.some(({ args }) => args !== undefined) && typeof question.value !== 'string' && (
         <div className="question-value">
           <JsonTree value={question.value} openDepth={2} />
@@ -87,13 +89,15 @@ const FreeForm = ({
         send();
       }}
     >
-      {isText ? (
-        <AreaField label="Your answer" value={text} onChange={setText} onSubmit={send} />
-      ) : (
-        <>
+      <div data-answer-key="r">
+        {isText ? (
+          <AreaField label="Your answer" value={text} onChange={setText} onSubmit={send} />
+        ) : (
           <JsonField label="Your answer, as JSON" value={text} onChange={setText} onSubmit={send} rows={3} />
-          <p className="muted">The graph decides which form of answer it understands. Often used are:</p>
-        </>
+        )}
+      </div>
+      {!isText && (
+        <p className="muted">The graph decides which form of answer it understands. Often used are:</p>
       )}
       <div className="row">
         {!isText && (
@@ -182,6 +186,9 @@ interface Decided {
   decision: unknown;
 }
 
+/** `Ignore` needs nothing either. */
+const isConsent = ({ label }: Choice): boolean => label === 'Approve' || label === 'Accept';
+
 const ActionForm = ({
   action: { description, args, choices },
   draft,
@@ -210,6 +217,13 @@ const ActionForm = ({
     !isDisabled &&
     (needs !== 'text' || text.trim() !== '') &&
     (needs !== 'args' || ('value' in read && read.value !== undefined));
+  const press = (choice: Choice): void =>
+    onDecide({ label: choice.label, decision: choice.decide(given(choice)) });
+  /** Decides by what was written, where one choice takes it. */
+  const pressOnly = (needs: Choice['needs']): void => {
+    const [only, ...others] = choices.filter((choice) => choice.needs === needs);
+    if (only && others.length === 0 && isReady(only)) press(only);
+  };
   return (
     <div className="stack">
       {description !== '' && <Markdown text={description} />}
@@ -218,30 +232,28 @@ const ActionForm = ({
         <p>The browser rounds an integer of these arguments. To edit them, write all of them.</p>
       )}
       {isWanted('args') && (
-        <JsonField
-          label="Arguments"
-          value={edited}
-          onChange={(changed) => {
-            setEdited(changed);
-            onEdit();
-          }}
-          rows={5}
-        />
-      )}
-      {isWanted('text') && (
-        <label className="stack" style={{ gap: 4 }}>
-          Your words
-          <textarea
-            className="field"
-            dir="auto"
-            rows={2}
-            value={text}
-            onChange={(event) => {
-              setText(event.target.value);
+        <div data-answer-key="e">
+          <JsonField
+            label="Arguments"
+            value={edited}
+            onChange={(changed) => {
+              setEdited(changed);
               onEdit();
             }}
+            onSubmit={() => pressOnly('args')}
+            rows={5}
           />
-        </label>
+        </div>
+      )}
+      {isWanted('text') && (
+        <WordsField
+          text={text}
+          onChange={(changed) => {
+            setText(changed);
+            onEdit();
+          }}
+          onSubmit={() => pressOnly('text')}
+        />
       )}
       <div className="row">
         {choices.map((choice) => (
@@ -250,7 +262,8 @@ const ActionForm = ({
             kind={(chosen ?? choices[0]?.label) === choice.label ? 'primary' : undefined}
             aria-pressed={chosen === undefined ? undefined : chosen === choice.label}
             disabled={!isReady(choice)}
-            onClick={() => onDecide({ label: choice.label, decision: choice.decide(given(choice)) })}
+            data-answer-key={isConsent(choice) ? 'a' : undefined}
+            onClick={() => press(choice)}
           >
             {choice.label}
           </Button>
@@ -259,3 +272,27 @@ const ActionForm = ({
     </div>
   );
 };
+
+const WordsField = ({
+  text,
+  onChange,
+  onSubmit,
+}: {
+  text: string;
+  onChange: (text: string) => void;
+  onSubmit: () => void;
+}): ReactNode => (
+  <label className="stack" style={{ gap: 4 }} data-answer-key="r">
+    Your words
+    <textarea
+      className="field"
+      dir="auto"
+      rows={2}
+      value={text}
+      onChange={(event) => onChange(event.target.value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSubmit();
+      }}
+    />
+  </label>
+);

@@ -45,14 +45,12 @@ export const Composer = ({
   const field = useRef<HTMLTextAreaElement>(null);
 
   const files = useAttachments();
-  const { attached } = files;
-  const hasDraft = message.trim() !== '' || attached.length > 0;
+  const hasDraft = message.trim() !== '' || files.attached.length > 0;
   const folding = useFolding({ questions, hasDraft, onFold });
-  const { form, isFolded } = folding;
 
   const read = isJson
     ? readInput(text)
-    : readForm({ fields, draft, conversation, content: contentOf(message, attached) });
+    : readForm({ fields, draft, conversation, content: contentOf(message, files.attached) });
   const wrong = problem ?? ('problem' in read ? read.problem : undefined);
   const isEmpty = !isJson && conversation !== undefined && !hasDraft;
   const send = (): void => {
@@ -60,7 +58,7 @@ export const Composer = ({
     void onSend(read.value).then((isTaken) => {
       if (isTaken) return;
       setMessage((now) => (now === '' ? message : now));
-      files.restore(attached);
+      files.restore(files.attached);
     });
     setMessage('');
     files.clear();
@@ -72,11 +70,11 @@ export const Composer = ({
   };
   return (
     <>
-      {isFolded && <FoldedComposer questions={questions} onUnfold={folding.unfold} />}
+      {folding.isFolded && <FoldedComposer questions={questions} onUnfold={folding.unfold} />}
       <form
-        ref={form}
+        ref={folding.form}
         className="composer"
-        hidden={isFolded}
+        hidden={folding.isFolded}
         onSubmit={(event) => {
           event.preventDefault();
           send();

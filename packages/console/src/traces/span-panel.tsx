@@ -12,7 +12,7 @@ import { JsonTree } from '../values/json-tree.tsx';
 import { FeedbackPart } from './feedback.tsx';
 import { type PayloadForm, PayloadFormSwitch, PayloadView } from './payload-view.tsx';
 import { type Payload, readPayload } from './payload.ts';
-import type { TreeRun } from './span-table.ts';
+import type { Span, TreeRun } from './span-table.ts';
 import { useSpan } from './trace-queries.ts';
 
 interface FormProps {
@@ -20,7 +20,11 @@ interface FormProps {
   onForm: (form: PayloadForm) => void;
 }
 
-export const SpanPanel = ({ span, ...formProps }: { span: TreeRun } & FormProps): ReactNode => {
+export const SpanPanel = ({
+  span,
+  sums,
+  ...formProps
+}: { span: TreeRun; sums?: Sums | undefined } & FormProps): ReactNode => {
   const query = useSpan(span.id, { isOpen: span.status === 'pending' });
   return (
     <section className="span-panel" aria-label="Selected span" tabIndex={0}>
@@ -29,14 +33,19 @@ export const SpanPanel = ({ span, ...formProps }: { span: TreeRun } & FormProps)
         <TraceBadge of={span} />
         <CopyId id={span.id} label="id of the trace run" />
       </header>
-      <Loaded query={query}>{(run) => <SpanDetails run={run} {...formProps} />}</Loaded>
+      <Loaded query={query}>{(run) => <SpanDetails run={run} sums={sums} {...formProps} />}</Loaded>
     </section>
   );
 };
 
 const isRendered = ({ kind }: Payload): boolean => kind === 'messages' || kind === 'tool';
 
-const SpanDetails = ({ run, form, onForm }: { run: TraceRun } & FormProps): ReactNode => {
+const SpanDetails = ({
+  run,
+  sums,
+  form,
+  onForm,
+}: { run: TraceRun; sums: Sums | undefined } & FormProps): ReactNode => {
   const { run_type: runType, inputs, outputs, error, events } = run;
   const given = useMemo(() => readPayload(runType, 'inputs', inputs), [runType, inputs]);
   const made = useMemo(() => readPayload(runType, 'outputs', outputs), [runType, outputs]);
@@ -49,7 +58,7 @@ const SpanDetails = ({ run, form, onForm }: { run: TraceRun } & FormProps): Reac
           </pre>
         </Part>
       )}
-      <Figures run={run} />
+      <Figures run={run} sums={sums} />
       {[given, made].some(isRendered) && <PayloadFormSwitch form={form} onForm={onForm} />}
       <Part title="Inputs">
         <PayloadView side="inputs" payload={given} form={form} />
@@ -64,7 +73,10 @@ const SpanDetails = ({ run, form, onForm }: { run: TraceRun } & FormProps): Reac
   );
 };
 
-const Figures = ({ run }: { run: TraceRun }): ReactNode => {
+/** Tokens and cost of the span with all below it. */
+type Sums = Pick<Span, 'tokens' | 'cost'>;
+
+const Figures = ({ run, sums }: { run: TraceRun; sums: Sums | undefined }): ReactNode => {
   const { start_time: start, end_time: end, first_token_time: firstToken } = run;
   return (
     <dl className="facts">
@@ -78,7 +90,9 @@ const Figures = ({ run }: { run: TraceRun }): ReactNode => {
       <Fact
         name="Tokens"
         value={
-          run.total_tokens !== null && (
+          run.total_tokens === null ? (
+            typeof sums?.tokens === 'number' && `${tokensOf(sums.tokens)} below it`
+          ) : (
             <>
               {tokensOf(run.total_tokens)}{' '}
               <span className="muted">
@@ -91,7 +105,9 @@ const Figures = ({ run }: { run: TraceRun }): ReactNode => {
       <Fact
         name="Cost"
         value={
-          run.total_cost !== null && (
+          run.total_cost === null ? (
+            typeof sums?.cost === 'number' && `${costOf(String(sums.cost))} below it`
+          ) : (
             <span title={`${run.total_cost} US dollars`}>{costOf(run.total_cost)}</span>
           )
         }

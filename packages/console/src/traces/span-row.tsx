@@ -2,7 +2,7 @@ import { memo, type ReactNode } from 'react';
 import { traceOutcome } from '../api/statuses.ts';
 import { duration } from '../ui/duration.ts';
 import { Icon } from '../ui/icons.tsx';
-import { tokensOf } from '../ui/number-text.ts';
+import { costOf, tokensOf } from '../ui/number-text.ts';
 import { visibleText } from '../ui/visible-text.ts';
 import type { Span, SpanTable } from './span-table.ts';
 
@@ -68,7 +68,8 @@ const SpanRowView = ({
         <span className="visually-hidden">{outcome}</span>
       </span>
       <span className="span-figure">{run.status === 'pending' ? '…' : duration(endMs - startMs)}</span>
-      <span className="span-figure">{tokensOf(run.total_tokens)}</span>
+      <span className="span-figure">{tokensOf(span.tokens)}</span>
+      <span className="span-figure">{costOf(span.cost?.toString())}</span>
       <span className="span-time">
         <span
           className="span-bar"

@@ -23,6 +23,27 @@ const table = toSpanTable(tree, 30_000);
 const namesOf = (rows: readonly number[]) => rows.map((index) => table.spans[index]?.run.name);
 
 describe('the spans of a trace', () => {
+  it('have the tokens and the cost of all below them, where they have none of their own', () => {
+    const model = (tokens: number) => ({
+      ...node(`model ${tokens}`, 1, 2),
+      total_tokens: tokens,
+      total_cost: `0.${tokens}`,
+    });
+    const own = { ...node('own', 1, 2, [model(7)]), total_tokens: 8 };
+    const runs = [node('root', 0, 3, [node('step', 1, 2, [model(2), model(3)]), own, node('tool', 1, 2)])];
+    const { spans } = toSpanTable({ runs }, 0);
+    const sums = spans.map(({ run, tokens, cost }) => [run.name, tokens, cost && Math.round(cost * 10)]);
+    expect(sums).toEqual([
+      ['root', 13, 12],
+      ['step', 5, 5],
+      ['model 2', 2, 2],
+      ['model 3', 3, 3],
+      ['own', 8, 7],
+      ['model 7', 7, 7],
+      ['tool', null, null],
+    ]);
+  });
+
   it('are rows in the order of the tree, with their depths', () => {
     expect(table.spans.map(({ run, depth, parent, end }) => [run.name, depth, parent, end])).toEqual([
       ['root', 0, -1, 4],

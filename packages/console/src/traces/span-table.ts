@@ -18,6 +18,10 @@ export interface Span {
   startMs: number;
   /** Now, while the span is pending. */
   endMs: number;
+  /** Of the span, or of all below it where it has none of its own. */
+  tokens: number | null;
+  /** In dollars, as `tokens`. */
+  cost: number | null;
 }
 
 export interface SpanTable {
@@ -52,10 +56,26 @@ export const toSpanTable = (tree: Pick<RunTree, 'runs'>, nowMs: number): SpanTab
       end: spans.length + 1,
       startMs,
       endMs: Math.max(startMs, endMs),
+      tokens: node.total_tokens,
+      cost: node.total_cost === null ? null : Number(node.total_cost),
     });
     open.push({ nodes: node.child_runs, at: 0, parent: spans.length - 1 });
   }
+  addSums(spans);
   return { spans, ...spanOf(spans) };
+};
+
+/** Children are behind their parent, so the sum of a span is complete when its turn comes. */
+const addSums = (spans: readonly Span[]): void => {
+  for (const name of ['tokens', 'cost'] as const) {
+    const below = new Map<number, number>();
+    for (let index = spans.length - 1; index >= 0; index--) {
+      const span = spans[index];
+      if (!span) continue;
+      span[name] ??= below.get(index) ?? null;
+      if (span[name] !== null) below.set(span.parent, (below.get(span.parent) ?? 0) + span[name]);
+    }
+  }
 };
 
 const endOfOpen = (run: TreeRun, startMs: number, nowMs: number): number =>

@@ -61,6 +61,7 @@ export const SpanTree = ({ table, selected, text, onSelect, onText }: SpanTreePr
         <span>Span</span>
         <span>Took</span>
         <span>Tokens</span>
+        <span>Cost</span>
         <span>Time</span>
       </div>
       <SpanScroll

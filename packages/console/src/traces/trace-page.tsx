@@ -58,6 +58,7 @@ const TraceView = ({ tree }: { tree: RunTree }): ReactNode => {
   );
   if (root === undefined) return <NoTrace />;
   const span = table.spans[selected]?.run ?? root;
+  const { tokens, cost } = table.spans[0] ?? {};
   return (
     <>
       <header className="page-head">
@@ -67,8 +68,8 @@ const TraceView = ({ tree }: { tree: RunTree }): ReactNode => {
         <span className="muted">
           {[
             duration(table.endMs - table.startMs),
-            root.total_tokens !== null && `${tokensOf(root.total_tokens)} tokens`,
-            costOf(root.total_cost),
+            typeof tokens === 'number' && `${tokensOf(tokens)} tokens`,
+            costOf(cost?.toString()),
             `${tokensOf(tree.run_count)} ${tree.run_count === 1 ? 'span' : 'spans'}`,
           ]
             .filter((text) => typeof text === 'string' && text !== '')
@@ -99,6 +100,7 @@ const TraceView = ({ tree }: { tree: RunTree }): ReactNode => {
         <SpanPanel
           key={span.id}
           span={span}
+          sums={table.spans[selected]}
           form={payload ?? 'rendered'}
           onForm={(form) => void navigate({ search: (search) => withForm(search, form), replace: true })}
         />

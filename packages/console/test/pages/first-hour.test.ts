@@ -37,7 +37,7 @@ describeInBrowser('the first hour', () => {
     const graphs = page.getByLabel('Assistant', { exact: true }).getByRole('option');
     await expect
       .poll(() => graphs.allInnerTexts())
-      .toEqual(['agent v1', 'approval v1', 'patient v1', 'nested v1']);
+      .toEqual(['agent v1', 'approval v1', 'patient v1', 'nested v1', 'asking v1']);
   });
 
   it('Keys and Settings name the file of the key, and ask the server for nothing before', async () => {

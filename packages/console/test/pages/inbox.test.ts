@@ -46,6 +46,49 @@ describeInBrowser('the inbox', () => {
     expect(values).toMatchObject({ decision: 'sent' });
   });
 
+  it('takes an answer by the keys, and shows Markdown in a title', async () => {
+    const { assistant_id: id } = await console.client.assistants.create({ graph_id: 'asking' });
+    const asks = (value: unknown) => run(console.client, id, { question: value } as never);
+    const request = { action_requests: [{ name: 'send', args: { to: 'ann' } }] };
+    const approved = await asks({
+      ...request,
+      review_configs: [{ allowed_decisions: ['approve', 'reject'] }],
+    });
+    const page = await console.open(`/inbox?sel=${approved.threadId}`);
+    const hasFocus = (label: string): Promise<boolean> =>
+      page.getByLabel(label).evaluate((field) => field === document.activeElement);
+    await page.getByRole('heading', { name: 'Allow send?' }).waitFor();
+    await page.keyboard.press('r');
+    await expect.poll(() => hasFocus('Your words')).toBe(true);
+    await page.keyboard.type('not now');
+    await page.keyboard.press('Control+Enter');
+    const answerOf = async (threadId: string) =>
+      ((await console.client.threads.getState(threadId)).values as { answer?: unknown }).answer;
+    await expect
+      .poll(() => answerOf(approved.threadId))
+      .toEqual({ decisions: [{ type: 'reject', message: 'not now' }] });
+    const accepted = await asks({
+      action_request: { action: 'send', args: { to: 'ann' } },
+      config: { allow_accept: true, allow_edit: true },
+    });
+    await page.goto(`${console.url}/console/inbox?sel=${accepted.threadId}`);
+    await page.getByRole('heading', { name: 'Allow send?' }).waitFor();
+    await page.keyboard.press('e');
+    await expect.poll(() => hasFocus('Arguments')).toBe(true);
+    await page.getByRole('heading', { name: 'Inbox' }).click();
+    await page.keyboard.press('a');
+    await expect.poll(() => answerOf(accepted.threadId)).toEqual([{ type: 'accept', args: null }]);
+    const told = await asks('**Which** city? <img src=x onerror=alert(1)>');
+    await page.goto(`${console.url}/console/inbox?sel=${told.threadId}`);
+    await page.getByRole('heading', { name: 'Which city?' }).locator('strong').waitFor();
+    await expect.poll(() => page.title()).toMatch(/^\(\d+\) Inbox/);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.keyboard.press('r');
+    await page.keyboard.type('Oslo');
+    await page.keyboard.press('Control+Enter');
+    await expect.poll(() => answerOf(told.threadId)).toBe('Oslo');
+  });
+
   it('says when nobody waits', async () => {
     const page = await console.open('/inbox?graph=agent');
     await page.getByRole('heading', { name: 'Nobody is waiting for you' }).waitFor();

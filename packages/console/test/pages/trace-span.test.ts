@@ -50,6 +50,22 @@ describeInBrowser('the inputs and outputs of a span', () => {
     await expect.poll(() => line(panel(page), 'content', '7').count()).toBe(0);
   });
 
+  it('have the tokens and the cost of the spans below', async () => {
+    const traces = tracesOf(console.url);
+    const call = { startMs: Date.now() - 60_000, ms: 900, promptTokens: 990 };
+    const [traceId = ''] = await traces.sendCalls('sums', [call]);
+    const page = await console.open(`/traces/${traceId}`);
+    await enterKey(page);
+    for (const name of [/question to sums/, /model/]) {
+      await span(page, name).getByText('1,000').waitFor();
+      await span(page, name).getByText('$0.0015').waitFor();
+    }
+    await panel(page)
+      .getByText(/^1,000/)
+      .waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
   it('stay JSON where they have no messages, and show the newest of many messages', async () => {
     const traces = tracesOf(console.url);
     const id = randomUUID();
