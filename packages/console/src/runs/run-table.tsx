@@ -11,7 +11,6 @@ import { type Column, DataTable } from '../ui/data-table.tsx';
 import { Ago, Elapsed, Took } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 import { MetadataChips } from '../values/metadata-chips.tsx';
-import type { RunFilter } from './run-filter.ts';
 
 /** Rows that are chosen for an action. */
 export interface RowSelection {
@@ -77,8 +76,9 @@ export const runColumns = (names: ReadonlyMap<string, string>): readonly Column<
         linkOf={(key, value, text) =>
           pairOf(key, value) !== undefined && (
             <Link
-              to="/runs"
-              search={(search: RunFilter) => ({ ...search, meta: withPair(search.meta, key, value) })}
+              from="/runs"
+              to="."
+              search={(search) => ({ ...search, meta: withPair(search.meta, key, value) })}
               className="metadata-chip"
             >
               {text}
