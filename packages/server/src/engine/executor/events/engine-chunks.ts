@@ -7,6 +7,14 @@ import type { EngineGraph } from '../graphs/graph-registry.ts';
 import type { StoredIds } from '../../checkpoints/checkpoint-ids.ts';
 import type { CheckpointChunk, Chunk, DebugChunk, EngineConfig } from './chunk-events.ts';
 
+/** An event of `streamEvents()`. */
+export interface CallbackEvent {
+  event: string;
+  run_id: string;
+  tags?: string[];
+  data: { chunk?: unknown };
+}
+
 /**
  * Calls `take` with every chunk, in the microtasks after the engine has emitted it. Rejects as soon as the signal is
  * aborted, because a graph may ignore the signal; later chunks are dropped.

@@ -16,7 +16,7 @@ import {
   isInterrupt,
   publicChunk,
 } from '../events/chunk-events.ts';
-import { takeChunks, withStoredIds } from '../events/engine-chunks.ts';
+import { type CallbackEvent, takeChunks, withStoredIds } from '../events/engine-chunks.ts';
 import { callbacksOf } from '../events/lean-callbacks.ts';
 import { errorOf, RunRefused, isAttemptLost, isDrained, type Outcome, outcomeOf } from './run-outcome.ts';
 import { type RunStart, startOf, RepeatedEvents } from './later-attempt.ts';
@@ -31,13 +31,6 @@ import { DrainControl, toInput } from './run-input.ts';
 import type { RunTools } from './run-tools.ts';
 import { openTransformers, type StreamTransformers } from '../events/stream-transformers.ts';
 import { engineModes, streamHandling } from '../events/stream-modes.ts';
-
-interface CallbackEvent {
-  event: string;
-  run_id: string;
-  tags?: string[];
-  data: { chunk?: unknown };
-}
 
 /** How long the end of a run waits for slow readers that still consume events. */
 const deliverMs = 60_000;
