@@ -81,6 +81,11 @@ class Executor:
             if running is not None:
                 running[0].cancel()
             return None
+        if kind == "drain":
+            running = self._running.get(header["session"])
+            if running is not None:
+                running[0].drain()
+            return None
         if kind == "load":
             return await self._load()
         if kind == "layout":

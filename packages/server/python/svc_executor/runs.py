@@ -9,6 +9,11 @@ from uuid import UUID
 
 from langgraph.types import Command, Send
 
+try:
+    from langgraph.runtime import RunControl
+except ImportError:  # before langgraph 1.2: runs cannot end before their next superstep
+    RunControl = None  # type: ignore[assignment, misc]
+
 from .chunks import ChunkStream
 from .context import context_for
 from .failures import failure_of
@@ -41,12 +46,18 @@ class Run:
         self._chunks = ChunkStream(session, header["modes"], subgraphs=header["subgraphs"])
         self._task: asyncio.Task[Any] | None = None
         self._is_cancelled = False
+        self._control = RunControl() if RunControl is not None else None
 
     def cancel(self) -> None:
         """Cancels the run. Before `execute` has begun, its task is not cancelled: it would end without reporting it."""
         self._is_cancelled = True
         if self._task is not None:
             self._task.cancel()
+
+    def drain(self) -> None:
+        """Ends the run before its next superstep, if the engine can."""
+        if self._control is not None:
+            self._control.request_drain()
 
     async def execute(self) -> None:
         """Streams the graph and reports its end. Raises nothing."""
@@ -86,6 +97,8 @@ class Run:
                 "interrupt_after": header.get("interrupt_after"),
                 "durability": header["durability"],
             }
+            if self._control is not None:
+                arguments["control"] = self._control
             if "events" in header["modes"]:
                 await self._stream_events(graph, arguments)
                 return

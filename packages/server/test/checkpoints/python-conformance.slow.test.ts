@@ -9,6 +9,7 @@ import { executorEnvironment } from '../../src/config/environment.ts';
 import type { StoredText } from '../../src/engine/codec/stored-text.ts';
 import { createTextCodec } from '../../src/engine/codec/text-codec.ts';
 import { OwnAddress } from '../../src/engine/executor/own-address.ts';
+import { DrainControl } from '../../src/engine/executor/runs/run-input.ts';
 import { PythonGraph } from '../../src/engine/python/python-graph.ts';
 import { type GraphLayout, PythonHost } from '../../src/engine/python/python-host.ts';
 import { pino } from 'pino';
@@ -62,7 +63,7 @@ describeWithPythonProjects('the checkpointer of Python graphs', () => {
     const run = command();
     const signal = new AbortController().signal;
     const parts = { command: run, kwargs: run.kwargs, saver, store: new InMemoryStore(), signal };
-    await graph.stream({ ...parts, tracer: undefined }, () => undefined);
+    await graph.stream({ ...parts, control: new DrainControl(), tracer: undefined }, () => undefined);
     const state = await saver.getTuple({ configurable: { thread_id: run.thread_id, checkpoint_ns: '' } });
     const values = (state?.checkpoint.channel_values ?? {}) as Record<string, StoredText>;
     const { outcomes, missing } = JSON.parse(values['report']?.text ?? '{}') as {

@@ -10,14 +10,19 @@ import { testDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { fixture } from '../fixture.ts';
 import { sharedFolder } from '../folders.ts';
+import { whyNoPythonClients } from '../python-clients/python.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
-const project = fileURLToPath(new URL('../faults/graphs/svc.json', import.meta.url));
 const database = fixture(() => testDatabase());
 const folder = sharedFolder();
-const start = (role: 'all' | 'api' = 'all'): Promise<TestServer> =>
-  startTestServer({ project, database, settings: { role } });
-const api = fixture(() => start('api'));
+/** Both projects have the graph `journal`. */
+const start = (project = 'svc.json', role: 'all' | 'api' = 'all'): Promise<TestServer> =>
+  startTestServer({
+    project: fileURLToPath(new URL(`../faults/graphs/${project}`, import.meta.url)),
+    database,
+    settings: { role },
+  });
+const api = fixture(() => start('svc.json', 'api'));
 const client = fixture((): Client => createClient({ apiUrl: api.url }));
 
 const steps = 20;
@@ -37,12 +42,17 @@ const allSteps = Array.from({ length: steps }, (_, at) => at);
 const never = new AbortController().signal;
 
 describe('a run on a server that stops', () => {
-  it.each([{}, { stream_resumable: true }, { durability: 'sync' as const }])(
-    'continues on another server from its next superstep, if it has no reader, and no step is executed twice: %j',
-    async (options) => {
+  it.each([
+    ['svc.json', {}],
+    ['svc.json', { stream_resumable: true }],
+    ['svc.json', { durability: 'sync' as const }],
+    ...(whyNoPythonClients() === undefined ? ([['python.svc.json', {}]] as const) : []),
+  ] as const)(
+    'continues on another server from its next superstep, if it has no reader, and no step is executed twice: %s %j',
+    async (project, options) => {
       const { input, executed } = journal();
       const { thread_id } = await client.threads.create();
-      await using stopping = await start();
+      await using stopping = await start(project);
       const { run_id } = await client.runs.create(thread_id, 'journal', { input, ...options });
       await eventually(() => expect(executed()).not.toEqual([]));
       await stopping.drain(never);
@@ -51,7 +61,7 @@ describe('a run on a server that stops', () => {
       );
       const before = executed().length;
       expect(before).toBeLessThan(steps);
-      await using _other = await start();
+      await using _other = await start(project);
       expect(await client.runs.join(thread_id, run_id)).toMatchObject({ taken: steps });
       expect(executed()).toEqual(allSteps);
       const ended = await client.runs.get(thread_id, run_id);

@@ -1,4 +1,5 @@
 // A graph of a Python file, with what the executor uses of a graph of LangGraph.js.
+import type { DrainControl } from '../executor/runs/run-input.ts';
 import type { BaseCheckpointSaver, BaseStore } from '@langchain/langgraph-checkpoint';
 import { onAbort } from '../../abort.ts';
 import { isRecord } from '../../json/is-record.ts';
@@ -21,6 +22,7 @@ export interface PythonRun {
   saver: BaseCheckpointSaver;
   store: BaseStore;
   signal: AbortSignal;
+  control: DrainControl;
   /** Undefined when the run is not traced. */
   tracer: TraceSink | undefined;
 }
@@ -95,7 +97,7 @@ export class PythonGraph {
 
   /** Streams the graph. Rejects when it fails, and when it has stopped after the abort signal. */
   async stream(run: PythonRun, take: (chunk: Chunk) => void): Promise<void> {
-    const { signal } = run;
+    const { signal, control } = run;
     let failure: unknown;
     let hasFailed = false;
     const { process } = this.#host;
@@ -120,18 +122,22 @@ export class PythonGraph {
       onFailure: fail,
     });
     const stopWaiting = onAbort(signal, () => process.send({ kind: 'cancel', session: session.number }));
+    const drain = (): void => process.send({ kind: 'drain', session: session.number });
+    control.onRequest = drain;
     try {
       process.send(this.#runHeader(run, session.number), [
         JSON.stringify({ input: run.kwargs.input ?? null, command: run.kwargs.command ?? null }),
         JSON.stringify(pythonContext(run.command) ?? null),
       ]);
       if (signal.aborted) process.send({ kind: 'cancel', session: session.number });
+      if (control.drainRequested) drain();
       const error = await ended;
       if (hasFailed) throw failure;
       signal.throwIfAborted();
       if (error) throw new PythonGraphError(error);
     } finally {
       stopWaiting();
+      control.onRequest = undefined;
       this.#host.close(session);
     }
   }

@@ -198,6 +198,7 @@ export class RunExecution {
         saver: checkpointer,
         store,
         signal: this.#abort.signal,
+        control: this.#control,
         tracer: this.#tracer,
       };
       return graph.stream(run, (chunk) => this.#chunk(graph, chunk));

@@ -1,5 +1,5 @@
 // What the engine gets for a run: its input, and the request to end early.
-import { Command, Send } from '@langchain/langgraph';
+import { Command, RunControl, Send } from '@langchain/langgraph';
 import type { RunKwargs } from '../../dispatch/protocol.ts';
 
 /** The engine's input: the client's command, its input, or null to continue from the state of the thread. */
@@ -20,15 +20,13 @@ const toGoto = (target: unknown): unknown =>
     ? new Send((target as { node: string }).node, (target as { input?: unknown }).input)
     : target;
 
-/** Tells the engine to end a run before its next superstep. The members are those of the engine's RunControl, which earlier versions do not have. */
-export class DrainControl {
-  drainReason: string | undefined;
+/** Tells the engine to end a run before its next superstep. */
+export class DrainControl extends RunControl {
+  /** For a graph in another process. */
+  onRequest: (() => void) | undefined;
 
-  get drainRequested(): boolean {
-    return this.drainReason !== undefined;
-  }
-
-  requestDrain(reason = 'shutdown'): void {
-    this.drainReason = reason;
+  override requestDrain(reason?: string): void {
+    super.requestDrain(reason);
+    this.onRequest?.();
   }
 }
