@@ -354,7 +354,7 @@ describeInBrowser('every page', () => {
         await page.setViewportSize(wide);
       }
       await page.keyboard.press('Control+k');
-      await page.getByRole('option').first().waitFor();
+      await page.getByRole('listbox').getByRole('option').first().waitFor();
       await check(page);
     },
   );

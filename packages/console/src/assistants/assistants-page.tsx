@@ -2,7 +2,9 @@ import { keepPreviousData, type UseQueryResult } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Assistant } from '@svc/sdk';
 import { type ReactNode, useState } from 'react';
-import { useServerQuery } from '../api/client.tsx';
+import { useClient, useServerQuery } from '../api/client.tsx';
+import { shownColumns, useListSettings } from '../app/list-settings.ts';
+import { ListTools } from '../app/list-tools.tsx';
 import { GraphSelect } from '../graph/graph-select.tsx';
 import { Button } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
@@ -11,6 +13,7 @@ import { pageNumber, Pager, pageSize, pageText } from '../ui/paging.tsx';
 import { Loaded, NoMatch, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
+import { MetadataChips } from '../values/metadata-chips.tsx';
 import { NewAssistant } from './assistant-form.tsx';
 
 const route = getRouteApi('/assistants');
@@ -19,16 +22,20 @@ const pollMs = 10_000;
 type Search = ReturnType<typeof route.useSearch>;
 
 /** The newest change first. */
+const conditionsOf = ({ graph, q }: Search) => ({
+  ...(graph !== undefined && { graph_id: graph }),
+  ...(q !== undefined && { name: q }),
+  sort_by: 'updated_at' as const,
+  sort_order: 'desc' as const,
+});
+
 const useFound = (search: Search): UseQueryResult<Assistant[]> =>
   useServerQuery({
     queryKey: ['assistants', 'found', search],
     read: (client, call) =>
       client.assistants.search(
         {
-          graph_id: search.graph,
-          name: search.q,
-          sort_by: 'updated_at',
-          sort_order: 'desc',
+          ...conditionsOf(search),
           limit: pageSize,
           offset: (pageNumber(search.page) - 1) * pageSize,
         },
@@ -42,6 +49,7 @@ export const AssistantsPage = (): ReactNode => {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const found = useFound(search);
+  const { toggled } = useListSettings('assistants');
   const page = pageNumber(search.page);
   const [isCreating, setCreating] = useState(false);
   const change = (changed: Partial<Search>): void =>
@@ -51,6 +59,7 @@ export const AssistantsPage = (): ReactNode => {
       <header className="page-head">
         <h1>Assistants</h1>
         <div className="page-actions">
+          <AssistantListTools search={search} />
           <Button kind="primary" onClick={() => setCreating(true)}>
             New assistant
           </Button>
@@ -71,7 +80,7 @@ export const AssistantsPage = (): ReactNode => {
           {(rows) => (
             <DataTable
               rows={rows}
-              columns={columns}
+              columns={shownColumns(columns, toggled)}
               keyOf={(assistant) => assistant.assistant_id}
               empty={
                 <NoAssistants isFiltered={search.graph !== undefined || search.q !== undefined || page > 1} />
@@ -83,6 +92,34 @@ export const AssistantsPage = (): ReactNode => {
       </div>
       {isCreating && <NewAssistant graph={search.graph} onClose={() => setCreating(false)} />}
     </div>
+  );
+};
+
+const downloadPage = 500;
+
+const AssistantListTools = ({ search }: { search: Search }): ReactNode => {
+  const client = useClient();
+  const settings = useListSettings('assistants');
+  const body = { ...conditionsOf(search), limit: pageSize };
+  return (
+    <ListTools
+      list="assistants"
+      settings={settings}
+      columns={columns}
+      request={{
+        call: {
+          method: 'POST',
+          path: '/assistants/search',
+          body,
+          sdk: { name: 'assistants.search', args: [], options: body },
+        },
+        read: async (cursor = '0', signal) => {
+          const offset = Number(cursor);
+          const rows = await client.assistants.search({ ...body, limit: downloadPage, offset }, { signal });
+          return { rows, next: rows.length < downloadPage ? undefined : String(offset + downloadPage) };
+        },
+      }}
+    />
   );
 };
 
@@ -101,6 +138,7 @@ const NoAssistants = ({ isFiltered }: { isFiltered: boolean }): ReactNode =>
 const columns: readonly Column<Assistant>[] = [
   {
     name: 'Name',
+    isFixed: true,
     cell: ({ assistant_id: assistantId, name }) => (
       <Link to="/assistants/$assistantId" params={{ assistantId }} data-row>
         {visibleText(name)}
@@ -114,5 +152,6 @@ const columns: readonly Column<Assistant>[] = [
     className: 'wide optional',
     cell: ({ description }) => visibleText(description ?? ''),
   },
+  { name: 'Metadata', isExtra: true, cell: ({ metadata }) => <MetadataChips metadata={metadata} max={4} /> },
   { name: 'Updated', className: 'number', cell: (assistant) => <Ago at={assistant.updated_at} /> },
 ];

@@ -105,13 +105,14 @@ export const KeyDialog = ({ onClose, ...form }: KeyFormProps & { onClose: () => 
 const KeyIntroduction = (form: KeyFormProps): ReactNode => {
   const { need } = form;
   const lacking = useLackingRole(form);
+  const isLocal = useIsLocal();
   if (lacking !== undefined)
     return (
       <p>
         This key has the role {visibleText(lacking)}. {need.what} need a key with the role {need.role}.
       </p>
     );
-  if (useIsLocal())
+  if (isLocal)
     return (
       <p className="muted">
         Everybody on this machine may look at the traces and exports of the workspace <code>default</code>.{' '}

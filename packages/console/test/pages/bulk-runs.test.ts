@@ -188,8 +188,9 @@ describeInBrowser('many runs', () => {
   });
 
   it('that the caller may not read are not previewed', async () => {
+    const { runId } = await run(console.client, 'agent', says('hello'), { case: 'forbidden' });
     const page = await console.open('/runs?meta=case:forbidden', { expected: /403/ });
-    await page.getByRole('heading', { name: 'No run matches the filter' }).waitFor();
+    await page.getByRole('link', { name: `Run ${runId}` }).waitFor();
     const message = 'The handler refuses threads:read.';
     await page.route('**/runs/search', (route) =>
       route.fulfill({ status: 403, json: { code: 'forbidden', message, detail: message } }),

@@ -36,6 +36,8 @@ describeInBrowser('the figures of home', () => {
     console.open(path, { url: server.url, ...options });
 
   it('say that no run was there, and have plots when one has ended', async () => {
+    // Without a thread, Home shows how to start.
+    await createClient({ apiUrl: server.url }).threads.create();
     const page = await open();
     await page.getByText('No run was created or ended in this time.').waitFor();
     await run(createClient({ apiUrl: server.url }), 'agent', says('hello'));

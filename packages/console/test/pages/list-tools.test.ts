@@ -52,7 +52,7 @@ describeInBrowser('a list', () => {
     await dialog.getByLabel('Attempt').click();
   });
 
-  it('of threads and of traces has them too, and an object has its code', async () => {
+  it('of threads, assistants and traces has them too, and an object has its code', async () => {
     const { threadId } = await run(console.client, 'agent', says('hello'), { case: 'thread tools' });
     const page = await console.open('/threads?meta=case:"thread tools"');
     await page.getByRole('button', { name: 'List…' }).click();
@@ -62,6 +62,10 @@ describeInBrowser('a list', () => {
     await page.getByRole('link', { name: `Thread ${threadId}` }).click();
     await page.getByRole('button', { name: 'Code…' }).press('Enter');
     await page.getByRole('group', { name: 'curl' }).getByText(`/threads/${threadId}`).waitFor();
+    await page.goto(`${console.url}/console/assistants?graph=agent`);
+    await page.getByRole('button', { name: 'List…' }).click();
+    await page.getByRole('group', { name: 'TypeScript' }).getByText('client.assistants.search(').waitFor();
+    expect(await saved(page, 'CSV')).toContain('assistant_id,graph_id');
     await tracesOf(console.url).send('list tools', 1);
     await page.goto(`${console.url}/console/traces`);
     await enterKey(page);

@@ -53,7 +53,7 @@ describeInBrowser('the playground, while a request is in flight,', () => {
     const { threadId } = await run(console.client, 'patient', says('the first text'));
     const page = await console.open(`/playground?assistant=patient&thread=${threadId}`);
     const history = await hold(page, 'POST', /\/history$/);
-    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
     await page.getByLabel('Edited message').fill('the edited text');
     await page.getByRole('button', { name: 'Fork and run' }).click();
     await history.first;
