@@ -74,7 +74,7 @@ describe('a user who signs in at the provider', () => {
       sign_in: { kind: 'oidc', provider: new URL(provider.issuer).host },
       deployment: { identity: 'alice' },
     });
-    expect(ofBob.session.deployment).toEqual({ identity: 'bob' });
+    expect(ofBob.session.deployment).toEqual({ identity: 'bob', graphs: ['chat'], admin_key_file: null });
     const { thread_id } = (await ofAlice.tab.send('POST', '/threads', {})).body as Thread;
     expect(await ofAlice.tab.send('GET', `/threads/${thread_id}`)).toMatchObject({ status: 200 });
     expect(await ofBob.tab.send('GET', `/threads/${thread_id}`)).toMatchObject({ status: 404 });
