@@ -171,6 +171,7 @@ describeInBrowser('a trace', () => {
     await items.nth(10).waitFor();
     await expect.poll(() => items.count()).toBeLessThan(100);
     await page.getByRole('tree').focus();
+    await page.keyboard.press('End');
     await page.getByRole('treeitem', { name: /^tool 9999 / }).waitFor();
     await expect.poll(() => items.count()).toBeLessThan(100);
     await page.getByRole('region', { name: 'Selected span' }).getByText('TimeoutError').waitFor();
