@@ -8,7 +8,17 @@ import { takesFalse } from '../engines/false-answers.ts';
 import { eventually } from '../eventually.ts';
 import { startTestServer } from '../server.ts';
 import { command } from './command.ts';
-import { allChannels, type FeedEvent, isRunEnd, nthRunEnd, openFeed, readFeed, seenLater } from './feed.ts';
+import {
+  allChannels,
+  type FeedEvent,
+  isRunEnd,
+  isRunStart,
+  nthRunEnd,
+  openFeed,
+  readFeed,
+  seenLater,
+} from './feed.ts';
+import { heldRun } from '../runs/held-run.ts';
 import { fixture } from '../fixture.ts';
 
 const server = fixture(() => startTestServer());
@@ -203,8 +213,15 @@ it('has queued runs in the order in which they execute', async () => {
   const thread_id = randomUUID();
   const first = await start(thread_id, 'probe', { do: 'waitForAbort' });
   await readFeed(server.url, thread_id, isWaiting);
-  const reader = await openFeed(server.url, thread_id, nthRunEnd(3));
-  await start(thread_id, 'probe', { do: 'sleep', ms: 1 });
+  // The second run ends when the reader has seen its start: while a newer run is in flight, a feed does not begin with the end of an ended one.
+  using second = heldRun();
+  const hasEnded = nthRunEnd(3);
+  let starts = 0;
+  const reader = await openFeed(server.url, thread_id, (event) => {
+    if (isRunStart(event) && ++starts === 2) second.release();
+    return hasEnded(event);
+  });
+  await start(thread_id, 'probe', second.input);
   await start(thread_id, 'probe', { do: 'sleep', ms: 2 });
   await server.call('POST', `/threads/${thread_id}/runs/${first}/cancel`);
   const events = await reader.events;

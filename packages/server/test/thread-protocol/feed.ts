@@ -55,7 +55,7 @@ export const isRunEnd = ({ method, params }: FeedEvent): boolean =>
   params.namespace.length === 0 &&
   ['completed', 'failed', 'interrupted'].includes(String(params.data['event']));
 
-const isRunStart = ({ method, params }: FeedEvent): boolean =>
+export const isRunStart = ({ method, params }: FeedEvent): boolean =>
   method === 'lifecycle' && params.namespace.length === 0 && params.data['event'] === 'running';
 
 /** True for the last event of the nth run that it sees. */
