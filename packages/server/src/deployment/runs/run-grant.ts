@@ -93,14 +93,13 @@ export class RunGranter {
     const body = user === undefined ? requested : asChanged(thread_id, requested, value);
     const request = toRunRequest(body, key);
     const assistant_id = assistantIdOf(request.assistant_id);
-    const isDefault = this.#defaultIds.has(assistant_id);
-    const assistantAccess = await authorizer.authorizeAssistant(request.assistant_id, isDefault);
+    const assistantAccess = await this.assistantFilter(authorizer, request.assistant_id, assistant_id);
     return { body, request, grant: { run_id, assistant_id, access, assistantAccess, user } };
   }
 
   /** The filter that the assistant must pass. */
-  assistantFilter(authorizer: Authorizer, idOrGraphId: string) {
-    return authorizer.authorizeAssistant(idOrGraphId, this.#defaultIds.has(assistantIdOf(idOrGraphId)));
+  assistantFilter(authorizer: Authorizer, idOrGraphId: string, assistant_id = assistantIdOf(idOrGraphId)) {
+    return authorizer.authorizeAssistant(idOrGraphId, this.#defaultIds.has(assistant_id));
   }
 }
 

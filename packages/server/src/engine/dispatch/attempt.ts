@@ -36,7 +36,6 @@ export class Attempt {
   /** The events are stored in the run log only, and are not sent. */
   isLogOnly = false;
   #grace: NodeJS.Timeout | undefined;
-  #isDraining = false;
   /** Why the attempt was stopped; undefined if it was not. */
   stopped: StopReason | undefined;
   /** Set when the executor has aborted the graph: the error that the run ends with if the graph does not stop; null when another attempt follows. */
@@ -74,11 +73,9 @@ export class Attempt {
     this.#beginGrace();
   }
 
-  /** Ends the attempt before the next superstep of the graph, if another attempt can continue the run. Sent once. */
+  /** Ends the attempt before the next superstep of the graph, if another attempt can continue the run. May be repeated. */
   drain(): void {
-    if (this.#isDraining || this.stopped) return;
-    this.#isDraining = true;
-    this.#executor.drain({ run_id: this.id, lease_token: this.lease_token });
+    if (!this.stopped) this.#executor.drain({ run_id: this.id, lease_token: this.lease_token });
   }
 
   /** The executor has aborted the graph, because something could not be stored. */

@@ -205,8 +205,7 @@ export class Dispatcher {
    * started.
    */
   async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
-    this.#draining = true;
-    await this.#queue?.stop();
+    await this.#stopQueue();
     const timer = setInterval(() => this.#drainUnread(), drainMs);
     await this.#claims.drain(graceMs, hurry).finally(() => clearInterval(timer));
   }
@@ -224,10 +223,9 @@ export class Dispatcher {
    * Readers on this node then read the logs of the runs. Resolves when the runs are given back.
    */
   async handOver(): Promise<void> {
-    this.#draining = true;
-    await this.#queue?.stop();
+    await this.#stopQueue();
     for (const attempt of this.#attempts.all()) attempt.drain();
-    await this.#claims.drain(drainMs, new AbortController().signal);
+    await this.#claims.drain(drainMs);
     const left = await this.#stopExecuting();
     this.#endings.giveBack(left, { charge: false, reason: 'the server handed its runs over' });
     await this.#endings.writes.settled();
@@ -242,10 +240,15 @@ export class Dispatcher {
     await this.#endings.release(left);
   }
 
-  /** Returns the attempts that had not ended. */
-  async #stopExecuting(): Promise<Attempt[]> {
+  /** From now on this process takes no new runs. */
+  async #stopQueue(): Promise<void> {
     this.#draining = true;
     await this.#queue?.stop();
+  }
+
+  /** Returns the attempts that had not ended. */
+  async #stopExecuting(): Promise<Attempt[]> {
+    await this.#stopQueue();
     await this.#claims.stop();
     await this.pool[Symbol.asyncDispose]();
     const left = this.#attempts.all();

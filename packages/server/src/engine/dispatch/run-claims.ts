@@ -122,7 +122,7 @@ export class RunClaims {
     if (this.#isFull && this.#freeSlots > 0) this.#loop.wake();
   }
 
-  drain(graceMs: number, hurry: AbortSignal): Promise<void> {
+  drain(graceMs: number, hurry?: AbortSignal): Promise<void> {
     return this.#loop.drain(graceMs, hurry);
   }
 

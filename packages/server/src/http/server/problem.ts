@@ -50,10 +50,12 @@ export const problemBody = (problem: Problem, requestId: string): ProblemBody =>
   request_id: requestId,
 });
 
+/** True when something that the server needs, such as the database, did not answer. Without a cause it is an expected state: no worker, stopping. */
+export const isOutage = ({ code, cause }: Problem): boolean => code === 'unavailable' && cause !== undefined;
+
 /** Errors of the server are logged with their cause, which the client does not get. */
 export const logProblem = (problem: Problem, requestId: string, logger: HttpLogger): void => {
-  // Without a cause it is an expected state (no worker, stopping), not an error.
-  if (problem.code === 'unavailable' && problem.cause === undefined) {
+  if (problem.code === 'unavailable' && !isOutage(problem)) {
     logger.info({ code: problem.code, request_id: requestId }, problem.message);
   } else if (problems[problem.code].status >= 500 && problem.code !== 'not_supported') {
     logger.error(

@@ -1,7 +1,6 @@
 // Server-sent events, written directly to Node's response. Frames of one turn of the event loop are sent in one write. For a client
 // that does not read, at most the frames of one turn and `bufferBytesMax` are buffered; then its connection is closed.
 import type { Writable } from 'node:stream';
-import type { Problem } from '@svc/contract/problem';
 import {
   EventStreamResponse,
   type EventWriter,
@@ -9,7 +8,7 @@ import {
   type SseBody,
   type StreamEvent,
 } from '../../api/handlers.ts';
-import { type HttpLogger, logProblem, toProblem } from '../server/problem.ts';
+import { type HttpLogger, isOutage, logProblem, toProblem } from '../server/problem.ts';
 import type { OpenStreams } from './open-streams.ts';
 
 /** When more bytes wait for the client of a stream, sources that can wait should wait. */
@@ -57,9 +56,6 @@ const interruption = (
         (lastId === undefined ? 'the same Last-Event-ID' : `Last-Event-ID: ${oneLine(lastId)}`);
   return { message: `${why} ${how}.`, last_event_id: lastId ?? null };
 };
-
-/** True when the database did not answer. Without a cause a problem is an expected state. */
-const isOutage = ({ code, cause }: Problem): boolean => code === 'unavailable' && cause !== undefined;
 
 /** Node's response, or a plain stream instead. */
 type SseTarget = Writable & { flushHeaders?: () => void };

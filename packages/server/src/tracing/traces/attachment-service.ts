@@ -74,8 +74,9 @@ export class AttachmentService {
         sealer === undefined
           ? `runs/${run_id}/attachments?name=${encodeURIComponent(name)}`
           : `attachments/${sealer.seal(JSON.stringify({ tenant_id, run_id, name, expires }), purpose)}`;
-      const link = { name, content_type, url: `${address}/api/v1/${path}` };
-      links.set(run_id, [...(links.get(run_id) ?? []), link]);
+      const ofRun = links.get(run_id) ?? [];
+      ofRun.push({ name, content_type, url: `${address}/api/v1/${path}` });
+      links.set(run_id, ofRun);
     }
     return links;
   }

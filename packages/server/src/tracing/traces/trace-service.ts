@@ -127,11 +127,13 @@ export class TraceService {
 
   async #texts(reader: Reader, rows: readonly TraceRunRow[], select: Select): Promise<string[]> {
     const { tenant_id } = reader;
-    const stats =
-      (select?.has('feedback_stats') ?? true) ? await this.feedbackOf(tenant_id, rows) : new Map();
+    const isSelected = (field: string): boolean => select?.has(field) ?? true;
     const ids = rows.map(({ id }) => id);
-    const links = (select?.has('s3_urls') ?? true) ? await this.#attachments.linksOf(reader, ids) : undefined;
-    const summed = await this.#withTotals(tenant_id, rows, select);
+    const [stats, links, summed] = await Promise.all([
+      isSelected('feedback_stats') ? this.feedbackOf(tenant_id, rows) : new Map<string, FeedbackStats>(),
+      isSelected('s3_urls') ? this.#attachments.linksOf(reader, ids) : undefined,
+      this.#withTotals(tenant_id, rows, select),
+    ]);
     return summed.map((row) => {
       const attachments = links && (links.get(row.id) ?? []);
       return toRunText(row, { feedback: stats.get(row.id), attachments }, select);

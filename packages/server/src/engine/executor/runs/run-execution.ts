@@ -22,6 +22,7 @@ import { errorOf, RunRefused, isAttemptLost, isDrained, type Outcome, outcomeOf 
 import { type RunStart, startOf, RepeatedEvents } from './later-attempt.ts';
 import { ModelTokens } from '../events/model-tokens.ts';
 import { RunEventWriter } from '../events/run-event-writer.ts';
+import type { EventTexts } from '../events/token-texts.ts';
 import { assertLanguage, assertNodes, continuesTasks, lostInRun } from '../graphs/removed-nodes.ts';
 import { RunTracer } from '../tracing/run-tracer.ts';
 import { PythonGraph } from '../../python/python-graph.ts';
@@ -47,7 +48,7 @@ export class RunExecution {
   /** Undefined when no earlier attempt has logged events that count. */
   #repeated: RepeatedEvents | undefined;
   readonly #tracer: RunTracer | undefined;
-  readonly #emit = (event: string, value: unknown, texts: Pick<ValueCodec, 'toJson'> = this.#codec): void => {
+  readonly #emit = (event: string, value: unknown, texts: EventTexts = this.#codec): void => {
     if (this.#isStreamed) this.#events.emit(event, texts.toJson(value, event));
   };
   #session: ThreadSession | undefined;
